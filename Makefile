@@ -8,9 +8,10 @@ TEST_JOBS ?= 3
 SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
 # Whatever the surroundings say, compiled Python is kept: the tests start hundreds of processes.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+CAMPAIGNS ?= bits kills faults fuzz ranks same_bits index_checks mutations endurance
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
-.PHONY: help demo serve lab test test-all check bench load figures gallery browser clean
+.PHONY: help demo serve lab test test-all torture check bench load figures gallery browser clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1|/' | awk -F'|' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -45,6 +46,11 @@ test: $(VENV)/.installed-test browser  ## run the tests (installs what they need
 
 test-all: $(VENV)/.installed-test browser  ## run the tests and the long campaigns
 	$(PYTEST) -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
+
+torture: $(VENV)/.installed-test browser  ## run every campaign of tests/campaigns at full length (hours); CAMPAIGNS chooses
+	@failed=; for campaign in $(CAMPAIGNS); do echo "## $$campaign"; \
+	  PYTHONPATH=tests $(BIN)/python tests/campaigns/test_$$campaign.py || failed="$$failed $$campaign"; done; \
+	if [ -n "$$failed" ]; then echo "something went wrong in:$$failed"; exit 1; fi
 
 check: $(VENV)/.installed-test  ## check style and layers
 	$(BIN)/ruff check .

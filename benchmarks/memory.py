@@ -15,7 +15,7 @@ from pathlib import Path
 from corpora import MILLIONS, corpus_called
 
 from workbench.corpus import hold_out_tokens
-from workbench.runs.execution.available_memory import MIB
+from workbench.data.available_memory import MIB
 from workbench.runs.execution.memory_check import Planned, predict_memory
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run

@@ -22,9 +22,9 @@ VISITORS = Path(__file__).with_name("visitors.py")
 def serve(store: str | Path, page: str, measure: Callable[[str], None]) -> None:
     """Serves until ``measure(url)``, which runs in a thread, has ended."""
     os.environ["WORKBENCH_STORE"] = str(store)
-    from workbench.dashboard.shared.serve import make_server
+    from workbench.dashboard.server.serve import Serving, make_server
 
-    server = make_server(0, "127.0.0.1", LIFETIME)
+    server = make_server(Serving(port=0, lifetime=LIFETIME))
     server.start()
 
     def work() -> None:

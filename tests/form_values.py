@@ -68,6 +68,9 @@ REST = {   # name: (what is chosen or typed, of a run's spec and training corpus
     "records.fields": ("b, a", lambda spec, train: train.fields, ("b", "a"), RECORDS),
     "records.missing": ("NA,?", lambda spec, train: [len(names) for names in train.levels], [2, 2, 2], RECORDS),
     "records.multiplicity": ("n", lambda spec, train: (train.n_records, train.fields), (36, ("a", "b")), RECORDS),
+    "records.alpha": ("0.25", lambda spec, train: spec.model["alpha"], 0.25, RECORDS),
+    "records.beta": ("0.75", lambda spec, train: spec.model["beta"], 0.75, RECORDS),
+    "records.model": ("asia", lambda spec, train: spec.model["name"], "asia", {"engines": ["bn-vb"], "corpus": "asia"}),
     "records.holdout_per": ("records", lambda spec, train: spec.split["per"], "record", RECORDS),
     "holdout_per": ("documents, half of each", lambda spec, train: spec.split["per"], "half", {}),
     "holdout_rows": (

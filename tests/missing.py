@@ -1,6 +1,7 @@
 """What a test does where something it needs is missing: it skips, with the reason, or fails where no test may skip."""
 
 import os
+from importlib.util import find_spec
 
 import pytest
 
@@ -10,3 +11,9 @@ def skip_without(reason: str):
     if os.environ.get("WORKBENCH_NO_SKIP") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def skip_without_pgmpy():
+    """Skips where the reader of published networks is not installed."""
+    if find_spec("pgmpy") is None:
+        skip_without("published networks are read by pgmpy, of the extra 'bif'")

@@ -18,8 +18,8 @@ OVER_SEQUENCES = ("sbm-lds", "lnm-lds", "raw-lds", "hmm")
 CLOCKS = ("elapsed", "cpu_time")
 
 
-def short_run(name: str) -> dict:
-    """The hash of the spec of a run of twelve iterations on twelve documents, and its last numbers by name."""
+def short_settings(name: str) -> tuple:
+    """(training data, settings) of a run of twelve iterations on twelve documents."""
     corpus, _ = LDA(4, 0.3, 0.2).simulate(12, 20, 25, 3)
     authors = tuple((f"author {d % 3}", f"author {3 + d % 2}")[: 1 + d % 2] for d in range(12))
     corpus = Corpus.from_pairs(
@@ -38,7 +38,18 @@ def short_run(name: str) -> dict:
         train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=1)
     takes = engine.model.takes
     model = ({"model": "author-topic"} if "sizes" in takes else {}) | ({"n_topics": 3} if "n_topics" in takes else {})
-    run = wb.fit(train, name, test=test, n_iterations=12, burn_in=3, progress=False, **model)
+    return train, dict(test=test, n_iterations=12, burn_in=3, **model)
+
+
+def run_of(name: str, **more):
+    """The Dataset of a short run."""
+    train, settings = short_settings(name)
+    return wb.fit(train, name, progress=False, **settings, **more)
+
+
+def short_run(name: str) -> dict:
+    """The hash of the spec of a short run, and its last numbers by name."""
+    run = run_of(name)
     last = run.isel(iteration=-1)
     numbers = {each: last[each].values.tolist() for each in run.data_vars if run[each].dims[:1] == ("iteration",)}
     return {

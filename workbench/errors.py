@@ -6,12 +6,29 @@ Python names the argument.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
+
+UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+"""Characters that end a line, or that a terminal cannot show."""
+LONGEST, END = 2000, 500
+"""Characters of a sentence, and of its end where its middle is left out: names and lists can have any length."""
 
 
 class ALONE:
     """Stands for no value beside the name of a setting; a class, so that a copy of it is itself."""
+
+
+LONGEST_SHOWN = 200
+"""Characters of a value that came, in a sentence."""
+
+
+def shown(text) -> str:
+    """The text in one line, and no longer than a sentence can bear."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= LONGEST_SHOWN else f"{line[:LONGEST_SHOWN]}… ({len(line):,} characters)"
 
 
 class Named(NamedTuple):
@@ -33,7 +50,10 @@ class Got(NamedTuple):
     value: object
 
     def __str__(self) -> str:
-        return f"; got {self.value!r}"
+        try:
+            return f"; got {shown(repr(self.value))}"
+        except ValueError:  # Python does not write out whole numbers of thousands of digits
+            return f"; got a number of {self.value.bit_length():,} bits"
 
 
 class InputError(ValueError):
@@ -50,7 +70,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, *parts, field: str | None = None, value=None):
-        super().__init__("".join(map(str, parts)))
+        super().__init__(one_sentence(parts))
         self.parts, self.value = parts, value
         self.field = field or next((part.field for part in parts if isinstance(part, Named)), None)
 
@@ -67,8 +87,16 @@ class InputError(ValueError):
 
 def nearest_or_all(name, known, otherwise: str = "", cutoff: float = 0.6, also=()) -> str:
     """The end of a sentence about an unknown name: the nearest (of ``also`` too), else ``otherwise`` or all there are."""
-    near = get_close_matches(str(name), [*known, *also], 1, cutoff)
+    near = get_close_matches(str(name)[:LONGEST_SHOWN], [*known, *also], 1, cutoff)
     return f"did you mean '{near[0]}'?" if near else otherwise or f"there are {', '.join(known)}"
+
+
+def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
+    """The parts of an error as one line of bounded length, whatever names and values stand in it; ``named`` words a part."""
+    text = "".join(map(named, parts))
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST - END]} … {text[-END:]}"
+    return UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class DataError(InputError):

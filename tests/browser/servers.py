@@ -48,6 +48,7 @@ def _address(server, log: Path) -> str:
     raise AssertionError(log.read_text())
 
 
-def our_server(lifetime: float = 10.0) -> list[str]:
-    code = f"from workbench.dashboard.shared.serve import serve; serve(port=0, lifetime={lifetime})"
-    return [sys.executable, "-c", code]
+def our_server(lifetime: float = 10.0, **settings) -> list[str]:
+    """The command of a server with these settings of `Serving`."""
+    code = "from workbench.dashboard.server.serve import Serving, serve; serve(Serving(**{!r}))"
+    return [sys.executable, "-c", code.format({"port": 0, "lifetime": lifetime} | settings)]

@@ -15,6 +15,7 @@ from workbench.measures.smoothing import smoothed
 from workbench.models import LDA
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import open_run
+from workbench.runs.progress import decimals
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LOOKS = """() => Bokeh.documents[0].get_model_by_name('curve').renderers.filter(r => r.visible && r.tags.length).map(r => ({
@@ -206,8 +207,9 @@ def test_labels_are_compared_with_intervals_and_set_against_another_reference(pa
     table.wait_for()
     page.get_by_label("Set against").select_option("svb")
     until(lambda: "From svb" in table.inner_text(), "svb is the reference")
-    low, high = (f"{float(wanted[name]):+,.1f}".replace("-", "−") for name in ("difference_low", "difference_high"))
     (told,) = [line for line in cells(page, "comparison") if line[0] == "cvb"]
+    digits = decimals(float(told[2].replace(",", "")))
+    low, high = (f"{float(wanted[name]):+,.{digits}f}".replace("-", "−") for name in ("difference_low", "difference_high"))
     assert told[1] == "2" and any(f"({low} … {high})" in cell for cell in told) and table.locator("svg circle").count() == 2
     until(lambda: "against=svb" in page.evaluate("location.search"), "the link tells the reference")
     name, content = download(page, "Numbers as CSV")

@@ -11,6 +11,7 @@ from workbench.dashboard.compare.fields import FILE
 from workbench.models import LDA
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import Run
+from workbench.runs.store.layout import checksum
 from workbench.runs.store.notes import annotate, read_notes
 from workbench.runs.store.status import read_spec
 
@@ -35,6 +36,7 @@ def many(store):
             file = path / "data.zarr" / "zarr.json"
             group = json.loads(file.read_text())
             group["attributes"]["spec"] = json.dumps(json.loads(group["attributes"]["spec"]) | {"seed": at})
+            group["attributes"]["checksum"] = checksum(group["attributes"])
             file.write_text(json.dumps(group))
             if at % 10 == 0:
                 annotate(path, tags=["paper"])

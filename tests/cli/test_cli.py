@@ -166,7 +166,7 @@ def test_a_damaged_run_hides_no_other_and_can_be_removed(command, tmp_path, six_
     shutil.rmtree(tmp_path / "runs" / "damaged" / "data.zarr" / "numbers")
     status, out, err = command("runs", "--json")
     assert status == 0 and [told["name"] for told in json.loads(out)["runs"]] == ["whole"]
-    assert "damaged cannot be read: run runs/damaged is damaged, its 'numbers' is missing" in err
+    assert "damaged cannot be read: run 'damaged' is damaged: data.zarr/numbers/zarr.json cannot be read" in err
     assert command("show", "damaged")[0] == 2
     assert command("remove", "damaged", "--yes")[0] == 0 and not (tmp_path / "runs" / "damaged").exists()
 

@@ -32,7 +32,7 @@ def test_a_network_in_a_file_is_fitted(command, six_documents, tmp_path):
         (("--model", "author-topic"), "network 'author-topic' needs the authors of documents"),
         (("--model", "pachinko", "--size", "super"), "a size is written name=number, as in --size super=5; got 'super'"),
         (("--model", "pachinko", "--size", "supper=5"), "no variable 'supper'; did you mean 'super'?"),
-        (("--model", "nothing.toml"), "nothing.toml cannot be read"),
+        (("--model", "nothing.toml"), "there is no file nothing.toml; check the path"),
         (("-e", "cgs", "--model", "lda"), "cgs has a model of its own, so leave out --model, or choose"),
     ],
 )

@@ -86,7 +86,7 @@ WRONG = [
     (f"fit {SIX} -e cv-hdp -o alpha_total=2", "alpha_total would be without effect: alpha is learnt; give learn_alpha=False"),
     (f"fit {SIX} -e cv-hdp -o beta_total=5 -o learn_beta=True", "beta_total would be without effect: beta is learnt"),
     (f"fit {SIX} -e g-hdp -o top_concentration=2", "top_concentration would be without effect: gamma is learnt; give"),
-    (f"fit {SIX} -e g-hdp -o a_gamma=0", "option 'a_gamma' of g-hdp must be a number of at least 1e-08; got '0'"),
+    (f"fit {SIX} -e g-hdp -o a_gamma=0", "option 'a_gamma' of g-hdp must be a number from 1e-08 to 1e+12; got '0'"),
     (f"fit {SIX} -e g-hdp -o learn_tau=True", "none of g-hdp has an option 'learn_tau'; they have a_alpha, a_gamma,"),
     (f"fit {SIX} -e cv-hdp -o learn_alpha=maximised", "option 'learn_alpha' of cv-hdp must be one of False, True; got"),
     (f"fit {SIX} -e cv-hdp -o update=third", "option 'update' of cv-hdp must be one of second_order, conditional, zeroth; got"),

@@ -142,7 +142,7 @@ WRONG = [
      "came"),
     ("a.dat", "x 0:1\n", "a.dat, line 1: the number of pairs and then id:count each were wanted; 'x' came"),
     ("a.dat", "0\n0\n", "a.dat: a corpus needs at least one token; none came"),
-    ("a.dat", "1 999999999999:1\n", "a.dat has 1000000000000 words and no vocabulary, which must be a mistake; "
+    ("a.dat", "1 999999999999:1\n", "a.dat: 1000000000000 words without a vocabulary must be a mistake; "
      "give one with vocabulary=…"),
     ("a.dat", b"\x00\x01\x02\xff", "a.dat, line 1: the number of pairs and then id:count each were wanted; "
      "'\\x00\\x01\\x02\ufffd' came"),
@@ -203,7 +203,7 @@ WRONG = [
      "1, 2 and 2"),
     ("a.npz", archive(doc=["a"], word=[0], count=[1]), "a.npz: doc must be one-dimensional and of numbers; it is <U1 with 1 "
      "dimensions"),
-    ("a.npz", archive(doc=np.array([0], object), word=[0], count=[1]), "a.npz holds pickled objects, which are not read; "
+    ("a.npz", archive(doc=np.array([0], object), word=[0], count=[1]), "a.npz: doc holds pickled objects, which are not read; "
      "write its strings with dtype=str"),
     ("a.npz", archive(doc=[0], word=[0], count=[1], about="{"), "a.npz: shape, vocabulary, titles or about are not what "
      "workbench writes (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)); leave them out of the "

@@ -100,7 +100,7 @@ def test_a_truncated_packed_file_is_refused_with_the_line_it_ends_in(tmp_path):
 def test_a_damaged_packed_file_is_refused(tmp_path):
     whole = bytearray(gzip.compress(UCI.encode()))
     whole[-6] ^= 0xFF  # its checksum
-    assert refusal(put(tmp_path, "toy", bytes(whole))).startswith("toy is a damaged gzip file (CRC check failed")
+    assert refusal(put(tmp_path, "toy", bytes(whole))).startswith("toy is a damaged gzip file (incorrect data check")
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_a_vocabulary_that_is_not_there_or_does_not_fit_is_refused(tmp_path):
 
 def test_a_size_that_must_be_a_mistake_is_refused_before_memory_runs_out(tmp_path):
     assert refusal(put(tmp_path, "docword.toy.txt", "3\n2000000000\n1\n1 1 2\n")) == (
-        "docword.toy.txt has 2000000000 words and no vocabulary, which must be a mistake; give one with vocabulary=…"
+        "docword.toy.txt: 2000000000 words without a vocabulary must be a mistake; give one with vocabulary=…"
     )
     assert refusal(put(tmp_path, "docword.toy.txt", "2000000000\n3\n1\n1 1 2\n")) == (
-        "docword.toy.txt has 2000000000 documents and 1 counts, which must be a mistake; correct it"
+        "docword.toy.txt: 2000000000 documents with 1 counts must be a mistake; correct their number"
     )
 
 

@@ -314,11 +314,11 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
 
 def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(desk, tmp_path, monkeypatch):
     page, _ = desk
-    monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
+    monkeypatch.setenv("WORKBENCH_MEMORY", "30M")
     monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started"))
     page.settings.start.clicks += 1
     assert "runs at a time need about" in page.settings.said.object or "nothing smaller of it fits" in page.settings.said.object
-    assert "WORKBENCH_MEMORY allows 1 MB" in page.settings.said.object and page.settings.said.visible
+    assert "WORKBENCH_MEMORY allows 30 MB" in page.settings.said.object and page.settings.said.visible
     assert list(tmp_path.rglob("zarr.json")) == []
 
 
@@ -350,7 +350,7 @@ def test_only_the_thread_of_the_server_touches_the_document_after_work_in_the_ba
 
     server = on_a_loop_of_its_own(serve())
     assert touched == [server]
-    assert told[0].name.startswith("workbench-starts")
+    assert told[0].name.startswith("workbench-pool-starts")
 
 
 def test_work_for_a_session_that_has_gone_tells_nobody():

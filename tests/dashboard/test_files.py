@@ -115,7 +115,8 @@ def test_the_table_has_every_record_of_what_is_seen(seen):
     for path, name, _ in seen.runs:
         own, run = table[table["run"] == name], open_run(path)
         for column in list(table)[3:]:
-            np.testing.assert_array_equal(own[column], 4 * run["iteration"] if column == "steps" else run[column])
+            wanted = 4 * run["iteration"] if column == "steps" else run[column]
+            np.testing.assert_allclose(own[column], wanted, rtol=1e-12)  # pandas before 3.1 rounds what it reads
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from bokeh.document.callbacks import DocumentCallbackManager
 from bokeh.models import Button, LegendItem
 from bokeh.server.connection import ServerConnection
+from bokeh.server.server import BaseServer
 from bokeh.server.session import ServerSession
 from panel.custom import JSComponent
 from panel.models.markup import HTML
@@ -53,7 +54,7 @@ def test_what_is_overridden_is_there_and_takes_the_same(owner, name, parameters)
 
 @pytest.mark.parametrize("owner, name", [
     (DocumentCallbackManager, "_held_events"), (ServerSession, "_pending_writes"), (ServerSession, "_subscribed_connections"),
-    (ServerConnection, "_socket"),
+    (ServerConnection, "_socket"), (BaseServer, "_tornado"),
 ])
 def test_what_an_instance_gets_when_it_is_made_is_there(owner, name):
     assert f"self.{name}" in inspect.getsource(owner.__init__)

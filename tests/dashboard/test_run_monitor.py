@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+import time
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from workbench.dashboard.shared.run_monitor import Listing, RunMonitor
 from workbench.measures import learnt_by, moves, topic_counts
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import open_run
+from workbench.runs.store import places
 from workbench.runs.store.notes import annotate
 from workbench.runs.store.reader import RunReader
 from workbench.runs.store.status import set_end
@@ -93,6 +95,43 @@ def test_a_removed_run_leaves_the_listing_and_one_of_the_same_name_is_read_anew(
     assert store.look().readings == ()
     new_run("again", n_iterations=3)
     assert len(store.look().readings[0].numbers) == 3
+
+
+def test_a_run_that_is_removed_while_the_store_is_read_is_left_out(new_run, tmp_path, monkeypatch):
+    new_run("stays")
+    gone, whole = new_run("goes"), places.is_run
+
+    def late(path):
+        found = whole(path)
+        if path == gone:
+            shutil.rmtree(path, ignore_errors=True)
+        return found
+
+    monkeypatch.setattr(places, "is_run", late)
+    assert [path.name for path in places.run_paths(tmp_path / "runs")] == ["stays"]
+
+
+def test_the_thread_that_looks_outlives_a_store_that_cannot_be_read_for_a_moment(new_run, tmp_path, monkeypatch):
+    new_run("first")
+    monitor, whole, failed = RunMonitor(tmp_path / "runs"), run_monitor.run_paths, threading.Event()
+    assert len(monitor.latest(30.0).readings) == 1
+
+    def fails_once(store):
+        if not failed.is_set():
+            failed.set()
+            raise OSError("stale file handle")
+        return whole(store)
+
+    monkeypatch.setattr(run_monitor, "run_paths", fails_once)
+    monitor.look_soon()
+    assert failed.wait(30.0)
+    new_run("second")
+    for _ in range(300):
+        monitor.look_soon()
+        if len(monitor.latest().readings) == 2:
+            break
+        time.sleep(0.1)
+    assert len(monitor.latest().readings) == 2
 
 
 def test_no_store_is_no_run(tmp_path):

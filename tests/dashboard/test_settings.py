@@ -4,6 +4,7 @@ import math
 from dataclasses import fields
 
 import pytest
+from missing import skip_without_pgmpy
 from pytest import approx
 
 from workbench.corpus import SINGLETONS, CorpusError, synthetic
@@ -17,6 +18,7 @@ from workbench.dashboard.shared.link import from_query, take, to_query, widget_p
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.models import LDA
+from workbench.models.bayes_nets.bayes_net import PRIOR
 from workbench.models.networks.network import Network
 from workbench.records import Records
 from workbench.runs.execution.fit import resume
@@ -62,7 +64,10 @@ def test_the_form_as_it_is_can_be_started_with_any_engine_alone(engine):
     assert not mistakes_in(values)
     has = set(model_fields(get_engine(engine)))
     assert {name for name in ("n_topics", "alpha", "beta") if values[name] is not None} == has
-    assert all(form.numbers[name].visible == (name in get_engine(engine).model.takes) for name in ("alpha", "beta"))
+    fields = {"alpha": form.numbers["alpha"], "beta": form.numbers["beta"]}
+    if get_engine(engine).model.data is Records:
+        fields = {name: form.of_networks[f"records.{name}"] for name in fields}
+    assert all(field.visible == (name in get_engine(engine).model.takes) for name, field in fields.items())
 
 
 NETWORKS = [name for name in ENGINES if get_engine(name).model is Network]
@@ -261,6 +266,35 @@ def test_records_are_started_by_their_name(tmp_path, monkeypatch):
     form.engines.value, form.corpus.value, form.of_records.value = ["bn-vb"], "votes", "record"
     (run,), *_ = start_runs(tmp_path, form.values())
     assert (run.spec.corpus, run.spec.engine, run.spec.split["per"]) == ("votes", "bn-vb", "record")
+
+
+def test_priors_of_records_are_those_of_their_networks_and_a_published_network_has_its_own():
+    skip_without_pgmpy()
+    form = Settings()
+    form.engines.value, form.corpus.value = ["bn-vb"], "alarm"
+    fields = form.of_networks
+    assert all(field.visible for field in fields.values()) and not form.numbers["alpha"].visible
+    assert (form.values()["alpha"], form.values()["model"]) == (PRIOR, None)
+    fields["records.beta"].value = "0"
+    form.start.clicks += 1
+    assert list(form.form.wrong) == ["records.beta"]
+    fields["records.model"].value = "alarm"
+    assert not fields["records.alpha"].visible and mistakes_in(form.values()) == {}
+    values = form.values()
+    assert (values["alpha"], values["beta"], values["model"], values["sizes"]) == (None, None, "alarm", None)
+    form.options["network"].value, form.options["bn-vb.n_states"].value = "hmm", "3"
+    assert not form.options["network"].visible and not {"network", "n_states"} & form.values()["options"]["bn-vb"].keys()
+    form.engines.value = ["cgs"]
+    assert not any(field.visible for field in fields.values()) and form.values()["alpha"] == 0.1
+
+
+def test_records_of_a_published_network_are_started_with_it(tmp_path, monkeypatch):
+    skip_without_pgmpy()
+    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
+    form = Settings()
+    form.engines.value, form.corpus.value, form.of_networks["records.model"].value = ["bn-vb"], "asia", "asia"
+    (run,), *_ = start_runs(tmp_path, form.values())
+    assert run.spec.model["name"] == "asia" and len(run.spec.model["nodes"]) == 8
 
 
 def test_a_run_of_the_store_can_be_chosen_to_start_from_until_it_is_gone():
@@ -498,6 +532,7 @@ def test_a_link_goes_round_for_every_field():
                "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "holdout_per": "half",
                "holdout_rows": "year>=2012", "records.holdout_per": "record", "records.fields": "a,b",
                "records.missing": "NA", "records.multiplicity": "n",
+               "records.alpha": 0.25, "records.beta": 0.75, "records.model": "asia",
                "start": "a-run",
                "learn_alpha": "sampled", "alpha_form": "symmetric", "learn_beta": "maximised", "learn_after": 3,
                "learn_every": 2, "a_alpha": 2.5, "b_alpha": 0.5, "a_beta": 1.5, "b_beta": 2.0, "alpha_total": 3.0,

@@ -16,7 +16,7 @@ def test_a_row_says_what_the_run_is_and_how_far(reading_of):
     assert row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1")) == {
         "name": "a-run", "label": "svb-cgs r=1", "engine": "svb-cgs", "corpus": "kos", "changes": "", "learns": "",
         "note": "", "tags": [], "K": "20", "seed": "7", "state": "running", "why": "",
-        "progress": "5 / 10", "share": 50.0, "perplexity": "25.0", "time": "15.0 s", "left": "12.0 s",
+        "progress": "5 / 10", "share": 50.0, "perplexity": "25.00", "time": "15.0 s", "left": "12.0 s",
         "numbers": {"K": 20, "seed": 7, "progress": 0.5, "perplexity": 25.0, "time": 15.0, "left": 12.0},
     }
 
@@ -55,7 +55,7 @@ def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsen
 
 
 def test_a_run_without_a_test_set_says_that_its_perplexity_is_of_training(reading_of):
-    assert row(reading_of(test=None))["perplexity"] == "40.0 (training)"
+    assert row(reading_of(test=None))["perplexity"] == "40.00 (training)"
 
 
 def test_a_row_says_what_was_done_to_the_corpus_and_what_the_run_started_from(reading_of):

@@ -7,6 +7,7 @@ from pathlib import Path
 import workbench as wb
 from workbench.models import LDA
 from workbench.runs.store.layout import SCHEMA
+from workbench.runs.store.status import replace_json
 
 home = Path(__file__).parent / f"schema-{SCHEMA}"
 if home.exists():
@@ -32,5 +33,5 @@ for run in wb.open_runs(home):
     for name in ("lock", "control.json"):
         (run.path / name).unlink(missing_ok=True)
     status = json.loads((run.path / "status.json").read_text())
-    (run.path / "status.json").write_text(json.dumps(status | {"pid": 0}))
+    replace_json(run.path / "status.json", status | {"pid": 0})
 (home / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")

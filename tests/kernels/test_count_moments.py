@@ -71,6 +71,13 @@ def test_a_pair_counts_as_often_as_it_stands():
     assert moments_of([0.3, 0.6], [3, 2]) == pytest.approx(moments_of([0.3] * 3 + [0.6] * 2), rel=ROUNDING)
 
 
+def test_p0_that_is_rounded_to_1_leaves_what_is_expected():
+    """2^31 tokens of probability 5e-17: 1 - q is 1, and P0 too; P+ is 1 - exp(-E) to rounding."""
+    mean = 2**31 * 5e-17
+    assert given_positive(mean, mean, 1.0) == pytest.approx((-np.expm1(-mean), 1.0, 0.0), rel=1e-9, abs=1e-6)
+    assert np.isfinite(log_rising(mean, mean, 1.0, 0.3, np.log(0.3), gammaln(1.3)))
+
+
 def test_a_count_that_is_hardly_ever_positive_is_0_or_1():
     for mean in (0.0, 1e-30, NEARLY_NONE / 2):
         assert given_positive(mean, mean, 1.0) == (mean, 1.0, 0.0)

@@ -15,6 +15,7 @@ from workbench.report.files import ReportError
 from workbench.report.gathering import gather, scores
 from workbench.report.tables import between, number, topic_tables, with_error
 from workbench.runs.afterwards.heldout_by_document import score_documents
+from workbench.runs.progress import decimals
 
 VOID = {"meta", "link", "br"}
 NAN = re.compile(r"\bnan\b", re.IGNORECASE)
@@ -78,9 +79,9 @@ def test_it_shows_means_errors_and_paired_differences(store, report):
     for label in table["label"].values:
         row = table.sel(label=label)
         for name in ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed"):
-            assert with_error(float(row[name]), float(row[f"{name}_se"]), 2 if name == "elapsed" else 1) in text
+            assert with_error(float(row[name]), float(row[f"{name}_se"]), 2) in text  # perplexities below 100
         if label != "cgs":
-            assert with_error(float(row["difference"]), float(row["difference_se"]), 1, sign=True) in text
+            assert with_error(float(row["difference"]), float(row["difference_se"]), 2, sign=True) in text
     assert "difference from cgs" in text
 
 
@@ -176,9 +177,9 @@ def test_one_run_of_a_store_has_an_interval_over_documents_and_its_difference_to
     for label in ("svb", "svb-cgs r=1", "cgs"):
         row = errors.sel(label=label)
         assert row["low"] < row["value"] < row["high"]
-        assert between(float(row["low"]), float(row["high"])) in text
+        assert between(float(row["low"]), float(row["high"]), 2) in text
     low, high = (float(differences[f"difference_{end}"].sel(label="svb")) for end in ("low", "high"))
-    assert between(low, high, sign=True) in text and "±" not in text.partition("What it cost")[0]
+    assert between(low, high, 2, sign=True) in text and "±" not in text.partition("What it cost")[0]
     assert text.count("95 % over documents") == 3  # head of the table, note, definition
 
 
@@ -187,7 +188,7 @@ def test_several_seeds_have_a_standard_error_and_an_interval_that_is_the_mean_of
     errors = perplexity_errors([run.dataset() for run in runs], {run.spec.hash: score_documents(run) for run in runs})
     for label in ("svb", "cgs"):
         low, high = (float(errors[end].sel(label=label)) for end in ("low", "high"))
-        assert between(low, high) in report
+        assert between(low, high, 2) in report
 
 
 def test_a_checkpoint_of_another_iteration_and_a_run_without_a_store_have_no_interval(store, undrawn, tmp_path):
@@ -270,6 +271,7 @@ def test_another_reference_can_be_chosen(undrawn, tmp_path):
 def test_numbers_are_written_for_people():
     assert number(-1234.56, 1) == "−1,234.6"
     assert number(np.nan) == "–"
+    assert [decimals(perplexity) for perplexity in (1.5, 12.0, 480.0, np.nan)] == [4, 2, 1, 1]
     assert with_error(12.34, 0.56, 1, sign=True) == "+12.3 ± 0.6"
     assert with_error(12.34, np.nan) == "12.3"
 

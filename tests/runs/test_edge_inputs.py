@@ -3,11 +3,12 @@ without use, documents of one token, one document, one topic, priors of 1e-4, no
 
 import numpy as np
 import pytest
-from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, dated, has_topics, placed, records_of, sequenced
+from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, corpus_of, dated, has_topics, placed, records_of, sequenced
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
+from workbench.errors import InputError
 from workbench.records import Records
 from workbench.runs.afterwards.bound import hybrid_bound
 from workbench.runs.dataset import priors_of
@@ -96,3 +97,40 @@ def test_an_empty_document_and_an_unused_word_have_their_prior_means(engine, ora
 def test_a_share_that_is_zero_holds_nothing_out(toy):
     joined = wb.compare(dated(toy[0]), TOPICS, n_topics=2, n_iterations=3, holdout=0, progress=False)
     assert "test_perplexity" not in joined and joined.sizes["run"] == len(TOPICS)
+
+
+@pytest.mark.parametrize("engine", ["cgs", "cvb", "cvb0-cgs"])
+def test_priors_are_drawn_beside_counts_of_which_no_memory_has_one_place_each(engine):
+    """A count of 2^31 - 1 (a million where tokens are drawn), and 300 priors of topics."""
+    largest = 10**6 if engine == "cgs" else 2**31 - 1
+    corpus = corpus_of([(0, 0, largest), (0, 1, 2), (1, 1, 3), (1, 2, 1)])
+    options = {"learn_alpha": "sampled", "learn_beta": "sampled", "learn_after": 1, "learn_every": 1}
+    ds = wb.fit(corpus, engine, 300, n_iterations=2, progress=False, options=options)
+    assert np.isfinite(ds["alpha"].values).all() and np.isfinite(ds["train_perplexity"].values).all()
+    np.testing.assert_allclose(ds["n_kw"].sum("topic")[-1], np.bincount(corpus.words, corpus.counts), rtol=1e-9)
+
+
+def test_more_tokens_of_a_word_than_a_sampler_counts_are_refused():
+    corpus = corpus_of([(0, 0, 2**31 - 1), (1, 0, 1), (1, 1, 1)])
+    for engine in ("cgs", "g-hdp", "network-gibbs", "ctm-em"):
+        with pytest.raises(InputError, match=f"{engine} samples tokens, at most 2,147,483,647 of a word, .* 2,147,483,648"):
+            wb.fit(corpus, engine, n_iterations=1, progress=False)
+    few_sampled = wb.fit(corpus, "svb-cgs", 2, n_iterations=1, progress=False, options={"r": 1})
+    assert float(few_sampled["n_kw"][-1].sum()) == corpus.n_tokens
+
+
+def test_a_row_whose_words_speak_for_far_apart_states_has_a_perplexity():
+    corpus = sequenced(corpus_of([(0, w, 10**5) for w in range(10)] + [(1, 0, 1), (2, 10, 2)]))
+    ds = wb.fit(corpus, "hmm", n_iterations=4, progress=False, options={"n_states": 2, "alpha0": 0.001})
+    assert (ds["train_perplexity"] > 9).all() and (ds["train_perplexity"] < 11).all()
+
+
+def test_a_word_without_probability_among_drawn_topics_has_a_perplexity():
+    """Drawn under beta 1e-8, the probability of a word that no topic was seen with may round to 0."""
+    train, test = corpus_of([(0, 0, 5), (1, 1, 2)], 2, 3), corpus_of([(0, 2, 1), (1, 2, 1)], 2, 3)
+    for seed in range(5):
+        ds = wb.fit(
+            train, "cgs", 2, alpha=0.1, beta=1e-8, test=test, n_iterations=3, seed=seed, progress=False,
+            options={"scored": "sampled"},
+        )
+        assert np.isfinite(ds["test_perplexity"].values).all()

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toys import data_for, dated, placed, sequenced
+from toys import corpus_of, data_for, dated, placed, sequenced
 
 import workbench as wb
 from workbench.corpus import Corpus
+from workbench.data.available_memory import AvailableMemory
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
@@ -19,7 +20,6 @@ from workbench.models.networks.shipped import generic_lda
 from workbench.models.options import OptionError
 from workbench.records import Records
 from workbench.runs.execution import memory_check as need
-from workbench.runs.execution.available_memory import AvailableMemory
 from workbench.runs.execution.fit import resume
 from workbench.runs.execution.memory_check import (
     PROCESS,
@@ -305,3 +305,12 @@ def test_every_engine_of_the_registry_tells_its_memory(wide):
 def test_a_sequential_schedule_is_refused_where_it_must_be():
     with pytest.raises(OptionError):
         make_options(get_engine("svb-cgs"), {"phases": "interleaved", "schedule": "parallel"})
+
+
+@pytest.mark.parametrize("name", ["sb-ctm", "ln-ctm", "ctm-em", "sb-ctm-vb", "sb-ctm-lds", "sb-dtm"])
+def test_the_topics_of_all_tokens_at_the_start_are_told(name):
+    """A document of a thousand million tokens: two bytes each in the chain that a run begins with, and two as it is drawn."""
+    corpus = dated(corpus_of([(0, 0, 10**9), (1, 1, 1), (2, 1, 2)]))
+    engine = get_engine(name)
+    told = engine.memory(corpus, engine.model(2), make_options(engine, {}))
+    assert told.state + told.step >= 4 * 10**9

@@ -107,11 +107,11 @@ def test_more_labels_than_topics_show_those_that_have_one(run):
 def test_a_file_that_cannot_be_read_gets_one_sentence_and_the_run_still_opens(run):
     for content in ("{", "[]", '{"note": "a", "tags": 3, "labels": []}', '{"note": "a"}'):
         (run.path / "notes.json").write_text(content)
-        with pytest.raises(NoteError, match="the notes of run 'a' cannot be read .*; mend or delete .*notes.json"):
+        with pytest.raises(NoteError, match=r"notes\.json .*; mend or delete .*notes.json"):
             _ = run.notes
-        with pytest.warns(UserWarning, match="cannot be read"):
+        with pytest.warns(UserWarning, match="mend or delete"):
             assert run.dataset().sizes["topic"] == 4
-        with pytest.raises(NoteError, match="cannot be read"):
+        with pytest.raises(NoteError, match="mend or delete"):
             run.annotate(note="lost?")
         assert (run.path / "notes.json").read_text() == content
 

@@ -1,6 +1,8 @@
 """Runs that wait in the queue, one process for all."""
 
+import os
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +11,8 @@ from workbench.runs.execution import queue, worker
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
-from workbench.runs.store.status import FINISHED, PAUSED, RUNNING, STOPPED, WAITING, read_json, request, set_state
+from workbench.runs.store.lock import Lock
+from workbench.runs.store.status import FINISHED, LOST, PAUSED, QUEUES, RUNNING, STOPPED, WAITING, read_json, request, set_state
 
 
 @pytest.fixture
@@ -21,25 +24,45 @@ def paths(thirty_documents, store):
 
 
 @pytest.fixture
-def launched(monkeypatch):
+def locks():
+    """By path, the locks that the workers of the test and its queue would have."""
+    held = {}
+    yield held
+    for lock in held.values():
+        lock.release()
+
+
+@pytest.fixture
+def launched(monkeypatch, locks):
     """The names of the runs that were launched, which then are at work."""
     names = []
 
     def launch(path):
         names.append(path.name)
-        set_state(path, RUNNING)
+        locks[path] = Lock(path / "lock")
+        set_state(path, RUNNING, queue=None)
 
     monkeypatch.setattr(queue, "launch", launch)
     monkeypatch.setattr(queue, "LOOK_EVERY", 0.01)
     return names
 
 
-def queued(paths, jobs, monkeypatch) -> list[str]:
-    """Queues runs; the command of the process that would work the queue off."""
+@pytest.fixture
+def queued(monkeypatch, locks):
+    """Queues runs; returns the command of the process that would work the queue off, whose lock the test has."""
     commands = []
-    monkeypatch.setattr(worker.subprocess, "Popen", lambda command, **_: commands.append(command) or SimpleNamespace(wait=int))
-    queue.enqueue(paths, jobs)
-    return commands[0] if commands else []
+
+    def popen(command, pass_fds, **_):
+        commands.append(command)
+        locks["queue"] = Lock.inherited(Path("queue"), os.dup(*pass_fds))
+        return SimpleNamespace(wait=int)
+
+    def queued(paths, jobs) -> list[str]:
+        queue.enqueue(paths, jobs)
+        return commands[0] if commands else []
+
+    monkeypatch.setattr(worker.subprocess, "Popen", popen)
+    return queued
 
 
 def until_state(path, state):
@@ -50,19 +73,19 @@ def until_state(path, state):
     raise AssertionError(f"{path.name} is never {state}")
 
 
-def test_so_many_begin_at_once_and_the_others_wait(paths, launched, monkeypatch):
-    command = queued(paths, 2, monkeypatch)
+def test_so_many_begin_at_once_and_the_others_wait(paths, launched, queued):
+    command = queued(paths, 2)
     assert launched == [path.name for path in paths[:2]]
     assert [Run(path).state for path in paths] == [RUNNING, RUNNING, WAITING, WAITING]
     assert command[-5:] == ["2", *map(str, paths)]
 
 
-def test_no_process_is_started_where_nobody_has_to_wait(paths, launched, monkeypatch):
-    assert queued(paths, 4, monkeypatch) == [] and len(launched) == 4
+def test_no_process_is_started_where_nobody_has_to_wait(paths, launched, queued):
+    assert queued(paths, 4) == [] and len(launched) == 4
 
 
-def test_the_next_begins_when_one_has_ended_or_gone_and_one_that_is_to_stop_leaves_the_queue(paths, launched, monkeypatch):
-    queued(paths, 1, monkeypatch)
+def test_the_next_begins_when_one_has_ended_or_gone_and_one_that_is_to_stop_leaves_the_queue(paths, launched, queued, locks):
+    queued(paths, 1)
     request(paths[1], STOPPED)
     keeper = threading.Thread(target=queue.run_queue, args=(paths[:1], paths[1:], 1), daemon=True)
     keeper.start()
@@ -71,13 +94,14 @@ def test_the_next_begins_when_one_has_ended_or_gone_and_one_that_is_to_stop_leav
     set_state(paths[0], FINISHED)
     until_state(paths[2], RUNNING)
     assert read_json(paths[3] / "status.json")["state"] == WAITING
+    locks[paths[2]].release()
     Run(paths[2]).remove()
     keeper.join(20)
     assert launched == [paths[at].name for at in (0, 2, 3)] and not keeper.is_alive()
 
 
-def test_one_that_is_paused_in_the_queue_lets_the_others_go_first_and_goes_on_when_asked(paths, launched, monkeypatch):
-    queued(paths[:3], 1, monkeypatch)
+def test_one_that_is_paused_in_the_queue_lets_the_others_go_first_and_goes_on_when_asked(paths, launched, queued):
+    queued(paths[:3], 1)
     request(paths[1], PAUSED)
     keeper = threading.Thread(target=queue.run_queue, args=(paths[:1], paths[1:3], 1), daemon=True)
     keeper.start()
@@ -91,7 +115,7 @@ def test_one_that_is_paused_in_the_queue_lets_the_others_go_first_and_goes_on_wh
     assert launched == [paths[at].name for at in (0, 2, 1)]
 
 
-def test_one_that_is_to_stop_is_not_launched_although_a_place_is_free(paths, launched, monkeypatch):
+def test_one_that_is_to_stop_is_not_launched_although_a_place_is_free(paths, launched, queued):
     set_state(paths[0], WAITING)
     request(paths[0], STOPPED)
     queue.run_queue([], paths[:1], 1)
@@ -102,3 +126,13 @@ def test_one_that_is_to_stop_is_not_launched_although_a_place_is_free(paths, lau
 def test_a_queue_is_worked_off_by_processes(paths):
     queue.enqueue(paths[:3], 1)
     assert [Run(path).wait(300) for path in paths[:3]] == [FINISHED] * 3
+
+
+def test_those_who_wait_in_a_queue_that_was_killed_are_interrupted_at_once(paths, launched, queued, locks):
+    queued(paths, 2)
+    assert [Run(path).state for path in paths] == [RUNNING, RUNNING, WAITING, WAITING]
+    locks["queue"].release()
+    assert [Run(path).state for path in paths] == [RUNNING, RUNNING, LOST, LOST]
+    queued(paths[2:], 1)
+    assert [Run(path).state for path in paths[2:]] == [RUNNING, WAITING]
+    assert len(list((paths[0].parent / QUEUES).iterdir())) == 1  # the lock of the other was deleted

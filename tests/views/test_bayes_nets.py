@@ -106,6 +106,21 @@ def test_table_and_snapshot_are_chosen(runs):
     assert len(first.hover["QuadMesh"][0]) == 6 and "probability" in first.hover["QuadMesh"][0][0]
 
 
+@pytest.mark.parametrize("name", ["classes", "em", "hmm", "own"])
+def test_the_posterior_of_one_record_is_what_is_inferred_of_it(runs, records, name):
+    run, data = runs[name], records if name != "hmm" else records.of_fields(["f0", "f1", "f2"])
+    corpora = {data.content_hash: data}
+    (slider,) = NAMED["record-posterior"].controls(run)
+    assert (slider.low, slider.high, slider.value) == (1, data.n_distinct, 1)
+    (picture,) = draw_view("record-posterior", [run], corpora=corpora, record=3)
+    inferred = wb.infer(run, data)["posterior"].isel(record=2)
+    assert set(inferred["node"].values) == {row[4] for row in picture.rows} and {row[3] for row in picture.rows} == {3}
+    chances = inferred.values.ravel()
+    np.testing.assert_allclose([row[6] for row in picture.rows], chances[~np.isnan(chances)], rtol=1e-12)
+    assert "f0=" in picture.caption and draw(picture.panels, 1, ("svg",), picture.legend, picture.height)["svg"]
+    assert not draw_view("record-posterior", [run])
+
+
 def test_what_is_no_table_and_no_network_is_told(runs):
     with pytest.raises(MeasureError, match="no table 'h'; there are class, f0"):
         distributions(runs["classes"], "h")

@@ -1,4 +1,4 @@
-"""Commands about what there is: data, engines, serve, doctor."""
+"""Commands about what there is: data, engines, doctor."""
 
 from __future__ import annotations
 
@@ -144,20 +144,15 @@ def engines(json: Json = False) -> None:
         say(f"hyperparameters of {', '.join(names)}{lines}")
 
 
-def serve(
-    port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 5006,
-    store: Store = None,
-    show: Annotated[bool, typer.Option("--show", help="Open a browser.")] = False,
-) -> None:
-    """Serve the dashboard on this machine only; runs of the store appear by themselves."""
-    from workbench.dashboard.shared.serve import serve as serve_pages
-
-    serve_pages(port=port, store=store_path(store), show=show)
-
-
-def doctor(store: Store = None, json: Json = False) -> int:
-    """Check that everything a run needs works on this machine."""
+def doctor(
+    run: Annotated[list[str] | None, typer.Argument(metavar="RUN…", help="Runs to examine, not the machine.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Examine all runs of the store.")] = False,
+    store: Store = None, json: Json = False,
+) -> int:
+    """Check that everything a run needs works on this machine; or examine runs whole: every file, every chunk."""
     checks = []
+    if run or everything:
+        return _examine(run or [], everything, store, json)
     for name, check in {
         "python and packages": _packages, "compiled kernels": _kernels, "store": lambda: _store(store_path(store)),
         "bundled corpus": lambda: repr(wb.load_corpus()), "memory": _memory, "data folders": _data_folders,
@@ -168,6 +163,28 @@ def doctor(store: Store = None, json: Json = False) -> int:
         except Exception as error:
             checks.append({"check": name, "ok": False, "finding": f"{type(error).__name__}: {error}"})
     if json:
+        print_json({"checks": checks})
+    else:
+        print_table(("", "", ""), [("ok" if c["ok"] else "WRONG", c["check"], c["finding"]) for c in checks], left=(0, 1, 2))
+    return 0 if all(c["ok"] for c in checks) else 1
+
+
+def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
+    """Prints what is wrong with runs, a line each; 1 where something is."""
+    from workbench.runs.execution.run import find_run
+    from workbench.runs.store.examine import examine
+    from workbench.runs.store.layout import StoreError, has_checksums
+    from workbench.runs.store.places import run_paths
+
+    paths, checks = [*(find_run(name, store) for name in names), *(run_paths(store_path(store)) if everything else ())], []
+    for path in dict.fromkeys(paths):
+        wrong = examine(path)
+        try:
+            fine = "whole" if has_checksums(path) else "can be read; it is from before there were checksums"
+        except StoreError:
+            fine = ""
+        checks += [{"check": path.name, "ok": not wrong, "finding": said} for said in wrong or [fine]]
+    if as_json:
         print_json({"checks": checks})
     else:
         print_table(("", "", ""), [("ok" if c["ok"] else "WRONG", c["check"], c["finding"]) for c in checks], left=(0, 1, 2))
@@ -201,7 +218,7 @@ def _store(store: Path) -> str:
 
 
 def _memory() -> str:
-    from workbench.runs.execution.available_memory import available_memory
+    from workbench.data.available_memory import available_memory
 
     return available_memory().describe()
 

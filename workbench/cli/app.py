@@ -9,7 +9,7 @@ import traceback
 import typer
 from typer.exceptions import TyperException
 
-from workbench.cli import about, end_with, fitting, inferring, reproducing, stored
+from workbench.cli import about, end_with, fitting, inferring, reproducing, serving, stored
 from workbench.cli.completing import complete_values
 from workbench.cli.flags import Command, unreadable
 
@@ -31,7 +31,7 @@ app = typer.Typer(
 for command in (
     fitting.fit, fitting.compare, fitting.resume, fitting.sweep, inferring.infer, inferring.bound,
     stored.runs, stored.show, stored.pause, stored.stop, stored.remove, stored.figures, stored.report,
-    stored.note, stored.label, stored.export, reproducing.reproduce, about.engines, about.serve, about.doctor,
+    stored.note, stored.label, stored.export, reproducing.reproduce, about.engines, serving.serve, about.doctor,
 ):
     app.command()(command)
 app.add_typer(about.data, name="data")

@@ -12,7 +12,7 @@ import typer
 
 from workbench.cli import end_with
 from workbench.cli.completing import figure_formats
-from workbench.errors import ALONE, Got, InputError, Named
+from workbench.errors import ALONE, Got, InputError, Named, one_sentence
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, SplitSettings, names
 
 CorpusName = Annotated[str, typer.Argument(metavar="CORPUS", help="A name of `workbench data list`, or a file or folder.")]
@@ -151,10 +151,11 @@ class Command(typer.core.TyperCommand):
     def worded(self, error: InputError) -> str:
         """The sentence of an error with the flags of settings in the place of their names."""
         flags = {each.name: each.opts[0] for each in self.params if each.opts[0].startswith("--")}
-        return "".join(
-            flags.get(part.field, str(part)) if isinstance(part, Named) and part.value is ALONE else str(part)
-            for part in error.parts
-        )
+
+        def named(part) -> str:
+            return flags.get(part.field, str(part)) if isinstance(part, Named) and part.value is ALONE else str(part)
+
+        return one_sentence(error.parts, named)
 
 
 def unreadable(error: typer.BadParameter) -> str:

@@ -11,7 +11,7 @@ import typer
 
 import workbench as wb
 from workbench.cli.flags import CorpusName, Json, Quiet, Read, RunName, Store, Threads, Vocabulary, load_documents
-from workbench.cli.printing import number, print_json, print_table, say, saying_warnings
+from workbench.cli.printing import number, perplexity, print_json, print_table, say, saying_warnings
 
 SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
 """Largest numbers of rows, topics and words in the table for people."""
@@ -126,7 +126,7 @@ def _print_topics(learnt, found) -> None:
         say(f"and {more:,} documents more; --out FILE.csv writes them all")
     say(
         f"{found.attrs['out_of_vocabulary']:.1%} of the tokens are unknown to {found.attrs['run']}; perplexity of the known "
-        f"ones {number(found.attrs['perplexity_foldin_same'])} by foldin_same, fitted to the very tokens that are scored"
+        f"ones {perplexity(found.attrs['perplexity_foldin_same'])} by foldin_same, fitted to the very tokens that are scored"
     )
 
 

@@ -61,7 +61,7 @@ def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
         print_table((*heads, "CPU"), [
             (
                 *(run["grid"][key] for key in grid), run["name"], *(() if grid else (run["label"], run["seed"])), run["state"],
-                f"{run['n_iterations']:,}", *(number(run[name]) for name in FINAL[:3]), number(run["cpu_time"], "s"),
+                f"{run['n_iterations']:,}", *(perplexity(run[name]) for name in FINAL[:3]), number(run["cpu_time"], "s"),
             )
             for run in summaries
         ], left=(len(grid), len(grid) + 1) if grid else (0, 1, 3))
@@ -79,6 +79,13 @@ def print_files(paths: list[Path], as_json: bool) -> None:
 def number(value: float | None, unit: str = "") -> str:
     """The number with one decimal and its unit; a dash for none."""
     return "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
+
+
+def perplexity(value: float | None) -> str:
+    """The perplexity with as many decimals as it needs; a dash for none."""
+    from workbench.runs.progress import decimals
+
+    return "–" if value is None or math.isnan(value) else f"{value:,.{decimals(value)}f}"
 
 
 def print_facts(rows: list[tuple]) -> None:

@@ -82,6 +82,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings of a run and where it is."""
     from workbench.corpus import split_in_words
     from workbench.runs.store.provenance import describe_provenance
+    from workbench.runs.store.status import LOST
 
     found = find(run, store)
     status, spec, notes = found.status(), found.spec, _notes(found)
@@ -99,6 +100,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
         ("corpus", f"{spec.corpus}; {split}"), ("engine", spec.label()), *_model_rows(spec),
         ("seed", spec.seed), ("hash", spec.hash), ("path", found.path), ("kernels", describe_provenance(found.provenance())),
         *_note_rows(notes, labels), ("message", status["message"]),
+        ("next", f"`workbench resume {found.name}` goes on from its last checkpoint" if status["state"] == LOST else ""),
     ])
     print_runs([summary(found)], False)
 

@@ -38,7 +38,7 @@ def ids_and_topics(path: Path) -> dict:
 def newsgroups(labels: Path, groups: Path) -> dict:
     """The group is the label; the title is part, group and number of the message: ``train/alt.atheism/49960``."""
     named = read_lines(groups, None, "lines")
-    ids, train, numbers = _arrays(labels, "label", "train", "file_id")
+    ids, train, numbers = read_arrays(labels, ("label", "train", "file_id")).values()
     of_documents = [named[group] for group in ids]
     places = zip(np.where(train, "train", "test"), of_documents, numbers, strict=True)
     return {"labels": of_documents, "titles": [f"{part}/{group}/{number}" for part, group, number in places]}
@@ -47,15 +47,7 @@ def newsgroups(labels: Path, groups: Path) -> dict:
 def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
     """(document,) names: the authors of document d are ``indices[indptr[d]:indptr[d + 1]]``, each a line of the names."""
     named = read_lines(names, None, "names")
-    indptr, indices = _arrays(path, "indptr", "indices")
+    indptr, indices = read_arrays(path, ("indptr", "indices")).values()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(named):
         raise CorpusError(f"{path}: author ids must lie in 0..{len(named) - 1}, the lines of {names.name}")
     return [tuple(named[author] for author in indices[start:end]) for start, end in pairwise(indptr)]
-
-
-def _arrays(path: Path, *names: str) -> list[np.ndarray]:
-    """The arrays of these names in an npz file."""
-    arrays = read_arrays(path)
-    if not arrays.keys() >= set(names):
-        raise CorpusError(f"{path} is no npz file with the arrays {', '.join(names)}; fetch it again")
-    return [arrays[name] for name in names]

@@ -65,7 +65,7 @@ class Rows(NamedTuple):
         for row, value in enumerate(self.column(what, name)):
             try:
                 number = math.nan if isinstance(value, bool) else float(value)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 number = math.nan
             if not math.isfinite(number) or (whole and not number.is_integer()):
                 wanted = "whole" if whole else "finite"

@@ -7,7 +7,6 @@ ever downloaded unless that is asked for.
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 
 from workbench.corpus.corpus import Corpus, CorpusError
@@ -18,6 +17,7 @@ from workbench.corpus.published import DOCSTRINGS, PUBLISHED
 from workbench.corpus.readers import FORMATS, read_corpus
 from workbench.corpus.synthetic import DRAWN, DrawnSet
 from workbench.data.names import near, options_in
+from workbench.data.opening import path_of
 
 DATA_SETS = MappingProxyType({data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *COVARIATE_SETS, *DRAWN)})
 DEFAULT = DOCSTRINGS.name
@@ -56,7 +56,7 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
         raise CorpusError(f"load_corpus wants a name ({', '.join(DATA_SETS)}) or a path; got {name_or_path!r}")
     if is_named(name_or_path):
         return _named(name_or_path, fetch, options)
-    path = Path(name_or_path).expanduser()
+    path = path_of(name_or_path)
     if not path.exists() and path.name == str(name_or_path):
         formats = ", ".join(format.MEANING for format in FORMATS.values())
         raise CorpusError(f"no data set and no file {path.name!r}{near(path.name, DATA_SETS)}; there are "

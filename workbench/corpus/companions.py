@@ -13,22 +13,13 @@ from workbench.corpus.formats import Prepared, has_titles, unplaced
 from workbench.data.opening import read_lines
 from workbench.data.saving import encoded, not_a_line
 
-MOST_UNNAMED = 10_000_000
-"""Words without a vocabulary, or documents without a count, beyond which a size or id is taken for a mistake, before memory
-runs out."""
-
 
 def counts_of(path: Path, stem: str, triples, n_documents: int, n_words: int, words: list[str] | None, **about) -> dict:
     """Arguments of `Corpus.from_pairs`: zero-based (documents, words, counts), the words, titles and labels beside the file.
 
-    Titles or labels that do not fit are refused, and so many words without a vocabulary, or documents without a
-    count, that it must be a mistake.
+    Titles or labels that do not fit are refused.
     """
     documents, ids, counts = triples
-    if words is None and n_words > MOST_UNNAMED:
-        raise CorpusError(f"{path} has {n_words} words and no vocabulary, which must be a mistake; give one with vocabulary=…")
-    if n_documents > MOST_UNNAMED + len(counts):
-        raise CorpusError(f"{path} has {n_documents} documents and {len(counts)} counts, which must be a mistake; correct it")
     for what in ("titles", "labels"):
         if what not in about and (file := next(filter(Path.is_file, _names(path, stem, what)), None)):
             about[what] = read_lines(file, n_documents, what, f"it does not belong to {path}; mend or remove it")

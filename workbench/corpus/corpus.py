@@ -16,13 +16,17 @@ import numpy as np
 
 from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs, checked_sequence
 from workbench.corpus.text import count_words
-from workbench.data.arrays import frozen, sealed, whole_numbers
+from workbench.data.arrays import frozen, plain_values, sealed, whole_numbers
+from workbench.data.drawing import check_whole
 from workbench.data.saving import SavedByHash
 from workbench.errors import DataError
 
 MOST_TOKENS = 2**40
 INT32_MAX = np.iinfo(np.int32).max
 CorpusError = DataError
+MOST_UNNAMED = 10_000_000
+"""Words without a vocabulary, or documents without a count, beyond which a size or id is taken for a mistake, before memory
+runs out."""
 ROWWISE = ("titles", "authors", "labels", "times", "sequence")
 """Fields of one entry per document, besides the inputs."""
 TEXT_BYTES = 80
@@ -91,15 +95,17 @@ class Corpus(SavedByHash):
         fix(self, "indptr", frozen(self.indptr, np.int64, "indptr"))
         fix(self, "words", frozen(self.words, np.int32, "words"))
         fix(self, "counts", frozen(self.counts, np.int32, "counts"))
-        fix(self, "vocabulary", tuple(self.vocabulary))
+        fix(self, "vocabulary", plain_values(self.vocabulary, "vocabulary"))
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise DataError(f"a corpus has a name, a string that is not empty; got {self.name!r}")
         self._check()
         for field in ROWWISE:
             value = getattr(self, field)
             if value is not None:
-                value = tuple(tuple(entry) if isinstance(entry, list) else entry for entry in value)
+                value = checked_sequence(value) if field == "sequence" else plain_values(value, field)
                 if len(value) != self.n_documents:
                     raise DataError(f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}")
-                fix(self, field, checked_sequence(value) if field == "sequence" else value)
+                fix(self, field, value)
         inputs, names = checked_inputs(self.inputs, self.input_names, self.n_documents)
         fix(self, "inputs", inputs)
         fix(self, "input_names", names)
@@ -137,6 +143,7 @@ class Corpus(SavedByHash):
 
         Negative counts, counts that are no whole numbers, ids out of range, or no token at all are a DataError.
         """
+        vocabulary = None if vocabulary is None else plain_values(vocabulary, "vocabulary")
         documents = whole_numbers(documents, "document ids")
         words = whole_numbers(words, "word ids")
         counts = whole_numbers(counts, "counts")
@@ -147,7 +154,11 @@ class Corpus(SavedByHash):
             raise DataError(f"counts must not be negative; row {int(np.argmin(counts))} has {counts.min()}")
         n_documents = _size(documents, n_documents, "document")
         n_words = _size(words, len(vocabulary) if n_words is None and vocabulary is not None else n_words, "word")
+        if n_documents > MOST_UNNAMED + len(counts):
+            raise DataError(f"{n_documents} documents with {len(counts)} counts must be a mistake; correct their number")
         if vocabulary is None:
+            if n_words > MOST_UNNAMED:
+                raise DataError(f"{n_words} words without a vocabulary must be a mistake; give one with vocabulary=…")
             vocabulary = tuple(f"w{w}" for w in range(n_words))
         elif len(vocabulary) != n_words:
             raise DataError(f"the vocabulary must have {n_words} words; it has {len(vocabulary)}")
@@ -163,8 +174,10 @@ class Corpus(SavedByHash):
         else:
             cells, inverse = np.unique(cells, return_inverse=True)
             words, totals = cells % n_words, np.bincount(inverse, weights=counts)
-        if totals.max() > INT32_MAX or totals.sum() > MOST_TOKENS:
+        if totals.max() > INT32_MAX:
             raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}")
+        if totals.sum(dtype=np.float64) > MOST_TOKENS:
+            raise DataError(f"a corpus may have {MOST_TOKENS} tokens; these are {int(totals.sum(dtype=np.float64))}")
         indptr = np.searchsorted(cells, np.arange(n_documents + 1, dtype=np.int64) * n_words)
         if about.get("titles") is None:
             about["titles"] = tuple(f"document {d}" for d in range(n_documents))
@@ -325,6 +338,7 @@ def _size(ids: np.ndarray, size: int | None, what: str) -> int:
     if ids.min(initial=0) < 0:
         raise DataError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
     largest = int(ids.max(initial=-1))
-    if size is not None and largest >= size:
+    size = largest + 1 if size is None else check_whole(f"n_{what}s", size, 0)
+    if largest >= size:
         raise DataError(f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest}")
-    return largest + 1 if size is None else int(size)
+    return size

@@ -5,14 +5,17 @@ none may stand twice in a sequence.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.data.arrays import sealed
+from workbench.data.arrays import as_array, sealed
 from workbench.errors import DataError
+
+LARGEST_POSITION = 2**53
+"""Whole numbers up to here are exact as floats too."""
 
 
 class BySequence(NamedTuple):
@@ -33,7 +36,7 @@ def checked_inputs(inputs, names: Sequence[str], n_documents: int) -> tuple[np.n
         inputs = np.column_stack(columns) if columns else None
     if inputs is None:
         return None, ()
-    inputs, names = np.asarray(inputs), tuple(names)
+    inputs, names = as_array(inputs, "inputs"), tuple(names)
     if inputs.shape != (n_documents, len(names)) or not names:
         raise DataError(f"inputs must have one row per document ({n_documents}) and one column per name ({len(names)}, at "
                         f"least one); their shape is {inputs.shape}; a dict of columns by name is taken too")
@@ -49,13 +52,13 @@ def checked_inputs(inputs, names: Sequence[str], n_documents: int) -> tuple[np.n
 
 def _column(values, name: str, n_documents: int) -> np.ndarray:
     """(document,) float64: the values of one input."""
-    values = np.asarray(values)
+    values = as_array(values, f"the input {name!r}")
     if values.shape != (n_documents,):
         shape = len(values) if values.ndim == 1 else f"the shape {values.shape}"
         raise DataError(f"inputs must have one entry per document ({n_documents}); {name!r} has {shape}")
     if values.dtype.kind not in "iubf":
         raise DataError(f"the input {name!r} must be numbers; got values of type {values.dtype}")
-    values = values + 0.0  # which makes 0.0 of -0.0: equal contents, equal hashes
+    values = values.astype(np.float64) + 0.0  # which makes 0.0 of -0.0: equal contents, equal hashes
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
         raise DataError(f"the input {name!r} must be a finite number; document {wrong[0]} (counted from 0) has "
@@ -63,11 +66,14 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
     return values
 
 
-def checked_sequence(sequence: tuple) -> tuple[tuple[str, int], ...]:
+def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
     """One (name of the sequence, position) per document; a position that a sequence has twice is refused."""
+    if not isinstance(sequence, Iterable):
+        raise DataError(f"sequence must have a pair per document; got {sequence!r}")
     seen = {}
     for d, entry in enumerate(sequence):
-        if not isinstance(entry, tuple) or len(entry) != 2 or not isinstance(entry[1], Integral):
+        pair = isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[1], Integral)
+        if not pair or abs(int(entry[1])) > LARGEST_POSITION:
             raise DataError(f"sequence must have a pair per document, its sequence and a whole number, its position there; "
                             f"document {d} (counted from 0) has {entry!r}")
         entry = str(entry[0]), int(entry[1])

@@ -15,6 +15,7 @@ import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.splits import (
+    ROWS,
     asked_rows,
     hold_out_ends,
     hold_out_halves,
@@ -188,6 +189,8 @@ def prepare(
     rows = rows or (corpus.held_out_rows if holdout else None)
     if isinstance(rows, str):
         rows = None if rows.strip() == "none" else asked_rows(rows, corpus)
+    if rows and not isinstance(rows, dict):
+        raise CorpusError.must_be(ROWS, "a text such as 'year>=2010' or 'last 2', or arguments of hold_out_rows", rows)
     changes = {}
     if top_words is not None:
         corpus = keep_top_words(corpus, top_words)
@@ -199,10 +202,10 @@ def prepare(
         split = {"rows": {name: _plain(value) for name, value in rows.items()}, **changes}
     elif per == "half" and holdout:
         train, test, left_out = hold_out_halves(corpus, holdout, seed)
-        split = {"fraction": holdout, "seed": seed, "per": per, "left_out": left_out, **changes}
+        split = {"fraction": holdout, "seed": int(seed), "per": per, "left_out": left_out, **changes}
     else:
         train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per) if holdout else (corpus, None)
-        split = {"fraction": holdout, "seed": seed, "per": per, **changes} if holdout or changes else None
+        split = {"fraction": holdout, "seed": int(seed), "per": per, **changes} if holdout or changes else None
     if singletons != "keep":
         where, _, rule = singletons.partition("-")
         train, test = drop_singletons(train, test, where, rule or "own")

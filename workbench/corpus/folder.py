@@ -4,6 +4,7 @@ from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.formats import Asked
+from workbench.data.available_memory import check_fits
 from workbench.data.opening import decoded
 
 MEANING = "a folder of .txt files"
@@ -15,10 +16,15 @@ def read(folder: Path, asked: Asked) -> dict:
 
     Titles are the file names, labels the subfolders if there are any.
     """
-    inside = [file.relative_to(folder) for file in folder.rglob("*") if file.suffix.lower() == ".txt" and file.is_file()]
-    inside = sorted(file for file in inside if not any(part.startswith(".") for part in file.parts))
+    try:
+        inside = [file.relative_to(folder) for file in folder.rglob("*") if file.suffix.lower() == ".txt" and file.is_file()]
+        inside = sorted(file for file in inside if not any(part.startswith(".") for part in file.parts))
+        n_bytes = sum((folder / file).stat().st_size for file in inside)
+    except OSError as error:  # what was listed is gone by now, or is a link to itself
+        raise CorpusError(f"{error.filename or folder} cannot be read: {error.strerror}") from None
     if not inside:
         raise CorpusError(f"{folder} has no .txt file, one per document was wanted; for another format give the file itself")
+    check_fits(2 * n_bytes, f"{folder}", "give a folder with fewer files")
     texts = [_text_of(folder / file) for file in inside]
     titles = [file.stem for file in inside]
     if len(set(titles)) < len(titles):

@@ -91,6 +91,9 @@ def _json_object(content: str, where: str) -> dict:
         entry = json.loads(content, object_pairs_hook=_added_up)
     except json.JSONDecodeError as error:
         raise CorpusError(f"{where}: not JSON ({error.msg}, column {error.colno}); one JSON object a line was wanted") from None
+    except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
+        wrong = "JSON that cannot be read, with a number too long or brackets too deep; correct it"
+        raise CorpusError(f"{where}: {wrong}") from None
     if not isinstance(entry, dict):
         raise CorpusError(f"{where}: one JSON object a line was wanted; a value of type {type(entry).__name__} came")
     return entry

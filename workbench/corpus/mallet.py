@@ -19,7 +19,9 @@ from workbench.data.saving import encoded
 MEANING = "a MALLET text file (name label text)"
 SUFFIXES = (".mallet",)
 JAVA_MAGIC = b"\xac\xed\x00"
-LINE = re.compile(r"(\S+)[\s,]+([^\s,]\S*)[\s,]*(.*)")
+NAME = re.compile(r"(\S+)[\s,]+")
+LABEL = re.compile(r"(\S+)[\s,]*+")
+BETWEEN = re.compile(r"[\s,]*+")
 NO_LABEL = "-"
 
 
@@ -42,9 +44,12 @@ def read(path: Path, asked: Asked) -> dict:
     for line, content in enumerate(read_text(path).split("\n"), start=1):
         if not content.strip():
             continue
-        if not (found := LINE.fullmatch(content.strip())):
-            raise CorpusError(f"{path}, line {line}: a name, a label and a text were wanted; {content.strip()[:60]!r} came")
-        rows.append(found.groups())
+        content = content.strip()
+        last = len(content) - BETWEEN.match(content[::-1]).end()  # the name is looked for before, or commas took time squared
+        if not (name := NAME.match(content, 0, last)):
+            raise CorpusError(f"{path}, line {line}: a name, a label and a text were wanted; {content[:60]!r} came")
+        label = LABEL.match(content, name.end())
+        rows.append((name[1], label[1], content[label.end():]))
     titles, labels, texts = zip(*rows, strict=True)
     labels = None if set(labels) == {NO_LABEL} else ["" if label == NO_LABEL else label for label in labels]
     return {"texts": texts, "titles": titles, "labels": labels}

@@ -23,7 +23,7 @@ MEANING = "a Matrix Market coordinate file"
 SUFFIXES = (".mtx", ".mm")
 BANNER = re.compile(rb"(?i)\A%%MatrixMarket\b([^\n]*)(?:\n|\Z)")
 HEAD = re.compile(rb"(?:[ \t]*(?:%[^\n]*)?\r?\n)*([^\n]*)(?:\n|\Z)")
-SIZES = re.compile(rb"[ \t]*(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t\r]*")
+SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*")
 WANTED = ("matrix coordinate integer general", "matrix coordinate real general")
 
 

@@ -7,8 +7,10 @@ authors, times, the names of the inputs and the sequence. Nothing is pickled, an
 
 import io
 import json
+import math
+import sys
 import zipfile
-import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ import numpy as np
 from workbench.corpus.companions import counts_of, find_words
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, stem_of
+from workbench.data.available_memory import check_fits
 from workbench.data.opening import read_bytes
 from workbench.data.saving import encoded
 
@@ -23,6 +26,7 @@ MEANING = "a NumPy archive of counts"
 SUFFIXES = (".npz",)
 ZIP_MAGIC = b"PK\x03\x04"
 TRIPLES = ("doc", "word", "count")
+BESIDES = ("shape", "vocabulary", "titles", "about", "inputs")
 FURTHER = ("labels", "authors", "times", "input_names", "sequence")
 
 
@@ -36,10 +40,7 @@ def read(path: Path, asked: Asked) -> dict:
 
     Vocabulary and titles are those inside, else those beside the file; a vocabulary that is asked for comes first.
     """
-    arrays = read_arrays(path)
-    missing = [name for name in TRIPLES if name not in arrays]
-    if missing:
-        raise CorpusError(f"{path}: arrays doc, word and count were wanted; there is no {missing[0]}, but {', '.join(arrays)}")
+    arrays = read_arrays(path, TRIPLES, BESIDES)
     for name in TRIPLES:
         if arrays[name].dtype.kind not in "iuf" or arrays[name].ndim != 1:
             raise CorpusError(f"{path}: {name} must be one-dimensional and of numbers; it is {arrays[name].dtype} "
@@ -49,7 +50,7 @@ def read(path: Path, asked: Asked) -> dict:
         n_documents, n_words = map(int, arrays["shape"]) if "shape" in arrays else (None, None)
         about = {what: [str(one) for one in arrays[what]] for what in ("vocabulary", "titles") if what in arrays}
         further = dict(json.loads(str(arrays["about"]))) if "about" in arrays else {}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise CorpusError(f"{path}: shape, vocabulary, titles or about are not what workbench writes ({error}); "
                           "leave them out of the file") from None
     inside = about.pop("vocabulary", None)
@@ -87,18 +88,50 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     return Prepared({path: file.getvalue()}, lost)
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """name → array of everything in the file."""
+def read_arrays(path: Path, wanted: Sequence[str], besides: Sequence[str] = ()) -> dict[str, np.ndarray]:
+    """name → array of those that are wanted, and of those besides that are there; other members of the file are not read.
+
+    A missing one is refused, with what there is, and a damaged file, pickled objects, and an array that does not have the
+    size that it promises, before any memory is taken for it.
+    """
     data = read_bytes(path)
     if not data.startswith(ZIP_MAGIC):
         raise CorpusError(f"{path} is not an npz file, which begins with the bytes PK; numpy.savez_compressed writes one")
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
-        if "pickle" in str(error):
-            raise CorpusError(f"{path} holds pickled objects, which are not read; write its strings with dtype=str") from None
-        raise CorpusError(f"{path} is a damaged npz file ({error}); fetch it again") from None
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
+            if missing := [name for name in wanted if name not in members]:
+                raise CorpusError(f"{path}: arrays {_and(wanted)} were wanted; there is no {missing[0]}, but "
+                                  f"{', '.join(members) or 'nothing'}")
+            found = {name: members[name] for name in (*wanted, *besides) if name in members}
+            check_fits(sum(info.file_size for info in found.values()), f"{path}", "give a part of it, or more memory")
+            return {name: _array(file, info, f"{path}: {name}") for name, info in found.items()}
+    except CorpusError:
+        raise
+    except Exception as error:  # whatever zipfile and numpy make of a damaged file
+        raise CorpusError(f"{path} is a damaged npz file ({error or type(error).__name__}); fetch it again") from None
+
+
+def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarray:
+    """The array in a member of a file."""
+    with file.open(info) as member:
+        version = np.lib.format.read_magic(member)
+        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, _, kind = read_header.get(version, np.lib.format.read_array_header_2_0)(member)
+        if kind.hasobject:
+            raise CorpusError(f"{where} holds pickled objects, which are not read; write its strings with dtype=str")
+        promised, there = math.prod(shape) * kind.itemsize, info.file_size - member.tell()
+    if promised != there:
+        raise CorpusError(f"{where} promises {promised} bytes and {there} came; the file is damaged, fetch it again")
+    with file.open(info) as member:
+        array = np.lib.format.read_array(member, allow_pickle=False)
+    if kind.kind == "U" and array.nbytes and array.reshape(-1).view(kind.byteorder + "u4").max() > sys.maxunicode:
+        raise CorpusError(f"{where} has characters that there are not; the file is damaged, fetch it again")
+    return array
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _size(path: Path, arrays: dict[str, np.ndarray], name: str, size: int | None) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_market, npz, running_text, tables, uci
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, stem_of, suffix_of
-from workbench.data.opening import first_bytes, read_bytes
+from workbench.data.opening import first_bytes, path_of, read_bytes
 from workbench.errors import Named
 
 FORMATS = {
@@ -78,7 +78,7 @@ def read_corpus(
     CorpusError
         One sentence with the file, the line where there is one, what was wanted and what came.
     """
-    path = Path(path)
+    path = path_of(path)
     for option in text_options:
         if option not in TEXT_OPTIONS:
             raise CorpusError(f"no reader option {option!r}; for raw text there are {', '.join(TEXT_OPTIONS)}")
@@ -105,7 +105,7 @@ def read_corpus(
         raise CorpusError(f"{path} is raw text and makes its own vocabulary; leave vocabulary out, or prune with max_words")
     if "texts" in read and not read["texts"]:
         raise CorpusError(f"{path} holds no document; at least one was wanted")
-    name = name or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES))
+    name = name or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES)) or "corpus"
     try:
         return (Corpus.from_texts if "texts" in read else Corpus.from_pairs)(**read, name=name, **text_options)
     except CorpusError as error:
@@ -139,6 +139,9 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
         return format
     if path.is_dir():
         return "folder"
+    if path.is_fifo():
+        raise CorpusError(f"{path} is a pipe, which can be read only once, so its format is not looked for; say which ",
+                          Named("format", ...))
     start = first_bytes(path)
     certain, likely = (
         next((name for name in names if FORMATS[name].looks_like(start, asked)), None) for names in (CERTAIN, LIKELY)

@@ -3,14 +3,13 @@
 Words are found and left out as in `workbench.corpus.text.count_words`; what is left out leaves no gap.
 """
 
-import re
 from collections import Counter
 from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.fasta import rows_of_symbols
 from workbench.corpus.formats import Asked, stem_of
-from workbench.corpus.text import WORD_PATTERN, stop_list
+from workbench.corpus.text import WORD_PATTERN, compiled_pattern, stop_list
 from workbench.data.opening import read_text
 
 MEANING = "a plain text file as one sequence of words"
@@ -26,8 +25,9 @@ def read(
     path: Path, asked: Asked, stop_words="english", max_words: int | None = None, token_pattern: str = WORD_PATTERN
 ) -> dict:
     """A row for each word that is no stop word, of the ``max_words`` most frequent ones where that is given."""
+    pattern = compiled_pattern(token_pattern)
     left_out = frozenset(stop_list(stop_words))
-    words = [word for word in re.findall(token_pattern, read_text(path).lower()) if word not in left_out]
+    words = [word for word in pattern.findall(read_text(path).lower()) if word not in left_out]
     counts = Counter(words)
     kept = set(sorted(counts, key=lambda word: (-counts[word], word))[:max_words])
     found = [word for word in words if word in kept]

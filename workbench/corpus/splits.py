@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.data.drawing import SHARE, check_fraction, check_seed, check_whole, draw_share, draw_subsets
+from workbench.data.drawing import SHARE, check_fraction, check_kind, check_seed, check_whole, draw_share, draw_subsets
 from workbench.errors import Got, Named
 
 ROWS = Named("holdout_rows", text="rows to hold out")
@@ -43,6 +43,7 @@ def hold_out_tokens(
 
     Source: specification of LDA, B.1; of the HDP, section 8.
     """
+    check_kind(corpus, Corpus)
     check_fraction(fraction)
     check_seed(seed)
     if per == "corpus":
@@ -68,6 +69,7 @@ def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> 
 
     Source: specification of LDA, B.4.
     """
+    check_kind(corpus, Corpus)
     unseen = draw_share(corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}")
     parts = corpus.of_documents(np.flatnonzero(~unseen)), corpus.of_documents(np.flatnonzero(unseen))
     for part, what in zip(parts, ("training", "held-out"), strict=True):
@@ -85,6 +87,7 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
 
     Source: specification of LDA, B.4 (document completion).
     """
+    check_kind(corpus, Corpus)
     check_seed(seed)
     lengths = corpus.document_tokens
     if lengths.max() < 2:
@@ -108,6 +111,7 @@ def hold_out_halves(corpus: Corpus, fraction: float = 0.2, seed: int = 0) -> tup
 
     Source: specification of stick-breaking, B.8 (document completion).
     """
+    check_kind(corpus, Corpus)
     chosen = draw_share(corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}")
     lengths = np.where(chosen, corpus.document_tokens, 0)
     if lengths.max() < 2:
@@ -149,6 +153,7 @@ def hold_out_rows(
     DataError
         Nothing known by that name, a value that no document has, or a part without tokens.
     """
+    check_kind(corpus, Corpus)
     known = _known(corpus, by)
     if (values is None) == (at_least is None):
         raise CorpusError("rows are held out by their values or from a value on; give one of values=… and at_least=…")
@@ -212,6 +217,7 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     each sequence. One of no more than these stays whole in training, as it would have nothing to be forecast from. It is a
     CorpusError if there is no sequence that is longer, or a part without tokens.
     """
+    check_kind(corpus, Corpus)
     check_whole("n_rows", n_rows, 1)
     _, indptr, documents = corpus.by_sequence
     lengths = np.diff(indptr)

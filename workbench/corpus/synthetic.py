@@ -10,18 +10,25 @@ Equal arguments give equal corpora with one version of numpy.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from numbers import Real
 
 import numpy as np
 
-from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.corpus import TEXT_BYTES, Corpus, CorpusError
+from workbench.data.available_memory import check_fits
 from workbench.data.names import with_options
+from workbench.errors import DataError
 
 LEAST = {"side": 2, "n_documents": 1, "n_words": 1, "tokens_per_document": 1, "n_topics": 1, "seed": 0}
 """Arguments that are whole numbers, and the least that each may be; all others are real."""
 PRIORS = ("alpha", "beta")
+
+
+def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float = 0) -> float:
+    """About what it takes to draw so much: theta, phi and their counts; texts; tokens one by one, sorted."""
+    return 16.0 * n_topics * (n_documents + n_words) + 2.0 * TEXT_BYTES * (n_documents + n_words) + 80.0 * n_tokens
 
 
 def _checked(name: str, value):
@@ -34,21 +41,36 @@ def _checked(name: str, value):
     return int(value) if name in LEAST else float(value)
 
 
-def _named(draw: Callable) -> Callable:
-    """The function, its arguments checked, its corpus called by its name and the arguments that are not the default."""
+def _named(forecast: Callable, draw: Callable) -> Callable:
+    """The function, its corpus called by its name and the arguments that are not the default.
+
+    Its arguments are checked, and the bytes that it takes by ``forecast``, a function of all of them.
+    """
     arguments = signature(draw)
 
     @wraps(draw)
     def named(*args, **options):
         given = {name: _checked(name, value) for name, value in arguments.bind(*args, **options).arguments.items()}
-        corpus, truth = draw(**given)
+        defaults = {name: known.default for name, known in arguments.parameters.items()}
+        check_fits(forecast(**(defaults | given)), with_options(draw.__name__, given), "ask for fewer or shorter documents")
+        try:
+            corpus, truth = draw(**given)
+        except DataError:
+            raise
+        except ValueError as error:  # numpy's, of distributions that are none in its precision
+            said = f"{with_options(draw.__name__, given)} cannot be drawn ({error}); take priors nearer to 1"
+            raise CorpusError(said) from None
         own = {name: value for name, value in given.items() if value != arguments.parameters[name].default}
         return replace(corpus, name=with_options(draw.__name__, own)), truth
 
     return named
 
 
-@_named
+def _bars_bytes(side, n_documents, tokens_per_document, **others) -> float:
+    return _bytes(n_documents, side**2, 2 * side, n_documents * tokens_per_document)
+
+
+@partial(_named, _bars_bytes)
 def bars(
     side: int = 5, n_documents: int = 1000, tokens_per_document: int = 100, seed: int = 0, alpha: float = 1.0
 ) -> tuple[Corpus, dict]:
@@ -69,7 +91,11 @@ def bars(
     return _draw(theta, phi, np.full(n_documents, tokens_per_document), random, vocabulary)
 
 
-@_named
+def _zipf_bytes(n_documents, n_words, n_topics, tokens_per_document, spread, **others) -> float:
+    return _bytes(n_documents, n_words, n_topics, n_documents * tokens_per_document * math.exp(min(spread, 30.0) ** 2 / 2))
+
+
+@partial(_named, _zipf_bytes)
 def zipf(
     n_documents: int = 2000, n_words: int = 5000, tokens_per_document: int = 150, n_topics: int = 20, exponent: float = 1.0,
     seed: int = 0, alpha: float = 0.1, beta: float = 0.1, spread: float = 0.7,
@@ -99,7 +125,11 @@ def zipf(
     return _draw(theta, phi, np.maximum(1, np.rint(lengths)).astype(np.int64), random)
 
 
-@_named
+def _lda_bytes(n_documents, n_words, n_topics, **others) -> float:
+    return _bytes(n_documents, n_words, n_topics) + 24.0 * n_documents * n_words
+
+
+@partial(_named, _lda_bytes)
 def lda(
     n_documents: int = 200, n_words: int = 500, tokens_per_document: int = 100, n_topics: int = 10, seed: int = 0,
     alpha: float = 0.1, beta: float = 0.1,

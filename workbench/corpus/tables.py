@@ -100,7 +100,7 @@ def _wide(asked: Asked, columns: dict[str, Sequence[str]]) -> list[str]:
 
 def _read_wide(path: Path, asked: Asked, columns: dict[str, Sequence[str]], words: list[str], table: Rows) -> dict:
     """The counts in a table with one row a document and one column a word."""
-    counts = np.array([[int(value.partition(".")[0]) for value in columns[name]] for name in words], np.int64).T
+    counts = np.array([[int(value.strip().partition(".")[0]) for value in columns[name]] for name in words], np.int64).T
     documents, at = np.indices(counts.shape)
     return counts_by_name(
         path, asked, [words[w] for w in at.ravel()], documents=documents.ravel(), counts=counts.ravel(),
@@ -113,7 +113,7 @@ def _read_counts(path: Path, asked: Asked, columns: dict[str, Sequence[str]], li
     if not lines:
         raise CorpusError(f"{path} holds no row of counts; at least one was wanted")
     column = columns[asked.count]
-    count_of = {text: int(text.partition(".")[0]) for text in set(column) if WHOLE.fullmatch(text)}
+    count_of = {text: int(text.strip().partition(".")[0]) for text in set(column) if WHOLE.fullmatch(text)}
     if wrong := [row for row, text in enumerate(column) if text not in count_of]:
         shown = column[wrong[0]][:60]
         raise CorpusError(f"{path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}")

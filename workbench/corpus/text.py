@@ -73,7 +73,7 @@ def count_words(
         raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
     if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
         raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
-    vocabulary, table = _count(texts, stop_words, _compiled(token_pattern))
+    vocabulary, table = _count(texts, stop_words, compiled_pattern(token_pattern))
     keep = _kept_words(table, min_documents, max_share, max_words)
     table = table[:, keep]
     rows = np.repeat(np.arange(len(texts)), np.diff(table.indptr))
@@ -98,10 +98,11 @@ def _strings(texts) -> list[str]:
     return texts
 
 
-def _compiled(token_pattern: str) -> re.Pattern:
+def compiled_pattern(token_pattern: str) -> re.Pattern:
+    """The pattern of a word; refused where it is none, or has more groups than one."""
     try:
         pattern = re.compile(token_pattern)
-    except (re.error, TypeError) as error:
+    except (re.error, TypeError, RecursionError, OverflowError) as error:
         wrong = f" must be a regular expression; {token_pattern!r} is not ({error})"
         raise DataError(Named("token_pattern"), wrong, value=token_pattern) from None
     if pattern.groups > 1:

@@ -61,7 +61,9 @@ def _rows(path: Path, data: bytes, start: int, real: bool) -> np.ndarray:
         if body.translate(None, b"0123456789 \t\r\n" + b".eE+-" * real):
             raise ValueError
         rows = np.loadtxt(io.BytesIO(body), dtype=np.float64 if real else np.int64, comments=None, ndmin=2)
-        if rows.shape[1] != 3 or (real and not np.all((rows == np.floor(rows)) & (rows >= 0) & (rows <= LARGEST_EXACT))):
+        if rows.shape[1] != 3 or rows.min(initial=0) < 0:  # as numpy before 2.3 reads what is too large
+            raise ValueError
+        if real and not np.all((rows == np.floor(rows)) & (rows <= LARGEST_EXACT)):
             raise ValueError
     except ValueError:
         raise _wrong_row(path, data, start, real) from None

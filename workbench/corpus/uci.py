@@ -18,7 +18,8 @@ from workbench.data.opening import read_bytes
 
 MEANING = "a UCI bag of words"
 SUFFIXES = ()
-HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?[ \t]*(\d+)[ \t]*\r?\n[ \t]*(\d+)[ \t]*\r?\n[ \t]*(\d+)[ \t]*(?:\r?\n|\Z)")
+SIZE = rb"[ \t]*(\d{1,18})[ \t]*"
+HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?%b\r?\n%b\r?\n%b(?:\r?\n|\Z)" % (SIZE, SIZE, SIZE))
 LAST_HEADER_LINE = 3
 
 

@@ -1,36 +1,84 @@
-"""Arrays of frozen data: checked, copied where others could change them, read-only."""
+"""Arrays of frozen data: checked, copied where others could change them, read-only; and plain values of texts and numbers."""
+
+import math
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from workbench.errors import DataError
 
+PLAIN = {str, int, float, bool, type(None)}
+"""Types that JSON has, and so a file of data."""
 
-def whole_numbers(values, what: str) -> np.ndarray:
-    """The values as (row,) int64; refuses what is not a whole number, with its row."""
-    values = np.asarray(values)
+
+def as_array(values, what: str) -> np.ndarray:
+    """The values as an array; rows of several lengths are refused."""
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DataError(f"{what} must be an array; got values that make none ({error})") from None
+
+
+def whole_numbers(values, what: str, dtype=np.int64) -> np.ndarray:
+    """The values as (row,) whole numbers of an integer type; refuses what is none, or too large for it, with its row."""
+    values = as_array(values, what)
     if values.ndim != 1:
         raise DataError(f"{what} must be one-dimensional; got {values.ndim} dimensions")
-    if values.dtype.kind in "iub" or values.size == 0:
-        return values.astype(np.int64, copy=False)
-    if values.dtype.kind != "f":
+    if values.dtype.kind not in "iubf" and values.size:
         raise DataError(f"{what} must be whole numbers; got values of type {values.dtype}")
-    wrong = np.flatnonzero(~(np.isfinite(values) & (values == np.floor(values))))
-    if len(wrong):
-        raise DataError(f"{what} must be whole numbers; row {wrong[0]} has {values[wrong[0]]}")
-    return values.astype(np.int64)
+    return narrowed(values, what, dtype)
 
 
-def frozen(array, dtype, name: str = "") -> np.ndarray:
-    """A read-only contiguous copy in the given type; with a name, of a one-dimensional array of whole numbers."""
-    array = np.asarray(array)
+def narrowed(values: np.ndarray, what: str, dtype) -> np.ndarray:
+    """(row, …) numbers in an integer type; refuses what is no whole number, or too large for the type, with its row."""
+    if values.size == 0 or np.can_cast(values.dtype, dtype):
+        return values.astype(dtype, copy=False)
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    if values.dtype.kind == "f":
+        wrong = np.argwhere(~(np.isfinite(values) & (values == np.floor(values))))
+        if len(wrong):
+            raise DataError(f"{what} must be whole numbers; row {wrong[0][0]} has {values[tuple(wrong[0])]}")
+        fits = (values >= float(low)) & (values < 2.0 ** round(math.log2(high)))
+    else:
+        fits = (values >= low) & (values <= high)
+    if not fits.all():
+        wrong = np.argwhere(~fits)[0]
+        raise DataError(f"{what} must lie in {low}..{high}; row {wrong[0]} has {values[tuple(wrong)]}")
+    return values.astype(dtype)
+
+
+def frozen(array, dtype, what: str) -> np.ndarray:
+    """A read-only contiguous copy in the given integer type, of whole numbers that it can hold; ``what`` names them."""
+    array = as_array(array, what)
     if array.dtype == dtype and not array.flags.writeable and array.flags.c_contiguous:
         return array
-    if name and (array.ndim != 1 or array.dtype.kind not in "iu"):
-        array = whole_numbers(array, name)
-    return sealed(np.array(array, dtype=dtype, order="C"))
+    if array.dtype.kind not in "iu":
+        array = whole_numbers(array, what, dtype)
+    return sealed(np.array(narrowed(array, what, dtype), order="C"))
 
 
 def sealed(array: np.ndarray) -> np.ndarray:
     """The array itself, made read-only."""
     array.flags.writeable = False
     return array
+
+
+def plain_values(values: Iterable, what: str) -> tuple:
+    """The entries with those of numpy as Python's own, so that equal contents are written, and hashed, alike.
+
+    Lists of them become tuples; values that are neither texts nor numbers, as dates, stay as they are.
+    """
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise DataError(f"{what} must be a list, an entry for each; got {values!r}")
+    values = tuple(values)
+    if set(map(type, values)) <= PLAIN:
+        return values
+    return tuple(map(_plain, values))
+
+
+def _plain(value):
+    """One entry."""
+    value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_plain, value))
+    return value

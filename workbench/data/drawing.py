@@ -8,8 +8,11 @@ from numbers import Real
 
 import numpy as np
 
-from workbench.errors import DataError, Named
+from workbench.data.available_memory import check_fits
+from workbench.errors import DataError, Named, shown
 
+DRAWING = 40
+"""Bytes for each of what a subset is drawn of: keys, their sorted copy, groups."""
 SHARE = Named("holdout", text="fraction")
 """The share of the data that is held out, in sentences."""
 
@@ -23,6 +26,15 @@ def check_fraction(fraction, what: Named | str = SHARE) -> None:
 def check_seed(seed) -> None:
     """Refuses a seed that is no whole number of at least 0."""
     check_whole(Named("split_seed", text="seed"), seed, 0)
+
+
+def check_kind(data, kind: type) -> None:
+    """Refuses what are no data of a type, as the name of a data set."""
+    if not isinstance(data, kind):
+        raise DataError(
+            f"what is split must be a {kind.__name__} (workbench.load_corpus and load_records make one of a name); "
+            f"got {shown(repr(data))}"
+        )
 
 
 def check_whole(what: Named | str, value, least: int) -> int:
@@ -54,6 +66,7 @@ def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
     written above the random bits, so that one sort orders all groups in place.
     """
     n_tokens = int(lengths.sum())
+    check_fits(DRAWING * n_tokens, f"a subset of {n_tokens:,}", "hold out nothing, or take fewer documents or records")
     group_bits = (len(lengths) - 1).bit_length()
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     bits = np.random.PCG64(seed)

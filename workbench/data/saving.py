@@ -41,9 +41,16 @@ def partial_of(path: Path) -> Path:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of the path when the block ends: whole, or not at all."""
     partial = partial_of(path)
-    with open(partial, "wb") as file:
-        yield file
-    os.replace(partial, path)
+    try:
+        with open(partial, "wb") as file:
+            yield file
+        os.replace(partial, path)
+    except BaseException as error:
+        if isinstance(error, OSError):
+            error.filename = str(path)  # what fails is the write, which does not know the name
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)  # on a full disk it takes what is left
+        raise
 
 
 def put_files(files: dict[Path, bytes]) -> list[Path]:
@@ -90,7 +97,10 @@ class SavedByHash:
             found = {field.name: getattr(self, field.name) for field in fields(self)}
             arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
             about = {name: value for name, value in found.items() if name not in arrays and value is not None}
-            text = json.dumps({"item": self.item, **about}).encode()
+            try:
+                text = json.dumps({"item": self.item, **about}).encode()
+            except TypeError as error:
+                raise DataError(f"{self.name!r} cannot be stored ({error}); give texts or numbers, as 1987") from None
             with replacing(path) as file:
                 np.savez(file, **arrays, about=np.frombuffer(text, np.uint8))
         return path

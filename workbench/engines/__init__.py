@@ -56,11 +56,12 @@ def get_engine(name: str):
         For an unknown name, with the nearest known one.
     """
     if not isinstance(name, str) or name not in ENGINES:
+        from workbench.errors import LONGEST_SHOWN, shown
         from workbench.models.options import OptionError
 
-        near = get_close_matches(str(name), ENGINES, 1, 0.5)
+        near = get_close_matches(str(name)[:LONGEST_SHOWN], ENGINES, 1, 0.5)
         hint = f"did you mean '{near[0]}'? There are" if near else "there are"
-        raise OptionError(f"no engine '{name}'; {hint} {', '.join(ENGINES)}", field="engine", value=name)
+        raise OptionError(f"no engine '{shown(name)}'; {hint} {', '.join(ENGINES)}", field="engine", value=name)
     return import_module(ENGINES[name], __name__).engine(name)
 
 

@@ -32,6 +32,12 @@ def zeros(arrays: dict[str, Array]) -> dict[str, np.ndarray]:
     return {name: aligned_zeros(*array) for name, array in arrays.items()}
 
 
+def stacked(arrays) -> np.ndarray:
+    """The arrays of several chains behind a new first dimension; of a single chain the same array, not copied."""
+    first, *others = arrays
+    return np.stack(arrays) if others else first[None]
+
+
 def size(arrays: dict[str, Array]) -> int:
     """Bytes of the arrays."""
     return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in arrays.values())

@@ -5,6 +5,7 @@ the same one. The limit ends when the last who asked for it leaves. It has no ef
 own in another thread. What is left to BLAS is its version and the processor: other builds may add in another order.
 """
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -18,6 +19,9 @@ _lock, _limit, _inside = Lock(), ExitStack(), []
 @cache
 def _controlling_thread() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="workbench-blas")
+
+
+os.register_at_fork(after_in_child=_controlling_thread.cache_clear)  # a fork has no threads: it would wait for one forever
 
 
 @cache

@@ -35,8 +35,11 @@ NEARLY_CERTAIN = 1.0 - 1e-16
 
 @inlined
 def given_positive(mean, variance, zero):
-    """P+ = p(n > 0), and mean E+ and variance V+ given n > 0, of a count, eq. 14; numbers or vectors."""
-    positive = 1.0 - zero
+    """P+ = p(n > 0), and mean E+ and variance V+ given n > 0, of a count, eq. 14; numbers or vectors.
+
+    P+ >= 1 - exp(-E) >= E - E^2 / 2 is kept where P0 is rounded to 1, as of a thousand million tokens of probability 1e-16.
+    """
+    positive = max(1.0 - zero, mean - 0.5 * mean * mean)
     mean_positive = max(mean / positive, 1.0)
     variance_positive = max(variance / positive - zero * mean_positive * mean_positive, 0.0)
     few, nothing = mean < NEARLY_NONE, mean - mean

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import numba
+from llvmlite import binding
 from numba import njit, types
 from numba.core import event
 from numba.core.registry import CPUDispatcher
@@ -33,6 +34,11 @@ def sources_hash(package: Path = PACKAGE) -> str:
         source = path.read_bytes()
         digest.update(f"{path.relative_to(package).as_posix()} {len(source)} ".encode() + source)
     return digest.hexdigest()[:12]
+
+
+def instruction_set() -> str:
+    """The processor that kernels are compiled for, as LLVM calls it; on another one sums may be rounded differently."""
+    return numba.config.CPU_NAME or binding.get_host_cpu_name()
 
 
 def _point_cache_at_sources() -> None:

@@ -6,6 +6,7 @@ Work that must go slice after slice (a chain, a block of a partition) is a task,
 Where rows of work share what they add to, they go in a wave, which keeps the order of the additions.
 """
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
@@ -132,3 +133,6 @@ def _begun(helpers) -> list:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="workbench-slice")
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # a fork has no threads: it would wait for one forever

@@ -4,6 +4,8 @@ import json
 import tomllib
 from pathlib import Path
 
+from workbench.data.opening import read_text
+from workbench.errors import DataError
 from workbench.models.lda import ModelError
 
 
@@ -19,11 +21,11 @@ def read_settings(path, what: str, keys: str) -> dict:
     if path.suffix not in (".toml", ".json"):
         raise ModelError(f"{path}: {what} is read from .toml or .json; rename it")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         given = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path} cannot be read ({getattr(error, 'strerror', None) or 'it is no text'})") from None
-    except ValueError as error:  # of both readers
+    except DataError as error:
+        raise ModelError(*error.parts) from None
+    except (ValueError, RecursionError) as error:  # of both readers
         raise ModelError(f"{path} is not {path.suffix[1:].upper()}: {error}") from None
     if not isinstance(given, dict):
         raise ModelError(f"{path} must hold one table with {keys}; got {type(given).__name__}")

@@ -10,13 +10,15 @@ import scipy
 
 from workbench.corpus import Corpus
 from workbench.errors import Named
-from workbench.models.lda import LDA, check_topics
+from workbench.models.lda import LARGEST_PRIOR, LDA, check_topics
 from workbench.models.options import OptionError, option
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
 TINY = 1e-8
 """The smallest concentration, shape or rate that is taken."""
+POSITIVE = {"low": TINY, "high": LARGEST_PRIOR}
+"""Range of these."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +52,19 @@ class HDP:
     takes = ("n_topics",)
 
     n_topics: int = 40
-    alpha_total: float = option(1.0, "concentration of the topics of a document, where it is fixed", low=TINY)
-    beta_total: float = option(100.0, "concentration of the words of a topic, where it is fixed", low=TINY)
-    top_concentration: float = option(1.0, "concentration of the weights of the topics (gamma), where it is fixed", low=TINY)
+    alpha_total: float = option(1.0, "concentration of the topics of a document, where it is fixed", **POSITIVE)
+    beta_total: float = option(100.0, "concentration of the words of a topic, where it is fixed", **POSITIVE)
+    top_concentration: float = option(1.0, "concentration of the weights of the topics (gamma), where it is fixed", **POSITIVE)
     learn_alpha: bool = option(True, "learn alpha_total")
     learn_gamma: bool = option(True, "learn top_concentration")
-    a_alpha: float = option(4.0, "shape of the prior of alpha_total", low=TINY)
-    b_alpha: float = option(4.0, "rate of the prior of alpha_total", low=TINY)
-    a_gamma: float = option(7.5, "shape of the prior of top_concentration", low=TINY)
-    b_gamma: float = option(7.5, "rate of the prior of top_concentration", low=TINY)
+    a_alpha: float = option(4.0, "shape of the prior of alpha_total", **POSITIVE)
+    b_alpha: float = option(4.0, "rate of the prior of alpha_total", **POSITIVE)
+    a_gamma: float = option(7.5, "shape of the prior of top_concentration", **POSITIVE)
+    b_gamma: float = option(7.5, "rate of the prior of top_concentration", **POSITIVE)
     learn_beta: bool = option(False, "learn beta_total")
     learn_tau: bool = option(False, "learn tau, the words that topics have in common; 1/W otherwise")
-    a_beta: float = option(4.0, "shape of the prior of beta_total", low=TINY)
-    b_beta: float = option(4.0, "rate of the prior of beta_total", low=TINY)
+    a_beta: float = option(4.0, "shape of the prior of beta_total", **POSITIVE)
+    b_beta: float = option(4.0, "rate of the prior of beta_total", **POSITIVE)
     a_tau: float = option(0.0, "prior of each word in tau; 0: 40/W", low=0)
 
     def __post_init__(self):

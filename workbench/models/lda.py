@@ -16,7 +16,7 @@ from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
 MOST_TOPICS = 65_535
-SMALLEST_PRIOR = 1e-8
+SMALLEST_PRIOR, LARGEST_PRIOR = 1e-8, 1e12
 
 
 class ModelError(InputError):
@@ -173,13 +173,15 @@ def check_topics(n_topics) -> int:
     ------
     ModelError
     """
-    is_number = isinstance(n_topics, numbers.Real) and not isinstance(n_topics, bool) and math.isfinite(n_topics)
+    is_number = isinstance(n_topics, numbers.Real) and not isinstance(n_topics, bool) and abs(n_topics) < math.inf
     if not is_number or n_topics != int(n_topics) or not 1 <= n_topics <= MOST_TOPICS:
         raise ModelError.must_be(Named("n_topics", text="topics"), f"a whole number from 1 to {MOST_TOPICS}", n_topics)
     return int(n_topics)
 
 
 def _prior(name: str, value) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value) or value < SMALLEST_PRIOR:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not SMALLEST_PRIOR <= value < math.inf:
         raise ModelError.must_be(name, f"a number greater than 0 (at least {SMALLEST_PRIOR:g})", value)
+    if value > LARGEST_PRIOR:
+        raise ModelError.must_be(name, f"at most {LARGEST_PRIOR:g}, or counts beside it are lost in rounding", value)
     return float(value)

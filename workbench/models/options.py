@@ -58,7 +58,7 @@ def checked_option(owner: str, about, value):
     wanted += " or inf" if about.metadata["infinite"] else ""
     try:
         number = float(value) if isinstance(value, (str, numbers.Real)) and not isinstance(value, bool) else math.nan
-    except ValueError:
+    except (ValueError, OverflowError):
         number = math.nan
     if (
         math.isnan(number)

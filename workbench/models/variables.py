@@ -77,7 +77,7 @@ VARIABLES = {each.name: each for each in (
     _scalar("move_to", "", "the topic that took in the tokens"),
     _scalar("elapsed", "s", "seconds of inference so far, measuring and storing not counted"),
     _scalar("cpu_time", "s", "CPU seconds of inference so far, measuring and storing not counted"),
-    _scalar("updates", "", "site updates so far: tokens sampled plus pairs updated, times samples"),
+    _scalar("updates", "", "site updates so far: tokens sampled plus pairs updated, times samples; distinct records visited"),
     Variable("n_kw", ("snapshot", "topic", "word"), "tokens", "(expected) tokens of each word in each topic"),
     Variable("n_dk", ("snapshot", "document", "topic"), "tokens", "(expected) tokens of each document in each topic"),
     Variable(

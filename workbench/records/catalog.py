@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from workbench.data.names import near, options_in, with_options
-from workbench.data.opening import bundled_folders, data_folders, read_text
+from workbench.data.opening import bundled_folders, data_folders, path_of, read_text
 from workbench.errors import DataError
 from workbench.records.reading import read_records
 from workbench.records.records import Records
@@ -187,7 +187,7 @@ def load_records(name_or_path: str | os.PathLike, **options) -> Records:
     name = str(name_or_path)
     if found := RECORD_SETS.get(name.split(":")[0]):
         return found.load(**options_in(name, options, found.options))
-    path = Path(name_or_path).expanduser()
+    path = path_of(name_or_path)
     if not path.exists() and path.name == name:
         raise DataError(f"no records and no file {name!r}{near(name, RECORD_SETS)}; there are {', '.join(RECORD_SETS)}, "
                         "and a path works")

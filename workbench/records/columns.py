@@ -8,6 +8,7 @@ import numpy as np
 from workbench.errors import DataError
 
 MISSING = -1
+MOST_RECORDS = 2**40
 
 
 def table_of_columns(
@@ -55,6 +56,7 @@ def table_of_columns(
     how_often = np.ones(n_rows, np.int64)
     if multiplicity is not None:
         how_often[:] = [_multiplicity(multiplicity, value, where(row)) for row, value in enumerate(columns[multiplicity])]
+    check_total(how_often)
     return *merged(table, how_often), fields, tuple(names)
 
 
@@ -64,6 +66,12 @@ def merged(values: np.ndarray, multiplicities: np.ndarray) -> tuple[np.ndarray, 
     values = values[order]
     first = np.concatenate([[True], np.any(values[1:] != values[:-1], axis=1)])
     return values[first], np.add.reduceat(multiplicities[order], np.flatnonzero(first))
+
+
+def check_total(multiplicities: np.ndarray) -> None:
+    """Refuses more records, equal ones counted as often as they came, than a sum can hold for certain."""
+    if (total := multiplicities.sum(dtype=np.float64)) > MOST_RECORDS:
+        raise DataError(f"there may be {MOST_RECORDS} records, equal ones counted as often as they came; these are {total:.0f}")
 
 
 def level_name(value) -> str | None:
@@ -106,10 +114,11 @@ def _multiplicity(name: str, value, where: str) -> int:
     """How often a row stands."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = 0.0
-    if not number.is_integer() or number < 1:
-        raise DataError(f"{where}: {name!r} must be a whole number of at least 1, not {str(value)[:60]!r}")
+    if not number.is_integer() or not 1 <= number <= MOST_RECORDS:
+        most = f" and at most {MOST_RECORDS}" if number > MOST_RECORDS else ""
+        raise DataError(f"{where}: {name!r} must be a whole number of at least 1{most}, not {str(value)[:60]!r}")
     return int(number)
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workbench.data.opening import read_bytes
+from workbench.data.opening import path_of, read_bytes
 from workbench.data.rows import read_columns
 from workbench.errors import DataError
 from workbench.records.columns import refuse_repeated
@@ -43,14 +43,14 @@ def read_records(
     if others:
         raise DataError(f"records are read with fields, levels, missing, multiplicity and name, not with {', '.join(others)}; "
                         "leave that out")
-    path = Path(path)
+    path = path_of(path)
     fields = _listed(fields) if isinstance(fields, str) else fields
     missing = ("", *_listed(missing)) if isinstance(missing, str) else missing
     name = name or path.name.removesuffix(".gz").rpartition(".")[0] or path.name
     options = {"name": name, "fields": fields, "levels": levels, "missing": missing, "multiplicity": multiplicity}
     try:
         if path.suffix.lower() in PARQUET:
-            return Records.from_pandas(_parquet(path), **options)
+            return _parquet(path, options)
         header, columns, lines = read_columns(path)
         refuse_repeated(header, "field", "the header")
         columns = dict(zip(header, columns, strict=True))
@@ -64,8 +64,8 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _parquet(path: Path):
-    """The DataFrame in a Parquet file."""
+def _parquet(path: Path, options: dict) -> Records:
+    """The records in a Parquet file."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:
@@ -75,6 +75,8 @@ def _parquet(path: Path):
 
     read_bytes(path)  # what cannot be read has its own sentence
     try:
-        return pandas.read_parquet(path)
+        return Records.from_pandas(pandas.read_parquet(path), **options)
+    except DataError:
+        raise
     except Exception as error:  # whatever pyarrow makes of a damaged file
         raise DataError(f"{path} is a damaged Parquet file ({type(error).__name__}); fetch it again") from error

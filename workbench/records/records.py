@@ -10,10 +10,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.data.arrays import frozen, sealed
+from workbench.data.arrays import as_array, frozen, plain_values, sealed
 from workbench.data.saving import SavedByHash
 from workbench.errors import DataError
-from workbench.records.columns import MISSING, merged, refuse_repeated, table_of_columns
+from workbench.records.columns import MISSING, check_total, merged, refuse_repeated, table_of_columns
 
 
 class Cells(NamedTuple):
@@ -52,13 +52,13 @@ class Records(SavedByHash):
 
     def __post_init__(self):
         fix = object.__setattr__
-        fix(self, "fields", tuple(self.fields))
-        fix(self, "levels", tuple(map(tuple, self.levels)))
-        values = np.asarray(self.values)
+        fix(self, "fields", plain_values(self.fields, "fields"))
+        fix(self, "levels", tuple(plain_values(names, "levels") for names in self.levels))
+        values = as_array(self.values, "values")
         if values.ndim != 2 or not all(values.shape) or values.dtype.kind not in "iu":
             raise DataError("values must be whole numbers, (record, field), with at least one record and one field; got the "
                             f"shape {values.shape} of type {values.dtype}")
-        fix(self, "values", frozen(values, np.int32))
+        fix(self, "values", frozen(values, np.int32, "values"))
         fix(self, "multiplicities", frozen(self.multiplicities, np.int64, "multiplicities"))
         self._check()
 
@@ -71,6 +71,7 @@ class Records(SavedByHash):
             raise DataError(f"there must be one multiplicity per record ({n_records}); {len(self.multiplicities)} came")
         if self.multiplicities.min() < 1:
             raise DataError(f"multiplicities must be at least 1; the smallest is {self.multiplicities.min()}")
+        check_total(self.multiplicities)
         refuse_repeated(self.fields, "field", "the records")
         for column, (field, names) in enumerate(zip(self.fields, self.levels, strict=True)):
             refuse_repeated(names, "level", f"the field {field!r}")

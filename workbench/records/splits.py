@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from workbench.data.drawing import draw_share
+from workbench.data.available_memory import check_fits
+from workbench.data.drawing import check_kind, draw_share
 from workbench.errors import DataError, Named
 from workbench.records.columns import MISSING, merged
 from workbench.records.records import Records
 
+SPLITTING = 32
+"""Bytes a cell, of records of which equal ones stand apart: values, both parts, their order."""
 CELLS, RECORDS = range(2)  # streams of one seed, so that no split is a function of another
 
 
@@ -18,6 +21,9 @@ def hold_out_cells(records: Records, fraction: float = 0.1, seed: int = 0) -> tu
     cells, equal records counted as often as they came; with 0 the test records have no known cell. Equal seeds give equal
     splits everywhere. An argument out of range, or a split that would leave no test or no training cell, is a DataError.
     """
+    check_kind(records, Records)
+    n_cells = records.n_records * records.n_fields
+    check_fits(SPLITTING * n_cells, f"a split of {records.n_records:,} records", "hold out nothing")
     drawn = draw_share(records.n_items, fraction, seed, CELLS, f"known cells of {records.name!r}", none=True)
     values = np.repeat(records.values, records.multiplicities, axis=0)
     known = values != MISSING
@@ -59,6 +65,7 @@ def hold_out_whole_records(records: Records, fraction: float = 0.1, seed: int = 
 
 def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
     """(record,) how many of each distinct record are held out; refuses a part without known cells."""
+    check_kind(records, Records)
     chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
     unseen = np.bincount(distinct[chosen], minlength=records.n_distinct)
@@ -94,7 +101,7 @@ def prepare_records(
     if not holdout:
         return records, None, None
     per = "cell" if per == "corpus" else per
-    return *PER[per](records, holdout, seed), {"fraction": holdout, "seed": seed, "per": per}
+    return *PER[per](records, holdout, seed), {"fraction": holdout, "seed": int(seed), "per": per}
 
 
 PER = {"cell": hold_out_cells, "record": hold_out_whole_records}

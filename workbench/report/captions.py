@@ -55,7 +55,7 @@ COSTS = (
     ("inference seconds, CPU seconds", "Time spent in the steps of the engine alone: measuring, storing and compiling are not "
      "counted. CPU seconds add up all threads."),
     ("site updates", "Tokens sampled plus pairs (a word in a document, with its count) updated, times inner passes and "
-     "samples; the number of topics is no factor."),
+     "samples; of records each distinct one that is visited. The number of topics is no factor."),
     ("ns per update", "CPU seconds divided by site updates, in nanoseconds: what an update costs, whatever else the machine "
      "had to do."),
 )

@@ -33,12 +33,13 @@ from workbench.report.captions import lineage
 from workbench.report.commands import command_of
 from workbench.report.gathering import Gathered, scores
 from workbench.runs.dataset import versions
+from workbench.runs.progress import decimals
 from workbench.views.curves import SHORT
 
 NONE = "–"
-DIGITS = {
-    "test_perplexity": 1, "test_perplexity_state": 1, "test_perplexity_average": 1, "elapsed": 2, "cpu_time": 2, "updates": 0,
-    "iteration": 0, "time_per_update": 1, "n_active_topics": 1,
+PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
+DIGITS = dict.fromkeys(PERPLEXITIES, 1) | {
+    "elapsed": 2, "cpu_time": 2, "updates": 0, "iteration": 0, "time_per_update": 1, "n_active_topics": 1,
 }
 LEARNT = {
     "posterior": "learnt, posterior mean", "sampled": "learnt, sampled", "maximised": "learnt, maximised", "fixed": "fixed",
@@ -86,18 +87,20 @@ def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict]
     for own in table.assign(errors[["low", "high"]]).to_dataframe().reset_index().to_dict("records"):
         itself, pairs = own["label"] == own["reference"], own["n_pairs"]
         row = {"label": own["label"], "n_runs": own["n_runs"], "n_pairs": NONE if itself or not pairs else pairs}
-        for name, digits in DIGITS.items():
+        fine = decimals(own["test_perplexity"])
+        for name, digits in (DIGITS | dict.fromkeys(PERPLEXITIES, fine)).items():
             error = own[f"{name}_se"]
             exact = name in ("iteration", "updates", "n_active_topics") and not error > 0
             row[name] = with_error(own[name], math.nan if exact else error, 0 if exact else digits)
         rows.append(row | {
-            "difference": "reference" if itself else with_error(own["difference"], own["difference_se"], sign=True),
-            "documents": between(own["low"], own["high"]),
+            "difference": "reference" if itself else with_error(own["difference"], own["difference_se"], fine, sign=True),
+            "documents": between(own["low"], own["high"], fine),
             "difference_documents":
-                "" if itself or pairs != 1 else between(own["difference_low"], own["difference_high"], sign=True),
+                "" if itself or pairs != 1 else between(own["difference_low"], own["difference_high"], fine, sign=True),
             "time_to": with_error(*mean_and_error(spent.values[spent["label"].values == own["label"]]), 2),
         })
-    return rows, table.attrs["reference"], "" if math.isnan(target) else number(target, 0 if target >= 100 else 2)
+    until = "" if math.isnan(target) else number(target, 0 if target >= 100 else decimals(target))
+    return rows, table.attrs["reference"], until
 
 
 def score_table(found: list[Gathered]) -> tuple[dict[str, str], dict[str, list[str]]]:
@@ -120,7 +123,8 @@ def run_rows(found: list[Gathered]) -> list[dict]:
     """A row for each run."""
     rows = []
     for each, last in zip(found, final([each.dataset for each in found]).to_dataframe().to_dict("records"), strict=True):
-        row, attrs = {name: number(last[name], digits) for name, digits in DIGITS.items()}, each.dataset.attrs
+        shown = DIGITS | dict.fromkeys(PERPLEXITIES, decimals(last["test_perplexity"]))
+        row, attrs = {name: number(last[name], digits) for name, digits in shown.items()}, each.dataset.attrs
         if last["iteration"] < last["n_iterations"]:
             state = f" ({attrs['state']})" if attrs.get("state") else ""
             row["iteration"] = f"{last['iteration']:,} of {last['n_iterations']:,}{state}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import workbench
+from workbench.kernels.jit import instruction_set
 from workbench.models import Priors
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
 
 def versions() -> dict[str, str]:
-    """What a run was made with, without a word about where; ``kernels`` is a hash of their sources."""
+    """What a run was made with, without a word about where; ``kernels`` is a hash of their sources, ``cpu`` the kind of
+    processor that they were compiled for."""
     return {
         "workbench": workbench.__version__, "python": ".".join(platform.python_version_tuple()[:2]),
         **{name: version(name) for name in ("numpy", "numba", "xarray", "zarr")}, "kernels": KERNELS,
+        "cpu": instruction_set(),
     }
 
 

@@ -17,6 +17,11 @@ def bar(text: str | None, total: int, shown: bool = True, done: int = 0, **more)
     )
 
 
+def decimals(perplexity: float) -> int:
+    """With how many decimals a perplexity, and what is compared with it, is told: the nearer to 1, the more."""
+    return 1 if not perplexity < 100 else 2 if perplexity >= 10 else 4
+
+
 @contextlib.contextmanager
 def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
     """The callback `on_iteration` of the loop that moves a bar; None where no bar is shown."""
@@ -24,7 +29,8 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
 
         def on_iteration(position: Position, scores: dict) -> None:
             if "test_perplexity" in scores:
-                line.set_postfix_str(f"perplexity {scores['test_perplexity']:.1f}", refresh=False)
+                perplexity = scores["test_perplexity"]
+                line.set_postfix_str(f"perplexity {perplexity:.{decimals(perplexity)}f}", refresh=False)
             line.update(max(position.iteration - line.n, 0))
 
         yield on_iteration if shown else None

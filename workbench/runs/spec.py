@@ -13,12 +13,13 @@ import json
 import math
 import numbers
 import re
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.corpus.corpus import INT32_MAX
 from workbench.engines import ENGINES, any_with, get_engine
 from workbench.engines.engine import WarmStart
 from workbench.engines.options import named_options, options_of, split_options
@@ -79,7 +80,10 @@ class RunSpec(RunSettings):
     def _parts(self) -> tuple:
         engine = get_engine(self.engine)
         beliefs, options = split_options(engine, _restored(self.options))
-        return engine, engine.model(**_restored(self.model), **beliefs), options
+        try:
+            return engine, engine.model(**_restored(self.model), **beliefs), options
+        except TypeError as error:  # settings that the model does not have
+            raise SpecError(f"the spec of a run does not fit the model of {self.engine} ({error}); it is damaged") from None
 
     def parts(self, data=None) -> tuple:
         """(engine, model, options) as objects; with ``data`` the model has what they alone determine (names of authors)."""
@@ -101,9 +105,18 @@ class RunSpec(RunSettings):
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
-        """The spec that `to_json` wrote; fields that this version does not know are left out."""
-        known = {f.name for f in fields(cls)}
-        spec = cls(**{name: value for name, value in json.loads(text).items() if name in known})
+        """The spec that `to_json` wrote; fields that this version does not know are left out.
+
+        What `to_json` cannot have written is a SpecError.
+        """
+        try:
+            given = json.loads(text, parse_constant=_no_number)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise SpecError(f"the spec of a run is one JSON object; this is none ({error}); it is damaged") from None
+        if not isinstance(given, dict):
+            raise SpecError(f"the spec of a run is one JSON object; this is a {type(given).__name__}; it is damaged")
+        spec = cls(**{name: given.get(name, default) for name, default in _defaults(cls).items()})
+        _check_types(spec)
         about = named_options(get_engine(spec.engine))
         options = {about[name].name if name in about else name: value for name, value in spec.options.items()}
         return replace(spec, options=options)
@@ -132,6 +145,30 @@ class RunSpec(RunSettings):
             if name == "r" or value != about.default:
                 described.append(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}")
         return " ".join(filter(None, [*described, "warm" * bool(self.start)]))
+
+
+def _defaults(kind: type) -> dict:
+    """Name → default of each field that JSON has; None of those that must be given, which `_check_types` refuses."""
+    made = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(kind)}
+    return {name: None if default is MISSING else default for name, default in made.items() if name != "warm_start"}
+
+
+def _check_types(spec: RunSpec) -> None:
+    """Refuses a spec whose fields have values of other types than `make_spec` gives them."""
+    optional = {"test": str, "split": dict, "start": dict, "stop_on": str}
+    wanted = {"corpus": str, "train": str, "engine": str, "name": str, "model": dict, "options": dict, **optional}
+    for name, kind in wanted.items():
+        if not isinstance(value := getattr(spec, name), kind) and not (value is None and name in optional):
+            raise SpecError(f"the spec of a run has {name} as {kind.__name__}; got {value!r}; it is damaged")
+    if spec.start and not isinstance(spec.start.get("counts"), str):
+        raise SpecError(f"the spec of a run has the hash of the counts it started from; got {spec.start!r}; it is damaged")
+    checked({name: getattr(spec, name) for name in names(RunSettings)})
+    if not isinstance(spec.stop_tolerance, numbers.Real):
+        raise SpecError(f"the spec of a run has stop_tolerance as a number; got {spec.stop_tolerance!r}; it is damaged")
+
+
+def _no_number(text: str):
+    raise ValueError(f"{text} is no JSON")
 
 
 def make_spec(
@@ -168,6 +205,7 @@ def make_spec(
         raise SpecError(f"a run of network '{model.name}' cannot begin from another run; leave start out")
     model = chosen.suits(model.for_data(train))
     chosen.check_options(of_engine, train)
+    _refuse_uncountable(chosen, of_engine, train)
     warm_start, origin = start or (None, None)
     spec = RunSpec(
         corpus=train.name, train=train.content_hash, test=None if test is None else test.content_hash, engine=chosen.name,
@@ -183,6 +221,19 @@ def make_spec(
         said = "a run's name begins with a letter or digit and has letters, digits and ._+=,- only"
         raise SpecError(said, Got(name), field="name", value=name)
     return replace(spec, name=name)
+
+
+def _refuse_uncountable(engine, options, train) -> None:
+    """Refuses a document or a word with more tokens to be sampled than counts of 32 bits hold."""
+    samples = hasattr(options, "start_sweeps") or engine.samples(train, options)
+    if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX or not samples:
+        return
+    sampled = np.where(train.counts <= getattr(options, "r", math.inf), train.counts, 0)
+    for of, where, labels in (("document", train.documents, train.titles), ("word", train.words, train.vocabulary)):
+        tokens = np.bincount(where, sampled)
+        if tokens.max() > INT32_MAX:
+            most = f"{engine.name} samples tokens, at most {INT32_MAX:,} of a {of}, and {labels[tokens.argmax()]!r} has"
+            raise SpecError(f"{most} {tokens.max():,.0f}; choose an engine that samples none, as vb", field="engine")
 
 
 def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
@@ -259,7 +310,8 @@ def checked(settings: dict) -> dict:
 
 def whole(what: str, value, low: int, high: int | None = None, field: str | None = None) -> int:
     """The value as an int within its range; else raises SpecError about ``field``, which is called ``what``."""
-    fits = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value) and value == int(value)
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool) and -math.inf < value < math.inf
+    fits = number and value == int(value)
     if not fits or value < low or (high is not None and value > high):
         span = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise SpecError.must_be(Named(field or what, text=what), f"a whole number {span}", value)

@@ -1,7 +1,5 @@
 """Warm starts: the counts of a run that another one begins from, and the record of where they came from."""
 
-import hashlib
-
 import numpy as np
 
 from workbench.corpus import Corpus
@@ -9,6 +7,7 @@ from workbench.engines.engine import WarmStart
 from workbench.models.lda import LDA, check_topics
 from workbench.runs.execution.run import open_run
 from workbench.runs.spec import RunSpec, SpecError
+from workbench.runs.store.archive import counts_hash
 
 
 def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None) -> tuple[WarmStart, dict]:
@@ -56,11 +55,3 @@ def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None)
         "n_topics": int(np.count_nonzero(n_kw.sum(axis=1) > 0)),
         "dropped": round(float(1 - n_kw[taken].sum() / total), 6) if total else 0.0,
     }
-
-
-def counts_hash(warm_start: WarmStart) -> str:
-    """sha256 (hex) of the counts, with their shapes; of the topics only where they are known."""
-    digest = hashlib.sha256()
-    for counts in warm_start[:2] if warm_start.topics is None else warm_start:
-        digest.update(b"none" if counts is None else str(counts.shape).encode() + counts.tobytes())
-    return digest.hexdigest()

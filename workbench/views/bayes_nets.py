@@ -1,4 +1,4 @@
-"""Bayesian networks: the nodes in layers, the distributions of a node, the profiles of latent classes."""
+"""Bayesian networks: the nodes in layers, the distributions of a node, the profiles of classes, one record's posterior."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,8 @@ import xarray as xr
 
 from workbench.measures import spec_of
 from workbench.measures.bayes_nets import distributions, information, nodes_of, table_names
+from workbench.records import Records
+from workbench.runs.afterwards.infer_records import infer_records
 from workbench.views.elements import ROW, axis, bare_panel, element, fitting, height_of, panel, text_labels
 from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, Slider, View, fitting_panels, rows_of
 from workbench.views.style import COLOURS, INK, RC
@@ -17,6 +19,9 @@ LETTERS, MOST_ACROSS = 26, 9
 INCHES = 0.42, 0.55
 """Width and height of a unit on paper."""
 CELLS = ("table", "given", "value", "probability", "deviation", "count")
+POSTERIOR = ("record", "node", "state_name", "posterior")
+MOST_KNOWN, MOST_HIDDEN = 20, 24
+"""Cells of a record of which a caption tells, and hidden nodes that are drawn of it."""
 NODES = ("node", "table", "parents", "hidden", "entropy", "mutual_information")
 
 
@@ -117,6 +122,59 @@ def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
             panels, [*WHOSE, "level", "class", "share", "probability"], rows, legend=False, height=height_of(panels),
             runs=list(runs.values()),
         )
+
+
+def record_controls(run: xr.Dataset) -> tuple[Slider, ...]:
+    """The record, where there are several."""
+    n_records = run.sizes["record"]
+    return (Slider("record", "Record", 1, n_records, 1, 1),) if n_records > 1 else ()
+
+
+def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Picture]:
+    """The posterior of the hidden nodes of one distinct training record, from 1; of one run of each label."""
+    runs = {
+        label: run for label, run in shown.first("n_cpt", "multiplicity").items()
+        if run.sizes["snapshot"] and spec_of(run).train in shown.corpora
+    }
+    drawn, left_out = fitting_panels(runs)
+    rows, panels, known = [], [], ""
+    for label, run in runs.items():
+        records = shown.corpora[spec_of(run).train]
+        at = min(int(record), records.n_distinct) - 1
+        known = _known(records, at)
+        one = Records(records.values[[at]], records.multiplicities[[at]], records.fields, records.levels, records.name)
+        found = infer_records(run, one)["posterior"].isel(record=0)
+        if not found.size:
+            continue
+        told = found.to_dataframe().reset_index().dropna()
+        rows += rows_of(label, run, [[at + 1, *row] for row in told[list(POSTERIOR[1:])].itertuples(index=False)])
+        if label in drawn:
+            panels.append(_record_view(found[:MOST_HIDDEN], f"{label}, record {at + 1} of {records.n_distinct:,}"))
+    if panels:
+        yield view.picture(
+            "Probability of each state of the hidden nodes of one record, given its known cells and the distributions of the "
+            f"run; full colour: 1. {known} One run of each label.{left_out}",
+            panels, [*WHOSE, *POSTERIOR], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
+        )
+
+
+def _record_view(found: xr.DataArray, title: str):
+    """Probabilities (node, state): hidden nodes down, their states across, by number where these have different names."""
+    names = found["state_name"].values
+    alike = np.all((names == names[0]) | (names == ""), axis=0)
+    across = np.where(alike, names[0], found["state"].values.astype(str)).tolist()
+    return cells_view(found.values, across, found["node"].values.tolist(), title)
+
+
+def _known(records: Records, at: int) -> str:
+    """What is known of a record, as a sentence."""
+    cells = [
+        f"{field}={levels[value]}"
+        for field, levels, value in zip(records.fields, records.levels, records.values[at], strict=True) if value >= 0
+    ]
+    more = ", …" * (len(cells) > MOST_KNOWN)
+    told = f"{', '.join(cells[:MOST_KNOWN])}{more}" if cells else "no known cell"
+    return f"Record {at + 1}, of which there are {records.multiplicities[at]:,}: {told}."
 
 
 def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:

@@ -67,7 +67,7 @@ def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
     yield view.picture(
         f"How much higher the final held-out perplexity is than that of {found.attrs['reference']}, run by run on the same "
         "split with the same seed: means over these pairs with Student's 95 % interval, which is over seeds and splits, not "
-        "over documents. Left of the dotted line is better.",
+        "over what was held out. Left of the dotted line is better.",
         panels, names, found.to_dataframe().reset_index()[names].to_numpy(object).tolist(), legend=False,
         height=height_of(panels),
     )

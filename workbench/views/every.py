@@ -11,7 +11,14 @@ from workbench.measures.selection import grouped
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views import progress
 from workbench.views.against_topics import draw_against_topics
-from workbench.views.bayes_nets import distribution_controls, draw_class_profiles, draw_distributions, draw_nodes
+from workbench.views.bayes_nets import (
+    distribution_controls,
+    draw_class_profiles,
+    draw_distributions,
+    draw_nodes,
+    draw_record,
+    record_controls,
+)
 from workbench.views.coherence import draw_coherence
 from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, draw_state_and_average
 from workbench.views.correlations import correlation_controls, draw_correlations
@@ -83,6 +90,10 @@ VIEWS = (
     View(
         "distributions", "Distributions of a node", ("n_cpt",), draw_distributions, on_page=True,
         controls=distribution_controls,
+    ),
+    View(
+        "record-posterior", "Hidden nodes of one record", ("n_cpt multiplicity",), draw_record, on_page=True,
+        controls=record_controls,
     ),
     View("recorded", "What else was recorded", ("iteration",), progress.draw_recorded, on_page=True),
 )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import twins
+from scipy.special import psi
 from toys import HDP_ENGINES, LDA_ENGINES, corpus_of, simulated
 
 from workbench.engines import get_engine
@@ -93,3 +94,15 @@ def test_every_engine_folds_its_training_documents_in_near_to_where_they_were(na
     n_kw = np.kron(np.eye(2), np.full(4, 15.0))
     theta = engine.fold_in(learnt(model, n_kw), engine.options(), corpus, StepContext(0, 0))
     np.testing.assert_allclose(theta, np.tile([[1.0, 0.0], [0.0, 1.0]], (5, 1)), atol=0.05)
+
+
+def test_a_word_too_improbable_for_weights_counts_as_often_as_it_stands():
+    """exp(psi(beta)) of a word without a token underflows, so logarithms normalise its pairs; against a plain fixed point."""
+    alpha, beta, n_kw = np.array([0.7, 0.4]), 1e-4, np.array([[9.0, 0.0], [2.0, 0.0]])
+    found = fold_in.by_variational_bayes(learnt(LDA(2, tuple(alpha), beta), n_kw), None, corpus_of([(0, 1, 3)], 1, 2),
+                                         StepContext(0, 0))
+    counts = np.full(2, 1.5)
+    for _ in range(2000):
+        logs = psi(alpha + counts) + psi(beta) - psi(2 * beta + n_kw.sum(axis=1))
+        counts = 3 * np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+    np.testing.assert_allclose(found[0], (alpha + counts) / (alpha.sum() + 3), atol=1e-4)  # both end at a tolerance

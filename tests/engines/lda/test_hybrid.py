@@ -14,6 +14,7 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import SvbOptions as Options
 from workbench.engines.lda.hybrid import chain_of, threshold_of
 from workbench.engines.lda.partition import partition_of
+from workbench.engines.memory import size
 from workbench.engines.options import make_options
 from workbench.models import LDA
 from workbench.models.options import OptionError
@@ -83,13 +84,17 @@ def test_the_bound_at_given_responsibilities_is_the_printed_one(oracles, toy):
 
 @pytest.mark.parametrize("n_parts", [1, 2])
 def test_the_bytes_of_the_pairs_and_of_a_sweep_are_told(n_parts):
-    """Columns of the sampled and of the variational pairs; counts of words (word, topic padded) float64, of each chain."""
+    """Columns of the sampled and of the variational pairs; counts of words (word, topic padded) float64, of each chain.
+
+    Or, if that is more, the chains a second time and the topics of one at the start, before there are columns.
+    """
     corpus, model, n_chains = simulated(60, 50, 40), LDA(20, 0.1, 0.1), 20
     options = make_options(get_engine("cvb-cgs"), {"partition": n_parts, "n_chains": n_chains})
     told = get_engine("cvb-cgs").memory(corpus, model, options)
     columns = partition_of(corpus, n_parts, 1, 1).columns + partition_of(corpus, n_parts, 2).columns
     assert told.indices == sum(array.nbytes for each in columns for array in each)
-    assert told.step == n_chains * corpus.n_words * 32 * 8
+    chains = n_chains * size(cgs.arrays(corpus, 20))
+    assert told.step == max(n_chains * corpus.n_words * 32 * 8, chains + 2 * corpus.n_tokens - told.indices)
 
 
 def test_the_bound_rises_to_the_printed_optimum_under_exact_sampling(oracles, toy):

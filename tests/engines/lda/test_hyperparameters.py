@@ -426,8 +426,7 @@ def test_slices_follow_a_likelihood_that_is_no_polya():
 
 def test_without_a_count_a_prior_is_drawn_from_its_own_prior():
     for draw in (draw_by_tables, draw_by_slices):
-        histogram = np.zeros((2, 1), np.int64)
-        nothing = Polya(whole_sites(histogram), whole_sites(histogram[:1]), 1, histogram)
+        nothing = Polya(whole_sites(np.zeros((2, 3), int)), whole_sites(np.zeros((1, 3), int)), 1, True)
         found = draws(draw, nothing, [0.5, 0.5], 4000, (2.0, 4.0))
         assert_within_four_standard_errors(np.hstack([found, found**2]), np.array([0.5, 0.5, 0.375, 0.375]))
 

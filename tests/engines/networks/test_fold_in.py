@@ -16,6 +16,7 @@ from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.compiled import compile_network
 from workbench.engines.networks.fold_in import by_themselves, first_counts
 from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.weights import floored
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import Priors
@@ -186,3 +187,10 @@ def test_two_variables_by_author_are_by_document_for_strangers():
     stranger = by_themselves(network)
     assert [rows.by for level in stranger.levels for rows in level.rows] == [("document",), ("document", "mood"), ("topic",)]
     np.testing.assert_allclose(theta, plain_theta(stranger, learnt, unseen(None)), atol=1e-5)
+
+
+def test_rows_raised_to_the_floor_still_sum_to_one():
+    table = np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
+    found = floored(table)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=0, atol=1e-15)  # rounding; the floor is 1e-10
+    assert found.min() > 0

@@ -53,13 +53,13 @@ def test_however_many_rows_the_sites_are_few():
 
 @pytest.mark.parametrize("n_chains", [1, 3])
 @pytest.mark.parametrize("pooled", [True, False])
-def test_sites_of_whole_counts_are_exact(pooled, n_chains):
+@pytest.mark.parametrize("listed", [1000, 0])
+def test_sites_of_whole_counts_are_exact(pooled, n_chains, listed, monkeypatch):
     counts = np.random.default_rng(1).poisson(2, (n_chains, 60, 16)).astype(np.int32)
-    histogram = np.zeros((1 if pooled else 10, counts.max() + 1), np.int64)
-    polya.histogram_counts(counts, 10, pooled, histogram)
-    sites = polya.whole_sites(histogram, n_chains)
+    monkeypatch.setattr(polya, "LARGEST_LISTED", listed)
+    sites = polya.whole_sites([counts[..., :10]] if pooled else np.moveaxis(counts[..., :10], -1, 0), n_chains)
     value, first, second = np.mean([summed(plain_rises(each[:, :10], 0.3), pooled) for each in counts], axis=0)
-    priors = np.full(len(histogram), 0.3)
+    priors = np.full(1 if pooled else 10, 0.3)
     np.testing.assert_allclose(polya.rises(*sites, priors), value, rtol=ROUNDING)
     np.testing.assert_allclose(polya.slopes(*sites, priors), [first, second], rtol=ROUNDING)
 

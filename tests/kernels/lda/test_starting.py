@@ -126,3 +126,11 @@ def test_topics_given_counts_are_drawn_from_the_conditional():
     p = twins.conditional(counts, 0, 0, alpha, 0.1)
     p /= p.sum()
     assert np.all(np.abs(np.bincount(topics[:n], minlength=3) - n * p) < 4 * np.sqrt(n * p * (1 - p)))
+
+
+@pytest.mark.parametrize("way", range(len(WAYS)), ids=WAYS)
+def test_neighbouring_pairs_start_independently(way):
+    """Correlations of any topic of a pair with any of the next: 20,000 draws, 5 standard errors of nine correlations."""
+    draws = gammas(way)
+    found = np.corrcoef(draws[:-1], draws[1:], rowvar=False)[:3, 3:]
+    assert np.abs(found).max() < 5 / np.sqrt(len(draws))

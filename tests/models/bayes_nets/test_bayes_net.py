@@ -55,7 +55,7 @@ def test_what_is_no_network_is_refused_in_one_sentence(nodes, sentence):
     (lambda: BayesNet(alpha=0), "alpha must be a number greater than 0"),
     (lambda: BayesNet.of("hmm"), "'hmm' is a shipped network; choose it with the option network=hmm"),
     (lambda: BayesNet.of("mine.bin"), "mine.bin: a Bayesian network is read from .toml or .json; rename it"),
-    (lambda: BayesNet.of("missing.toml"), "missing.toml cannot be read .No such file"),
+    (lambda: BayesNet.of("missing.toml"), "there is no file missing.toml"),
     (lambda: BayesNet.of(7), "a table with name and nodes, or a file; got 7"),
     (lambda: BayesNet.of({"name": "mine", "nodes": "COIN"}), "'nodes' must be a list of tables; got 'COIN'"),
     (lambda: BayesNet.of({"name": "mine"}), "needs 'nodes'; got name"),

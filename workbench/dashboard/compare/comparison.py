@@ -13,13 +13,15 @@ from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import File, FileError, differences_file
 from workbench.dashboard.shared.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
-from workbench.dashboard.shared.run_monitor import ALIVE, Reading
+from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import column, labelled, message, styled, text
 from workbench.measures import MeasureError, final, paired_differences, perplexity_errors, reached_by_all, time_to
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
+from workbench.runs.progress import decimals
 from workbench.runs.spec import SpecError
 from workbench.runs.store.places import is_run
+from workbench.runs.store.status import ALIVE
 
 LIVE_EVERY = 10
 """Seconds between two looks at runs that go on; sessions that see the same runs share one."""
@@ -150,14 +152,14 @@ def _scored(run: Run) -> dict:
         return {}
 
 
-def format_range(low: float, high: float) -> str:
+def format_range(low: float, high: float, digits: int) -> str:
     """An interval as text: −3.1 … 2.0; empty where there is none."""
-    return f"{format_signed(low)} … {format_signed(high)}" if np.isfinite([low, high]).all() else ""
+    return f"{format_signed(low, digits)} … {format_signed(high, digits)}" if np.isfinite([low, high]).all() else ""
 
 
-def format_signed(number: float) -> str:
+def format_signed(number: float, digits: int) -> str:
     """A number with its sign, a true minus."""
-    return f"{number:+,.1f}".replace("-", "−") if np.isfinite(number) else "–"
+    return f"{number:+,.{digits}f}".replace("-", "−") if np.isfinite(number) else "–"
 
 
 def table(found: pd.DataFrame, drawn: tuple) -> str:
@@ -189,12 +191,14 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
 def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> str:
     colour = next((colour for path, _, colour in drawn if path.name in one["runs"]), "")
     few = f" ({one['n_reached']:.0f} of {one['n_runs']:.0f})" if one["n_reached"] < one["n_runs"] else ""
-    interval = format_range(one["difference_low"], one["difference_high"])
+    digits = decimals(one["test_perplexity"])
+    interval = format_range(one["difference_low"], one["difference_high"], digits)
+    ends = one["documents_low"], one["documents_high"]
     cells = [
-        f"{one['n_runs']:.0f}", f"{one['test_perplexity']:,.1f}",
-        f"{one['mc_error']:,.2f}\n{one['mc_source']}" if np.isfinite(one["mc_error"]) else "–",
-        f"{one['documents_low']:,.1f} … {one['documents_high']:,.1f}" if np.isfinite(one["documents_low"]) else "–",
-        "0" if one["reference"] == label else format_signed(one["difference"]) + (f" ({interval})" if interval else ""),
+        f"{one['n_runs']:.0f}", f"{one['test_perplexity']:,.{digits}f}",
+        f"{one['mc_error']:,.{digits + 1}f}\n{one['mc_source']}" if np.isfinite(one["mc_error"]) else "–",
+        " … ".join(f"{end:,.{digits}f}" for end in ends) if np.isfinite(ends).all() else "–",
+        "0" if one["reference"] == label else format_signed(one["difference"], digits) + (f" ({interval})" if interval else ""),
     ]
     cells += [_interval(one, low, high, colour)]
     cells += [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]

@@ -13,9 +13,12 @@ from workbench.corpus.readers import FORMATS
 from workbench.corpus.text import WORD_PATTERN
 from workbench.dashboard.compare.values import SEVERAL, Field, Menu, Number, Values
 from workbench.dashboard.compare.wording import LABELS, in_words, labelled
+from workbench.dashboard.shared.policy import policy
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.models import LDA
+from workbench.models.bayes_nets.bayes_net import PRIOR
+from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.models.networks.shipped import SHIPPED
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import named_sets
@@ -55,6 +58,11 @@ HELD_OUT = {"tokens of the corpus": "corpus", "tokens of each document": "docume
 OF_RECORDS = "records."
 """Beginning of the names of the fields that are for records alone, where documents have others of that name."""
 HELD_OUT_OF_RECORDS = {"known cells": "cell", "records": "record"}
+MADE = "made for the fields"
+PRIORS_OF_RECORDS = {
+    "alpha": ("Prior of hidden nodes", "alpha: Dirichlet prior of each cell of the tables of hidden nodes"),
+    "beta": ("Prior of fields", "beta: Dirichlet prior of each cell of the tables of fields"),
+}
 AT_RANDOM = "nothing, at random"
 
 
@@ -101,9 +109,9 @@ def grouped(hyper: bool) -> dict[tuple[str, ...], list[Choice]]:
 
 
 def corpora() -> dict[str, str]:
-    """Entry of the menu → data set of the catalogs, those that are not here marked; then a file."""
+    """Entry of the menu → data set of the catalogs, those that are not here marked; a file where visitors may name one."""
     marked = {name: f"{name} (not here)" if one.whereabouts() in MISSING else name for name, one in named_sets().items()}
-    return {mark: name for name, mark in marked.items()} | {FILE: FILE}
+    return {mark: name for name, mark in marked.items()} | ({FILE: FILE} if policy().takes_paths else {})
 
 
 def reading_fields() -> dict[str, Field]:
@@ -177,6 +185,20 @@ def single_fields() -> dict[str, Field]:
             "words too); one of your own is given on the command line or in Python", wide=True,
         ),
         "super": Number("Super-topics", 5, "super-topics of the network; Topics K are the topics under them"),
+    }
+
+
+def fields_of_networks() -> dict[str, Field]:
+    """The fields for a Bayesian network, by the names of a run's settings after ``OF_RECORDS``."""
+    return {
+        f"{OF_RECORDS}model": Menu(
+            "Network of nodes", {MADE: ""} | {name: name for name in SIMULATED}, "", "one that is made for the fields, of the "
+            "options below, or the published one behind simulated records of this name, with priors of its own; one of your "
+            "own is given on the command line or in Python", wide=True,
+        ),
+    } | {
+        f"{OF_RECORDS}{name}": Values(label, f"{PRIOR:g}", f"{meaning}; {SEVERAL}")
+        for name, (label, meaning) in PRIORS_OF_RECORDS.items()
     }
 
 

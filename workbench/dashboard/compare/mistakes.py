@@ -7,13 +7,15 @@ from pathlib import Path
 from workbench.corpus import CorpusError
 from workbench.corpus.splits import check_fraction
 from workbench.dashboard.compare.fields import MISSING, choice_of, reading_fields
-from workbench.dashboard.compare.starting import MOST, combinations, grid_of, n_runs
+from workbench.dashboard.compare.starting import combinations, grid_of, n_runs
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import worded
+from workbench.dashboard.shared.policy import policy
 from workbench.engines import get_engine
 from workbench.engines.options import split_options
 from workbench.errors import InputError
 from workbench.models import LDA
+from workbench.models.bayes_nets.bif import published
 from workbench.models.options import OptionError
 from workbench.runs.execution.compare import NETWORK, check_kinds
 from workbench.runs.execution.worker import SLOTS
@@ -22,6 +24,9 @@ from workbench.runs.spec import SpecError, checked, make_model, model_fields, wh
 
 OF_CORPUS = (*reading_fields(), "holdout", "holdout_per", "holdout_rows", "top_words", "singletons")
 """Fields that an error of a corpus may be about; otherwise it is about the corpus."""
+
+LIMITED = {"n_topics": "topics", "n_iterations": "iterations"}
+"""Fields with a limit of the server."""
 
 
 def mistakes_in(values: dict) -> dict[str, str]:
@@ -43,8 +48,8 @@ def mistakes_in(values: dict) -> dict[str, str]:
         except OptionError as error:
             choice = choice_of(engine, error.field)
             add(choice.key if choice else "engines", error)
-    if not found and n_runs(values) > MOST:
-        said = f"these are {n_runs(values):,} runs where {MOST} may be started at once; take values out"
+    if not found and n_runs(values) > (most := policy().limits.start):
+        said = f"these are {n_runs(values):,} runs where {most:,g} may be started at once; take values out"
         add(_longest(values), SpecError(said))
     return found
 
@@ -54,7 +59,7 @@ def mistake_of(error: CorpusError, corpus: str) -> dict[str, str]:
 
     A path at its beginning, which stands in the form, is left out.
     """
-    path, said = Path(corpus).expanduser(), worded(error)
+    path, said = policy().find(corpus) or Path(corpus), worded(error)
     rest = said.removeprefix(str(path))
     if rest != said and not rest.startswith(("/", " is a f")):
         said = f"The {'folder' if path.is_dir() else 'file'}{rest}"
@@ -68,18 +73,25 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "top_words", partial(whole, "top_words", values["top_words"], 1)
     yield "holdout", partial(check_fraction, values["holdout"])
     yield "engines", partial(_check_engines, values["engines"])
-    for engine in map(get_engine, values["engines"]):
+    engines = [*map(get_engine, values["engines"])]
+    for engine in engines if len({engine.model.data for engine in engines}) == 1 else ():
         make, network = engine.model, "sizes" in engine.model.takes
-        if network:  # whose numbers are held to what LDA takes, and then to the network
+        if network:
             make = partial(make_model, engine, **{name: values[name] for name in NETWORK})
             yield "super" if values["sizes"] else "model", make
+        elif "model" in engine.model.takes and values["model"]:  # whether it is there: to read it takes seconds
+            yield "model", partial(published, values["model"])
+            continue
         for name in model_fields(engine):
             for value in listed(values[name]):
-                if network:
+                if network:  # whose numbers are held to what LDA takes, and then to the network
                     yield name, partial(LDA, **{name: value})
                 yield name, partial(make, **{name: value})
     for name in ("n_iterations", "seed"):
         yield name, partial(checked, {name: values[name]})
+    for name in ("n_topics", "n_iterations"):
+        for value in listed(values[name]):
+            yield name, partial(_check_limit, name, value)
     yield "seeds", partial(whole, "seeds", values["seeds"], 1, 100)
     yield "jobs", partial(whole, "jobs", values["jobs"], 1, SLOTS)
 
@@ -92,8 +104,15 @@ def _check_corpus(corpus: str, engines: list[str]) -> None:
         check_kind(corpus, *kinds)
     if found and found.whereabouts() in MISSING:
         found.load()  # which says how to get it
-    if not found and not Path(corpus).expanduser().exists():
-        raise SpecError(f"no file and no folder {corpus!r}; check the path, or choose a corpus of the list")
+    if not found:
+        policy().place_of(corpus)
+
+
+def _check_limit(name: str, value) -> None:
+    """Raises where a number is larger than it may be on this server; one that is none is told of elsewhere."""
+    most = getattr(policy().limits, LIMITED[name])
+    if isinstance(value, int | float) and value > most:
+        raise SpecError.must_be(name, f"at most {most:,g} on this server", value)
 
 
 def _longest(values: dict) -> str:

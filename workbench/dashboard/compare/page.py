@@ -15,15 +15,16 @@ from workbench.dashboard.compare.files import FORMS, runs_file
 from workbench.dashboard.compare.grouping import MOST_RUNS
 from workbench.dashboard.compare.history import Lineage, Moves
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import start_runs, summary_of_start
+from workbench.dashboard.compare.starting import n_runs, start_runs, summary_of_start
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, attribute_part, follow_address, widget_part, write_address
 from workbench.dashboard.shared.notes import NotesCard
+from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, UNREADABLE, Listing, Reading, monitor_of
-from workbench.dashboard.shared.shell import begin_session, button, column, lay_out, message, styled, text
+from workbench.dashboard.shared.shell import LOOK, begin_session, button, column, lay_out, message, styled, text, unless_full
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.runs.execution.run import default_store
 
@@ -49,7 +50,7 @@ class ComparePage:
         self.comparison = Comparison(self.handover, self._document)
         self.moves, self.lineage = Moves(self.handover), Lineage(self.handover)
         self.topics = text(sizing_mode="stretch_width", visible=False)
-        self._version = -1
+        self._version, self._n_started = -1, 0
         self._known: dict[str, Reading] = {}      # every run of the store, newest first
         self._ticked_last = ""                    # the run whose moves are shown; empty: the newest
         self.newest.on_click(lambda event: self._pick(None))
@@ -88,10 +89,7 @@ class ComparePage:
         progress = self._monitor.progress
         self.heading.object = RUNS + message(f"{progress[0]:,} of {progress[1]:,} runs read" if progress else "")
         if self.table.empty == READING and self._monitor.looked():
-            self.table.empty = (
-                "No run yet.\nChoose a corpus and engines and press Start, or type in a terminal:\n"
-                f"workbench compare docstrings --store {self.store}"
-            )
+            self.table.empty = what_to_do(self.store)
 
     def _take(self, listing: Listing) -> None:
         """Brings everything but the comparison to a listing, unless it is known."""
@@ -129,6 +127,11 @@ class ComparePage:
 
     def start(self, values: dict) -> None:
         """Starts the runs of the form; the page goes on while the corpus is read."""
+        try:
+            policy().limits.check("session", self._n_started + n_runs(values))
+        except PolicyError as error:
+            self.settings.refuse(error)
+            return
         self.settings.say("Reading the corpus and making the runs …", busy=True)
 
         def then(result, error) -> None:
@@ -136,6 +139,7 @@ class ComparePage:
                 self.settings.refuse(error)
                 return
             started = result[0]
+            self._n_started += len(started)
             self.settings.say(summary_of_start(*result), "good" if started else "muted")
             if self.figure.picked is not None:
                 self._pick([*(run.name for run in started), *self.figure.picked][:N_SLOTS])
@@ -184,19 +188,31 @@ class ComparePage:
         """The whole page; ties it to the session."""
         figures = [self.figure.curve.figure]
         whole = column(*self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None)
+        change, said = not policy().read_only, "compare engines, live"
+        steering = self.steering.buttons.values() if change else ()
         runs = column(
-            column(self.heading, *self.steering.buttons.values(), self.ticked, self.newest, whole, kind="wb-bar"),
+            column(self.heading, *steering, self.ticked, self.newest, whole, kind="wb-bar"),
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
-        cards = (self.notes.card, self.comparison.card, self.lineage.card, self.topics, self.moves.card)
+        cards = (*([self.notes.card] if change else []), self.comparison.card, self.lineage.card, self.topics, self.moves.card)
         main = column(self.figure.view(), runs, *cards, self.handover, self.figure.highlight, kind="wb-main")
         begin_session(self, TITLE, figures, self.tick)
-        return lay_out("workbench", "compare engines, live", [self.settings.view(), main], figures, "compare")
+        if not change:
+            return lay_out("workbench", f"{said} {LOOK}", [main], figures, "compare")
+        return lay_out("workbench", said, [self.settings.view(), main], figures, "compare")
 
 
 def page() -> pn.Column:
     """The page for one visitor, of the store that WORKBENCH_STORE names."""
-    return ComparePage(default_store()).view()
+    return unless_full(lambda: ComparePage(default_store()).view())
+
+
+def what_to_do(store: Path) -> str:
+    """What to do where there is no run."""
+    if policy().read_only:
+        return "No run yet."
+    terminal = "" if policy().others else f", or type in a terminal:\nworkbench compare docstrings --store {store}"
+    return f"No run yet.\nChoose a corpus and engines and press Start{terminal or '.'}"
 
 
 def topic_links(names: list[str]) -> str:

@@ -18,6 +18,7 @@ from workbench.dashboard.compare.fields import (
     choices,
     corpora,
     defaults,
+    fields_of_networks,
     grouped,
     number_field,
     option_field,
@@ -44,6 +45,8 @@ ALWAYS = ("format", "text")
 """How a file is read, unfolded."""
 OF_DOCUMENTS = ("top_words", "singletons", "holdout_per", "holdout_rows", "start")
 """What means nothing to records."""
+OF_MADE = ("network", "n_states")
+"""Options that mean nothing to a published Bayesian network."""
 FOLDS = {"fold:corpus": "Preprocessing", "fold:options": "Options", "fold:priors": "Priors"}
 
 
@@ -62,7 +65,7 @@ class Settings:
         self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
-        self.reading, self.reading_records = reading_fields(), record_fields()
+        self.reading, self.reading_records, self.of_networks = reading_fields(), record_fields(), fields_of_networks()
         self._usual = {name: field.value for name, field in self.fields().items()}
         self._headings: dict[str, tuple] = {}         # of options → their fold, the engines that share them, the first of them
         self._folded = {
@@ -92,11 +95,12 @@ class Settings:
         """Every field by the name it has in a link."""
         return {
             "corpus": self.corpus, "path": self.path, "engines": self.engines,
-        } | self.single | self.reading | self.reading_records | self.options | self.numbers
+        } | self.single | self.reading | self.reading_records | self.of_networks | self.options | self.numbers
 
     def values(self) -> dict:
         """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
         ticked, has, file, records = list(self.engines.value), self._taken(), self.corpus.value == FILE, self._of_records()
+        numbers = self.numbers | ({name: self.of_networks[f"{OF_RECORDS}{name}"] for name in PRIORS} if records else {})
         reading = self.reading_records if records else self.reading
         return {
             "corpus": self.path.value.strip() if file else self.corpus.value,
@@ -110,13 +114,16 @@ class Settings:
             "holdout_rows": None if records else self.holdout_rows.value.strip() or None,
             "engines": ticked,
             "options": {
-                engine: {one.field.name: self.options[one.key].read() for one in choices() if engine in one.engines}
+                engine: {
+                    one.field.name: self.options[one.key].read() for one in choices()
+                    if engine in one.engines and not (records and self._published and one.field.name in OF_MADE)
+                }
                 for engine in ticked
             },
             "start": None if records else self.warm_start_from.value or None,
-            "model": self.network.value,
-            "sizes": {"super": self.supers.value} if _has_supers(self.network.value) else None,
-        } | {name: field.read() if has.get(name, True) else None for name, field in self.numbers.items()}
+            "model": self._published if records else self.network.value,
+            "sizes": {"super": self.supers.value} if not records and _has_supers(self.network.value) else None,
+        } | {name: field.read() if has.get(name, True) else None for name, field in numbers.items()}
 
     def keep_pace(self, readings: list[Reading]) -> None:
         """Takes in the runs of the store (newest first), from whose pace the duration of new ones is estimated."""
@@ -180,7 +187,9 @@ class Settings:
 
     def _placed(self, found: dict[str, str]) -> dict[str, str]:
         """The mistakes by the field beside which each is shown: that of the corpus may be the path."""
-        return {"path" if field == "corpus" and self.corpus.value == FILE else field: said for field, said in found.items()}
+        placed = {"corpus": "path"} if self.corpus.value == FILE else {}
+        placed |= {name: f"{OF_RECORDS}{name}" for name in ("model", *PRIORS)} if self._of_records() else {}
+        return {placed.get(field, field): said for field, said in found.items()}
 
     def _tell(self, found: dict[str, str]) -> None:
         """Shows each sentence under its field and marks the field; takes those away that are mended."""
@@ -200,9 +209,16 @@ class Settings:
         self._unfolded = [name for name in FOLDS if (unfolded if name == fold else name in self._unfolded)]
         self._show_fields()
 
+    @property
+    def _published(self) -> str | None:
+        """The published network that is chosen for records."""
+        return self.of_networks[f"{OF_RECORDS}model"].value or None
+
     def _taken(self) -> dict[str, bool]:
         """The number of topics, and each prior → does the model of a ticked engine have it?"""
         known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
+        if self._of_records() and self._published:
+            known -= set(PRIORS)
         return {"n_topics": "n_topics" in known or not self.engines.value} | {name: name in known for name in PRIORS}
 
     def _of_records(self) -> bool:
@@ -221,6 +237,10 @@ class Settings:
         has |= {"path": file, f"{OF_RECORDS}holdout_per": records} | dict.fromkeys(self.reading, file and not records)
         has |= dict.fromkeys(self.reading_records, file and records) | dict.fromkeys(OF_DOCUMENTS, not records)
         has |= {"model": networks, "super": networks and _has_supers(self.network.value)}
+        has |= {f"{OF_RECORDS}{name}": records and has[name] for name in PRIORS} | {f"{OF_RECORDS}model": records}
+        has |= dict.fromkeys(PRIORS, False) if records else {}
+        if records and self._published:
+            has |= {one.key: False for one in choices() if one.field.name in OF_MADE}
         return {name for name, there in has.items() if not there}
 
     def _show_fields(self) -> None:
@@ -245,7 +265,7 @@ class Settings:
 
     def _in_order(self) -> dict[str, Field | str]:
         names = ["corpus", "path", *ALWAYS, "fold:corpus", *self._folded["fold:corpus"], "heading:engines", "engines"]
-        names += ["n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS, "holdout", "model", "super"]
+        names += ["n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS, *self.of_networks, "holdout", "model", "super"]
         for fold, hyper in (("fold:options", False), ("fold:priors", True)):
             names += [fold, *self._folded[fold]]
             for owners, group in grouped(hyper).items():

@@ -6,29 +6,33 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
+from threading import Lock
 
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.numbers import COLUMNS
-from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.policy import PolicyError, policy
+from workbench.dashboard.shared.run_monitor import ALIVE, Reading
 from workbench.engines import get_engine
 from workbench.records import Records
+from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.forecast import duration
 from workbench.runs.execution.grid import lay_out
-from workbench.runs.execution.memory_check import Planned, memory_forecast, unfinished
+from workbench.runs.execution.memory_check import Planned, at_a_time, memory_forecast, unfinished
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run, make_runs
-from workbench.runs.loading import load_data, named_set
+from workbench.runs.loading import load_data, named_set, named_sets
 from workbench.runs.spec import model_fields
+from workbench.runs.store.places import run_paths
 from workbench.runs.store.provenance import other_kernels_warning
-from workbench.runs.store.status import FINISHED
+from workbench.runs.store.status import FINISHED, read_status
 
 FIXED = ("n_iterations", "seed", "holdout", "holdout_per", "holdout_rows", "top_words", "singletons")
 """Settings with one value for all runs of a start."""
-MOST = 500
-"""Runs that one click may start."""
+STARTING = Lock()
+"""Held while runs are counted and made, so that two visitors do not both get what is left."""
 ELAPSED = COLUMNS.index("elapsed")
 SETTLED = 5
 """Iterations from which on the pace of a run is used."""
@@ -93,12 +97,16 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
 
     Raises
     ------
-    SpecError, ModelError, OptionError, CorpusError, StoreError
+    SpecError, ModelError, OptionError, CorpusError, StoreError, PolicyError
     """
+    policy().check_change()
     store, jobs, corpus = Path(store), values["jobs"], data_of(values["corpus"], values["read"], values["engines"][0])
     cells = shared([cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)])
     coming = unfinished(store, cells)
-    runs = list(dict.fromkeys(make_runs(store, cells, jobs)))
+    check_memory(coming, jobs)
+    with STARTING:
+        check_waiting(store, len(coming))
+        runs = list(dict.fromkeys(make_runs(store, cells, jobs)))
     finished = [run for run in runs if run.state == FINISHED]
     started = [run for run in runs if run not in finished]
     others = other_kernels_warning([run.name for run in started if run.by_other_kernels()])
@@ -111,14 +119,29 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     return started, finished, f"{jobs} at a time, {memory}" if len(started) > jobs else memory, others
 
 
+def check_waiting(store: Path, n: int) -> None:
+    """Raises PolicyError where with n more runs too many would be unfinished."""
+    limits = policy().limits
+    if limits.waiting < math.inf:
+        limits.check("waiting", n + sum(read_status(path)["state"] in ALIVE for path in run_paths(store)))
+
+
+def check_memory(coming: list[Planned], jobs: int) -> None:
+    """Raises PolicyError for runs that take more memory at a time than visitors may ask for."""
+    most = policy().limits.memory
+    if most < math.inf and at_a_time(coming, jobs) > most * 1e9:
+        needed = memory_forecast(coming, jobs)
+        raise PolicyError(f"these runs take {needed}, where {most:g} GB may be taken at once here; take fewer topics, or fewer "
+                          "runs at a time")
+
+
 def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Planned]:
     """The runs of one engine: every combination of what has several values."""
     grid = {name: listed(values[name]) for name in model_fields(get_engine(engine)) if name == "n_topics"}
     grid = grid | grid_of(values, engine) or {"n_iterations": listed(values["n_iterations"])}
     options = {name: value for name, value in values["options"].get(engine, {}).items() if name not in grid}
     fixed = {name: values[name] for name in (*FIXED, *model_fields(get_engine(engine))) if name not in grid}
-    if "sizes" in get_engine(engine).model.takes:
-        fixed |= {name: values[name] for name in NETWORK}
+    fixed |= {name: values[name] for name in NETWORK if name in get_engine(engine).model.takes}
     if values["start"] is not None:
         fixed["start"] = store / values["start"]
     most_parts = max(listed(values["options"].get(engine, {}).get("partition", 1)))
@@ -156,10 +179,11 @@ def data_of(name_or_path: str | Path | Corpus, read: dict, engine: str) -> Corpu
     kind = get_engine(engine).model.data
     if named_set(str(name_or_path)):
         return _loaded(str(name_or_path), 0, kind)
-    path = Path(name_or_path).expanduser()
-    return _loaded(str(path), path.stat().st_mtime_ns if path.exists() else 0, kind, **read)
+    path = policy().place_of(str(name_or_path))
+    return _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
 
 
 @lru_cache(maxsize=2)
 def _loaded(name_or_path: str, changed: int, kind: type, **read) -> Corpus | Records:
-    return load_data(name_or_path, kind, **read)
+    """What is in the catalog as it is, read here; a path, and a name with options, which may be of any size, within limits."""
+    return (load_data if name_or_path in named_sets() else read_bounded)(name_or_path, kind, **read)

@@ -7,6 +7,7 @@ import panel as pn
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import in_background, sentence_of
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, text
 from workbench.runs.execution.queue import enqueue
@@ -51,7 +52,7 @@ class Steering:
     def press(self, action: str) -> None:
         """Sends the action to the runs; a removal only at the second click."""
         names = self.targets(action)
-        if not names:
+        if not names or policy().read_only:
             return
         if action == "remove" and self._sure != names:
             self._sure = names

@@ -12,7 +12,9 @@ import param
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
 from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
+from workbench.runs.progress import decimals
 from workbench.runs.store.status import FAILED, LOST
 
 HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
@@ -85,6 +87,7 @@ def row(reading: Reading) -> dict:
     topics, told_topics = n_topics(reading) if spec else (None, DASH)
     held_out = spec is None or spec.test is not None
     perplexity = latest[HEADLINE] if held_out else latest[TRAINING]
+    told_perplexity = f"{perplexity:,.{decimals(perplexity)}f}" + ("" if held_out else " (training)")
     n_iterations = status["n_iterations"]
     iteration = min(max(status["iteration"], int(latest[0]) if math.isfinite(latest[0]) else 0), n_iterations)
     return {
@@ -98,7 +101,7 @@ def row(reading: Reading) -> dict:
         "state": status["state"], "why": why(status),
         "share": round(100 * iteration / n_iterations, 1) if n_iterations else 0,
         "progress": f"{iteration} / {n_iterations}" if n_iterations else DASH,
-        "perplexity": (f"{perplexity:,.1f}" + ("" if held_out else " (training)")) if math.isfinite(perplexity) else DASH,
+        "perplexity": told_perplexity if math.isfinite(perplexity) else DASH,
         "time": duration(latest[ELAPSED]), "left": duration(status["time_left"]),
         "numbers": {
             "K": topics, "seed": spec.seed if spec else None, "progress": iteration / n_iterations if n_iterations else None,
@@ -109,11 +112,12 @@ def row(reading: Reading) -> dict:
 
 def why(status: dict) -> str:
     """Why a run cannot go on by itself, and what to do; empty where all is well."""
-    message = str(status["message"]).rstrip(".")
+    message = policy().shown(str(status["message"])).rstrip(".")
     if status["state"] == FAILED:
         return f"{message or 'It failed'}. Mend that, choose the run and press Resume; worker.log in its folder may say more."
     if status["state"] == LOST:
-        return f"{message or 'Its worker has died'}. Choose the run and press Resume; it goes on from its last checkpoint."
+        message = message[:1].upper() + message[1:] or "Its worker has died"
+        return f"{message}. Choose the run and press Resume; it goes on from its last checkpoint."
     return message
 
 

@@ -74,7 +74,7 @@ class Values(Field):
     def _fits(self, value: int | float | str) -> bool:
         if isinstance(value, str) or (self.whole and not isinstance(value, int)):
             return False
-        return math.isfinite(value) or (self.infinite and value > 0)
+        return -math.inf < value < math.inf or (self.infinite and value > 0)
 
 
 class Number(Field):
@@ -91,14 +91,16 @@ class Number(Field):
         if not text.strip():
             return None
         found = number(text)
-        if isinstance(found, str) or not math.isfinite(found):
+        if isinstance(found, str):
             raise ValueError(text)
-        return found if self._whole else float(found)
+        return self._checked(found if self._whole else float(text))
 
     def of(self, text: str) -> float:
-        found = int(text) if self._whole else float(text)
-        if not math.isfinite(found):
-            raise ValueError(text)
+        return self._checked(int(text) if self._whole else float(text))
+
+    def _checked(self, found: float) -> float:
+        if not -math.inf < found < math.inf:
+            raise ValueError(found)
         return found
 
 

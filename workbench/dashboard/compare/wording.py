@@ -1,7 +1,7 @@
 """What fields are called, and sentences about settings worded for the page, which has fields where others have names."""
 
 from workbench.dashboard.shared.background import sentence_of
-from workbench.errors import ALONE, Got, Named
+from workbench.errors import ALONE, Got, Named, one_sentence
 
 LABELS = {
     "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
@@ -58,7 +58,7 @@ def labelled(text: str, choices: tuple = ()) -> str:
 
 def worded(error: ValueError) -> str:
     """The error as one sentence of the page."""
-    return sentence_of(ValueError("".join(map(_worded, getattr(error, "parts", (str(error),))))))
+    return sentence_of(ValueError(one_sentence(getattr(error, "parts", (str(error),)), _worded)))
 
 
 def _worded(part) -> str:

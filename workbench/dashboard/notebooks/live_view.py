@@ -20,8 +20,9 @@ from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.notebooks.setup import Cell, in_notebook, send_changes
 from workbench.dashboard.shared.private_api import connections_of, is_shown
-from workbench.dashboard.shared.run_monitor import ALIVE, UNREADABLE, Follower, Reading, unreadable
+from workbench.dashboard.shared.run_monitor import UNREADABLE, Follower, Reading, unreadable
 from workbench.dashboard.shared.shell import TICK, Choice, column, styled, labelled, text
+from workbench.runs.store.status import ALIVE
 from workbench.runs.execution.run import ENDED, Run, default_store, find_run
 from workbench.runs.progress import bars
 from workbench.runs.spec import SpecError

@@ -9,9 +9,12 @@ import panel as pn
 from tornado.ioloop import IOLoop
 
 from workbench.dashboard.notebooks.setup import in_notebook
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.ui_events import with_lock
 
-STARTS, LOOKS, FILES = (ThreadPoolExecutor(2, thread_name_prefix=f"workbench-{name}") for name in ("starts", "looks", "files"))
+NAMED = "workbench-pool-"
+"""Beginning of the names of these threads."""
+STARTS, LOOKS, FILES = (ThreadPoolExecutor(2, thread_name_prefix=f"{NAMED}{name}") for name in ("starts", "looks", "files"))
 """Threads that start runs, read counts and write files: apart, so that a large file delays no start."""
 LOG = logging.getLogger(__name__)
 
@@ -65,8 +68,8 @@ def _shutting_down(workers: ThreadPoolExecutor) -> bool:
 
 
 def sentence_of(error: Exception) -> str:
-    """The error as one sentence that begins with a capital."""
-    sentence = " ".join(str(error).split()) or type(error).__name__
+    """The error as one sentence that begins with a capital, as visitors may see it."""
+    sentence = policy().shown(" ".join(str(error).split()) or type(error).__name__)
     return sentence[0].upper() + sentence[1:]
 
 

@@ -62,7 +62,7 @@ def _value(widget, text: str):
     if isinstance(widget, (pn.widgets.IntInput, pn.widgets.FloatInput, pn.widgets.FloatSlider)):
         number = int(text) if isinstance(widget, pn.widgets.IntInput) else float(text)
         low, high = (-math.inf if widget.start is None else widget.start), (math.inf if widget.end is None else widget.end)
-        if not low <= number <= high or not math.isfinite(number):
+        if not low <= number <= high or not -math.inf < number < math.inf:
             raise ValueError(number)
         return number
     return text

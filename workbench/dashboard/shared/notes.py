@@ -5,6 +5,7 @@ import param
 
 from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.drawn import Drawn, code, style
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import column, text
 from workbench.runs.store.notes import annotate, read_notes
@@ -49,7 +50,7 @@ class NotesCard(Drawn):
         """Writes a note, or adds or removes a tag, of runs that are in the store."""
         given = said if isinstance(said, dict) else {}
         names = given.get("runs")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        if policy().read_only or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             return
         paths = [self._readings[name].path for name in names if name in self._readings]
         change = {way: typed for way, typed in given.items() if way in WAYS and isinstance(typed, str)}

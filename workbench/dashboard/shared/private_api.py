@@ -75,3 +75,8 @@ def watch_params(component, fixed: Iterable[str]) -> None:
     """Has Panel send changes of a component's parameters except the fixed ones: to watch all takes 1.1 MiB in ten sessions."""
     changing = [name for name in component._synced_params if name not in fixed]
     component._internal_callbacks.append(component.param.watch(component._param_change, changing))
+
+
+def tornado_of(server):
+    """The Tornado application of a server of Bokeh, which makes it itself and takes no routes that come before its own."""
+    return server._tornado

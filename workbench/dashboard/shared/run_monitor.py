@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +28,7 @@ from workbench.runs.store.layout import about_run
 from workbench.runs.store.notes import Notes
 from workbench.runs.store.places import run_paths
 from workbench.runs.store.reader import RunReader
-from workbench.runs.store.status import PAUSED, RUNNING, WAITING, read_spec, read_status
+from workbench.runs.store.status import ALIVE, read_spec, read_status
 
 MOST_POINTS = 2000
 """Points that a curve has at most: more than a screen has pixels for, little enough for a thousand runs."""
@@ -43,7 +44,6 @@ LISTED_FIRST = 8
 """Runs that are listed at once by a look that reads many for the first time: as many as are drawn."""
 LIST_EVERY = 1.0
 """Seconds after which it lists more, and twice as long each time: a page is made anew for every listing."""
-ALIVE = (WAITING, RUNNING, PAUSED)
 UNREADABLE = "unreadable"
 
 
@@ -187,7 +187,8 @@ class RunMonitor:
     def _follow(self) -> None:
         while True:
             began = time.thread_time()
-            self.look()
+            with suppress(OSError):  # of a store that cannot be read now: the last listing stays, and it is tried again
+                self.look()
             self._hurry.wait(pause_after(time.thread_time() - began))
             self._hurry.clear()
             with self._lock:

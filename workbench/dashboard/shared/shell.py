@@ -3,6 +3,7 @@
 A plain Panel layout with style sheets of our own. Why, and what was measured: docs/decisions/page_shell.md.
 """
 
+import secrets
 from collections.abc import Callable
 from functools import lru_cache, partial
 from html import escape
@@ -15,6 +16,7 @@ from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
 from workbench.dashboard.shared.light_components import BokehModel, Box, Sentence
+from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.private_api import drop_empty_defaults, start_busy_cleanup
 from workbench.dashboard.shared.ui_events import in_one_message, when_drawn
 
@@ -24,16 +26,21 @@ TICK = 1000
 """Milliseconds between two ticks of a session."""
 PAGES = {"compare": "Compare", "topics": "Topics"}
 """Address → name of the pages, in the order of the head."""
+LOOK = "· read-only"
+"""Added to the head of a page on which nothing can be changed."""
+NONCE = secrets.token_hex(16)
+"""Stands in the page's own scripts for the nonce that the server gives each answer; it never leaves the process."""
 VIEWS: WeakSet = WeakSet()
 """The pages that are alive; a test of churn counts them."""
 
 
-def _read(name: str) -> str:
+def read_style(name: str) -> str:
+    """A style sheet of this folder."""
     return (STYLE / name).read_text(encoding="utf-8")
 
 
 LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS = map(
-    _read, ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css", "notebook.css")
+    read_style, ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css", "notebook.css")
 )
 NAMES = (SCRIPTS / "names.js").read_text(encoding="utf-8")
 STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
@@ -46,6 +53,15 @@ page.dataset.wbTheme = (page.dataset.wbTheme || system) === 'dark' ? 'light' : '
 localStorage.setItem('wb-theme', page.dataset.wbTheme)
 {REPAINT}
 """
+LOST = """
+if (document.body.dataset.wbLost === undefined) {
+  document.body.dataset.wbLost = ''
+  const back = () => fetch('favicon.ico', { cache: 'no-store' }).then((answer) => answer.ok, () => false)
+  const wait = async () => (await back()) ? location.reload() : setTimeout(wait, 2000)
+  setTimeout(wait, 500)
+}
+"""
+"""Says that the connection is lost, and loads the page again, whose address tells what was chosen, when the server is back."""
 COPY_LINK = """
 const done = () => { button.label = 'Copied'; setTimeout(() => { button.label = 'Copy link' }, 1500) }
 const by_hand = () => {
@@ -75,7 +91,7 @@ class Text(Sentence):
 
 def text(html: str = "", *sheets: str, **settings) -> Text:
     """A sentence, with these files of style sheets too; escape what others wrote."""
-    return Text(html, stylesheets=[TEXT_CSS, *map(_read, sheets)], margin=0, **settings)
+    return Text(html, stylesheets=[TEXT_CSS, *map(read_style, sheets)], margin=0, **settings)
 
 
 def message(sentence: str, kind: str = "muted") -> str:
@@ -123,12 +139,20 @@ def button(name: str, **settings) -> pn.widgets.Button:
 
 @lru_cache
 def _template():
-    """Panel's base page with our style sheet, the stored theme and `names.js` in place before anything is painted."""
+    """Panel's base page with our style sheet, the stored theme and `names.js` in place before anything is painted.
+
+    Every script of it has a nonce; nothing that others wrote is part of it but the title, which is escaped.
+    """
+    script = f'<script nonce="{NONCE}"'
+    blocks = "".join(
+        f"{{% block {name} %}}{{{{ super() | replace('<script', '{script}') }}}}{{% endblock %}}"
+        for name in ("js_resources", "inner_body")
+    )
     return BASE_TEMPLATE.environment.from_string(
-        "{% extends 'base.html' %}{% block postamble %}"
+        f"{{% extends 'base.html' %}}{blocks}{{% block postamble %}}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_read('page.css')}</style><script>{STORED_THEME}</script>"
-        f"<script>{NAMES} name_controls(Bokeh.Models)</script>{{% endblock %}}"
+        f"<style>{read_style('page.css')}</style>{script}>{STORED_THEME}</script>"
+        f"{script}>{NAMES} name_controls(Bokeh.Models)</script>{{% endblock %}}"
     )
 
 
@@ -140,6 +164,17 @@ def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) ->
     heading = text(html, "head.css", css_classes=["wb-grow"])
     body = column(*parts, kind="wb-body", html_attributes={"role": "main"})
     return column(column(heading, link, theme, kind="wb-head"), body, kind="wb-page")
+
+
+def unless_full(make: Callable[[], pn.Column]) -> pn.Column:
+    """The page that is made; where as many are open as may be, a sentence in its place."""
+    try:
+        policy().limits.check("pages", len(VIEWS) + 1)
+    except PolicyError as error:
+        if pn.state.curdoc is not None:
+            pn.state.curdoc.template = _template()
+        return column(text(f"<p>{escape(str(error).capitalize())}.</p>"), kind="wb-page")
+    return make()
 
 
 def links(pages: dict[str, str], here: str) -> str:
@@ -172,8 +207,9 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     VIEWS.add(view)
     start_busy_cleanup()
     document.title, document.template = title, _template()
+    document.config.reconnect_session = False  # to a new server the old page means nothing
     document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
-    document.js_on_event(ConnectionLost, CustomJS(code="document.body.dataset.wbLost = ''"))
+    document.js_on_event(ConnectionLost, CustomJS(code=LOST))
     event = partial(in_one_message, document, tick)
 
     def drawn() -> None:

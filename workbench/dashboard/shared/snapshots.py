@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.dashboard.shared.run_monitor import ALIVE, Reading
+from workbench.dashboard.shared.run_monitor import Reading
 from workbench.runs.execution.run import Run
 from workbench.runs.store.counts import SnapshotGone
-from workbench.runs.store.layout import StoreError
+from workbench.runs.store.layout import DamagedError, StoreError
 from workbench.runs.store.notes import NoteError, labels_of_topics, read_notes
+from workbench.runs.store.status import ALIVE
 from workbench.views.style import COLOURS
 
 N_NAMED = 6
@@ -66,7 +67,7 @@ def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
             return make(run.dataset())
         except SnapshotGone:
             continue
-        except (KeyError, OSError) as error:
+        except (KeyError, OSError, DamagedError) as error:
             if moment.path.exists():
                 raise
             raise StoreError(f"{moment.path.name} was removed while it was read; choose another run") from error

@@ -10,6 +10,7 @@ import xarray as xr
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.drawn import code, style
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.snapshots import Moment, counts_of, labels_now, topic_colour
 from workbench.dashboard.topics.filled import NONE, Filled
 from workbench.measures import salient_words, top_words, topic_map, topic_sizes, topics_by_size, used_topics
@@ -34,13 +35,14 @@ class Overview(Filled):
     topics = param.List(doc="What `topic_entries` makes of each topic, largest first.")
     words = param.Dict(default={}, doc="What `word_entries` makes of the words that are shown.")
     wrong = param.String(doc="What is wrong with a label.")
+    fixed = param.Boolean(default=False, doc="May labels not be changed?")
 
     _esm = code("boxed", "overview")
     _stylesheets = style("boxed", "overview")
     _filled = ("topics",)
 
     def __init__(self, on_news: Callable[[str], None], on_gone: Callable[[int], None]):
-        super().__init__()
+        super().__init__(fixed=policy().read_only)
         self._on_news, self._on_gone, self._moment = on_news, on_gone, None
         self._ranking, self._labelling = LatestTask(), LatestTask()
 
@@ -71,7 +73,7 @@ class Overview(Filled):
         """Takes a label that was typed in."""
         given, moment = said if isinstance(said, dict) else {}, self._moment
         topic, label = given.get("topic"), given.get("label")
-        if moment is None or not isinstance(topic, int) or not isinstance(label, str):
+        if policy().read_only or moment is None or not isinstance(topic, int) or not isinstance(label, str):
             return
 
         def then(result, error) -> None:

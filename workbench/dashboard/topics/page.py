@@ -10,9 +10,10 @@ import panel as pn
 import param
 
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
+from workbench.dashboard.shared.link import LONGEST, Part, follow_address, widget_part, write_address
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of, stamp
-from workbench.dashboard.shared.shell import Choice, begin_session, column, lay_out, styled, text
+from workbench.dashboard.shared.shell import LOOK, Choice, begin_session, column, lay_out, styled, text, unless_full
 from workbench.dashboard.shared.snapshots import Moment, moment_of
 from workbench.dashboard.topics import files
 from workbench.dashboard.topics.documents import Documents
@@ -193,7 +194,7 @@ class TopicsPage:
         """The run of a menu; a run that is asked for may not be there yet."""
 
         def take(name: str) -> bool:
-            self._asked[menu] = name
+            self._asked[menu] = name[:LONGEST]
             if name in self._runs:
                 menu.value = name
             return True
@@ -265,17 +266,18 @@ class TopicsPage:
         """The whole page; ties it to the session."""
         begin_session(self, TITLE, [], self.tick)
         main = column(*self._cards, self.handover, kind="wb-main")
-        return lay_out("workbench", "what the topics are about", [main], [], "topics")
+        said = f"what the topics are about{f' {LOOK}' if policy().read_only else ''}"
+        return lay_out("workbench", said, [main], [], "topics")
 
 
 def page() -> pn.Column:
     """The page for one visitor, of the store that WORKBENCH_STORE names."""
-    return TopicsPage(default_store()).view()
+    return unless_full(lambda: TopicsPage(default_store()).view())
 
 
 def _empty(store: Path) -> str:
     """What to do where there is no run, as HTML."""
-    return (
-        '<p role="status">No run yet. <a href="compare">Start one on the Compare page</a>, or type in a terminal: '
-        f"<code>workbench fit docstrings --engine cgs --topics 10 --store {escape(str(store))}</code></p>"
-    )
+    start = "" if policy().read_only else ' <a href="compare">Start one on the Compare page</a>'
+    command = f"workbench fit docstrings --engine cgs --topics 10 --store {escape(str(store))}"
+    terminal = "." if policy().others else f", or type in a terminal: <code>{command}</code>"
+    return f'<p role="status">No run yet.{start and start + terminal}</p>'

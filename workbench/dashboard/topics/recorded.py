@@ -13,7 +13,6 @@ import xarray as xr
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
-from workbench.dashboard.shared.run_monitor import ALIVE
 from workbench.dashboard.shared.shell import column, message, styled, text
 from workbench.dashboard.shared.snapshots import Moment, made_of
 from workbench.dashboard.topics.filled import changes
@@ -24,6 +23,7 @@ from workbench.runs.afterwards.heldout_by_document import Scored, score_document
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
+from workbench.runs.store.status import ALIVE
 from workbench.views import VIEWS, Picture, SideBySide
 from workbench.views.picture import Control, Slider
 from workbench.views.sequence_gains import draw_gains

@@ -13,21 +13,24 @@ import pandas as pd
 import panel as pn
 import xarray as xr
 
-from workbench.corpus import Corpus, read_corpus
+from workbench.corpus import Corpus
 from workbench.corpus.text import WORD_PATTERN
 from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import button, column, styled, text
 from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of
+from workbench.dashboard.shared.uploads import Upload
 from workbench.dashboard.topics.documents import Shelf, piece, topics_of, words_coloured
 from workbench.dashboard.topics.filled import NONE
 from workbench.measures import token_topics, used_topics
 from workbench.runs.afterwards.infer import infer
+from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.run import Run
 
-LARGEST = 5 * 10**6
-"""Bytes of an upload, and letters of a text."""
+MOST_TOKENS = 5 * 10**6
+"""Tokens that a file counts."""
 MOST_LISTED = 200
 MOST_UNKNOWN = 40
 KINDS = (".txt", ".csv", ".jsonl")
@@ -39,19 +42,21 @@ class Unseen:
     def __init__(self, handover: Handover, on_topic):
         self.text = styled(pn.widgets.TextAreaInput(
             label="Text of a document that the run has not seen", placeholder="Type or paste a text", rows=5,
-            max_length=LARGEST, sizing_mode="stretch_width",
+            max_length=policy().max_upload, sizing_mode="stretch_width",
         ))
-        self.file = styled(pn.widgets.FileInput(
-            label="File of documents that the run has not seen", accept=",".join(KINDS), multiple=False,
-            css_classes=["wb-unlabelled"],
-        ))
+        most = policy().max_upload
+        self.file = Upload(
+            lambda name, content: self._ask(name, content, Path(name).suffix.lower()),
+            lambda name, n_bytes: self._take(None, sentence_of(too_large(name, n_bytes)), "bad"),
+            label="File of documents that the run has not seen", accept=",".join(KINDS), most=most,
+        )
         self.go, self.said = button("Fold in", color="primary"), text(sizing_mode="stretch_width")
         self.shelf, self._latest = Shelf(
             on_topic, ("Unknown", "share of the tokens whose word the run does not know"),
             ("Tokens", "words that were counted: without stop words"),
         ), LatestTask()
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
-        hint = f"or a file, up to {size(LARGEST)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
+        hint = f"or a file, up to {size(most)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
         beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
         bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
         self.card = column(
@@ -59,7 +64,6 @@ class Unseen:
         )
         self._moment, self._folded, self._topic, self._labels, self._times = None, None, NONE, {}, 0
         self.go.on_click(lambda event: self._ask("a text", (self.text.value_input or self.text.value or "").encode(), ".txt"))
-        self.file.param.watch(self._uploaded, "value")
         self.shelf.param.watch(lambda event: self._show(), "chosen")
 
     def show(self, moment: Moment | None, topic: int, labels: dict[int, str]) -> None:
@@ -68,11 +72,6 @@ class Unseen:
             self._take(None, "Documents that were folded into another run are put away; fold them in again.")
         self._moment, self._topic, self._labels = moment, topic, labels
         self._show()
-
-    def _uploaded(self, event) -> None:
-        if event.new:
-            name = str(self.file.filename or "")
-            self._ask(name, event.new, Path(name).suffix.lower())
 
     def _ask(self, name: str, content: bytes, kind: str) -> None:
         self.said.say("Folding in …")
@@ -137,9 +136,8 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     """
     if moment is None:
         raise FileError("there is no run to fold text into; start one on the Compare page")
-    if len(content) > LARGEST:
-        much = f"{name} has {size(len(content))} where a page takes {size(LARGEST)}"
-        raise FileError(f"{much}; use `workbench infer` in a terminal")
+    if len(content) > policy().max_upload:
+        raise too_large(name, len(content))
     if kind not in KINDS:
         raise FileError(f"{name} is no file of text; files end in {', '.join(KINDS)}")
     if not content.strip():
@@ -152,14 +150,24 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     return Folded(moment, corpus, infer(Run(moment.path), corpus), raw)
 
 
+def too_large(name: str, n_bytes: int) -> FileError:
+    """The sentence about a file that a page does not take."""
+    much = f"{name} has {size(n_bytes)} where a page takes {size(policy().max_upload)}"
+    return FileError(f"{much}; use `workbench infer` in a terminal")
+
+
 def _uploaded(name: str, content: bytes, kind: str) -> Corpus:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"upload{kind}"
         path.write_bytes(content)
         try:
-            return read_corpus(path)
+            corpus = read_bounded(path)
         except ValueError as error:
             raise FileError(str(error).replace(str(path), name)) from None
+    if corpus.n_tokens > MOST_TOKENS:
+        much = f"{name} counts {corpus.n_tokens:,} tokens where a page takes {MOST_TOKENS:,}"
+        raise FileError(f"{much}; use `workbench infer` in a terminal")
+    return corpus
 
 
 def listed(found: Folded) -> dict:

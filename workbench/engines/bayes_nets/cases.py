@@ -53,7 +53,7 @@ def trees_of(records, net: BayesNet, above: float = 0.0, up_to: float = np.inf) 
 
 def prepared(records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf) -> Prepared:
     """The plan of these records with these trees; kept."""
-    kept, key = KEPT.setdefault(records, {}), (net, above, up_to, trees.tobytes())
+    kept, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
     if key not in kept:
         kept[key] = in_slices(plan_of(net, cases_within(records, net, above, up_to), trees), net.tables.n_cells)
     return kept[key]
@@ -134,7 +134,7 @@ def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int =
     Of a record without training cells a cell is given the held-out ones before it, so that the product over its cells is the
     probability of the record. ``logs`` are logarithms of distributions. p(x | others) = p(x, others) / p(others).
     """
-    kept, key = KEPT.setdefault(test, {}), ("predicted", net, train.content_hash)
+    kept, key = KEPT.setdefault(test, {}), ("predicted", net.content_hash, train.content_hash)
     if key not in kept:
         marginal = replace(net, missing="marginalised")
         both = cases_of(np.concatenate(_with_and_without(train, net, test)), np.ones(2 * len(test.weights)))

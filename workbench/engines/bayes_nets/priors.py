@@ -94,9 +94,7 @@ def polya(chains: list[np.ndarray], whole: bool) -> Polya:
         cells, totals = (sites._replace(weight=sites.weight / n_chains) for sites in (cells, totals))
         return Polya(cells, totals, width)
     rows = np.rint(rows).astype(np.int64)
-    histogram, of_rows = np.bincount(rows.ravel())[None], np.bincount(rows.sum(axis=1))[None]
-    alone = histogram if n_chains == 1 else None
-    return Polya(whole_sites(histogram, n_chains), whole_sites(of_rows, n_chains), width, alone)
+    return Polya(whole_sites([rows], n_chains), whole_sites([rows.sum(axis=1)], n_chains), width, n_chains == 1)
 
 
 def watched(net: BayesNet, options, state) -> dict[str, float]:

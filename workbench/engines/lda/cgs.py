@@ -162,11 +162,12 @@ def samples(corpus, options) -> bool:
 
 
 def memory(corpus, model, options) -> Memory:
-    """Bytes of one chain, its topics and counts; a sweep adds a row, or lists where it goes word after word."""
-    state = size(arrays(corpus, model.n_topics))
+    """Bytes of one chain, and of topics drawn for its start; a sweep adds a row, or lists where it goes word after word."""
+    state, drawn = size(arrays(corpus, model.n_topics)), corpus.n_tokens * np.dtype(np.uint16).itemsize
     if options.partition > 1:
-        return Memory(state, partition_bytes(corpus, options.partition, corpus.n_pairs))
-    return Memory(state, *word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto")))
+        return Memory(state, partition_bytes(corpus, options.partition, corpus.n_pairs), step=drawn)
+    indices, step = word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto"))
+    return Memory(state, indices, max(step, drawn))
 
 
 def engine(name: str = "cgs") -> Engine:

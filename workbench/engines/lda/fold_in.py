@@ -4,6 +4,7 @@ theta (document, topic) float64 has the same bits for any number of threads. The
 phi_wk = (beta + n_wk) / (W beta + n_k).
 """
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -81,10 +82,13 @@ def word_probabilities(priors, n_kw) -> np.ndarray:
 
 
 def mixture_probability(theta, phi, pairs) -> np.ndarray:
-    """p(w | d) = sum_k theta_dk phi_wk of each pair: theta (document, topic), phi (word, topic), out (pair,)."""
+    """p(w | d) = sum_k theta_dk phi_wk of each pair: theta (document, topic), phi (word, topic), out (pair,).
+
+    It is at least the smallest double: a phi that was drawn under a tiny beta may round to 0.
+    """
     probability = np.empty(pairs.n_pairs)
     mixture(0, pairs.n_documents, pairs.indptr, pairs.words, theta, phi, probability)
-    return probability
+    return np.maximum(probability, sys.float_info.min)
 
 
 def _each_document(work, documents, n_topics, context) -> None:

@@ -29,7 +29,7 @@ from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, l
 from workbench.engines.lda.interleaved import interleaved_pass
 from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
-from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, topic_counts
+from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, stacked, topic_counts
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.simd.lanes import pad_topics, padded
@@ -161,7 +161,7 @@ def init(corpus, model, options, context, warm_start=None, *, part=svb):
     chains = [cgs.initial_chain(corpus, model, threshold, context, s, warm_start) for s in range(chains_of(corpus, options))]
     mean = part.initial_mean(corpus, model, options, threshold, context, warm_start)
     state = SvbState if part is svb else CvbState
-    drawn = (np.stack(arrays) for arrays in list(zip(*chains, strict=True))[:4])
+    drawn = map(stacked, list(zip(*chains, strict=True))[:4])
     return state(*mean[:-2], *drawn, *mean[-2:])
 
 
@@ -246,18 +246,20 @@ def sufficient_statistics(corpus, state, of, threshold) -> SufficientStatistics:
 def memory(corpus, model, options, *, part=svb) -> Memory:
     """Bytes of both parts, of their pairs, and of the total counts of a chain while it is swept or watched.
 
-    Hybrids have no collapsed bound, which takes words in order.
+    Several chains are there twice at the start, when the pairs are not yet parted. Hybrids have no collapsed bound, which
+    takes words in order.
     """
     threshold, chains = threshold_of(options), chains_of(corpus, options)
     look = size(topic_counts("mean", corpus, model.n_topics))
     mean, sampled = part.memory(corpus, model, options, threshold), cgs.memory(corpus, model, options)
     state, n_sampled = mean.state + chains * sampled.state, sampled_of(corpus, threshold).n_pairs
+    start = (chains if chains > 1 else 0) * sampled.state + corpus.n_tokens * np.dtype(np.uint16).itemsize
     if n_sampled == corpus.n_pairs:
-        return sampled._replace(state=state, step=chains * sampled.step, look=look)
+        return sampled._replace(state=state, step=max(chains * sampled.step, start), look=look)
     of_pairs = partial(partition_bytes, corpus, options.partition)
     indices = of_pairs(n_sampled) + (mean.indices if part is svb else of_pairs(corpus.n_pairs - n_sampled))
     sweep = chains * corpus.n_words * padded(model.n_topics) * DOUBLE if n_sampled else 0
-    return Memory(state, indices, max(mean.step, sweep), look)
+    return Memory(state, indices, max(mean.step, sweep, start - indices), look)
 
 
 def idle(options) -> str | None:

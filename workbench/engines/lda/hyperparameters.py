@@ -21,7 +21,7 @@ import scipy
 
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
 from workbench.errors import Named
-from workbench.kernels.lda.polya import histogram_counts, real_sites, single_sites, slopes, whole_sites
+from workbench.kernels.lda.polya import real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
 from workbench.models.options import OptionError, option
 
@@ -176,15 +176,14 @@ def polya(corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> 
     totals = document_sizes(corpus) if prior.name == "alpha" else topic_sizes(sizes, prior.n_topics)
     if cells.mean is not None:
         return Polya(real_sites(*cells, prior.n_topics, prior.pooled), totals, prior.copies)
-    histogram = np.zeros((len(prior.x), 1 + cells.sampled.max(initial=0)), np.int64)
-    histogram_counts(cells.sampled, prior.n_topics, prior.pooled, histogram)
-    n_chains = len(cells.sampled)
-    return Polya(whole_sites(histogram, n_chains), totals, prior.copies, histogram if n_chains == 1 else None)
+    n_chains, counts = len(cells.sampled), cells.sampled[..., : prior.n_topics]
+    groups = [counts] if prior.pooled else np.moveaxis(counts, -1, 0)
+    return Polya(whole_sites(groups, n_chains), totals, prior.copies, n_chains == 1)
 
 
 def document_sizes(corpus):
     """N_d of the documents that have tokens, as sites."""
-    return whole_sites(np.bincount(corpus.document_tokens)[None])
+    return whole_sites([corpus.document_tokens])
 
 
 def topic_sizes(sizes: Counts, n_topics: int):

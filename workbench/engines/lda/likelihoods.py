@@ -21,6 +21,8 @@ LONGEST_STEP = 2.0
 SHORTEST_STEP = 1e-6
 """A step below this is rounding: x stays."""
 HALVINGS = 8
+MOST_BINOMIALS = 2**22
+"""Groups times the largest count, up to which `draw_by_tables` is used."""
 
 
 class Slopes(NamedTuple):
@@ -38,7 +40,7 @@ class Polya(NamedTuple):
     cells: polya.Sites           # of each group
     totals: polya.Sites          # counts of whole rows (documents, or topics)
     copies: int
-    histogram: np.ndarray | None = None  # (group, count): how often each count occurs, where all are whole, of one chain
+    whole: bool = False          # are they whole counts, of one chain?
 
     def value(self, x) -> float:
         """f(x)."""
@@ -172,10 +174,12 @@ def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
 def drawn(likelihood, x: np.ndarray, shape: float, rate: float, random) -> np.ndarray:
     """x after one draw that leaves its posterior under independent Gamma(shape, rate) priors as it is.
 
-    By auxiliary variables where the counts are whole, by slice sampling each log x_g otherwise.
+    By auxiliary variables where the counts are whole and not too large for one of each token, by slice sampling each log
+    x_g otherwise.
     """
-    whole = isinstance(likelihood, Polya) and likelihood.histogram is not None
-    return within((draw_by_tables if whole else draw_by_slices)(likelihood, x, shape, rate, random))
+    whole = isinstance(likelihood, Polya) and likelihood.whole
+    few = whole and len(x) * likelihood.cells.n.max(initial=0) <= MOST_BINOMIALS
+    return within((draw_by_tables if few else draw_by_slices)(likelihood, x, shape, rate, random))
 
 
 def draw_by_tables(likelihood: Polya, x, shape, rate, random) -> np.ndarray:
@@ -184,7 +188,10 @@ def draw_by_tables(likelihood: Polya, x, shape, rate, random) -> np.ndarray:
     t_g adds, over the cells of the group, the successes of n draws with probability x / (x + l), l = 0 .. n - 1;
     so it takes a binomial for each l, with as many trials as there are cells that count more than l.
     """
-    more_than = np.cumsum(likelihood.histogram[:, :0:-1], axis=1)[:, ::-1]  # (group, l): cells with n > l
+    indptr, n, weight, _ = likelihood.cells
+    often = np.zeros((len(indptr) - 1, 1 + int(n.max(initial=0))), np.int64)
+    often[np.repeat(np.arange(len(often)), np.diff(indptr)), n.astype(int)] = weight
+    more_than = np.cumsum(often[:, :0:-1], axis=1)[:, ::-1]  # (group, l): cells with n > l
     tables = random.binomial(more_than, x[:, None] / (x[:, None] + np.arange(more_than.shape[1]))).sum(axis=1)
     rows = np.repeat(likelihood.totals.n, likelihood.totals.weight.astype(np.int64))
     one = log_gamma_variates(likelihood.copies * x.sum(), len(rows), random)

@@ -21,7 +21,7 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.lda.hybrid import chains_of, n_chains_option, r_option, sampled_of, samples, threshold_of
 from workbench.engines.lda.svb import pairs_above
-from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.memory import DOUBLE, Memory, stacked
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.compiled import compile_network, counts_of, owners_of, watched
@@ -83,7 +83,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
         network_gibbs.initial_chain(corpus, model, threshold, context, s, warm_start)[:5]
         for s in range(chains_of(corpus, options))
     ]
-    return State(*mean[:5], mean.entropy, *(np.stack(arrays) for arrays in zip(*chains, strict=True)), mean.alphas)
+    return State(*mean[:5], mean.entropy, *map(stacked, zip(*chains, strict=True)), mean.alphas)
 
 
 def step(corpus, model, options, state, context):
@@ -147,11 +147,12 @@ def memory(corpus, model, options) -> Memory:
     """Bytes of both parts, and of the total counts of a chain while it is swept or watched."""
     mean, sampled = network_vb.memory(corpus, model, options), network_gibbs.memory(corpus, model, options)
     chains, paths = chains_of(corpus, options), paths_of(model)
+    start = chains * sampled.state if chains > 1 else 0
     whole = (corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves + paths.n_flat) * DOUBLE
     copied = corpus.n_pairs * 12 + (corpus.n_documents + 1) * 8
     return Memory(
         mean.state + chains * sampled.state, mean.indices + copied,
-        max(mean.step, chains * (sampled.step + whole)), max(mean.look, sampled.look) + whole,
+        max(mean.step, chains * (sampled.step + whole), start), max(mean.look, sampled.look) + whole,
     )
 
 

@@ -86,12 +86,8 @@ def _likelihood(parts: list, prior, copies: int, sampled: bool, pooled: bool):
     one = pooled or copies > 1
     if sampled:
         rows = np.concatenate(parts)
-        values = rows.reshape(-1, 1) if one else rows
-        histogram = np.zeros((values.shape[1], 1 + int(values.max(initial=0))), np.int64)
-        for t in range(values.shape[1]):
-            histogram[t] = np.bincount(values[:, t], minlength=histogram.shape[1])
-        totals = whole_sites(np.bincount(rows.sum(axis=1), minlength=1)[None])
-        return Polya(whole_sites(histogram), totals, n_values if one else 1, histogram)
+        totals = whole_sites([rows.sum(axis=1)])
+        return Polya(whole_sites([rows] if one else rows.T), totals, n_values if one else 1)
     log_means = np.zeros(n_values)
     for rows, alpha in zip(parts, prior, strict=True):
         xi = rows + alpha

@@ -195,7 +195,8 @@ def memory(corpus, model, options) -> Memory:
     of_words = corpus.n_words * padded(n) * DOUBLE
     step = corpus.n_documents * padded(n) * DOUBLE + corpus.n_pairs * DOUBLE + of_words + max(2 * theta, 2 * of_words)
     look = max(theta, 3 * of_words)
-    return Memory(size(arrays(corpus, n)), word_major_bytes(corpus), step=step + 8 * n**2 * DOUBLE, look=look)
+    memory = Memory(size(arrays(corpus, n)), word_major_bytes(corpus), step=step + 8 * n**2 * DOUBLE, look=look)
+    return sb_ctm.with_start(corpus, n, memory)
 
 
 def engine(name: str = "ctm-em") -> Engine:

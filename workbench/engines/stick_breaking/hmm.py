@@ -11,6 +11,7 @@ A held-out word is scored by p(word | all words of its sequence before it, p_0, 
 with. Documents without words, as held-out ones are in training, have states too.
 """
 
+import sys
 from functools import partial
 from typing import NamedTuple
 
@@ -140,13 +141,16 @@ def messages_of(corpus, state) -> np.ndarray:
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
-    """p(w) (pair,) of each held-out pair given all training words of its sequence and the held-out ones before it."""
+    """p(w) (pair,) of each held-out pair given all training words of its sequence and the held-out ones before it.
+
+    It is at least the smallest double: words that no state has been seen with may have drawn probabilities below that.
+    """
     probability, n_sequences = np.empty(pairs.n_pairs), len(corpus.by_sequence.names)
     predict_pairs(
         0, n_sequences, *data_of(corpus).values(), *of_parameters(state).values(), messages_of(corpus, state),
         pairs.indptr, pairs.words, pairs.counts, probability,
     )
-    return probability
+    return np.maximum(probability, sys.float_info.min)
 
 
 def memory(corpus, model, options) -> Memory:

@@ -116,7 +116,8 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
 def memory(corpus, model, options) -> Memory:
     """Bytes of the topics, the counts and the components; no array of documents times squared topics is made."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
-    return Memory(size(arrays(corpus, model.n_topics)), step=4 * model.n_topics**2 * DOUBLE, look=theta)
+    memory = Memory(size(arrays(corpus, model.n_topics)), step=4 * model.n_topics**2 * DOUBLE, look=theta)
+    return sb_ctm.with_start(corpus, model.n_topics, memory)
 
 
 def engine(name: str = "ln-ctm") -> Engine:

@@ -117,6 +117,12 @@ def initial_counts(corpus, model, options, context, warm_start) -> cgs.State:
     return start
 
 
+def with_start(corpus, n_topics: int, memory: Memory) -> Memory:
+    """The forecast for a run that begins with sweeps of `cgs`, whose state is then held besides."""
+    start = cgs.memory(corpus, LDA(n_topics), cgs.Options())
+    return memory._replace(step=max(memory.step, start.state + start.indices + start.step))
+
+
 def stick_order(model, n_k) -> np.ndarray:
     """(topic,) which topic of the start comes first on the stick, second, …."""
     if model.order != "random":
@@ -213,9 +219,10 @@ def memory(corpus, model, options) -> Memory:
     theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
     state, look = size(arrays(corpus, model.n_topics)), theta
     if options.topics == "integrated":
-        return Memory(state, step=square, look=look)
+        return with_start(corpus, model.n_topics, Memory(state, step=square, look=look))
     of_words = word_major_bytes(corpus) + corpus.n_pairs * (8 + 4)
-    return Memory(state, of_words, step=square + corpus.n_words * lanes * DOUBLE + 2 * phi, look=look)
+    step = square + corpus.n_words * lanes * DOUBLE + 2 * phi
+    return with_start(corpus, model.n_topics, Memory(state, of_words, step=step, look=look))
 
 
 def engine(name: str = "sb-ctm") -> Engine:

@@ -26,7 +26,7 @@ from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, w
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sb_ctm
 from workbench.engines.stick_breaking.in_order import draw_in_order
-from workbench.engines.stick_breaking.sb_ctm import ordered_start, stick_work
+from workbench.engines.stick_breaking.sb_ctm import ordered_start, stick_work, with_start
 from workbench.engines.stick_breaking.sb_dtm import Options
 from workbench.kernels.gaussian import draw_niw
 from workbench.kernels.state_space import draw_mniw, draw_states, mniw_posterior
@@ -187,10 +187,9 @@ def memory(corpus, model, options) -> Memory:
     n, n_years = model.n_topics - 1, years_at(corpus).n
     theta, sticks = corpus.n_documents * model.n_topics * DOUBLE, corpus.n_documents * n * DOUBLE
     states = 2 * n_years * (n + 1) ** 2 * DOUBLE
-    return Memory(
-        size(arrays(corpus, model.n_topics)), corpus.n_documents * DOUBLE, step=max(states, 2 * sticks) + 8 * n * n * DOUBLE,
-        look=2 * theta,
-    )
+    step = max(states, 2 * sticks) + 8 * n * n * DOUBLE
+    memory = Memory(size(arrays(corpus, model.n_topics)), corpus.n_documents * DOUBLE, step=step, look=2 * theta)
+    return with_start(corpus, model.n_topics, memory)
 
 
 def engine(name: str = "sb-ctm-lds") -> Engine:

@@ -28,7 +28,14 @@ from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.engines.stick_breaking import gaussian_posterior
 from workbench.engines.stick_breaking.fold_in import TOLERANCE, by_variational_inference, learnt_of, weigh_words
-from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, ordered_start, start_sweeps_option, stick_slices, weighted
+from workbench.engines.stick_breaking.sb_ctm import (
+    START_ALPHA,
+    ordered_start,
+    start_sweeps_option,
+    stick_slices,
+    weighted,
+    with_start,
+)
 from workbench.errors import Got, Named
 from workbench.kernels.gaussian import niw_posterior
 from workbench.kernels.lda.factored_entropy import log_weights
@@ -240,7 +247,8 @@ def memory(corpus, model, options) -> Memory:
     step = 2 * (n_fitted + corpus.n_words) * lanes * DOUBLE + pairs * DOUBLE + (TOGETHER + 8) * square
     indices = 0 if options.batch else word_major_bytes(corpus)
     theta = 3 * corpus.n_documents * model.n_topics * DOUBLE
-    return Memory(size(arrays(corpus, model.n_topics, options)), indices, step=step, look=theta)
+    memory = Memory(size(arrays(corpus, model.n_topics, options)), indices, step=step, look=theta)
+    return with_start(corpus, model.n_topics, memory)
 
 
 def engine(name: str = "sb-ctm-vb") -> Engine:

@@ -25,7 +25,7 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, initial_counts
+from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, initial_counts, with_start
 from workbench.kernels.lda.fold_in import mixture, sampled_theta
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.state_space import draw_inverse_gamma
@@ -237,9 +237,9 @@ def memory(corpus, model, options) -> Memory:
     cells = years_of(corpus).n * corpus.n_words
     phi = cells * padded(model.n_topics) * DOUBLE
     rows = np.dtype(np.int32 if cells < 2**31 else np.int64).itemsize * corpus.n_pairs + corpus.n_words * DOUBLE
-    start = size(cgs.arrays(corpus, model.n_topics))
     theta = corpus.n_documents * model.n_topics * DOUBLE
-    return Memory(size(arrays(corpus, model.n_topics)), rows, step=max(phi + theta, start), look=phi // 2)
+    memory = Memory(size(arrays(corpus, model.n_topics)), rows, step=phi + theta, look=phi // 2)
+    return with_start(corpus, model.n_topics, memory)
 
 
 def engine(name: str = "sb-dtm") -> Engine:

@@ -13,6 +13,7 @@ Rises are computed as differences, so that a count of 1e-12 beside a prior of 1e
 """
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from workbench.kernels.jit import kernel
 FIRST_OCTAVE, N_OCTAVES, ORDER = -32, 72, 10
 FEW = 8
 """Copies of a pair up to which each is counted by itself."""
+LARGEST_LISTED = 2**20
+"""Whole counts up to which a place is kept for every number."""
 N_BINS = 1 + N_OCTAVES
 """The first bin holds everything below 2^-32; the last ends at 2^40."""
 BEFORE_FIRST = 1023 + FIRST_OCTAVE
@@ -43,10 +46,20 @@ class Sites(NamedTuple):
     spread: np.ndarray  # (site,) float64: sum of half the variances of the cells; empty where no count varies
 
 
-def whole_sites(histogram: np.ndarray, n_chains: int = 1) -> Sites:
-    """Sites from how often each count occurs, (group, count), a mean over chains."""
-    groups, n = np.nonzero(histogram[:, 1:])
-    return Sites(_group_ends(groups, len(histogram)), n + 1.0, histogram[groups, n + 1] / n_chains, np.zeros(0))
+def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
+    """Sites from the whole counts of each group, of any shape: each count and how often it occurs, a mean over chains."""
+    n, often = zip(*map(occurrences, groups), strict=True)
+    ends = np.append(0, np.cumsum([*map(len, n)]))
+    return Sites(ends, np.concatenate(n).astype(float), np.concatenate(often) / n_chains, np.zeros(0))
+
+
+def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The counts above 0, in order, and how often each occurs; sorted where a place for every number would be too many."""
+    if counts.max(initial=0) > LARGEST_LISTED:
+        return np.unique(counts[counts > 0], return_counts=True)
+    often = np.bincount(counts.ravel())
+    n = 1 + np.flatnonzero(often[1:])
+    return n, often[n]
 
 
 def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -> Sites:
@@ -75,15 +88,6 @@ def single_sites(n: np.ndarray, weight: float = 1.0) -> Sites:
 def _group_ends(groups, n_groups) -> np.ndarray:
     """(group + 1,) where the sites of each group begin, from the group of each site in order."""
     return np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
-
-
-@kernel
-def histogram_counts(counts, n_topics, pooled, histogram):
-    """Adds how often each whole count (chain, row, topic padded) occurs to (group, count)."""
-    for s in range(counts.shape[0]):
-        for row in range(counts.shape[1]):
-            for k in range(n_topics):
-                histogram[0 if pooled else k, counts[s, row, k]] += 1
 
 
 @kernel

@@ -19,6 +19,15 @@ from workbench.kernels.simd.special import fast_exp
 from workbench.kernels.variates import next_uniform, stream_of
 
 
+@fused
+def _add_logs(begin, end, words, counts, log_emissions, logs):
+    """Adds log p(x | s) of the pairs begin..end to logs (state,)."""
+    for pair in range(begin, end):
+        count, of_word = np.float64(counts[pair]), log_emissions[words[pair]]
+        for s in range(len(logs)):
+            logs[s] += count * of_word[s]
+
+
 @aside
 def _weigh(begin, end, words, counts, log_emissions, logs):
     """Replaces logs (state,) by p(x | s), the pairs begin..end, divided by its largest; returns the logarithm of that."""
@@ -27,10 +36,7 @@ def _weigh(begin, end, words, counts, log_emissions, logs):
         logs[:] = 1.0
         return 0.0
     logs[:] = 0.0
-    for pair in range(begin, end):
-        count, of_word = np.float64(counts[pair]), log_emissions[words[pair]]
-        for s in range(n):
-            logs[s] += count * of_word[s]
+    _add_logs(begin, end, words, counts, log_emissions, logs)
     for s in range(n):
         largest = max(largest, logs[s])
     for s in range(n):
@@ -57,6 +63,20 @@ def _multiply(weights, factors):
         total += weights[s]
     for s in range(len(weights)):
         weights[s] /= total
+    return total
+
+
+@aside
+def _normalise(logs):
+    """Makes exp(logs) (state,) sum to 1; returns the logarithm of what they summed to."""
+    largest, total = -math.inf, 0.0
+    for s in range(len(logs)):
+        largest = max(largest, logs[s])
+    for s in range(len(logs)):
+        total += fast_exp(logs[s] - largest)
+    total = largest + math.log(total)
+    for s in range(len(logs)):
+        logs[s] -= total
     return total
 
 
@@ -147,10 +167,11 @@ def predict_pairs(
 
     Before it are those of earlier rows of its sequence, and of its own row the pairs before it: p^count multiplied over the
     pairs of a sequence is the probability of all its held-out words together, given the parameters. messages : those of the
-    training counts. Where the held-out rows end a sequence this is the forward filter, gone on with.
+    training counts. Where the held-out rows end a sequence this is the forward filter, gone on with. Within a row by
+    logarithms: words of the same row may speak for states so different that no double holds both.
     """
     n = len(first_state)
-    logs, here, before = np.empty(n), np.empty(n), np.empty(n)
+    here, before, log_here, log_known = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for i in range(first, last):
         for t in range(starts[i], starts[i + 1]):
             row = rows[t]
@@ -158,16 +179,13 @@ def predict_pairs(
                 before[:] = first_state
             else:
                 _move(here, transitions, before)
-            here, before = before, here
-            _weigh(indptr[row], indptr[row + 1], words, counts, log_emissions, logs)
-            _multiply(here, logs)
-            begin, end = test_indptr[row], test_indptr[row + 1]
-            if begin == end:
-                continue
-            before[:] = messages[row]
-            _multiply(before, here)  # p(s_t | what is known)
-            for pair in range(begin, end):
-                log_scale = _weigh(pair, pair + 1, test_words, test_counts, log_emissions, logs)
-                log_probability = log_scale + math.log(_multiply(before, logs))
-                probability[pair] = math.exp(log_probability / test_counts[pair])
-                _multiply(here, logs)
+            log_here[:] = np.log(before)
+            _add_logs(indptr[row], indptr[row + 1], words, counts, log_emissions, log_here)
+            log_known[:] = log_here + np.log(messages[row])  # p(s_t | what is known)
+            _normalise(log_known)
+            for pair in range(test_indptr[row], test_indptr[row + 1]):
+                _add_logs(pair, pair + 1, test_words, test_counts, log_emissions, log_known)
+                _add_logs(pair, pair + 1, test_words, test_counts, log_emissions, log_here)
+                probability[pair] = math.exp(_normalise(log_known) / test_counts[pair])
+            _normalise(log_here)
+            here[:] = np.exp(log_here)

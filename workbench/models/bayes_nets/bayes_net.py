@@ -9,6 +9,7 @@ Welling, Teh & Kappen (2008), sec. 6, eq. 26; spec of the networks, part C.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import numbers
@@ -181,6 +182,11 @@ class BayesNet:
         return found
 
     @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 of all that it was made of: a short key where the network itself, of thousands of nodes, is a slow one."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()
+
+    @cached_property
     def tables(self) -> Tables:
         """Its tables as flat arrays."""
         return tables_of(self.nodes)
@@ -226,6 +232,7 @@ class BayesNet:
             Variable("n_cpt", ("snapshot", "parameter"), "records", "(expected) records in each cell of a table"),
             *(LEARNT if self.hyperparameters(options) else []),
             Variable("cpt", ("parameter",), "", "probability of a state given those of its parents, posterior mean"),
+            Variable("multiplicity", ("record",), "records", "how often each distinct record came"),
         )
 
     def state_shares(self, counts: np.ndarray) -> dict[str, np.ndarray]:
@@ -240,11 +247,12 @@ class BayesNet:
         return {"state_share": found / max(found.sum(), 1e-300)}
 
     def estimates(self, last: Mapping, records: Records) -> dict[str, np.ndarray]:
-        """``cpt`` (parameter,), posterior means given the counts of a snapshot, and its priors where they are learnt."""
+        """``cpt`` (parameter,), posterior means given the counts of a snapshot, and its priors where they are learnt;
+        ``multiplicity`` (record,)."""
         tables = self.for_data(records).tables
         if "table_prior" in last:
             tables = tables.with_priors(np.asarray(last["table_prior"], float))
-        return {"cpt": tables.means(np.asarray(last["n_cpt"], float))}
+        return {"cpt": tables.means(np.asarray(last["n_cpt"], float)), "multiplicity": records.multiplicities}
 
     def hyperparameters(self, options) -> dict[str, str]:
         """``prior_mean``: "maximised" or "sampled"; empty where priors are as given."""

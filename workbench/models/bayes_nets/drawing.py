@@ -4,11 +4,15 @@ from graphlib import TopologicalSorter
 
 import numpy as np
 
+from workbench.data.available_memory import check_fits
 from workbench.data.drawing import check_fraction, check_whole
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.lda import ModelError
 from workbench.records.columns import merged
 from workbench.records.records import Records
+
+DRAWING = 24
+"""Bytes a cell: states, and the copies that sort and merge them."""
 
 
 def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 0) -> Records:
@@ -32,6 +36,7 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
     """
     about, tables = net.tables, np.asarray(tables, float)
     n_records, random = check_whole("n_records", n_records, 1), np.random.default_rng(check_whole("seed", seed, 0))
+    check_fits(DRAWING * n_records * len(net.nodes), f"{n_records:,} records of {net.called}", "ask for fewer")
     if tables.shape != (about.n_cells,):
         raise ModelError(f"{net.called} has {about.n_cells:,} cells of tables; {tables.size:,} came")
     if np.any(tables < 0) or not np.allclose(about.sum_rows(tables), 1.0, rtol=0, atol=1e-6):

@@ -3,7 +3,7 @@
 import itertools
 import math
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from graphlib import CycleError, TopologicalSorter
 
@@ -42,7 +42,12 @@ class Node:
 
     def __post_init__(self):
         fix = object.__setattr__
-        fix(self, "parents", (self.parents,) if isinstance(self.parents, str) else tuple(self.parents))
+        named = (self.parents,) if isinstance(self.parents, str) else self.parents
+        if not isinstance(named, Iterable) or isinstance(named, Mapping) or not all(isinstance(one, str) for one in named):
+            raise ModelError(f"node {self.name!r} must have parents as a list of names; got {self.parents!r}")
+        if not isinstance(self.cpt, str):
+            raise ModelError(f"node {self.name!r} must have cpt as the name of a table; got {self.cpt!r}")
+        fix(self, "parents", tuple(named))
         fix(self, "prior", _plain(self.prior))
         if not isinstance(self.states, numbers.Integral):
             named = isinstance(self.states, list | tuple)
@@ -155,7 +160,8 @@ def _times(shape: tuple[int, ...]) -> str:
 def _plain(prior):
     """A number as a float, rows as tuples."""
     if isinstance(prior, str | bytes | Mapping) or not hasattr(prior, "__iter__"):
-        return float(prior) if isinstance(prior, numbers.Real) and not isinstance(prior, bool) else prior
+        number = isinstance(prior, numbers.Real) and not isinstance(prior, bool) and abs(prior) < 2.0**1000
+        return float(prior) if number else prior
     return tuple(map(_plain, prior)) or (None,)
 
 

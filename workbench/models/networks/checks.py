@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from workbench.models.lda import MOST_TOPICS, SMALLEST_PRIOR, ModelError
+from workbench.models.lda import LARGEST_PRIOR, MOST_TOPICS, SMALLEST_PRIOR, ModelError
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, KINDS, LEARNING, WORD, holds, regions_of
 from workbench.models.variables import VARIABLES
 
@@ -142,6 +142,8 @@ def _in_level(network, level) -> Iterator[str]:
         if author in level.groups:
             yield f"{where} groups its priors by '{author}', whom a corpus tells; group by something else"
         by = [name for name in rows.by if name != DOCUMENT]
+        if len(set(level.groups)) < len(level.groups):
+            yield f"{where} groups its priors twice by the same variable; got {', '.join(level.groups)}; name each once"
         for name in level.groups:
             if name not in by:
                 yield (f"{where} groups its priors by '{name}', by which its rows are not numbered; they are by "
@@ -198,6 +200,8 @@ def _in_prior(network, level) -> Iterator[str]:
     for value in flat:
         if isinstance(value, bool) or not isinstance(value, numbers.Real) or not SMALLEST_PRIOR <= value < np.inf:
             yield f"{where} must be a number greater than 0 (at least {SMALLEST_PRIOR:g}); got {value!r}"
+        elif value > LARGEST_PRIOR:
+            yield f"{where} must be at most {LARGEST_PRIOR:g}, or counts beside it are lost in rounding; got {value!r}"
     if given.ndim == 0:
         return
     if level.draws == WORD:

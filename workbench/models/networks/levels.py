@@ -14,6 +14,9 @@ from workbench.models.lda import ModelError
 DOCUMENT, WORD, AUTHORS = "document", "word", "authors"
 """Names that every network knows: whose tokens they are, what is drawn last, and the size of a variable that tells authors."""
 KINDS = ("dirichlet", "point", "observed")
+NAMES, LISTS_OF_NAMES = ("name", "draws", "kind", "learn"), ("values", "by", "groups")
+LISTS = (*LISTS_OF_NAMES, "rows", "when")
+"""Fields that are a name, lists of names, and any list."""
 LEARNING = ("none", "scalar", "vector")
 
 
@@ -117,7 +120,15 @@ def part(kind: type, given):
     missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in given]
     if missing:
         raise ModelError(f"{what} '{given.get('name', '')}' needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")
-    return kind(**{name: _tuples(value) for name, value in given.items()})
+    given = {name: _tuples(value) for name, value in given.items()}
+    for name, value in given.items():
+        if name in NAMES and isinstance(value, tuple | Mapping):
+            raise ModelError(f"a {what} of a network has {name} as a name; got {value!r}")
+        if name in LISTS and not isinstance(value, tuple) and not (name == "by" and isinstance(value, str)):
+            raise ModelError(f"a {what} of a network has {name} as a list; got {value!r}")
+        if name in LISTS_OF_NAMES and not all(isinstance(one, str) for one in value):
+            raise ModelError(f"a {what} of a network has {name} as a list of names; got {value!r}")
+    return kind(**given)
 
 
 def level_of(given, variables) -> Level:
@@ -132,6 +143,8 @@ def level_of(given, variables) -> Level:
                 f"got {given!r}"
             )
         name, *span = given
+        if not isinstance(name, str):
+            raise ModelError(f"level '{level.name}': when limits a variable by its name, as [\"super\", 1, 5]; got {given!r}")
         named = values.get(name, ())
         span = [named.index(value) if isinstance(value, str) and value in named else value for value in span]
         return (name, span[0], span[-1])

@@ -28,7 +28,8 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
     -------
     xarray.Dataset
         ``posterior`` (record, node, state): probability of each state of each node that no field shows, NaN beyond the states
-        that a node has; ``log_probability`` (record): of the known cells, nats; ``multiplicity`` (record).
+        that a node has; ``state_name`` (node, state), empty there; ``log_probability`` (record): of the known cells, nats;
+        ``multiplicity`` (record).
 
     Another run, a field or a level that the run does not know is a SpecError, ModelError or DataError.
     """
@@ -44,7 +45,9 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
     values, logs = net.values(known), np.log(np.maximum(_tables(run), SMALLEST))
     hidden = [at for at, node in enumerate(net.nodes) if node.name not in known.fields and not node.given]
     found = np.full((len(values), len(hidden), max((net.nodes[at].n_states for at in hidden), default=0)), np.nan)
+    names = np.full(found.shape[1:], "", object)
     for place, at in enumerate(hidden):
+        names[place, : net.nodes[at].n_states] = net.nodes[at].state_names
         found[:, place, : net.nodes[at].n_states] = posterior(net, values, at, logs, n_threads)
     return xr.Dataset(
         {
@@ -53,7 +56,10 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
                                 {"long_name": "log probability of the known cells", "units": "nats"}),
             "multiplicity": ("record", known.multiplicities, {"long_name": "how often the record came"}),
         },
-        {"node": [net.nodes[at].name for at in hidden], "state": np.arange(found.shape[2])},
+        {
+            "node": [net.nodes[at].name for at in hidden], "state": np.arange(found.shape[2]),
+            "state_name": (("node", "state"), names, {"long_name": "name of the state of the node"}),
+        },
         {"run": spec.name, "engine": spec.engine, "records": records.name},
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
-from workbench.errors import nearest_or_all
+from workbench.errors import nearest_or_all, shown
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
@@ -22,7 +22,7 @@ from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.loading import ROWS
 from workbench.runs.progress import bars
-from workbench.runs.settings import DEFAULT_ENGINES, RunSettings, SplitSettings, named, names, of
+from workbench.runs.settings import DEFAULT_ENGINES, LARGEST_SEED, RunSettings, SplitSettings, named, names, of
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.runs.warm_start import warm_start_from
@@ -56,6 +56,9 @@ def plan(
     model has them, model and sizes to those of networks. Raises SpecError, OptionError, ModelError or CorpusError.
     """
     _refuse_unknown(settings)
+    if not isinstance(corpus, Corpus | Records):
+        said = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
+        raise SpecError(said, f"; got {shown(repr(corpus))}")
     asked = SplitSettings(**of(SplitSettings, settings))
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
     train, test, split = (prepare_records if isinstance(corpus, Records) else prepare)(
@@ -75,7 +78,7 @@ def plan(
     for idle in (("alpha",), ("beta",), NETWORK):  # raises for what no model of these engines has
         if not any(idle[0] in engine.model.takes for engine in found.values()):
             make_model(found[chosen[0][0]], settings.get("n_topics"), **{each: settings.get(each) for each in idle})
-    n_seeds = whole("seeds", seeds, 1)
+    n_seeds, seed = whole("seeds", seeds, 1), whole("seed", seed, 0, LARGEST_SEED)
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
     if start is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workbench.runs.loop import Stopped
+from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, requested
 
 LOOK_EVERY, BEAT_EVERY = 0.1, 1.0
@@ -21,19 +22,22 @@ GRACE = 2.0
 class StoreControl:
     """The interrupt callback of a run in a store: waits while `control.json` has "paused", ends when it has "stopped".
 
-    A thread reads the file and writes the heartbeat, so that both go on during a long step. Use it as
-    a context around the loop.
+    A thread reads the file and writes the heartbeat, so that both go on during a long step. Where ``beat`` finds that the run
+    was deleted (StoreError), the run ends with that error. Use it as a context around the loop.
     """
 
     def __init__(self, path: Path, beat: Callable[[str], None]):
         self.waited, self.interrupted = 0.0, False
         self._path, self._beat = path, beat
         self._wanted, self._state, self._wanted_since = RUNNING, RUNNING, None
+        self._deleted: StoreError | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._monitor, name="workbench-heartbeat", daemon=True)
 
     def __enter__(self) -> StoreControl:
         self._read()
+        with contextlib.suppress(OSError):
+            self._beat(self._state)  # so that who is killed in the first moments is seen to have lived
         self._thread.start()
         return self
 
@@ -42,6 +46,8 @@ class StoreControl:
         self._thread.join()
 
     def __call__(self) -> None:
+        if self._deleted:
+            raise self._deleted
         if self._wanted == RUNNING:
             self._wanted_since = None
             return
@@ -62,7 +68,7 @@ class StoreControl:
             return
         began, self._state = time.monotonic(), PAUSED
         self._beat(PAUSED)
-        while self._wanted == PAUSED:
+        while self._wanted == PAUSED and not self._deleted:
             time.sleep(LOOK_EVERY)
         self._state = RUNNING
         self._beat(RUNNING)
@@ -77,13 +83,17 @@ class StoreControl:
             self._wanted = requested(self._path) or RUNNING
 
     def _monitor(self) -> None:
-        beaten = -BEAT_EVERY
+        beaten = time.monotonic()
         while not self._ended.wait(LOOK_EVERY):
             with contextlib.suppress(OSError):  # a disk that is full for a moment must not end the heartbeat for good
                 self._read()
                 if time.monotonic() - beaten >= BEAT_EVERY:
                     beaten = time.monotonic()
-                    self._beat(self._state)
+                    try:
+                        self._beat(self._state)
+                    except StoreError as error:
+                        self._deleted = error
+                        return
 
 
 class MemoryControl:

@@ -19,7 +19,7 @@ from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.progress import progress_bar
-from workbench.runs.settings import RunSettings, named
+from workbench.runs.settings import LARGEST_SEED, RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
 from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FINISHED, STOPPED
@@ -95,8 +95,9 @@ def fit(
     SpecError, ModelError, OptionError, StoreError
     """
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
+    first = whole("seed", seed, 0, LARGEST_SEED)
     specs = [
-        make_spec(corpus, engine, n_topics, alpha, beta, seed=whole("seed", seed, 0) + i, start=warm_start, **settings)
+        make_spec(corpus, engine, n_topics, alpha, beta, seed=first + i, start=warm_start, **settings)
         for i in range(whole("restarts", restarts, 1))
     ]
     check_restarts(specs)

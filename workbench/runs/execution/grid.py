@@ -8,10 +8,10 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, split_options, takes
-from workbench.errors import nearest_or_all
+from workbench.errors import nearest_or_all, shown
 from workbench.runs.execution.compare import is_option, plan
 from workbench.runs.execution.memory_check import Planned
-from workbench.runs.settings import SplitSettings, names
+from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
 from workbench.runs.spec import SpecError, whole
 
 SETTINGS = (
@@ -29,7 +29,7 @@ def lay_out(
     axes = grid_axes(grid, engine)
     if whole("seeds", seeds, 1) > 1:
         _refuse_twice(axes, {"seed": seeds})
-        first = whole("seed", settings.pop("seed", 0), 0)
+        first = whole("seed", settings.pop("seed", 0), 0, LARGEST_SEED)
         axes["seed"] = list(range(first, first + seeds))
     _refuse_twice(axes, settings | (options or {}))
     outer = {key: values for key, values in axes.items() if key in SETTINGS and key != "engine"}
@@ -76,7 +76,7 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
     for key, values in axes.items():
         if key not in SETTINGS and not is_option(key, values, engines):
             hint = nearest_or_all(key, known, also=SHORT)
-            raise SpecError(f"no key '{key}' for a grid of {', '.join(each.name for each in engines)}; {hint}")
+            raise SpecError(f"no key '{shown(key)}' for a grid of {', '.join(each.name for each in engines)}; {hint}")
     return axes
 
 

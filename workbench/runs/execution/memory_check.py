@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.corpus import Corpus
+from workbench.data.available_memory import GIB, MIB, available_memory, format_size
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.memory import DOUBLE
 from workbench.engines.options import options_of, split_options
 from workbench.models.options import OptionError
-from workbench.runs.execution.available_memory import GIB, MIB, available_memory, format_size
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.create import array_bytes
 from workbench.runs.store.places import is_run

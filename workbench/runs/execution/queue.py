@@ -5,16 +5,21 @@ on when the one that filled it ends. A queued run has the state `waiting` and is
 of the queue, a pause lets the others go first.
 """
 
+import contextlib
 import sys
 import time
+import uuid
 from pathlib import Path
 
 from workbench.runs.execution.run import ENDED
 from workbench.runs.execution.worker import launch, spawn
+from workbench.runs.store.layout import StoreError
+from workbench.runs.store.lock import Lock, is_held
 from workbench.runs.store.places import is_run
 from workbench.runs.store.status import (
     LOST_AFTER,
     PAUSED,
+    QUEUES,
     RUNNING,
     STOPPED,
     WAITING,
@@ -36,11 +41,22 @@ def enqueue(paths: list[Path], jobs: int) -> None:
     for path in paths[:jobs]:
         launch(path)
     waiting = paths[jobs:]
-    for path in waiting:
-        request(path, RUNNING)
-        set_state(path, WAITING)
-    if waiting:
-        spawn("queue", jobs, *paths, log=waiting[0] / "worker.log")
+    if not waiting:
+        return
+    with _new_lock(paths[0].parent / QUEUES) as lock:
+        for path in waiting:
+            request(path, RUNNING)
+            set_state(path, WAITING, queue=lock.path.name, message="")
+        spawn("queue", jobs, *paths, log=waiting[0] / "worker.log", lock=lock)
+
+
+def _new_lock(folder: Path) -> Lock:
+    """A lock of its own for a queue; those of queues that have ended are deleted."""
+    folder.mkdir(exist_ok=True)
+    for path in folder.iterdir():
+        if is_held(path) is False:
+            path.unlink(missing_ok=True)
+    return Lock(folder / uuid.uuid4().hex)
 
 
 def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
@@ -50,7 +66,8 @@ def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
         at_work = [path for path in at_work if is_run(path) and read_status(path)["state"] not in ENDED]
         ready = [path for path in waiting if requested(path) != PAUSED]
         for path in ready[: max(0, jobs - len(at_work))]:
-            launch(path)
+            with contextlib.suppress(StoreError):  # removed, or begun elsewhere, in this moment
+                launch(path)
             waiting.remove(path)
             at_work.append(path)
         if time.monotonic() - beaten > BEAT_EVERY:
@@ -62,7 +79,7 @@ def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
 
 def _is_queued(path: Path) -> bool:
     """Is the run still to be launched? Not if removed, started elsewhere or stopped; sets the status that was requested."""
-    state = read_json(path / "status.json").get("state") if is_run(path) else None
+    state = read_json(path / "status.json", {}).get("state") if is_run(path) else None
     if state not in (WAITING, PAUSED):
         return False
     wanted = asked if (asked := requested(path)) in (STOPPED, PAUSED) else WAITING

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import nearest_or_all
+from workbench.errors import nearest_or_all, shown
 from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.worker import launch
 from workbench.runs.spec import whole
@@ -41,9 +41,10 @@ def find_run(run, store: Path | None = None) -> Path:
     for path in (Path(run), home / str(run)):
         if is_run(path):
             return path
+    name = shown(run)
     names = [path.name for path in run_paths(home)]
     otherwise = f"{home} holds {len(names)} runs; choose another store with --store"
-    raise StoreError(f"no run '{run}' in {home}; {nearest_or_all(run, names, otherwise, 0.3)}")
+    raise StoreError(f"no run '{name}' in {home}; {nearest_or_all(run, names, otherwise, 0.3)}")
 
 
 class Run(RunReader):

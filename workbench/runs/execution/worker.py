@@ -14,14 +14,26 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from workbench.corpus import Corpus
+from workbench.errors import InputError
 from workbench.runs.execution.control import StoreControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.loop import OnIteration, Stopped, iterate
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import StoreError
-from workbench.runs.store.status import FAILED, FINISHED, RUNNING, STOPPED, WAITING, request, requested, set_state
-from workbench.runs.store.writer import RunWriter
+from workbench.runs.store.lock import Lock
+from workbench.runs.store.status import (
+    FAILED,
+    FINISHED,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    read_json,
+    request,
+    requested,
+    set_state,
+)
+from workbench.runs.store.writer import RunWriter, lock_run
 
 SLOTS = max(4, os.cpu_count() or 1)
 """Workers of one store that compute at a time; the others wait until one of them ends."""
@@ -29,17 +41,18 @@ SLOTS = max(4, os.cpu_count() or 1)
 
 def carry_on(
     path: Path, on_iteration: OnIteration | None = None, keep_request: bool = False, corpora: tuple | None = None,
+    lock: Lock | None = None,
 ) -> bool:
     """Takes a run from its last checkpoint to its end, in this process; True when it got there.
 
     Ctrl-C and SIGTERM end it cleanly after the step. An earlier request to pause or stop is cancelled, unless
-    ``keep_request``. ``corpora`` are its training and test corpus; they are read from the store where None. Raises
-    StoreError or SpecError where the run cannot be opened, does not fit into memory, is written by another process, or does
-    not repeat itself.
+    ``keep_request``. ``corpora`` are its training and test corpus; they are read from the store where None.
+    ``lock`` is that of the run, acquired here where None. Raises StoreError or SpecError where the run cannot be opened or
+    written, does not fit into memory, is written by another process, or does not repeat itself.
     """
     path = Path(path)
     give_back_freed()
-    with RunWriter(path) as writer:
+    with RunWriter(path, lock) as writer:
         spec = writer.spec
         if not keep_request:
             request(path, RUNNING)
@@ -50,13 +63,15 @@ def carry_on(
             check_room([Planned(spec, train, test)], here=True)
             with StoreControl(path, writer.beat) as control, ending_cleanly(control), contextlib.suppress(Stopped):
                 iterate(spec, train, test, writer.position(train, test), writer, control, on_iteration)
-        except Exception as error:
-            writer.beat(FAILED, f"{type(error).__name__}: {error}")
-            raise
-        finally:
             writer.flush()
-        finished = writer.iteration >= writer.spec.n_iterations
-        writer.beat(FINISHED if finished else STOPPED)
+            finished = writer.iteration >= writer.spec.n_iterations
+            writer.beat(FINISHED if finished else STOPPED)
+        except Exception as error:
+            failure = writer.failed(error)
+            raise failure from (None if failure is error else error)
+        except BaseException:  # a second Ctrl-C
+            writer.flush()
+            raise
         return finished
 
 
@@ -68,22 +83,32 @@ def _checked(spec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus |
     return train, test
 
 
-def spawn(module: str, *arguments, log: Path) -> None:
-    """Runs a module of this package in a process of its own, its output appended to ``log``, and returns at once."""
-    with open(log, "ab") as file:
+def spawn(module: str, *arguments, log: Path, lock: Lock) -> None:
+    """Runs a module of this package in a process of its own, which has the lock, and returns at once.
+
+    Its output is appended to ``log``. The lock is held without a gap: by the process from its first moment, and until it ends.
+    """
+    with lock, open(log, "ab") as file:
         process = subprocess.Popen(
             [sys.executable, "-m", f"workbench.runs.execution.{module}", *map(str, arguments)],
-            stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True, pass_fds=(lock.fd,),
         )
     threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
 
 
 def launch(path: Path) -> None:
-    """Starts a worker for a run and returns at once; what it prints goes to ``worker.log`` in the run."""
+    """Starts a worker for a run and returns at once; what it prints goes to ``worker.log`` in the run.
+
+    Raises StoreError where another process has the run, or its folder cannot be written.
+    """
     path = Path(path).resolve()
-    request(path, RUNNING)
-    set_state(path, WAITING)
-    spawn("worker", path, log=path / "worker.log")
+    with lock_run(path) as lock:
+        try:
+            request(path, RUNNING)
+            set_state(path, WAITING, queue=None, message="")
+            spawn("worker", path, lock.fd, log=path / "worker.log", lock=lock)
+        except OSError as error:
+            raise StoreError(f"cannot start run '{path.name}': {error.strerror} ({error.filename or path})") from error
 
 
 @contextlib.contextmanager
@@ -107,9 +132,18 @@ def worker_slot(path: Path):
 
 
 def main() -> int:
-    path = Path(sys.argv[1])
-    with contextlib.suppress(Stopped), worker_slot(path):
-        carry_on(path, keep_request=True)  # a stop may have come while this process started
+    path, *fd = sys.argv[1:]
+    path = Path(path)
+    try:
+        lock = Lock.inherited(path / "lock", int(fd[0])) if fd else lock_run(path)
+        with contextlib.suppress(Stopped), worker_slot(path):
+            carry_on(path, keep_request=True, lock=lock)  # a stop may have come while this process started
+    except (InputError, OSError) as error:
+        with contextlib.suppress(OSError):
+            if read_json(path / "status.json").get("state") == WAITING:  # it had not yet begun
+                set_state(path, FAILED, message=str(error))
+            print(f"workbench: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

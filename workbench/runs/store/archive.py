@@ -1,5 +1,6 @@
 """Corpora and warm starts, stored by content hash beside the runs of a store, where a worker and a resume find them."""
 
+import hashlib
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,9 +28,17 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | Records:
         raise SpecError(str(error)) from error
 
 
-def put_warm_start(store: Path, counts_hash: str, warm_start: WarmStart) -> None:
+def counts_hash(warm_start: WarmStart) -> str:
+    """sha256 (hex) of the counts, with their shapes; of the topics only where they are known."""
+    digest = hashlib.sha256()
+    for counts in warm_start[:2] if warm_start.topics is None else warm_start:
+        digest.update(b"none" if counts is None else str(counts.shape).encode() + counts.tobytes())
+    return digest.hexdigest()
+
+
+def put_warm_start(store: Path, name: str, warm_start: WarmStart) -> None:
     """Writes the counts of a warm start under their hash unless they are there."""
-    path = store / WARM_STARTS / f"{counts_hash}.npz"
+    path = store / WARM_STARTS / f"{name}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
@@ -37,11 +46,14 @@ def put_warm_start(store: Path, counts_hash: str, warm_start: WarmStart) -> None
             np.savez_compressed(file, **known)
 
 
-def get_warm_start(store: Path, counts_hash: str) -> WarmStart:
+def get_warm_start(store: Path, name: str) -> WarmStart:
     """The warm start of a hash; raises SpecError where it is not in the store."""
-    path = store / WARM_STARTS / f"{counts_hash}.npz"
+    path = store / WARM_STARTS / f"{name}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return WarmStart(file["n_kw"], file.get("n_dk"), file.get("topics"))
+            found = WarmStart(file["n_kw"], file.get("n_dk"), file.get("topics"))
+        if counts_hash(found) != path.stem:
+            raise ValueError("other counts than its name says")
+        return found
     except Exception as error:  # whatever numpy and zipfile make of a damaged file
         raise SpecError(f"the counts that this run starts from cannot be read from {path}; fit the run again") from error

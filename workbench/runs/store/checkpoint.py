@@ -1,7 +1,5 @@
 """Checkpoints: the position of a run (state, running average) in one npz, replaced whole, no pickle."""
 
-import zipfile
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,16 +10,18 @@ from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.runs.loop import Position
 from workbench.runs.scoring import Average
 
+ABOUT = ("iteration", "elapsed", "cpu_time", "updates")
+NAMES = "names"
+"""The member that names all others: the archive has a checksum of what is in each, and none of what they are called."""
+
 
 def write_checkpoint(path: Path, position: Position) -> None:
     """Writes the position to the file, or leaves the file as it was."""
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
     average = {name: value for name, value in position.average._asdict().items() if value is not None}
+    found = {name: getattr(position, name) for name in ABOUT} | average | state
     with replacing(path) as file:
-        np.savez(
-            file, iteration=position.iteration, elapsed=position.elapsed, cpu_time=position.cpu_time,
-            updates=position.updates, **average, **state,
-        )
+        np.savez(file, **found, **{NAMES: sorted(found)})
 
 
 def read_checkpoint(path: Path, engine, model) -> Position | None:
@@ -47,9 +47,17 @@ def _read(path: Path, take):
     """What ``take`` makes of the open file; None where it is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return take(file)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):  # a damaged file is as good as none
+            return take(file) if _whole(file) else None
+    except Exception:  # whatever numpy and zipfile make of a damaged file, which is as good as none
         return None
+
+
+def _whole(file) -> bool:
+    """Does the archive have the members that it was written with? Those from before they were named are not known."""
+    names = set(file.files)
+    if NAMES in names:
+        return set(file[NAMES].tolist()) == names - {NAMES}
+    return all(name in ABOUT + Average._fields or name.startswith(("state_", "model_")) for name in names)
 
 
 def _priors_before(file, model) -> dict:

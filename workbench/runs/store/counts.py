@@ -1,60 +1,69 @@
-"""The counts of a run's snapshots as a lazy Dataset, with an error where a snapshot was deleted since.
+"""The counts of a run's snapshots as a lazy Dataset, with an error where a snapshot was deleted since, or is damaged.
 
-A run that goes on thins its snapshots out (`workbench.runs.store.writer`), and Zarr reads what was deleted as zeros. So after
+A run that goes on thins its snapshots out (`workbench.runs.store.writer`), and Zarr reads what was deleted as zeros. So with
 every read it is looked up whether the run still has what was read.
 """
-
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core.indexing import IndexingSupport, LazilyIndexedArray, explicit_indexing_adapter
 
+from workbench.runs.store.chunks import read
+from workbench.runs.store.committed import Committed, Stored
+from workbench.runs.store.layout import DamagedError
+
 
 class SnapshotGone(ValueError):
     """A snapshot of a Dataset was deleted by its run since; the message names it and what to do."""
 
 
-def read_counts(path: Path, arrays: dict[str, tuple], iterations, n_snapshots: int) -> xr.Dataset:
-    """The arrays (snapshot, …) of a run at their full capacity of snapshots, read when they are used.
+def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) -> xr.Dataset:
+    """The counts (snapshot, …) of a run at their full capacity of snapshots, read when they are used.
 
-    arrays : by name, the dims and the array in the store.
-    iterations : (slot,) the array in the store with the iteration that each slot holds now, 0 where it was deleted;
-        the first ``n_snapshots`` of them are known.
+    iterations : (slot,) the iteration that each slot holds now, 0 where it was deleted.
 
-    Using a snapshot that was deleted since raises `SnapshotGone`.
+    Using a snapshot that was deleted since raises `SnapshotGone`, a damaged one a DamagedError.
     """
-    return xr.open_dataset(path, engine=_Counts, arrays=arrays, iterations=iterations, n_snapshots=n_snapshots)
+    return xr.open_dataset(stored.path, engine=_Counts, stored=stored, committed=committed, iterations=iterations)
 
 
 class _Counts(BackendEntrypoint):
     """The backend through which xarray opens the arrays, and caches what was read."""
 
-    def open_dataset(self, filename_or_obj, *, drop_variables=None, arrays, iterations, n_snapshots):
-        known = iterations[:n_snapshots]
+    def open_dataset(self, filename_or_obj, *, drop_variables=None, stored, committed, iterations):
         return xr.Dataset({
-            name: (dims, LazilyIndexedArray(_OfSnapshots(array, iterations, known, filename_or_obj)))
-            for name, (dims, array) in arrays.items()
+            name: (stored.recorded.variables[name].dims, LazilyIndexedArray(_OfSnapshots(stored, name, committed, iterations)))
+            for name in stored.counts
         })
 
 
 class _OfSnapshots(BackendArray):
-    """One of the arrays, that checks after every read that its snapshots are still there."""
+    """One of the arrays, that checks with every read that its snapshots are still there."""
 
-    def __init__(self, array, iterations, known: np.ndarray, path: str):
-        self._array, self._iterations, self._known, self._path = array, iterations, known, path
-        self.shape, self.dtype = array.shape, array.dtype
+    def __init__(self, stored: Stored, name: str, committed: Committed, iterations: np.ndarray):
+        self._stored, self._name, self._committed, self._known = stored, name, committed, iterations
+        self._array = stored.counts[name]
+        self.shape, self.dtype = self._array.shape, self._array.dtype
 
     def __getitem__(self, key):
         return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
 
     def _read(self, key: tuple) -> np.ndarray:
-        found, slots = self._array.oindex[key], key[0]
-        known, now = np.atleast_1d(self._known[slots]), np.atleast_1d(self._iterations.oindex[slots])
-        if (gone := known[known != now]).size:
+        slots = np.atleast_1d(np.arange(len(self._known))[key[0]])
+        try:
+            self._stored.refuse_missing_counts(self._name, slots.tolist(), self._committed.n_topics)
+            found = read(self._stored.path, self._array, key)
+        except DamagedError:
+            self._refuse_gone(slots)
+            raise
+        self._refuse_gone(slots)
+        return found
+
+    def _refuse_gone(self, slots: np.ndarray) -> None:
+        now = self._stored.iterations(self._committed)
+        if (gone := self._known[slots][self._known[slots] != now[slots]]).size:
             raise SnapshotGone(
-                f"{Path(self._path).name} went on and has dropped its snapshot of iteration {gone[0]} since this Dataset was "
+                f"{self._stored.path.name} went on and has dropped its snapshot of iteration {gone[0]} since this Dataset was "
                 "made; take its dataset() again"
             )
-        return found

@@ -13,7 +13,8 @@ from workbench.runs.dataset import versions
 from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import CORPORA, put_warm_start
-from workbench.runs.store.layout import CAPACITY, COUNTS, ROWS_PER_CHUNK, SCHEMA, StoreError
+from workbench.runs.store.chunks import put_rows
+from workbench.runs.store.layout import CAPACITY, COUNTS, ROWS, ROWS_PER_CHUNK, SCHEMA, StoreError, describe_run, described
 from workbench.runs.store.places import DATA
 from workbench.runs.store.status import RUNNING, STOPPED, read_spec, replace_json, set_end
 
@@ -34,8 +35,15 @@ def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_B
         _make_run(path, spec, train, test, budget)
     if read_spec(path).hash != spec.hash:
         raise StoreError(f"a run named '{spec.name}' with other settings is in {store}; choose another name or remove it")
-    set_end(path, spec.n_iterations, spec.rule)
+    try:
+        set_end(path, spec.n_iterations, spec.rule)
+    except OSError as error:
+        raise _unwritable(path.parent, error) from error
     return path
+
+
+def _unwritable(store: Path, error: OSError) -> StoreError:
+    return StoreError(f"cannot write to the store {store}: {error.strerror or error}; choose another with --store")
 
 
 def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
@@ -49,11 +57,12 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
         shutil.rmtree(partial, ignore_errors=True)
         _make_arrays(partial, spec, train, budget)
         replace_json(partial / "control.json", {"wanted": RUNNING})
-        replace_json(partial / "status.json", {"state": STOPPED})
+        for name, values in {"status.json": {"state": STOPPED}, "end.json": {}, "kernels.json": {}}.items():
+            replace_json(partial / name, values)
         with contextlib.suppress(OSError):  # another process made the same run in the meantime
             partial.rename(path)
     except OSError as error:
-        raise StoreError(f"cannot write to the store {path.parent}: {error.strerror}; choose another with --store") from error
+        raise _unwritable(path.parent, error) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -65,7 +74,7 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     capacity = max(n_topics, GROWING_CAPACITY) if engine.grows else n_topics
     n_columns = leaves.width(capacity)
 
-    def array(name, shape, chunks, dtype, dims, fill_value, compressors=None):
+    def array(name, shape, chunks, dtype, dims, fill_value, compressors=ROWS):
         group.create_array(name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill_value,
                            compressors=compressors)
 
@@ -75,9 +84,10 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
         array(name, (CAPACITY, *shape), (1, *shape), about.dtype, about.dims, 0, COUNTS)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)
-    group["committed"][2] = n_topics
-    group.attrs.update({
-        "schema": SCHEMA, "spec": spec.to_json(), "columns": leaves.names, "vectors": leaves.vectors, "kept": leaves.kept,
+    put_rows(group["committed"], 0, np.array([0, 0, n_topics]))
+    describe_run(group, {
+        "schema": SCHEMA, "arrays": {name: described(array) for name, array in group.arrays()},
+        "spec": spec.to_json(), "columns": leaves.names, "vectors": leaves.vectors, "kept": leaves.kept,
         "versions": versions(), "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
     })
 

@@ -4,12 +4,16 @@
 
     <store>/.corpora/<hash>.npz        corpora and test sets, by content
     <store>/.starts/<hash>.npz         counts that runs began from, by content
+    <store>/.queues/<id>, .slots/      locks of queues, and of workers that compute at a time
     <store>/<run>/data.zarr/               a Zarr v3 group with the spec in its attributes
                     numbers (iteration, column)    iteration, scalars by name, then topic by topic n_k (and alpha)
                     n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot
                     snapshot_iteration (snapshot)  0: thinned out
                     committed (3,)                 rows, snapshots, topics that are valid; written LAST
                   checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
+
+Since schema 3 every chunk ends with its CRC-32C, every JSON file of ours and the attributes of the group hold theirs, and the
+other files are archives that do: what is damaged is refused, and never taken for other numbers (`workbench.runs.store.chunks`).
 
 Arrays are preallocated (chunks that were never written take no space), so nothing is resized but the topics,
 where a run finds more than it began with: their arrays grow before the first row that needs them is committed.
@@ -22,34 +26,53 @@ from __future__ import annotations
 
 import contextlib
 import json
+import zlib
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import zarr
-from zarr.buffer import cpu
-from zarr.codecs import BloscCodec
+from zarr.codecs import BloscCodec, Crc32cCodec
 
 from workbench.errors import InputError
-from workbench.runs.store.places import DATA
+from workbench.runs.store.places import DATA, is_run
 
-SCHEMA = 2
+SCHEMA = 3
+CHECKED = 3
+"""Schema from which on all that is stored has checksums."""
 CAPACITY = 2**20
 """Rows and snapshots that the arrays of a run can hold."""
 ROWS_PER_CHUNK = 256
-COUNTS = BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle")
-"""Compression of snapshots: the fastest, as most bits of counts and of topic numbers are zero. All else is uncompressed."""
+GROWING = ("topic", "column")
+"""Dims whose length changes where a run finds more topics."""
+ROWS = (Crc32cCodec(),)
+COUNTS = (BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle"), *ROWS)
+"""What is done to chunks of rows and of snapshots. The compression of these is the fastest, as most bits of counts and of topic
+numbers are zero; all else is uncompressed."""
 
 
 class StoreError(InputError):
     """A run or a store that cannot be used."""
 
 
+class DamagedError(StoreError):
+    """Something in the folder of a run is not what was written; ``what`` names the file and says how."""
+
+    what = ""
+
+    @classmethod
+    def of(cls, path: Path, what: str) -> DamagedError:
+        """``path``: of the run; ``what``: what is wrong, which begins with the file."""
+        error = cls(f"run '{path.name}' is damaged: {what}; `workbench doctor {path.name}` says what can still be read")
+        error.what = what
+        return error
+
+
 def open_group(path: Path, mode: str = "r"):
     """The Zarr group of a run, or a StoreError."""
+    about = about_run(path)
     with _opening(path):
         group = zarr.open_group(str(path / DATA), mode=mode, use_consolidated=False)
-        _check_schema(path, group.attrs["schema"])
+        if dict(group.attrs) != about:
+            raise DamagedError.of(path, f"{DATA}/zarr.json cannot be read")
     return group
 
 
@@ -58,53 +81,70 @@ def about_run(path: Path) -> dict:
     with _opening(path):
         about = json.loads((path / DATA / "zarr.json").read_bytes())["attributes"]
         _check_schema(path, about["schema"])
+        if about["schema"] >= CHECKED and about.get("checksum") != checksum(about):
+            raise DamagedError.of(path, f"{DATA}/zarr.json does not have the checksum it was written with")
     return about
+
+
+def describe_run(group, about: dict) -> None:
+    """Writes the attributes of a run's group, with their checksum."""
+    group.attrs.put(about | {"checksum": checksum(json.loads(json.dumps(about)))})
+
+
+def has_checksums(path: Path) -> bool:
+    """Was the run made since there are checksums?"""
+    return about_run(path)["schema"] >= CHECKED
+
+
+def checksum(values: dict) -> str:
+    """CRC-32 of what is stored as JSON, in eight hex digits; of all but an entry ``checksum``."""
+    told = {name: value for name, value in values.items() if name != "checksum"}
+    return f"{zlib.crc32(json.dumps(told, sort_keys=True).encode()):08x}"
 
 
 @contextlib.contextmanager
 def _opening(path: Path):
-    """Within it, any error that shows that the folder is no run becomes a StoreError."""
+    """Within it, any error that shows that the folder is no run, or a damaged one, becomes a StoreError."""
     try:
         yield
     except StoreError:
         raise
-    except (FileNotFoundError, KeyError, ValueError) as error:
+    except FileNotFoundError as error:
+        if is_run(path):
+            raise DamagedError.of(path, f"{DATA}/zarr.json is gone") from error
         raise StoreError(f"{path} is not a run; `workbench runs` lists the runs of a store") from error
+    except Exception as error:  # whatever JSON and Zarr make of damaged metadata
+        raise DamagedError.of(path, f"{DATA}/zarr.json cannot be read") from error
 
 
 def _check_schema(path: Path, schema: int) -> None:
+    if not isinstance(schema, int):
+        raise DamagedError.of(path, f"{DATA}/zarr.json has the schema {schema!r}")
     if schema > SCHEMA:
         raise StoreError(f"{path} was written by a newer workbench (schema {schema}, this one reads {SCHEMA}); upgrade")
 
 
-class Committed(NamedTuple):
-    """How many rows, snapshots and topics of a run are valid."""
+def open_arrays(path: Path, group, names) -> list:
+    """Arrays of the group of a run, to write to as well: chunks are written without a test whether they are empty.
 
-    n_rows: int
-    n_snapshots: int
-    n_topics: int
-
-    @classmethod
-    def of(cls, committed, capacity: int) -> Committed:
-        """The numbers in the array; in schema 1, which has no growth, the topics are the ``capacity`` of the arrays."""
-        n_rows, n_snapshots, *n_topics = (int(n) for n in committed[:])
-        return cls(n_rows, n_snapshots, *(n_topics or [capacity]))
-
-
-def open_arrays(group, names) -> list:
-    """Arrays of a group, to write to: chunks are written without a test whether they are empty."""
-    with zarr.config.set({"array.write_empty_chunks": True}):
-        return [group[name] for name in names]
-
-
-def put_rows(array, first: int, rows: np.ndarray) -> None:
-    """Writes rows from number ``first`` on. One whole uncompressed chunk is one file, replaced whole.
-
-    Zarr passes each step of a write to other threads, which takes four times as long.
+    One that is gone, or is not as it was made, is a DamagedError.
     """
-    if rows.shape == array.chunks and first % len(rows) == 0 and not array.compressors:
-        key = array.metadata.encode_chunk_key((first // len(rows), *[0] * (rows.ndim - 1)))
-        values = rows.astype(array.dtype.newbyteorder("<"), copy=False)
-        (array.store_path / key).set_sync(cpu.Buffer.from_bytes(values.tobytes()))
-    else:
-        array[first : first + len(rows)] = rows
+    wanted, found = group.attrs.get("arrays", {}), []
+    for name in names:
+        try:
+            with zarr.config.set({"array.write_empty_chunks": True}):
+                array = group[name]
+            told = described(array) if wanted else None
+        except Exception as error:  # whatever Zarr makes of damaged metadata
+            raise DamagedError.of(path, f"{DATA}/{name}/zarr.json cannot be read") from error
+        if told != wanted.get(name):
+            raise DamagedError.of(path, f"{DATA}/{name}/zarr.json is not what was written")
+        found.append(array)
+    return found
+
+
+def described(array) -> str:
+    """Checksum of the metadata of an array but for the sizes that grow."""
+    about, dims = array.metadata.to_dict(), array.metadata.dimension_names
+    about["shape"] = [None if dim in GROWING else n for dim, n in zip(dims, array.shape, strict=True)]
+    return checksum(json.loads(json.dumps(about, default=str)))

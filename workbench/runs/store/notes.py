@@ -6,7 +6,6 @@ written. A label is stored with the top words of its topic, so that it can be ma
 
 from __future__ import annotations
 
-import json
 import numbers
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,7 +17,8 @@ from filelock import FileLock, Timeout
 
 from workbench.errors import InputError
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.status import replace_json
+from workbench.runs.store.layout import DamagedError
+from workbench.runs.store.status import read_json, replace_json
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -63,15 +63,16 @@ def read_notes(path: Path) -> Notes:
     """The notes of the run in a folder; empty ones where nobody has written any. Raises NoteError for a damaged file."""
     file = Path(path) / FILE
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        if not (found := read_json(file)):
+            return Notes()
         labels = tuple(
             Label(str(each["text"]), int(each["topic"]), int(each["iteration"]), tuple(map(str, each["words"])),
                   tuple(map(float, each["probabilities"])))
             for each in found["labels"]
         )
         return Notes(str(found["note"]), tuple(map(str, found["tags"])), labels)
-    except FileNotFoundError:
-        return Notes()
+    except DamagedError as error:
+        raise NoteError(f"the notes of run '{file.parent.name}' cannot be read: {error.what}; mend or delete {file}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         why = f"cannot be read ({type(error).__name__}); mend or delete {file}"
         raise NoteError(f"the notes of run '{file.parent.name}' {why}") from None

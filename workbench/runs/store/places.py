@@ -1,9 +1,12 @@
 """Where runs lie: known without importing anything heavy, so that a shell can complete their names."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 DATA = "data.zarr"
+ABOUT = (f"{DATA}/zarr.json", "status.json")
+"""Files by which a run is known, one of which may be lost."""
 
 
 def default_store() -> Path:
@@ -13,10 +16,21 @@ def default_store() -> Path:
 
 def is_run(path: Path) -> bool:
     """Is the folder a run (and not a half-made or half-removed one)?"""
-    return not path.name.startswith(".") and (path / DATA / "zarr.json").exists()
+    try:
+        return not path.name.startswith(".") and any((path / name).exists() for name in ABOUT)
+    except OSError:  # a name that is too long for a file, or a folder that may not be looked into
+        return False
 
 
 def run_paths(store: Path) -> list[Path]:
-    """The folders of all runs of a store, oldest first."""
-    found = [path for path in Path(store).glob("*") if is_run(path)]
-    return sorted(found, key=lambda path: ((path / DATA / "zarr.json").stat().st_mtime_ns, path.name))
+    """The folders of all runs of a store, oldest first; one that is removed meanwhile is left out."""
+    made = {path: _made(path) for path in Path(store).glob("*") if is_run(path)}
+    return sorted((path for path, when in made.items() if when is not None), key=lambda path: (made[path], path.name))
+
+
+def _made(path: Path) -> int | None:
+    """When a run was made, or last changed where the file that tells is lost; None where the run is gone."""
+    for name in ABOUT:
+        with suppress(FileNotFoundError):
+            return (path / name).stat().st_mtime_ns
+    return None

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.runs.dataset import attributes, label_counts, label_rows
-from workbench.runs.recorded import Recorded, recorded
+from workbench.runs.recorded import Recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.layout import Committed, StoreError, open_group
+from workbench.runs.store.committed import Stored
 from workbench.runs.store.notes import NoteError, with_labels
 from workbench.runs.store.provenance import KERNELS, provenance
 from workbench.runs.store.status import read_ending, read_spec, read_status
@@ -26,31 +25,17 @@ class RunReader:
     """Reads what is committed of a run; may be used again and again while the run is written."""
 
     def __init__(self, path: Path):
-        self.path = Path(path)
-        group = open_group(self.path)
-        try:
-            self._group, self._about = group, dict(group.attrs)
-            self._versions, _ = self._about["versions"], self._about["columns"]  # what `recorded` needs
-            self._numbers, self._counter, self._snapshot_iteration = (
-                group[name] for name in ("numbers", "committed", "snapshot_iteration")
-            )
-        except KeyError as error:
-            raise StoreError(f"run {path} is damaged, its {error} is missing; `workbench remove` deletes it") from error
+        self.path, self._stored = Path(path), Stored(path)
+        self._about, self._versions = self._stored.about, self._stored.versions
 
-    def _committed(self) -> Committed:
-        return Committed.of(self._counter, self.recorded.n_topics(self._numbers.shape[1]))
+    @property
+    def recorded(self) -> Recorded:
+        """The columns of the rows and the variables of the snapshots."""
+        return self._stored.recorded
 
     def rows(self, after: int = 0) -> np.ndarray:
         """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, then the topics."""
-        return self._rows(self._committed(), after)
-
-    def _rows(self, committed: Committed, after: int = 0) -> np.ndarray:
-        n_columns = self.recorded.width(committed.n_topics)
-        if committed.n_rows <= after:
-            return np.empty((0, n_columns))
-        if self._numbers.shape[1] < n_columns:  # it has grown since it was opened
-            self._numbers = self._group["numbers"]
-        return self._numbers[after : committed.n_rows, :n_columns]
+        return self._stored.rows(self._stored.committed(), after)
 
     @property
     def spec(self) -> RunSpec:
@@ -64,7 +49,7 @@ class RunReader:
     def by_other_kernels(self) -> bool:
         """Did other kernels than those of this process compute what was committed last?"""
         known = self.provenance()
-        return bool(known) and known[-1][1] != KERNELS and self._committed().n_rows > 0
+        return bool(known) and known[-1][1] != KERNELS and self._stored.committed().n_rows > 0
 
     def status(self) -> dict:
         """state, iteration, n_iterations, time_left (seconds or None), message; see `read_status`. Cheap."""
@@ -73,11 +58,6 @@ class RunReader:
     def progress(self) -> xr.Dataset:
         """The per-iteration variables of the Dataset: cheap enough to be read every second."""
         return self._labelled(self.rows())
-
-    @cached_property
-    def recorded(self) -> Recorded:
-        """The columns of the rows and the variables of the snapshots."""
-        return recorded(RunSpec.from_json(self._about["spec"])).as_stored(self._about)
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
         settled = read_ending(self.path, self._about).settled
@@ -92,14 +72,13 @@ class RunReader:
         """
         from workbench.runs.store.counts import read_counts  # a backend of xarray, which is slow to import
 
-        committed = self._committed()
-        iterations = self._snapshot_iteration[: committed.n_snapshots]
+        committed = self._stored.committed()
+        iterations = self._stored.iterations(committed)
         kept = np.flatnonzero(iterations)
-        arrays = {name: (self.recorded.variables[name].dims, self._group[name]) for name in self.recorded.kept}
-        counts = read_counts(self.path, arrays, self._snapshot_iteration, len(iterations))
+        counts = read_counts(self._stored, committed, iterations)
         counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics), missing_dims="ignore")
         train = train or get_corpus(self.path.parent, self.spec.train)
-        found = label_counts(self._labelled(self._rows(committed)), counts, iterations[kept], train, self.recorded)
+        found = label_counts(self._labelled(self._stored.rows(committed)), counts, iterations[kept], train, self.recorded)
         try:
             return with_labels(found, self.path)
         except NoteError as error:  # what people wrote never hides what was computed

@@ -1,58 +1,97 @@
 """How a run is controlled and watched through the small files of its folder, the states that it may be in, and its end.
 
 `control.json` holds the state that is wanted, and anybody may write it; `status.json` holds the state that is, is written by
-the run alone and is its heartbeat; `end.json` holds its last iteration and stop rule. All are replaced whole.
+the run alone and is its heartbeat; `end.json` holds its last iteration and stop rule. All are replaced whole. Whether somebody
+works on a run is not asked of these but of its lock, or of that of the queue in which it waits.
 """
 
 import json
-import math
 import time
 from pathlib import Path
 from typing import NamedTuple
 
-from filelock import FileLock, Timeout
-
 from workbench.data.saving import replacing
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
-from workbench.runs.store.layout import about_run, open_group
+from workbench.runs.store.committed import Stored
+from workbench.runs.store.layout import DamagedError, StoreError, about_run, checksum, has_checksums
+from workbench.runs.store.lock import is_held
+from workbench.runs.store.places import is_run
 
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 WAITING, FINISHED, FAILED, LOST = "waiting", "finished", "failed", "interrupted"
+ALIVE = (WAITING, RUNNING, PAUSED)
 LOST_AFTER = 8.0
-"""Seconds without a heartbeat after which a run counts as interrupted."""
-START_PATIENCE = 60.0
-"""Seconds that a worker may take to start, or to be the next of its queue."""
+"""Seconds without a heartbeat after which a run counts as interrupted where its lock cannot be asked."""
+QUEUES = ".queues"
+"""Folder of a store with the locks of its queues."""
+KILLED_FOR_MEMORY = "oom_kill"
+"""In /proc/vmstat: processes that Linux has ended for want of memory since it started."""
+
+
+ALWAYS = ("status.json", "end.json", "kernels.json")
+"""Files that a run has from its beginning, since there are checksums."""
 
 
 def replace_json(path: Path, values: dict) -> None:
-    """Writes the file whole or not at all."""
+    """Writes the file whole or not at all, with its checksum."""
     with replacing(path) as file:
-        file.write(json.dumps(values).encode())
+        file.write(json.dumps(values | {"checksum": checksum(values)}).encode())
 
 
-def read_json(path: Path) -> dict:
-    """The values of the file; nothing where there is none yet."""
+def read_json(path: Path, otherwise: dict | None = None) -> dict:
+    """The values of the file; nothing where there is none yet.
+
+    For what was not written so: ``otherwise``, or a DamagedError where that is None. Files of runs from before there were
+    checksums have none.
+    """
     try:
-        values = json.loads(path.read_text())
-    except (FileNotFoundError, ValueError):
+        return _read_json(path)
+    except DamagedError:
+        if otherwise is None:
+            raise
+        return otherwise
+
+
+def _read_json(path: Path) -> dict:
+    try:
+        values = json.loads(path.read_bytes())
+        known = values.pop("checksum", None)
+    except FileNotFoundError as error:
+        if path.name in ALWAYS and _has_checksums(path.parent):
+            raise DamagedError.of(path.parent, f"{path.name} is gone") from error
         return {}
-    return values if isinstance(values, dict) else {}
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise DamagedError.of(path.parent, f"{path.name} cannot be read") from error
+    if known != checksum(values) and (known is not None or _has_checksums(path.parent)):
+        raise DamagedError.of(path.parent, f"{path.name} does not have the checksum it was written with")
+    return values
+
+
+def _has_checksums(path: Path) -> bool:
+    return is_run(path) and has_checksums(path)
 
 
 def request(path: Path, wanted: str) -> None:
-    """Records the state that is wanted of the run in a folder."""
-    replace_json(path / "control.json", {"wanted": wanted})
+    """Records the state that is wanted of the run in a folder; a StoreError where that cannot be written."""
+    try:
+        replace_json(path / "control.json", {"wanted": wanted})
+    except OSError as error:
+        raise StoreError(f"cannot ask run '{path.name}' for anything: {error.strerror} ({path / 'control.json'})") from error
 
 
 def requested(path: Path) -> str | None:
-    """The state that is wanted of the run in a folder."""
-    return read_json(path / "control.json").get("wanted")
+    """The state that is wanted of the run in a folder; None where none is, or none that there is."""
+    wanted = read_json(path / "control.json", {}).get("wanted")
+    return wanted if wanted in (RUNNING, PAUSED, STOPPED) else None
 
 
-def set_state(path: Path, state: str) -> None:
-    """Records the state of a run that has no worker, and leaves the rest of its status as it was."""
-    replace_json(path / "status.json", read_json(path / "status.json") | {"state": state, "time": time.time()})
+def set_state(path: Path, state: str, **more) -> None:
+    """Records the state of a run that no worker has begun, and leaves the rest of its status as it was.
+
+    queue : file name of the lock of the queue in which it waits, None where it has left it.
+    """
+    replace_json(path / "status.json", read_json(path / "status.json", {}) | {"state": state, "time": time.time()} | more)
 
 
 def read_spec(path: Path, about: dict | None = None) -> RunSpec:
@@ -90,9 +129,9 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
 
     A run that this same rule has ended stays ended.
     """
-    group = open_group(path)
-    known, n_rows = read_ending(path), int(group["committed"][0])
-    reached = int(group["numbers"][n_rows - 1, 0]) if n_rows else 0
+    stored, known = Stored(path), read_ending(path)
+    committed = stored.committed()
+    reached = int(stored.rows(committed, committed.n_rows - 1)[0, 0]) if committed.n_rows else 0
     settled = known.settled if rule is not None and rule == known.rule else None
     _change_ending(path, known, n_iterations=max(n_iterations, reached), rule=rule, settled=settled)
 
@@ -110,25 +149,56 @@ def _change_ending(path: Path, known: Ending, **changed) -> None:
 
 
 def read_status(path: Path, about: dict | None = None) -> dict:
-    """state, iteration, n_iterations, time_left (seconds or None), message of a run, from its last heartbeat.
+    """state, iteration, n_iterations, time_left (seconds or None), message of a run, as it last said itself.
 
-    A run whose status is alive, but without a recent heartbeat and without a writer, is `interrupted`; it can be
-    resumed. Given ``about``, only two small files are read.
+    A run that says it is alive, but whose lock is free, is `interrupted`, from the moment at which its worker ended; it can
+    be resumed, and the message is what is known of the reason. Given ``about``, only two small files are read.
     """
-    status = {"iteration": 0, "time_left": None, "message": "", "state": LOST} | read_json(path / "status.json")
+    status, damaged = {"iteration": 0, "time_left": None, "message": "", "state": LOST}, ""
+    try:
+        status |= _last_said(path)
+    except DamagedError as error:
+        damaged = str(error)
     status["n_iterations"] = read_ending(path, about).reaches
-    patience = {RUNNING: LOST_AFTER, PAUSED: LOST_AFTER, WAITING: START_PATIENCE}.get(status["state"], math.inf)
-    if time.time() - status.get("time", 0) > patience and not is_written(path):
-        status |= {"state": LOST, "time_left": None}
+    if status["state"] == LOST:
+        status |= {"time_left": None, "message": damaged or why_lost(status)}
     if status["state"] in (FINISHED, STOPPED):  # its end may have been moved since, to either side
         status["state"] = FINISHED if status["iteration"] >= status["n_iterations"] else STOPPED
     return status
 
 
-def is_written(path: Path) -> bool:
-    """Does a living process hold the lock of the run?"""
+def _last_said(path: Path) -> dict:
+    """The status in the file, with the state `interrupted` where it says alive and nobody is.
+
+    It is read again after the lock was found free: a worker may have ended, or another begun, in between.
+    """
+    said = read_json(path / "status.json")
+    while said.get("state") in ALIVE and not _lives(path, said):
+        if (again := read_json(path / "status.json")) == said:
+            return said | {"state": LOST}
+        said = again
+    return said
+
+
+def _lives(path: Path, said: dict) -> bool:
+    """Does a process work on the run, or on the queue in which it waits? By its heartbeat where locks cannot tell."""
+    asked = [path / "lock"] + [path.parent / QUEUES / str(name) for name in [said.get("queue")] if name]
+    held = [is_held(lock) for lock in asked]
+    return any(held) or (None in held and abs(time.time() - said.get("time", 0)) <= LOST_AFTER)
+
+
+def why_lost(said: dict) -> str:
+    """What is known of why a worker ended without a word, given the last it said."""
+    known, now = said.get(KILLED_FOR_MEMORY), killed_for_memory()
+    if None in (known, now) or now <= known:
+        return "its worker ended without a word: it was killed, or the machine went down"
+    return "its worker ended without a word, perhaps killed for memory: the system has ended processes for want of it since"
+
+
+def killed_for_memory() -> int | None:
+    """How many processes the system has ended for want of memory; None where it does not say."""
     try:
-        with FileLock(str(path / "lock"), timeout=0):
-            return False
-    except Timeout:
-        return True
+        counters = Path("/proc/vmstat").read_text()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) for line in counters.splitlines() if line.startswith(f"{KILLED_FOR_MEMORY} ")), None)

@@ -5,6 +5,8 @@ See `workbench.runs.store.layout` for the files of the folder.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 import time
@@ -12,22 +14,38 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from workbench.data.saving import partial_of
+from workbench.errors import InputError
 from workbench.runs.loop import Position, Row, initial_position
-from workbench.runs.recorded import recorded
 from workbench.runs.store.archive import get_warm_start
 from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
-from workbench.runs.store.layout import ROWS_PER_CHUNK, Committed, StoreError, open_arrays, open_group, put_rows
+from workbench.runs.store.chunks import put_rows
+from workbench.runs.store.committed import Committed, Stored
+from workbench.runs.store.layout import ROWS_PER_CHUNK, DamagedError, StoreError
+from workbench.runs.store.lock import Lock, LockHeld
 from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import record_provenance
-from workbench.runs.store.status import PAUSED, RUNNING, read_spec, replace_json, settle
+from workbench.runs.store.status import (
+    FAILED,
+    KILLED_FOR_MEMORY,
+    PAUSED,
+    RUNNING,
+    killed_for_memory,
+    read_spec,
+    replace_json,
+    settle,
+)
 
 FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
 CHECKPOINT_EVERY = 5.0
-LOCK_PATIENCE = 1.0
+LOCK_PATIENCE = 2.0
 """Seconds between two commits, at least and at most; between two checkpoints; and to wait for the lock."""
+MENDING = {
+    errno.ENOSPC: "free space there", errno.EDQUOT: "free some of the quota there", errno.EROFS: "make it writable again",
+    errno.EACCES: "make it writable again", errno.EIO: "see to the disk",
+}
+"""What to do before a run can go on, by the error of the system that ended it."""
 FLUSH_SHARE, CHECKPOINT_SHARE = 0.01, 0.05
 """Of the time of a run that commits and checkpoints may take: on a busy disk, or of a large state, they come less often."""
 
@@ -46,52 +64,72 @@ class RunWriter:
         run gives other numbers than it did before.
     """
 
-    def __init__(self, path: Path):
-        self.path = Path(path)
-        self._lock = FileLock(str(self.path / "lock"), timeout=LOCK_PATIENCE)
+    def __init__(self, path: Path, lock: Lock | None = None):
+        self.path, self._lock = Path(path), lock
+        self.committed: int | None = None
 
     def __enter__(self) -> RunWriter:
-        self.lock()
+        self._lock = self._lock or lock_run(self.path)
         try:
             self._open()
-        except BaseException:
+        except BaseException as error:
             self._lock.release()
+            if isinstance(error, OSError):
+                raise self._explained(error) from error
             raise
         return self
 
     def __exit__(self, *exception) -> None:
         self._lock.release()
 
-    def lock(self):
-        """Acquires the lock of the run, whatever else is in its folder; a context that releases it."""
+    def _check_there(self) -> None:
+        """Raises StoreError where the folder was deleted: Zarr would make it again."""
+        if not self._lock.is_there():
+            raise StoreError(f"run '{self.path.name}' was deleted while it was computed: {self.path} is gone; fit it anew")
+
+    def failed(self, error: Exception) -> Exception:
+        """The error to end with, recorded with what is left to write as far as the disk takes it.
+
+        An OSError becomes a StoreError: a sentence with the file, what is kept, and how to go on.
+        """
         try:
-            return self._lock.acquire()
-        except Timeout:
-            raise StoreError(f"run '{self.path.name}' is being written by another process; stop it there first") from None
-        except (NotImplementedError, OSError) as error:
-            where = self.path.parent
-            raise StoreError(f"the file system of {where} has no working locks; choose a store on a local disk") from error
+            self.flush()
+        except StoreError as deleted:
+            return deleted
+        except OSError:
+            pass
+        error = self._explained(error) if isinstance(error, OSError) else error
+        with contextlib.suppress(OSError, StoreError):
+            self.beat(FAILED, str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}")
+        return error
+
+    def _explained(self, error: OSError) -> StoreError:
+        kept = "what it has committed is kept" if self.committed is None else f"it is kept up to iteration {self.committed}"
+        return StoreError(
+            f"run '{self.path.name}' cannot be written: {error.strerror or error} ({error.filename or self.path}); {kept}; "
+            f"{MENDING.get(error.errno, 'mend that')}, then go on with: workbench resume {self.path}"
+        )
 
     def _open(self) -> None:
         for leftover in self.path.rglob("*.partial"):
             leftover.unlink(missing_ok=True)
-        group = open_group(self.path, "r+")
+        stored = self._stored = Stored(self.path, "r+")
         self.spec = read_spec(self.path)
-        self._recorded, self._snapshots_kept = recorded(self.spec).as_stored(group.attrs), group.attrs["snapshots_kept"]
-        self._versions, self._has_provenance = group.attrs["versions"], False
-        self._numbers, self._snapshot_iteration, self._committed = open_arrays(
-            group, ("numbers", "snapshot_iteration", "committed")
-        )
-        self._counts = dict(zip(self._recorded.kept, open_arrays(group, self._recorded.kept), strict=True))
-        self.n_rows, self._n_snapshots, self._n_topics = Committed.of(self._committed, self._capacity())
-        self._known = self._numbers[: self.n_rows] if self.n_rows else np.empty((0, self._numbers.shape[1]))
+        self._recorded, self._snapshots_kept = stored.recorded, stored.about["snapshots_kept"]
+        self._versions, self._has_provenance = stored.versions, False
+        self._numbers, self._snapshot_iteration, self._counts = stored.numbers, stored.snapshot_iteration, stored.counts
+        committed = stored.committed()
+        self.n_rows, self._n_snapshots, self._n_topics = committed
+        self._n_filled = committed.n_topics
+        known = stored.rows(committed)
+        self._known = np.pad(known, [(0, 0), (0, self._numbers.shape[1] - known.shape[1])], constant_values=np.nan)
         first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
         self._chunk_start, self._chunk = first, np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan)
         self._chunk[: self.n_rows - first] = self._known[first:]
-        self._iterations = self._snapshot_iteration[: self._n_snapshots].tolist()
+        self._iterations = stored.iterations(committed).tolist()
         self._began, self._began_at = time.monotonic(), None
         self._flush_due, self._checkpoint_due = self._began + FLUSH_EVERY, self._began + CHECKPOINT_EVERY
-        self.iteration = int(self._known[-1, 0]) if self.n_rows else 0
+        self.iteration = self.committed = int(self._known[-1, 0]) if self.n_rows else 0
         self._clocks = [1 + self._recorded.names.index(name) for name in ("elapsed", "cpu_time")]
         self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(2)
 
@@ -100,6 +138,10 @@ class RunWriter:
         engine, model, _ = self.spec.parts(train)
         known = read_checkpoint(self.path / "checkpoint.npz", engine, model)
         if known is not None:
+            if known.iteration - self.iteration >= self.spec.record_every:
+                raise DamagedError.of(
+                    self.path, f"its checkpoint is of iteration {known.iteration} and its rows end with {self.iteration}"
+                )
             return known
         warm_start = get_warm_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
         return initial_position(replace(self.spec, warm_start=warm_start), train, test)
@@ -128,10 +170,13 @@ class RunWriter:
 
     def _grow_to(self, n_topics: int) -> None:
         """Enlarges the arrays for so many topics, by at least a half; how many are valid is in the commit counter."""
-        self._n_topics, capacity = max(self._n_topics, n_topics), self._capacity()
-        if n_topics <= capacity:
-            return
-        capacity = max(n_topics, capacity + capacity // 2)
+        capacity = self._capacity()
+        if n_topics > capacity:
+            self._check_there()
+            self._resize(max(n_topics, capacity + capacity // 2))
+        self._n_topics = max(self._n_topics, n_topics)  # after: what is said to be valid is there
+
+    def _resize(self, capacity: int) -> None:
         for name, array in self._counts.items():
             dims = self._recorded.variables[name].dims
             array.resize(tuple(capacity if dim == "topic" else n for dim, n in zip(dims, array.shape, strict=True)))
@@ -153,6 +198,7 @@ class RunWriter:
     def snapshot(self, iteration: int, counts: dict) -> None:
         if iteration <= max(self._iterations, default=0):  # comes again after a resume, even if it was thinned out since
             return
+        self._check_there()
         for name, array in self._counts.items():
             array[(self._n_snapshots, *map(slice, counts[name].shape))] = counts[name]
         self._iterations.append(iteration)
@@ -184,7 +230,7 @@ class RunWriter:
             self._began, self._began_at = time.monotonic(), position.iteration
         began = time.monotonic()
         if now or began >= self._checkpoint_due:
-            self.flush()
+            self.flush()  # also finds out that the folder was deleted
             write_checkpoint(self.path / "checkpoint.npz", position)
             ended = time.monotonic()
             self._checkpoint_due = ended + max(CHECKPOINT_EVERY, (ended - began) / CHECKPOINT_SHARE)
@@ -199,10 +245,16 @@ class RunWriter:
 
     def flush(self) -> None:
         """Writes the buffered rows, the commit counter last."""
+        self._check_there()
         began, used = time.monotonic(), self.n_rows - self._chunk_start
         if used:
             put_rows(self._numbers, self._chunk_start, self._chunk)
-        put_rows(self._committed, 0, np.array([self.n_rows, self._n_snapshots, self._n_topics][: self._committed.shape[0]]))
+        committed = Committed(self.n_rows, self._n_snapshots, self._n_topics)
+        if self._n_topics > self._n_filled:
+            self._stored.fill(committed, self._iterations)
+            self._n_filled = self._n_topics
+        put_rows(self._stored.counter, 0, np.array(committed[: self._stored.counter.shape[0]]))
+        self.committed = int(self._chunk[used - 1, 0]) if used else self.committed
         ended = time.monotonic()
         self._flush_due = ended + min(max(FLUSH_EVERY, (ended - began) / FLUSH_SHARE), FLUSH_WITHIN)
         if used == ROWS_PER_CHUNK:
@@ -214,9 +266,10 @@ class RunWriter:
         """Writes the heartbeat: the state, the iteration, the time left."""
         if state == PAUSED:
             self._began_at = None  # a pause must not count in the pace
+        self._check_there()
         replace_json(self.path / "status.json", {
             "state": state, "iteration": self.iteration, "time_left": self._time_left(state), "message": message,
-            "time": time.time(), "pid": os.getpid(),
+            "time": time.time(), "pid": os.getpid(), KILLED_FOR_MEMORY: killed_for_memory(),
         })
 
     def _time_left(self, state: str) -> float | None:
@@ -224,6 +277,19 @@ class RunWriter:
         if state != RUNNING or self._began_at is None or done <= 0:
             return None
         return (time.monotonic() - self._began) / done * (self.spec.n_iterations - self.iteration)
+
+
+def lock_run(path: Path) -> Lock:
+    """The lock of a run, whatever else is in its folder; a StoreError where another process has it, or there is none."""
+    try:
+        return Lock(path / "lock", LOCK_PATIENCE)
+    except LockHeld:
+        raise StoreError(f"run '{path.name}' is being written by another process; stop it there first") from None
+    except FileNotFoundError as error:
+        raise StoreError(f"there is no run {path}; `workbench runs` lists the runs of a store") from error
+    except OSError as error:
+        why = "cannot be locked: its file system may be read-only or full, or have no locks"
+        raise StoreError(f"run '{path.name}' {why} ({error.strerror}); choose a store on a local disk") from error
 
 
 def remove_run(path: Path) -> None:
@@ -235,7 +301,7 @@ def remove_run(path: Path) -> None:
         While it is being written.
     """
     path = Path(path)
-    with RunWriter(path).lock():
+    with lock_run(path):
         gone = partial_of(path)
         path.rename(gone)
     shutil.rmtree(gone, ignore_errors=True)

@@ -141,7 +141,7 @@ export function render({ model }) {
     const of = topic(model.words.of), found = model.words.rows || []
     const one = model.words.of < 0 ? null : of
     put(title, one ? [`Topic ${one.topic}`, name_of(one)].filter(Boolean).join(" · ") : "The whole corpus")
-    name.hidden = !one || editing; all.hidden = !one || editing
+    name.hidden = !one || editing || model.fixed; all.hidden = !one || editing
     put(phi, one ? "Topic" : "Saliency"); put(lift, one ? "Lift" : "Corpus")
     phi.title = one ? "share of the topic's tokens (phi)" : "p(word) times how far the word gives its topic away, nats"
     lift.title = one ? "how many times as frequent in the topic as in the corpus" : "share of the corpus' tokens"

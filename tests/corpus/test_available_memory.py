@@ -3,8 +3,8 @@
 import psutil
 import pytest
 
-from workbench.runs.execution.available_memory import GIB, MIB, available_memory, container_memory, format_size, parse_size
-from workbench.runs.spec import SpecError
+from workbench.data.available_memory import GIB, MIB, available_memory, container_memory, format_size, parse_size
+from workbench.errors import DataError
 
 
 @pytest.mark.parametrize("text, n_bytes", [
@@ -17,7 +17,7 @@ def test_a_size_is_read_with_its_unit(text, n_bytes):
 @pytest.mark.parametrize("text", ["abc", "-4G", "4X", "G", "0", "4 GB free", "nan", "1e9"])
 def test_what_is_no_size_is_refused_by_name(text, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", text)
-    with pytest.raises(SpecError, match=r"WORKBENCH_MEMORY must be a size such as 4G or 500M; got "):
+    with pytest.raises(DataError, match=r"WORKBENCH_MEMORY must be a size such as 4G or 500M; got "):
         available_memory()
 
 
@@ -71,9 +71,9 @@ def test_inside_a_container_that_hides_its_path_the_root_counts(tmp_path):
 
 def test_a_container_with_less_than_the_machine_counts(monkeypatch):
     monkeypatch.delenv("WORKBENCH_MEMORY", raising=False)
-    monkeypatch.setattr("workbench.runs.execution.available_memory.container_memory", lambda: 10 * MIB)
+    monkeypatch.setattr("workbench.data.available_memory.container_memory", lambda: 10 * MIB)
     assert available_memory().describe() == "the container has left 10 MB"
-    monkeypatch.setattr("workbench.runs.execution.available_memory.container_memory", lambda: 2**60)
+    monkeypatch.setattr("workbench.data.available_memory.container_memory", lambda: 2**60)
     assert available_memory().describe().endswith("are free")
 
 

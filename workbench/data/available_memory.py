@@ -1,20 +1,21 @@
-"""Memory that is available to runs: free on the machine, left by its container, or set by WORKBENCH_MEMORY."""
+"""Memory that is available to what is read and run: free on the machine, left by its container, or set by WORKBENCH_MEMORY."""
 
 import os
 import re
+import resource
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 
-from workbench.runs.spec import SpecError
+from workbench.errors import DataError
 
 MIB, GIB = 2**20, 2**30
-UNITS = {"": 1, "K": 2**10, "M": MIB, "G": GIB, "T": 2**40}
+UNITS = {"": 1, "K": 2**10, "M": MIB, "G": GIB, "T": 2**40, "P": 2**50}
 
 
 class AvailableMemory(NamedTuple):
-    """Bytes that runs can still take, and where the limit comes from."""
+    """Bytes that can still be taken, and where the limit comes from."""
 
     n_bytes: int
     limit: str            # what stands before the size in a sentence, as "WORKBENCH_MEMORY allows"; "" for the machine
@@ -26,7 +27,28 @@ class AvailableMemory(NamedTuple):
 
 
 def available_memory() -> AvailableMemory:
-    """Memory that is free on the machine, or in its container where that is less; or the value of WORKBENCH_MEMORY."""
+    """Memory that is free on the machine, or in its container, or below the limit of the process, whichever is least.
+
+    The value of WORKBENCH_MEMORY stands for machine and container where it is set.
+    """
+    found = [_shared_memory()]
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most != resource.RLIM_INFINITY:
+        left = max(most - psutil.Process().memory_info().vms, 0)
+        found.append(AvailableMemory(left, "the process may still take"))
+    return min(found)
+
+
+def check_fits(n_bytes: float, what: str, mend: str) -> None:
+    """Refuses what would take more memory than is available; ``mend`` ends the sentence."""
+    there = available_memory()
+    if not n_bytes <= there.n_bytes:  # NaN too
+        size = f"about {format_size(n_bytes)}" if n_bytes < UNITS["P"] else "more than a petabyte"
+        raise DataError(f"{what} would take {size} of memory and {there.describe()}; {mend}")
+
+
+def _shared_memory() -> AvailableMemory:
+    """Memory that this process has not alone."""
     if by_hand := os.environ.get("WORKBENCH_MEMORY"):
         return AvailableMemory(parse_size(by_hand), "WORKBENCH_MEMORY allows")
     machine, container = psutil.virtual_memory().available, container_memory()
@@ -36,11 +58,11 @@ def available_memory() -> AvailableMemory:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size as 4G or 500M, in WORKBENCH_MEMORY; raises SpecError for what is no size."""
+    """Bytes of a size as 4G or 500M, in WORKBENCH_MEMORY; raises DataError for what is no size."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
     if size <= 0:
-        raise SpecError(f"WORKBENCH_MEMORY must be a size such as 4G or 500M; got {text!r}; change it, or unset it")
+        raise DataError(f"WORKBENCH_MEMORY must be a size such as 4G or 500M; got {text!r}; change it, or unset it")
     return size
 
 

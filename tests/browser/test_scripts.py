@@ -1,0 +1,160 @@
+"""What others wrote is shown and never run: 200 strings with scripts, wherever a text of theirs is seen.
+
+The browser is told to heed no Content-Security-Policy, so a string that became an element would run.
+"""
+
+from itertools import islice, product
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+import panel as pn
+import pytest
+from browser.desk import row
+from browser.servers import our_server, serving
+
+import workbench as wb
+from workbench.corpus import Corpus, hold_out_tokens
+from workbench.dashboard.notebooks.live_view import LiveView
+from workbench.runs.execution.fit import fit
+from workbench.runs.execution.run import Run
+from workbench.runs.store.notes import annotate, label_topic
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+VECTORS = (
+    "<img src=x onerror={hit}>", "<script>{hit}</script>", "<svg onload={hit}>", "<svg><script>{hit}</script></svg>",
+    "<iframe srcdoc='<script>parent.{hit}</script>'>", "<body onload={hit}>", "<details open ontoggle={hit}>",
+    "<input autofocus onfocus={hit}>", "<video><source onerror={hit}></video>", "<a href='javascript:{hit}'>a</a>",
+    "<style>@import 'javascript:{hit}'</style>", "<math><mtext><img src=x onerror={hit}></math>",
+    "<object data='javascript:{hit}'>", "<marquee onstart={hit}>", "<select autofocus onfocus={hit}>",
+    "<embed src='javascript:{hit}'>", "javascript:{hit}",
+    "${{{hit}}}", "{{{{constructor.constructor('{hit}')()}}}}", "<%= {hit} %>",
+)
+FRAMES = (
+    "{}", "\">{}", "'>{}", "</script>{}", "</title></style>{}", "--> {}", "]]>{}", "`{}", "\\x3c{} @{{iteration}} $x",
+    "&lt;{}",
+)
+"""What a string may have to get out of first."""
+HITS = ("document.documentElement.dataset.hit=1", "alert`1`")
+STRINGS = tuple(dict.fromkeys(
+    frame.format(vector.format(hit=hit))
+    for at, (frame, vector) in enumerate(product(FRAMES, VECTORS)) for hit in HITS[at % 2 :][:1]
+))
+INJECTED = """() => {
+  const found = []
+  const look = (root) => {
+    for (const node of root.querySelectorAll('*')) {
+      const run = ({ name, value }) => /^on/.test(name) && /dataset.hit|alert/.test(value)
+      if ([...node.attributes].some(run)) found.push(node.outerHTML)
+      if (node.matches('script, iframe, object, embed, a[href^=javascript]') && /dataset.hit=|alert`/.test(node.outerHTML)
+          && !/json/.test(node.type ?? '')) found.push(node.outerHTML.slice(0, 300))
+      if (node.shadowRoot) look(node.shadowRoot)
+    }
+  }
+  look(document)
+  return document.documentElement.dataset.hit ? ['run', ...found] : found
+}"""
+"""Elements that came of a string, in shadow roots too."""
+LOOSE = "<img src=x onerror=document.documentElement.dataset.hit=1>"
+"""The name that a person gives the folder of a run, as no run is named."""
+
+
+def test_there_are_two_hundred():
+    assert len(STRINGS) == 200
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A store with runs whose words, titles, labels, notes, tags and corpus are the strings; one in such a folder."""
+    store, draw = tmp_path_factory.mktemp("scripts") / "runs", np.random.default_rng(0)
+    documents, words = np.divmod(draw.choice(60 * 200, 4000, replace=False), 200)
+    corpus = Corpus.from_pairs(
+        documents, words, draw.integers(1, 4, 4000), vocabulary=STRINGS, titles=STRINGS[:60], labels=STRINGS[60:120],
+        authors=tuple((name,) for name in STRINGS[120:180]), name=LOOSE.replace("/", ""),
+    )
+    train, test = hold_out_tokens(corpus, fraction=0.2, seed=0)
+    for name, engine in (("one", "cgs"), ("two", "svb")):
+        fit(train, engine, 20, test=test, n_iterations=12, store=store, name=name, progress=False)
+        annotate(store / name, note="\n".join(islice(STRINGS, 20)), tags=[text[:40] for text in STRINGS[:25]])
+        for topic, text in zip(range(20), STRINGS[::10], strict=True):
+            label_topic(store / name, Run(store / name).dataset(), topic, text[:60])
+    fit(train, "cvb0", 5, test=test, n_iterations=5, store=store, name="loose", progress=False)
+    (store / "loose").rename(store / LOOSE)
+    return store
+
+
+@pytest.fixture(scope="module")
+def served(store):
+    with serving(our_server(), store) as address:
+        yield address
+
+
+@pytest.fixture
+def hostile(browser):
+    """A function that opens a page without a policy; at the end no string may have become more than text there."""
+    context, dialogs = browser.new_context(bypass_csp=True), []
+
+    def open_page(address: str):
+        page = context.new_page()
+        page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+        page.goto(address)
+        return page
+
+    yield open_page
+    for page in context.pages:
+        page.wait_for_timeout(300)
+        assert page.evaluate(INJECTED) == [], page.url
+    context.close()
+    assert dialogs == []
+
+
+def test_on_the_compare_page(served, hostile):
+    page = hostile(served)
+    row(page, "one").wait_for()
+    row(page, LOOSE).wait_for()
+    page.get_by_label("choose all runs").check()
+    page.get_by_text("3 chosen").wait_for()
+    assert page.get_by_text(STRINGS[1][:40]).count()
+    page.get_by_role("button", name="Draw chosen").click()
+    box = page.locator("[aria-label^='curves of the runs']").bounding_box()
+    for step in range(1, 12):
+        page.mouse.move(box["x"] + box["width"] * step / 12, box["y"] + box["height"] / 2)  # its tooltips
+
+
+def test_on_the_topics_page(served, hostile):
+    page = hostile(served.replace("compare", "topics?run=one&with=two&topic=3&document=2"))
+    page.get_by_text("20 topics of one, finished.").wait_for()
+    page.get_by_text(STRINGS[30][:20]).first.wait_for(state="attached")
+    for circle in page.locator("[data-topic]").all()[:5]:
+        circle.hover(force=True)
+    page.get_by_label("Text of a document that the run has not seen").fill("\n".join(STRINGS))
+    page.get_by_role("button", name="Fold in").click()
+    page.locator(".unseen [role=status]").first.wait_for()
+
+
+def test_in_links(served, hostile):
+    names = {"compare": ("path", "corpus", "engines", "n_topics", "q", "sort", "group", "against", "topics_of", "runs", "axis"),
+             "topics": ("run", "with", "topic", "words", "relevance", "sizes", "document", "scores", "matches")}
+    for name, parameters in names.items():
+        for at in range(2):
+            query = urlencode({parameter: STRINGS[97 * at + 3 * number] for number, parameter in enumerate(parameters)})
+            hostile(served.replace("compare", f"{name}?{query}"))
+
+
+def test_in_a_report_and_in_downloaded_figures(store, served, hostile, tmp_path):
+    wb.write_report([store / "one", store / "two"], tmp_path / "report.html", title=STRINGS[0])
+    hostile((tmp_path / "report.html").as_uri()).wait_for_timeout(500)
+    page = hostile(served.replace("compare", "topics?run=one&with=two&topic=3"))
+    page.get_by_text("20 topics of one, finished.").wait_for()
+    with page.expect_download() as arriving:
+        page.get_by_role("group", name="download the words").get_by_role("button", name="SVG").click()
+    path = tmp_path / "words.svg"
+    path.write_bytes(Path(arriving.value.path()).read_bytes())
+    assert b"onerror" in path.read_bytes()
+    hostile(path.as_uri()).wait_for_timeout(300)
+
+
+def test_in_the_view_of_a_notebook(store, hostile, tmp_path):
+    view = LiveView([store / "one", store / LOOSE])
+    pn.io.save.save(view.card, tmp_path / "view.html", resources="inline")
+    hostile((tmp_path / "view.html").as_uri()).locator("tr[data-run='one']").wait_for()

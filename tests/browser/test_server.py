@@ -1,0 +1,105 @@
+"""The server as others meet it: its password, what is only looked at, files that are too large, a server that comes again."""
+
+import socket
+
+import pytest
+from browser.desk import cells, row
+from browser.servers import our_server, serving
+from toys import simulated
+
+from workbench.runs.execution.fit import fit
+from workbench.runs.store.notes import annotate
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PASSWORD = "correct horse battery"
+CHANGES = ("Start", "Pause", "Resume", "Stop", "Remove", "Add tag", "Edit label")
+"""Buttons that change something."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A store with a run that has ended."""
+    store = tmp_path_factory.mktemp("others") / "runs"
+    fit(simulated(), "cgs", 4, n_iterations=20, store=store, name="seen", progress=False)
+    annotate(store / "seen", note="a note", tags=["good"])
+    return store
+
+
+@pytest.fixture(scope="module")
+def looked_at(store):
+    """The address of a server for others, to look at."""
+    with serving(our_server(address="0.0.0.0", no_password=True, read_only=True), store) as address:
+        yield address
+
+
+def test_the_password_is_asked_for_and_leads_to_the_page_that_was_wanted(new_page, browser, store, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    path = tmp_path / "password"
+    path.write_text(PASSWORD)
+    path.chmod(0o600)
+    with serving(our_server(password_file=str(path), prefix="/lab"), store) as address:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(address.replace("compare", "topics?topic=1"))
+        for typed in ("not the password", PASSWORD):
+            page.get_by_label("Password").fill(typed)
+            page.get_by_role("button", name="Sign in").click()
+            if typed != PASSWORD:
+                page.get_by_role("alert").wait_for()
+        page.get_by_label("Topics of", exact=True).wait_for()
+        assert "/lab/topics?" in page.url and "topic=1" in page.url
+        page.get_by_role("link", name="Compare").click()
+        page.get_by_role("button", name="Start", exact=True).wait_for()
+        assert page.url.startswith(address)
+        context.close()
+
+
+def test_where_nothing_can_be_changed_nothing_offers_it_and_all_is_seen(looked_at, browser, store):
+    context = browser.new_context()
+    for name in ("compare", "topics"):
+        page, sent = context.new_page(), []
+        page.on("websocket", lambda ws, sent=sent: ws.on("framereceived", lambda frame: sent.append(str(frame))))
+        page.goto(looked_at.replace("compare", name))
+        page.get_by_text("· read-only").wait_for()
+        (row(page, "seen") if name == "compare" else page.get_by_text("4 topics of seen")).wait_for()
+        for button in CHANGES:
+            assert not page.get_by_role("button", name=button, exact=True).count(), (name, button)
+        text = page.content() + "".join(sent)
+        assert len(sent) > 2 and "seen" in text
+        assert str(store) not in text and socket.gethostname() not in text and "Traceback" not in text
+    page = context.pages[0]
+    assert "seen" in str(cells(page, "runs"))
+    context.close()
+
+
+def test_a_file_that_is_too_large_is_refused_and_the_page_goes_on(looked_at, browser, tmp_path):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(looked_at.replace("compare", "topics"))
+    large, small = tmp_path / "large.txt", tmp_path / "small.txt"
+    large.write_bytes(b"w " * 16_000_000)
+    small.write_text("hello world ")
+    field = page.locator(".unseen input[type=file]")
+    field.set_input_files(large)
+    page.get_by_text("large.txt has 32.0 MB where a page takes 5.0 MB").wait_for()
+    field.set_input_files(small)
+    page.get_by_text("the run seen knows no word of small.txt").wait_for()
+    context.close()
+
+
+def test_a_server_that_comes_again_finds_the_open_page_going_on(browser, store):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    context = browser.new_context()
+    page = context.new_page()
+    with serving(our_server(port=port), store) as address:
+        page.goto(address + "?n_topics=17")
+        page.get_by_role("button", name="Start", exact=True).wait_for()
+        page.evaluate("window.before = true")
+    page.wait_for_function("document.body.dataset.wbLost !== undefined")
+    with serving(our_server(port=port), store):
+        page.wait_for_function("window.before === undefined", timeout=60_000)
+        page.get_by_role("button", name="Start", exact=True).wait_for()
+        assert "n_topics=17" in page.url and page.get_by_label("Topics K").input_value() == "17"
+    context.close()

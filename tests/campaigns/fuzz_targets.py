@@ -1,0 +1,221 @@
+"""What is fuzzed: each reader, network files, specs, links and requests, with valid inputs to begin from."""
+
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import workbench as wb
+from workbench.corpus import load_corpus, read_corpus
+from workbench.corpus.npz import write as npz_of
+from workbench.dashboard.compare.values import Menu, Number, Ticks, Values
+from workbench.dashboard.shared.link import attribute_part, from_query, to_query, widget_part
+from workbench.models.bayes_nets.files import net_of
+from workbench.models.networks.files import network_of
+from workbench.records import Records, read_records
+from workbench.runs.execution.control import StoreControl
+from workbench.runs.loading import load_records
+from workbench.runs.spec import RunSpec, make_spec
+from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, read_json, requested
+
+
+class Target(NamedTuple):
+    """What takes bytes, by way of a file where it reads one."""
+
+    name: str
+    seeds: list[bytes]
+    take: Callable[[bytes, Path], object]
+    packed: bool = True      # gzipped ones are read too
+
+
+def from_file(read: Callable, name: str, **options) -> Callable[[bytes, Path], object]:
+    """Writes the bytes into a file of that name and reads it."""
+    def take(data: bytes, folder: Path) -> object:
+        (folder / name).write_bytes(data)
+        return read(folder / name, **options)
+
+    return take
+
+
+CORPUS = replace(
+    wb.Corpus.from_pairs(
+        [0, 0, 1, 2, 2], [0, 2, 1, 0, 3], [2, 1, 3, 1, 5], ["ant", "bee", "cat", "dög"], 4,
+        titles=["one", "two words", "three", "four"], labels=["x", "y", "x", ""], authors=[("A", "B"), ("A",), (), ("B",)],
+        times=[1987, 1988, 1987, 1990], inputs={"year": [1.0, 2.0, 3.0, 4.5]},
+        sequence=[("s", 0), ("s", 2), ("t", 0), ("t", 1)],
+    ),
+    name="toy",
+)
+CELLS = Records.from_columns({"a": ["x", "y", "", "x"], "b": [1, 2, 2, None], "c": ["u", "v", "w", "u"]})
+
+
+def _npz(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def _saved(data) -> bytes:
+    """The bytes of what `save` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        return data.save(folder).read_bytes()
+
+
+def _parquet() -> list[bytes]:
+    try:
+        import pandas
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return []
+    file = io.BytesIO()
+    pandas.DataFrame({"a": ["x", "y", None], "b": [1, 2, 3]}).to_parquet(file)
+    return [file.getvalue()]
+
+
+def _bif() -> list[bytes]:
+    try:
+        import pgmpy  # noqa: F401
+    except ImportError:
+        return []
+    return [b"""network rain { }
+variable cloudy { type discrete [ 2 ] { no, yes }; }
+variable rain { type discrete [ 2 ] { no, yes }; }
+probability ( cloudy ) { table 0.5, 0.5; }
+probability ( rain | cloudy ) { (no) 0.8, 0.2; (yes) 0.1, 0.9; }
+"""]
+
+
+def _spec(data: bytes, folder: Path) -> None:
+    spec = RunSpec.from_json(data.decode("utf-8", "replace"))
+    spec.parts(), spec.hash, spec.label(), spec.to_json(), spec.rule, spec.size_text
+
+
+def _link(data: bytes, folder: Path) -> None:
+    """Sets fields from a query; what is then in the address must set the same again."""
+    class Owner:
+        sort = ""
+
+    parts = {
+        "k": widget_part(Values("K", "10", whole=True)), "a": widget_part(Values("a", "0.1", infinite=True)),
+        "n": widget_part(Number("n", 3)), "share": widget_part(Number("share", 0.1, whole=False)),
+        "menu": widget_part(Menu("menu", {"one": 1, "none": None, "text": "x"}, 1)),
+        "ticks": widget_part(Ticks("ticks", ["svb", "cgs"], ["svb"])),
+        "sort": attribute_part(Owner(), "sort", {"", "-x"}.__contains__),
+    }
+    from_query(data.decode("utf-8", "replace"), parts)
+    written = to_query(parts)
+    refused = from_query(written, parts)
+    assert not refused and to_query(parts) == written, (refused, written)
+
+
+def _control(data: bytes, folder: Path) -> None:
+    """A run's files of requests and state, read by its control and by others."""
+    (folder / "control.json").write_bytes(data)
+    assert requested(folder) in (None, RUNNING, PAUSED, STOPPED)
+    assert isinstance(read_json(folder / "control.json"), dict)
+    control = StoreControl(folder, lambda state: None)
+    control._read()
+    assert control.wants_rest() in (True, False) and control.stopping() in (True, False)
+
+
+def _load(load: Callable, data: bytes, folder: Path) -> object:
+    name = data.decode("utf-8", "surrogateescape")
+    if not os.path.isdir(os.path.expanduser(name)):  # a folder that is there, as / or ~, is read whole
+        return load(name)
+
+
+TEXTS = [b'text,title,label\nibis heron,one,zoo\n"oil,\noil",two,art\n',
+         b"text;label\nibis;a\nheron;b\n", b"text\tn\nibis\t1\n"]
+COUNTS = [b"document,word,count,label\n1,ant,3,x\n1,bee,1,x\n2,cat,2,y\n3,ant,0,\n", b"document;word;count\na;b;3.0\n"]
+WIDE = [b"place,year,x,ant,bee\nA,1990,0.5,3,0\nA,1991,1e3,2,2\nB,1990,-2,0,1\n"]
+LINES = [
+    b'{"text": "ibis heron", "title": "one", "label": 3}\n{"text": "oil", "title": "two"}\n',
+    b'{"counts": {"ant": 3, "bee": 1}, "x": 1.5, "s": "a", "p": 1}\n{"counts": {"cat": 2}, "x": 2, "s": "a", "p": 2}\n',
+    b'{"tokens": ["ant", "bee", "ant"]}\n{"tokens": []}\n',
+]
+NETWORK = json.dumps(network_of("pachinko").settings()).encode()
+LDA_TOML = b"""name = "lda"
+variables = [{ name = "topic", size = 10 }]
+[[levels]]
+name = "theta"
+draws = "topic"
+rows = [{ by = ["document"] }]
+prior = 0.1
+[[levels]]
+name = "phi"
+draws = "word"
+learn = "scalar"
+rows = [{ by = ["topic"], when = [["topic", 0, 9]] }]
+"""
+NET_TOML = b"""name = "two causes"
+[[nodes]]
+name = "cause"
+states = 2
+[[nodes]]
+name = "season"
+states = ["winter", "summer"]
+[[nodes]]
+name = "symptom"
+states = ["no", "yes"]
+parents = ["cause", "season"]
+prior = [[0.5, 0.5], [1, 2], [0.5, 0.5], [2, 1]]
+cpt = "s"
+"""
+NET_JSON = json.dumps({"name": "n", "nodes": [
+    {"name": "a", "states": 3, "prior": 0.5}, {"name": "b", "states": ["u", "v"], "parents": ["a"], "given": False},
+]}).encode()
+SPECS = [
+    make_spec(CORPUS, name, options=options, stop_on="bound" if name == "vb" else None).to_json().encode()
+    for name, options in {
+        "svb": {}, "vb": {"learn_alpha": "maximised"}, "cgs": {"scored": "sampled"}, "cv-hdp": {}, "network-gibbs": {},
+    }.items()
+]
+NAMES = [b"bars:side=3:n_documents=5:seed=1", b"zipf:n_words=20:n_documents=3:exponent=0.5", b"lda:n_documents=3:alpha=0.2", ]
+TARGETS = [
+    Target("uci", [b"3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"], from_file(read_corpus, "docword.toy.txt", format="uci")),
+    Target("vocabulary", [b"ant\nbee\ncat\nd\xc3\xb6g\n"], lambda data, folder: (
+        (folder / "words.txt").write_bytes(data), (folder / "v.txt").write_bytes(b"3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"),
+        read_corpus(folder / "v.txt", vocabulary=folder / "words.txt"),
+    )),
+    Target("lda-c", [b"2 0:1 3:2\n0\n1 2:7\n"], from_file(read_corpus, "toy.ldac", format="lda-c")),
+    Target("mtx", [b"%%MatrixMarket matrix coordinate integer general\n% c\n3 4 3\n1 1 2\n1 3 1\n3 2 5\n",
+                   b"%%MatrixMarket matrix coordinate real general\n3 4 2\n1 1 2.0\n3 2 5e0\n"],
+           from_file(read_corpus, "toy.mtx", format="mtx")),
+    Target("mallet", [b"one zoo ibis heron\ntwo - oil, oil\n\nthree,art,,crane\n"],
+           from_file(read_corpus, "toy.txt", format="mallet")),
+    Target("csv texts", TEXTS, from_file(read_corpus, "toy.csv")),
+    Target("csv counts", COUNTS, from_file(read_corpus, "toy.csv")),
+    Target("csv wide", WIDE, from_file(read_corpus, "toy.csv", inputs="x", sequence="place", position="year")),
+    Target("jsonl", LINES, from_file(read_corpus, "toy.jsonl")),
+    Target("jsonl inputs", LINES[1:2], from_file(read_corpus, "toy.jsonl", inputs="x", sequence="s", position="p")),
+    Target("npz", [next(iter(npz_of(CORPUS, Path("x.npz"), True).files.values())), _npz(doc=[0, 1], word=[0, 3], count=[1, 2])],
+           from_file(read_corpus, "toy.npz")),
+    Target("npz again", [next(iter(npz_of(CORPUS, Path("x.npz"), True).files.values()))], from_file(read_corpus, "toy.npz")),
+    Target("fasta", [b">one first\nACGT\nAC-*\n>two\nGG\n"], from_file(read_corpus, "toy.fa")),
+    Target("words", [b"It was the best of times, it was the worst of times;\n"],
+           from_file(read_corpus, "toy.txt", format="words")),
+    Target("unknown", [b"3\n4\n1\n1 1 2\n", *TEXTS, *LINES, b">one\nAC\n", b"1 0:2\n"], from_file(read_corpus, "toy")),
+    Target("records csv", [b"a,b,n\nx,u,1\nNA,u,2\ny,,1\nx,v,2\n"],
+           from_file(read_records, "r.csv", missing="NA", multiplicity="n")),
+    Target("network json", [NETWORK], from_file(network_of, "net.json"), False),
+    Target("network toml", [LDA_TOML], from_file(network_of, "net.toml"), False),
+    Target("bayes net json", [NET_JSON], from_file(net_of, "bn.json"), False),
+    Target("bayes net toml", [NET_TOML], from_file(net_of, "bn.toml"), False),
+    Target("spec", SPECS, _spec, False),
+    Target("link", [b"?k=10,20&a=inf&n=4&share=0.5&menu=&ticks=svb,cgs&sort=-x", b"?n=5&k=%31%30"], _link, False),
+    Target("control", [b'{"wanted": "paused"}', b'{"wanted": "stopped"}'], _control, False),
+    Target("corpus name", NAMES, partial(_load, load_corpus), False),
+    Target("records name", [b"votes:party=keep", b"votes"], partial(_load, load_records), False),
+    *(Target(f"saved {kind.item}s", [_saved(data)], from_file(kind.load, f"{data.content_hash}.npz"), False)
+      for kind, data in ((wb.Corpus, CORPUS), (Records, CELLS))),
+    *(Target("parquet", [data], from_file(read_records, "r.parquet"), False) for data in _parquet()),
+]
+RARE = [Target("bif", [data], from_file(net_of, "rain.bif")) for data in _bif()]
+"""What takes long: pgmpy makes its grammar anew for each file."""

@@ -1,0 +1,141 @@
+"""Damaged files are never believed: single bits flipped, pieces cut off, zeroed or deleted, in every file of runs and data.
+
+What is read of a damaged run is what was read before, or a sentence that says so. ``make torture CAMPAIGNS=bits`` damages
+2,500 times.
+"""
+
+import hashlib
+import shutil
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.errors import InputError
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.examine import examine
+from workbench.runs.store.notes import annotate
+
+WAYS = ("flip", "flip", "flip", "cut", "zero", "delete")
+CLOCKS = ("elapsed", "cpu_time")
+UNREAD = ("lock", "worker.log", "notes.json.lock")
+"""Files whose contents nobody reads."""
+OPTIONAL = ("notes.json",)
+"""Files that a run need not have: deleting one leaves a run without it."""
+
+
+def make_store(store: Path) -> list[Path]:
+    """Finished runs of several families, with several snapshots, notes, a start from another run."""
+    corpus, _ = wb.LDA(3, 0.3, 0.2).simulate(20, 15, 12, 3)
+    train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
+    about = {"n_iterations": 12, "snapshot_every": 4, "store": store, "progress": False, "test": test}
+    wb.fit(train, "cgs", n_topics=3, name="cgs", **about)
+    wb.fit(train, "svb", n_topics=3, name="svb", start="cgs", **about)
+    wb.fit(train, "g-hdp", n_topics=140, name="hdp", options={"learn_gamma": False, "top_concentration": 60.0}, **about)
+    wb.fit(wb.load_records("votes"), "bn-gibbs", n_iterations=9, snapshot_every=3, store=store, name="nodes", progress=False)
+    for name in ("cgs", "svb"):
+        annotate(store / name, note="seen", tags=["paper"])
+        wb.Run(store / name).resume(12)
+    return [store / name for name in ("cgs", "svb", "hdp", "nodes")]
+
+
+def answer(path: Path) -> str:
+    """A digest of all that can be read of a run: rows, counts, estimates, settings, notes, state, and its going on."""
+    get_corpus.cache_clear()
+    run, digest = wb.Run(path), hashlib.sha256()
+    dataset = run.dataset().load()
+    for name in sorted(set(dataset.variables) - set(CLOCKS)):
+        values = dataset[name].values
+        digest.update(f"{name} {dataset[name].dims} {values.shape}".encode())
+        digest.update(repr(values.tolist()).encode() if values.dtype.kind == "O" else np.ascontiguousarray(values).tobytes())
+    digest.update(repr((sorted(dataset.attrs.items()), run.spec.to_json(), run.notes, run.status()["iteration"])).encode())
+    return digest.hexdigest()
+
+
+def damage(file: Path, way: str, random: np.random.Generator) -> str:
+    """Damages a file; what was done to it."""
+    content = bytearray(file.read_bytes())
+    if way == "delete" or not content:
+        file.unlink()
+        return "deleted"
+    at = int(random.integers(len(content)))
+    if way == "flip":
+        content[at] ^= 1 << int(random.integers(8))
+    elif way == "cut":
+        del content[at:]
+    else:
+        content[at : at + 16] = bytes(len(content[at : at + 16]))
+    file.write_bytes(content)
+    return f"{way} at {at}"
+
+
+def outcome(path: Path, whole: str) -> str:
+    """same, a sentence, or what must not be: another answer, or an error that is none of ours."""
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found = answer(path)
+    except InputError as error:
+        return "sentence" if "\n" not in str(error) else f"two lines: {error}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    if found == whole:
+        return "same"
+    if said and all("mend or delete" in str(one.message) for one in said):
+        return "sentence"
+    return "sentence" if "damaged" in wb.Run(path).status()["message"] else "another answer"
+
+
+def campaign(number: int, seed: int = 0) -> tuple[Counter, list[str]]:
+    """How often what came of it, and each thing that must not be, with what was done."""
+    random, found, wrong = np.random.default_rng(seed), Counter(), []
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "whole"
+        store.mkdir()
+        runs = make_store(store)
+        answers = {run.name: answer(run) for run in runs}
+        for _ in range(number):
+            name = runs[int(random.integers(len(runs)))].name
+            inside = [*sorted((store / name).rglob("*")), *sorted((store / ".corpora").iterdir())]
+            files = [file for file in inside if file.is_file() and file.name not in UNREAD]
+            file = files[int(random.integers(len(files)))].relative_to(store)
+            copy = Path(folder) / "copy"
+            shutil.copytree(store, copy)
+            done = damage(copy / file, WAYS[int(random.integers(len(WAYS)))], random)
+            if done == "deleted" and file.name in OPTIONAL:
+                shutil.rmtree(copy)
+                continue
+            came = outcome(copy / name, answers[name])
+            if came in ("same", "sentence"):
+                found[came] += 1
+                found["not found by doctor"] += came == "sentence" and not examine(copy / name)
+            else:
+                found["wrong"] += 1
+                wrong.append(f"{name}: {file} {done}: {came}")
+            shutil.rmtree(copy)
+    return found, wrong
+
+
+@pytest.mark.slow
+def test_what_is_damaged_is_never_believed():
+    found, wrong = campaign(150)
+    assert not wrong, "\n".join(wrong)
+    assert found["sentence"] > 50 and not found["not found by doctor"]
+
+
+def main(number: int) -> None:
+    """Prints how often what came of it, and what must not be; ends with 1 then."""
+    found, wrong = campaign(number)
+    print("| damaged | the same answer | a sentence | wrong |\n|---:|---:|---:|---:|")
+    print(f"| {number:,} | {found['same']:,} | {found['sentence']:,} | {found['wrong']:,} |")
+    print("\n".join(wrong))
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if sys.argv[1:] else 2500)

@@ -1,0 +1,82 @@
+"""A wrong index in a kernel raises IndexError: two iterations of engines on a toy, compiled with checks of every index.
+
+numba checks where an array is indexed in a kernel. Not covered: what goes through pointers, the vectors of `kernels/simd`
+(`load`, `store`, `fetch`, `bump`, `put`), in whose loops an index beyond the array is still read or written. The quick form
+has an engine of each family; `python tests/campaigns/test_index_checks.py` runs all of them.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK = ("cvb0", "cv-hdp", "g-hdp", "network-cvb0", "bn-cvb0", "static")
+PLANTED = """
+import numpy as np
+from workbench.kernels.jit import lean
+
+@lean
+def beyond(values):
+    total = 0.0
+    for i in range(len(values) + 1):
+        total += values[i]
+    return total
+
+try:
+    beyond(np.ones(3))
+except IndexError:
+    print("IndexError")
+"""
+FITS = """
+import sys
+import workbench as wb
+from toys import data_for, dated, placed, sequenced, simulated
+from workbench.engines import get_engine
+
+for name in sys.argv[1:]:
+    data = data_for(get_engine(name), sequenced(placed(dated(simulated()))))
+    wb.fit(data, name, n_iterations=2, progress=False)
+    print(name, flush=True)
+"""
+
+
+def checked(program: str, cache: Path, *arguments: str) -> subprocess.CompletedProcess:
+    """Runs a program whose kernels check indices, with a cache of their own."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "WORKBENCH_CACHE": str(cache), "PYTHONPATH": path}
+    cache.mkdir(exist_ok=True)
+    script = cache / "program.py"  # a file: numba caches no function of a text
+    script.write_text(program)
+    command = [sys.executable, str(script), *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800)
+
+
+@pytest.mark.slow
+def test_an_index_beyond_an_array_raises_an_error(tmp_path):
+    assert checked(PLANTED, tmp_path).stdout.split() == ["IndexError"]
+
+
+@pytest.mark.slow
+def test_no_kernel_of_an_engine_of_each_family_indexes_beyond_its_arrays(tmp_path):
+    done = checked(FITS, tmp_path, *QUICK)
+    assert done.stdout.split() == list(QUICK), done.stderr[-2000:]
+
+
+def main() -> int:
+    """Runs every engine with checks and prints a row of figures; the exit status is that of the run."""
+    import tempfile
+
+    from workbench.engines import ENGINES
+
+    with tempfile.TemporaryDirectory() as folder:
+        done = checked(FITS, Path(folder), *ENGINES)
+    n_done = len(done.stdout.split())
+    print(f"| index checks | {n_done} of {len(ENGINES)} engines, two iterations each | {done.stderr[-500:]} |")
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""Rank tests of samplers: the truth that data were drawn from has any rank among draws of its posterior equally often.
+
+Cook, Gelman & Rubin (2006); Talts et al. (2018). Truth and data from the prior, then a chain on the data; what is ranked is
+the log joint of hidden states and data, which does not tell states of other names apart, and a prior that is learnt.
+``make torture CAMPAIGNS=ranks`` draws 2,000 truths for each sampler.
+"""
+
+import sys
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import gammaln
+
+from workbench.engines import get_engine
+from workbench.engines.engine import StepContext
+from workbench.engines.options import split_options
+from workbench.models import LDA
+from workbench.models.bayes_nets.drawing import draw_records
+from workbench.records import Records
+
+N_DRAWS, THIN, BURN_IN, BINS = 15, 8, 40, 8
+"""Draws that a truth is ranked among, sweeps from one to the next and before the first, and bins of the ranks."""
+A, B = 4.0, 5.0
+"""Shape and rate of the prior of a prior that is learnt."""
+LEAST = 1e-4
+"""A smaller p-value is a failure: of some dozen tests whose seeds are fixed none has one by chance."""
+
+
+class Case(NamedTuple):
+    """A sampler: engine, options, and what draws (data, model, truth's statistics) from a seed."""
+
+    engine: str
+    options: dict
+    draw: object
+    look: object       # (data, engine, model, options, state) → the same statistics of a state
+
+
+def dirichlet_multinomial(counts: np.ndarray, prior) -> float:
+    """log p of draws from distributions ~ Dirichlet(prior), integrated out; counts (distribution, outcome)."""
+    prior = np.broadcast_to(prior, counts.shape)
+    of_rows = gammaln(prior.sum(axis=1)) - gammaln((prior + counts).sum(axis=1))
+    return float(of_rows.sum() + np.sum(gammaln(prior + counts) - gammaln(prior)))
+
+
+def joint(n_dk, n_kw, alpha, beta) -> float:
+    """log p(words, topics)."""
+    return dirichlet_multinomial(n_dk, alpha) + dirichlet_multinomial(n_kw, beta)
+
+
+def draw_topics(learnt: bool, seed: int):
+    """A tiny corpus of LDA; learnt: its alpha and beta from their priors too."""
+    random = np.random.default_rng([seed, 1])
+    alpha, beta = random.gamma(A, 1 / B, 2) if learnt else (0.6, 0.4)
+    model = LDA(3, float(alpha), float(beta))
+    corpus, truth = model.simulate(5, 6, 8, seed)
+    told = joint(truth["n_dk"], truth["n_kw"], alpha, beta)
+    return corpus, model, [told, *([alpha, beta] if learnt else [])]
+
+
+def look_at_topics(learnt: bool, corpus, engine, model, options, state):
+    found = engine.counts(corpus, model, options, state)
+    told = joint(found["n_dk"], found["n_kw"], state.alpha, state.beta)
+    return [told, *([state.alpha[0], state.beta] if learnt else [])]
+
+
+def draw_nodes(network: str, seed: int):
+    """A few records of a network whose tables are from their priors; its hidden nodes are left out."""
+    fields, levels = ("a", "b", "c"), (("x", "y"),) * 3
+    shape = Records(np.zeros((1, 3), int), [1], fields, levels)
+    net = get_engine("bn-gibbs").model(network=network, alpha=0.8, beta=0.5)
+    made, random = net.for_data(shape), np.random.default_rng([seed, 2])
+    tables = random.gamma(made.tables.alpha)
+    tables /= made.tables.sum_rows(tables)[made.tables.row_of]
+    complete = draw_records(made, tables, 8, seed)
+    records = complete.of_fields(fields)
+    return records, net.for_data(records), [log_joint_of(made, counts_of(made, complete))]
+
+
+def counts_of(net, complete: Records) -> np.ndarray:
+    """(table cell,) how often each came in complete records: node after node, in plain Python."""
+    at, found = {field: i for i, field in enumerate(complete.fields)}, np.zeros(net.tables.n_cells)
+    starts = dict(zip(net.tables.names, net.tables.starts, strict=False))
+    by_name = {node.name: node for node in net.nodes}
+    for row, n in zip(complete.values, complete.multiplicities, strict=True):
+        for node in net.nodes:
+            cell = 0
+            for parent in node.parents:
+                cell = cell * by_name[parent].n_states + row[at[parent]]
+            found[starts[node.cpt] + cell * node.n_states + row[at[node.name]]] += n
+    return found
+
+
+def log_joint_of(net, counts: np.ndarray) -> float:
+    """log p of complete records, tables integrated out."""
+    rows = net.tables.row_of
+    return sum(
+        dirichlet_multinomial(counts[None, rows == row], net.tables.alpha[None, rows == row]) for row in np.unique(rows)
+    )
+
+
+def look_at_nodes(records, engine, model, options, state):
+    return [log_joint_of(model, state.counts)]
+
+
+LEARN = {"learn_alpha": "sampled", "learn_beta": "sampled", "alpha_form": "symmetric", "learn_after": 1, "learn_every": 1,
+         "a_alpha": A, "b_alpha": B, "a_beta": A, "b_beta": B}
+CASES = {
+    "cgs": Case("cgs", {}, partial(draw_topics, False), partial(look_at_topics, False)),
+    "cgs, words in order": Case("cgs", {"scan": "words"}, partial(draw_topics, False), partial(look_at_topics, False)),
+    "cgs, priors learnt": Case("cgs", LEARN, partial(draw_topics, True), partial(look_at_topics, True)),
+    "bn-gibbs": Case("bn-gibbs", {}, partial(draw_nodes, "latent-class"), look_at_nodes),
+    "bn-gibbs, tied": Case("bn-gibbs", {}, partial(draw_nodes, "hmm"), look_at_nodes),
+    "bn-gibbs, tied, tables drawn": Case("bn-gibbs", {"tables": "drawn"}, partial(draw_nodes, "hmm"), look_at_nodes),
+}
+
+
+def ranks_of(case: Case, n_truths: int, wrong: float = 1.0) -> np.ndarray:
+    """(truth, statistic) how many draws of the posterior lie below the truth; ``wrong``: factor of the sampler's beta."""
+    engine, found = get_engine(case.engine), []
+    for seed in range(n_truths):
+        data, model, truth = case.draw(seed)
+        _, options = split_options(engine, case.options)
+        if wrong != 1.0:
+            model = LDA(model.n_topics, model.alphas, model.beta * wrong)
+        state, below = engine.init(data, model, options, StepContext(seed, 0)), np.zeros(len(truth))
+        for sweep in range(1, BURN_IN + N_DRAWS * THIN + 1):
+            state, _ = engine.step(data, model, options, state, StepContext(seed, sweep))
+            if sweep > BURN_IN and (sweep - BURN_IN) % THIN == 0:
+                below += np.array(case.look(data, engine, model, options, state)) < truth
+        found.append(below)
+    return np.array(found)
+
+
+def p_values(ranks: np.ndarray) -> list[float]:
+    """Of the chi-square test that all ranks are equally frequent, one for each statistic."""
+    return [float(stats.chisquare(np.histogram(own, BINS, (-0.5, N_DRAWS + 0.5))[0]).pvalue) for own in ranks.T]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_the_truth_has_any_rank_equally_often(name):
+    found = p_values(ranks_of(CASES[name], 150))
+    assert min(found) > LEAST, found
+
+
+@pytest.mark.slow
+def test_a_sampler_with_another_prior_is_seen():
+    assert min(p_values(ranks_of(CASES["cgs"], 150, wrong=3.0))) < LEAST
+
+
+def main(n_truths: int) -> None:
+    """Prints a row for each sampler; ends with 1 if one fails."""
+    print("| sampler | truths | p-values |\n|---|---:|---|")
+    worst = 1.0
+    for name, case in CASES.items():
+        found = p_values(ranks_of(case, n_truths))
+        worst = min(worst, *found)
+        print(f"| {name} | {n_truths:,} | {', '.join(f'{p:.3f}' for p in found)} |", flush=True)
+    sys.exit(worst < LEAST)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if sys.argv[1:] else 2000)

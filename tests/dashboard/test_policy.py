@@ -1,0 +1,163 @@
+"""What visitors may do where others come in: which files they may name, how much they may ask for, and what they are told."""
+
+import os
+import socket
+
+import pytest
+
+from workbench.dashboard.compare.mistakes import mistakes_in
+from workbench.dashboard.compare.page import ComparePage
+from workbench.dashboard.compare.settings import Settings
+from workbench.dashboard.compare.starting import start_runs
+from workbench.dashboard.shared.background import sentence_of
+from workbench.dashboard.shared.policy import LOOK_ONLY, Limits, Policy, PolicyError, set_policy
+from workbench.dashboard.topics.page import TopicsPage
+from workbench.runs.store.notes import read_notes
+
+OUTSIDE = (
+    "../secret.txt", "a/../../secret.txt", "/etc/passwd", "//etc/passwd", "~/secret.txt", "~root/.profile", "link.txt",
+    "folder-link", "folder-link/secret.txt", "ring", "texts.txt\0.png", "\0", "x" * 300, "x/" * 3000, "․․/secret.txt",
+    "．．/secret.txt", "..∕secret.txt", "%2e%2e/secret.txt", "..\\secret.txt", "file:///etc/passwd", "http://127.0.0.1/",
+    "/dev/zero", "/proc/self/environ",
+)
+"""What a visitor may type to get out of the folder of the data."""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of data with a text in it, beside one that is nobody's business."""
+    (tmp_path / "secret.txt").write_text("the secret")
+    folder = tmp_path / "papers"
+    (folder / "sub").mkdir(parents=True)
+    for name in ("texts.txt", "sub/more.txt"):
+        (folder / name).write_text("one two three")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "folder-link").symlink_to(tmp_path)
+    (folder / "ring").symlink_to(folder / "ring")
+    os.mkfifo(folder / "pipe")
+    return folder
+
+
+@pytest.fixture
+def ruled():
+    """A function that sets the policy for a test."""
+    yield lambda **settings: set_policy(Policy(**settings))
+    set_policy(Policy())
+
+
+def of_others(folder=None, **settings) -> Policy:
+    return Policy(others=True, folders=(folder.resolve(),) if folder else (), **settings)
+
+
+def test_others_name_files_of_the_folders_of_the_server_alone(folder):
+    policy = of_others(folder)
+    assert policy.place_of("texts.txt") == policy.place_of(str(folder / "texts.txt")) == folder / "texts.txt"
+    assert policy.place_of("sub/../sub/more.txt") == folder / "sub/more.txt" and policy.place_of("sub") == folder / "sub"
+    for typed in (*OUTSIDE, str(folder.parent / "secret.txt")):
+        with pytest.raises(PolicyError, match="no file and no folder .*; it must lie in papers, or choose a corpus") as found:
+            policy.place_of(typed)
+        assert len(str(found.value)) < 250 and str(folder.parent) not in str(found.value).replace(repr(typed), "")
+
+
+def test_of_what_lies_elsewhere_nothing_is_told(folder):
+    policy = of_others(folder)
+    sentences = []
+    for typed in ("../secret.txt", "../nothing.txt"):
+        with pytest.raises(PolicyError) as found:
+            policy.place_of(typed)
+        sentences.append(str(found.value).replace(typed, "it"))
+    assert sentences[0] == sentences[1]
+
+
+def test_a_pipe_and_a_device_are_read_by_nobody(folder):
+    for policy, typed in ((of_others(folder), "pipe"), (Policy(), str(folder / "pipe")), (Policy(), "/dev/zero")):
+        with pytest.raises(PolicyError, match="is neither a file nor a folder"):
+            policy.place_of(typed)
+
+
+def test_without_a_folder_others_name_no_file(ruled, folder):
+    with pytest.raises(PolicyError, match="reads no files that visitors name"):
+        of_others().place_of(str(folder / "texts.txt"))
+    ruled(others=True)
+    assert not any("file" in said for said in Settings().corpus.options)
+
+
+def test_the_form_refuses_a_path_outside_and_starts_nothing(ruled, folder, tmp_path):
+    ruled(others=True, folders=(folder.resolve(),))
+    form = Settings()
+    form.corpus.value = form.corpus.options["a file or folder …"]
+    for typed in OUTSIDE:
+        form.path.value = typed
+        assert "it must lie in papers" in mistakes_in(form.values())["corpus"]
+        with pytest.raises(PolicyError):
+            start_runs(tmp_path / "runs", form.values())
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("limits, name, value, said", [
+    ({"topics": 50}, "n_topics", "51", "must be at most 50 on this server; got 51"),
+    ({"topics": 50}, "n_topics", "10, 51", "must be at most 50 on this server; got 51"),
+    ({"iterations": 100}, "n_iterations", 101, "must be at most 100 on this server; got 101"),
+    ({"start": 3}, "n_topics", "2, 3, 4, 5", "where 3 may be started at once; take values out"),
+])
+def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, said):
+    form = Settings()
+    form.engines.value, form.numbers["n_iterations"].value = ["cgs"], 10
+    form.numbers[name].value = value
+    assert not mistakes_in(form.values())
+    ruled(limits=Limits(**limits))
+    assert mistakes_in(form.values())[name].endswith(said)
+
+
+def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tmp_path):
+    store = tmp_path / "runs"
+    page = ComparePage(store)
+    page.settings.engines.value, page.settings.numbers["seeds"].value = ["cgs"], 3
+    for limits, said in (({"session": 2}, "2 runs may be started from one page here, and these are 3"),
+                         ({"waiting": 2}, "2 runs may be unfinished at a time here, and these are 3"),
+                         ({"memory": 0.001}, "0.001 GB may be taken at once here")):
+        ruled(limits=Limits(**limits))
+        page.start(page.settings.values())
+        assert said in page.settings.said.object
+    assert not [path for path in store.glob("[!.]*") if (path / "data.zarr").exists()]
+
+
+def test_where_too_many_pages_are_open_another_says_so(ruled, tmp_path, monkeypatch):
+    from workbench.dashboard.compare.page import page
+
+    monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path))
+    ruled(limits=Limits(pages=0))
+    assert "0 pages may be open at a time here, and these are 1" in page()[0].object.replace("Pages", "pages")
+
+
+def test_what_is_to_be_looked_at_is_not_changed_whatever_a_browser_sends(ruled, new_run, tmp_path):
+    path = new_run("seen")
+    ruled(read_only=True)
+    page, topics = ComparePage(path.parent), TopicsPage(path.parent)
+    with pytest.raises(PolicyError, match="nothing can be started"):
+        start_runs(path.parent, page.settings.values())
+    page.start(page.settings.values())
+    assert LOOK_ONLY in page.settings.said.object
+    page.table.chosen = ["seen"]
+    for action in ("resume", "stop", "pause", "remove", "remove"):
+        page.steering.press(action)
+    page.notes._handle_msg({"runs": ["seen"], "note": "mine", "tag": "mine"})
+    topics.tick()
+    topics.overview.fixed = False
+    topics.overview._handle_msg({"topic": 0, "label": "mine"})
+    assert [run.name for run in path.parent.glob("[!.]*") if (run / "data.zarr").exists()] == ["seen"]
+    assert read_notes(path).note == "" and not read_notes(path).tags and not read_notes(path).labels
+
+
+def test_others_are_told_no_path_and_no_name_of_the_machine(ruled, new_run, tmp_path):
+    error = ValueError(f"no room in {tmp_path}/runs/a-run/data.zarr; see '/etc/hosts', `~/x/y.txt` and 1/2 of http://a.org/b/c")
+    assert str(tmp_path) in sentence_of(error)
+    ruled(others=True)
+    assert sentence_of(error) == "No room in data.zarr; see 'hosts', `y.txt` and 1/2 of http://a.org/b/c"
+    damaged = new_run("damaged")
+    (damaged / "data.zarr/zarr.json").write_text("{")
+    page = ComparePage(damaged.parent)
+    page._monitor.look()
+    page.tick()
+    told = str(page.table.rows) + page.table.empty + ComparePage(tmp_path / "none").table.empty
+    assert "damaged" in told and str(tmp_path) not in told and socket.gethostname() not in told

@@ -1,0 +1,79 @@
+"""A server as a process: how it begins and ends, beside others on the same store."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from toys import simulated
+
+from workbench.runs.execution.fit import start
+from workbench.runs.store.status import RUNNING
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60
+SERVE = "from workbench.dashboard.server.serve import Serving, serve; serve(Serving(port=0))"
+BUSY = "import time; from workbench.dashboard.shared.background import STARTS; STARTS.submit(time.sleep, 10 * 60); "
+"""A thread at work that nobody waits for."""
+
+
+@contextlib.contextmanager
+def server(store: Path, before: str = "", path: Path | None = None):
+    """(process, address) of a server."""
+    found = os.pathsep.join(map(str, filter(None, (ROOT, path, os.environ.get("PYTHONPATH")))))
+    environment = os.environ | {"WORKBENCH_STORE": str(store), "PYTHONPATH": found}
+    command = [sys.executable, "-c", before + SERVE]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, process.stdout.readline().split()[-1]
+        finally:
+            process.kill()
+
+
+def end(process, how=signal.SIGTERM) -> tuple[int, str]:
+    """Exit status of a server that is told to end, and what it complained of."""
+    process.send_signal(how)
+    status = process.wait(PATIENCE)
+    return status, process.stderr.read()
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_when_it_is_told_to_though_a_thread_is_at_work_and_runs_go_on(tmp_path, how):
+    run = start(simulated(), "cgs", n_topics=4, n_iterations=10**6, store=tmp_path / "runs", name="long")
+    try:
+        with server(tmp_path / "runs", BUSY) as (process, address):
+            urlopen(address, timeout=PATIENCE).close()
+            assert end(process, how) == (0, "")
+        assert run.state == RUNNING
+    finally:
+        run.stop()
+        run.wait(PATIENCE)
+
+
+def test_two_servers_on_a_store_both_answer(tmp_path):
+    with server(tmp_path / "runs") as (_, one), server(tmp_path / "runs") as (_, other):
+        assert one != other
+        for address in (one, other):
+            with urlopen(address, timeout=PATIENCE) as answer:
+                assert answer.status == 200
+
+
+def test_what_is_imported_at_first_use_is_imported_before_there_are_threads(tmp_path):
+    # dask, where it is installed, was imported by the two threads of the first visitor: ImportError in one of them
+    package = tmp_path / "path" / "dask"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("__version__ = '2026.1.0'\n")
+    (package / "array.py").write_text("class Array: pass\n")
+    (package / "base.py").write_text(
+        "import sys, threading\nprint(f'dask in {threading.current_thread().name}', file=sys.stderr)\n"
+        "def is_dask_collection(given): return False\n"
+    )
+    (package / "array.py").write_text("import dask.base\nclass Array: pass\n")
+    with server(tmp_path / "runs", path=package.parent) as (process, address):
+        urlopen(address, timeout=PATIENCE).close()
+        assert end(process) == (0, "dask in MainThread\n")

@@ -1,0 +1,169 @@
+"""Data that a page names are read in a process of its own, which ends when it takes too much memory or time."""
+
+import gzip
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+import pytest
+from data_files import put
+
+import workbench as wb
+from workbench.corpus import read_corpus
+from workbench.errors import ALONE, DataError, Named
+from workbench.records import Records, read_records
+from workbench.runs.execution import bounded_reading
+from workbench.runs.execution.bounded_reading import read_bounded
+
+MIB = 2**20
+ENOUGH = 1500 * MIB
+"""More than a process takes that counts a few words, address space of its libraries included."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path, monkeypatch):
+    """No process and no file is left."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    before = {child.pid for child in psutil.Process().children()}
+    yield
+    assert not list(scratch.iterdir())
+    assert {child.pid for child in psutil.Process().children()} <= before
+
+
+def refused(*arguments, **options) -> DataError:
+    with pytest.raises(DataError) as found:
+        read_bounded(*arguments, **options)
+    assert len(str(found.value).splitlines()) == 1
+    return found.value
+
+
+@pytest.mark.slow
+def test_what_comes_back_is_what_is_read_here(tmp_path):
+    path = put(tmp_path, "a.csv", "body,title,x,s\nibis heron,one,1.5,a\noil paint,two,2,a\n")
+    options = {"text": "body", "inputs": "x", "sequence": "s", "stop_words": None}
+    found, here = read_bounded(path, **options), read_corpus(path, **options)
+    assert (found.content_hash, found.name) == (here.content_hash, "a")
+    assert read_bounded("bars:side=3:n_documents=5").content_hash == wb.load_corpus("bars:side=3:n_documents=5").content_hash
+    path = put(tmp_path, "r.csv", "a,b,n\nx,u,1\nNA,u,2\ny,,1\n")
+    found = read_bounded(path, Records, missing="NA", multiplicity="n")
+    assert found.content_hash == read_records(path, missing="NA", multiplicity="n").content_hash
+
+
+@pytest.mark.slow
+def test_an_error_comes_back_with_the_setting_it_is_about(tmp_path):
+    error = refused(put(tmp_path, "a.csv", "body\nibis\n"))
+    assert str(error) == f"{tmp_path}/a.csv, line 1: no column 'text' for the text; there are 'body'; say which with text=…"
+    assert error.field == "text" and error.parts[-1] == Named("text", ...)
+    error = refused(put(tmp_path, "b.csv", "text\nibis\n"), min_documents=5)
+    assert [part for part in error.parts if isinstance(part, Named)] == [Named("min_documents"), Named("max_share")]
+    assert all(part.value is ALONE for part in error.parts if isinstance(part, Named))
+
+
+@pytest.mark.slow
+def test_a_pattern_that_never_ends_is_ended(tmp_path):
+    path = put(tmp_path, "a.csv", f"text\n{'a' * 60}!\n")
+    error = refused(path, token_pattern="(a+)+$", seconds=4)
+    assert str(error).endswith("a.csv was not read within 4 seconds; give a part of it, or a simpler token_pattern, or read it "
+                               "with Python or the command line")
+    assert error.field == "token_pattern"
+
+
+@pytest.mark.slow
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path):
+    error = refused(put(tmp_path, "a.csv", gzip.compress(b"text\n" + b"ibis " * 2 * 10**8, 1)), n_bytes=ENOUGH)
+    assert "of which twice as much is needed to read it, and the process may still take" in str(error)
+
+
+@pytest.mark.slow
+def test_what_takes_more_memory_than_it_seems_is_ended(tmp_path):
+    path = put(tmp_path, "a.fa", b">one\n" + b"ACGT" * 4 * 10**6)   # a row, a title and a pair for each symbol
+    error = refused(path, n_bytes=ENOUGH)
+    assert "a.fa takes more than the 1.5 GB of memory that a page may take to read it" in str(error)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/stdin", "fifo", "socket"])
+def test_what_never_ends_is_no_file_for_a_page(tmp_path, name):
+    if name == "fifo":
+        os.mkfifo(name := str(tmp_path / name))
+    if name == "socket":
+        with socket.socket(socket.AF_UNIX) as there:
+            there.bind(name := str(tmp_path / name))
+    said = str(refused(name, seconds=20, format="words"))
+    assert said.endswith("is neither a file nor a folder but a device or a pipe; give a file")
+
+
+@pytest.mark.slow
+def test_folders_in_a_circle_end(tmp_path):
+    put(tmp_path, "texts/a/one.txt", "ibis")
+    (tmp_path / "texts" / "a" / "again").symlink_to(tmp_path / "texts")
+    os.mkfifo(tmp_path / "texts" / "pipe.txt")
+    assert read_bounded(tmp_path / "texts").titles == ("one",)
+
+
+@pytest.mark.slow
+def test_a_size_in_a_name_is_forecast_in_the_memory_of_the_process():
+    error = refused("bars:n_documents=200000000", n_bytes=ENOUGH)
+    assert "would take about 1,549.7 GB of memory and the process may still take" in str(error)
+
+
+@pytest.mark.slow
+def test_the_process_ends_by_itself_when_the_server_is_gone(tmp_path):
+    path = put(tmp_path, "a.csv", f"text\n{'a' * 60}!\n")
+    request = {"name": str(path), "kind": "Corpus", "options": {"token_pattern": "(a+)+$"}, "folder": str(tmp_path),
+               "seconds": 3.0, "n_bytes": ENOUGH}
+    process = subprocess.Popen([sys.executable, "-m", bounded_reading.__name__], stdin=subprocess.PIPE, text=True)
+    process.stdin.write(json.dumps(request))
+    process.stdin.close()
+    assert process.wait(60) == -signal.SIGALRM
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "x", "nan", "inf"])
+def test_a_limit_that_is_no_time_is_refused(given, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_READING_SECONDS", given)
+    assert str(refused("bars:side=3")).startswith("WORKBENCH_READING_SECONDS must be a number of seconds above 0; got")
+
+
+def test_a_process_that_says_nothing_is_taken_for_one_without_memory(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    assert "bars:side=3 takes more than the 1 MB of memory that a page may take" in str(refused("bars:side=3", n_bytes=MIB))
+
+
+def test_what_the_package_itself_has_is_read_without_a_process(monkeypatch):
+    from workbench.dashboard.compare import starting
+
+    monkeypatch.setattr(starting, "read_bounded", lambda *arguments, **options: pytest.fail("a process was started"))
+    assert starting.data_of("votes", {}, "bn-vb").name == "votes"
+
+
+@pytest.mark.slow
+def test_what_a_form_names_and_what_is_uploaded_is_read_within_limits(tmp_path, monkeypatch):
+    from workbench.dashboard.compare import starting
+    from workbench.dashboard.compare.files import FileError
+    from workbench.dashboard.topics import unseen
+
+    asked = []
+
+    def reading(name, *kind, **options):
+        asked.append(Path(name).name)
+        return read_bounded(name, *kind, **options)
+
+    for module in (starting, unseen):
+        monkeypatch.setattr(module, "read_bounded", reading)
+    path = put(tmp_path, "a.csv", "text\nibis\n")
+    for name in (path, "bars:side=3"):
+        assert starting.data_of(str(name), {}, "svb").n_tokens
+    assert unseen._uploaded("mine.csv", b"text\nibis\n", ".csv").vocabulary == ("ibis",)
+    with pytest.raises(FileError, match=r"^mine.csv, line 1: no column 'text'"):
+        unseen._uploaded("mine.csv", b"body\nibis\n", ".csv")
+    with pytest.raises(FileError, match=r"mine.jsonl counts 2,000,000,000 tokens where a page takes 5,000,000"):
+        unseen._uploaded("mine.jsonl", b'{"counts": {"ibis": 2000000000}}\n', ".jsonl")
+    assert asked == ["a.csv", "bars:side=3", "upload.csv", "upload.csv", "upload.jsonl"]

@@ -1,0 +1,221 @@
+"""Who lives is asked of the lock: a run whose worker was killed is interrupted at once, whatever clocks and ids say."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import psutil
+import pytest
+from same_bits import same_bits
+
+import workbench as wb
+from workbench.runs.execution.worker import carry_on, launch
+from workbench.runs.spec import make_spec
+from workbench.runs.store import status
+from workbench.runs.store.create import create_run
+from workbench.runs.store.layout import StoreError
+from workbench.runs.store.lock import Lock, LockHeld, is_held
+from workbench.runs.store.writer import RunWriter
+
+WRITING = """
+import sys, time
+from workbench.runs.store.writer import RunWriter
+with RunWriter(sys.argv[1]) as writer:
+    writer.beat(sys.argv[2])
+    print("in", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def made(thirty_documents, store):
+    """A run of a million iterations that nobody has begun."""
+    train, test = thirty_documents
+    return wb.Run(create_run(store, make_spec(train, "cgs", n_topics=3, test=test, n_iterations=2**20), train, test))
+
+
+@pytest.fixture
+def killed(made):
+    """A run whose writer was killed just after a heartbeat; a function of the state that it last had."""
+
+    def killed(state):
+        with subprocess.Popen([sys.executable, "-c", WRITING, made.path, state], stdout=subprocess.PIPE, text=True) as writing:
+            assert writing.stdout.readline() == "in\n"
+            assert made.state == state
+            writing.kill()
+        return made
+
+    return killed
+
+
+@pytest.mark.parametrize("state", ["running", "paused"])
+def test_a_run_is_interrupted_from_the_moment_at_which_its_writer_is_killed(killed, state):
+    assert killed(state).state == "interrupted"
+
+
+@pytest.mark.parametrize("seconds", [-3600, 0, 3600])
+def test_no_clock_and_no_process_id_makes_a_dead_run_live(killed, seconds, monkeypatch):
+    run = killed("running")
+    said = json.loads((run.path / "status.json").read_text())
+    status.replace_json(run.path / "status.json", said | {"pid": os.getpid()})  # the id of a process that lives
+    now = time.time()
+    monkeypatch.setattr(status.time, "time", lambda: now + seconds)
+    assert run.state == "interrupted"
+
+
+@pytest.mark.parametrize("seconds", [-3600, 3600])
+def test_no_clock_makes_a_living_run_dead(made, seconds, monkeypatch):
+    with RunWriter(made.path) as writer:
+        writer.beat("running")
+        now = time.time()
+        monkeypatch.setattr(status.time, "time", lambda: now + seconds)
+        assert made.state == "running"
+    assert made.state == "interrupted"
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_at_once_after_its_worker_was_killed_and_has_the_same_bits(thirty_documents, store):
+    train, test = thirty_documents
+    run = wb.start(train, "cgs", n_topics=3, test=test, n_iterations=2**20, store=store)
+    while run.status()["iteration"] < 50:
+        time.sleep(0.05)
+    os.kill(run.status()["pid"], signal.SIGKILL)
+    while run.state != "interrupted":  # the kernel takes a moment to end it
+        time.sleep(0.01)
+    n_rows = run.progress().sizes["iteration"]
+    command = [sys.executable, "-m", "workbench", "resume", run.name, "--iterations", str(n_rows + 20), "--store", str(store)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "in the background" not in done.stderr and run.state == "finished"
+    same_bits(run.dataset(), wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=n_rows + 20, progress=False))
+
+
+@pytest.mark.slow
+def test_a_worker_is_alive_from_the_moment_it_is_started_and_dead_from_that_at_which_it_is_killed(made, monkeypatch):
+    started = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *args, **more: started.append(popen(*args, **more)) or started[-1])
+    launch(made.path)
+    assert made.state == "waiting"  # it imports still
+    with pytest.raises(StoreError, match="is being written by another process; stop it there first"):
+        launch(made.path)
+    started[0].kill()
+    started[0].wait()
+    assert made.state == "interrupted"
+
+
+def test_asking_does_not_need_a_store_that_can_be_written(killed, monkeypatch):
+    run = killed("running")
+    opened, open_file = [], os.open
+    monkeypatch.setattr(os, "open", lambda path, flags, *more: opened.append(flags) or open_file(path, flags, *more))
+    assert is_held(run.path / "lock") is False
+    assert opened and not any(flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT) for flags in opened)
+
+
+def test_where_locks_cannot_be_asked_the_heartbeat_is(killed, monkeypatch):
+    run = killed("running")
+
+    def no_locks(*args):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("workbench.runs.store.lock.fcntl.flock", no_locks)
+    assert is_held(run.path / "lock") is None
+    assert run.state == "running"
+    now = time.time()
+    monkeypatch.setattr(status.time, "time", lambda: now + 9)
+    assert run.state == "interrupted"
+
+
+def test_thousands_who_ask_keep_no_writer_from_starting_and_are_never_taken_for_one(made):
+    stop, wrong, asked = threading.Event(), [], [0] * 4
+
+    def ask(at):
+        while not stop.is_set():
+            asked[at] += 1
+            if is_held(made.path / "lock"):  # while nobody but other askers has it
+                wrong.append(at)
+
+    def all_ask():
+        threads = [threading.Thread(target=ask, args=(at,)) for at in range(4)]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    threads = all_ask()
+    while sum(asked) < 4000:
+        time.sleep(0.01)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong, "who asks was taken for a writer"
+    stop.clear()
+    threads = all_ask()
+    for _ in range(50):
+        with RunWriter(made.path):
+            pass
+    stop.set()
+    for thread in threads:
+        thread.join()
+
+
+def test_a_lock_is_of_one_process_and_of_the_child_that_inherits_it(tmp_path):
+    with Lock(tmp_path / "lock") as lock:
+        with pytest.raises(LockHeld):
+            Lock(tmp_path / "lock")
+        child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock.fd,))
+    assert is_held(tmp_path / "lock")
+    child.kill()
+    child.communicate()
+    assert is_held(tmp_path / "lock") is False and is_held(tmp_path / "none") is False
+
+
+def test_a_worker_that_ended_without_a_word_is_shown_with_what_is_known_of_the_reason(killed, monkeypatch):
+    run = killed("running")
+    killed_before = status.killed_for_memory()
+    assert run.status()["message"] == "its worker ended without a word: it was killed, or the machine went down"
+    monkeypatch.setattr(status, "killed_for_memory", lambda: (killed_before or 0) + 1)
+    said = json.loads((run.path / "status.json").read_text()) | {"oom_kill": killed_before or 0}
+    status.replace_json(run.path / "status.json", said)
+    assert "perhaps killed for memory" in run.status()["message"]
+
+
+@pytest.mark.parametrize("gone", ["run", "store"])
+def test_a_run_that_is_deleted_while_it_is_computed_ends_with_a_sentence_and_nothing_is_made_again(made, store, gone):
+    where = made.path if gone == "run" else store
+
+    def on_iteration(position, scores):
+        if position.iteration == 5:
+            shutil.rmtree(where)
+
+    with pytest.raises(StoreError, match=f"run '{made.name}' was deleted while it was computed: .* is gone; fit it anew"):
+        carry_on(made.path, on_iteration)
+    assert not where.exists()
+
+
+@pytest.mark.slow
+def test_a_paused_worker_whose_run_is_deleted_ends(made):
+    launch(made.path)
+    made.pause()
+    while made.state != "paused":
+        time.sleep(0.05)
+    pid = made.status()["pid"]
+    shutil.rmtree(made.path)
+    while psutil.pid_exists(pid):  # a thread of this process waits for its child, so that no zombie is left
+        time.sleep(0.05)
+    assert not made.path.exists()
+
+
+def test_a_run_made_again_in_the_place_of_a_deleted_one_is_not_written_by_the_old_writer(made):
+    with RunWriter(made.path) as writer:
+        copy = made.path.with_name("copy")
+        shutil.copytree(made.path, copy)
+        shutil.rmtree(made.path)
+        copy.rename(made.path)
+        with pytest.raises(StoreError, match="was deleted while it was computed"):
+            writer.beat("running")
+        with RunWriter(made.path):
+            pass

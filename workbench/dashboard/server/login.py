@@ -1,0 +1,158 @@
+"""Who may come in: whoever knows the password, or the people whom a provider of OAuth names. The pages of Panel's own login
+are kept but for what they look like and how passwords are compared."""
+
+import asyncio
+import hmac
+import os
+import re
+import secrets
+import stat
+from functools import lru_cache
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import jinja2
+import panel as pn
+import platformdirs
+from panel.auth import AUTH_PROVIDERS, BasicAuthProvider, BasicLoginHandler, OAuthProvider
+from tornado.web import HTTPError
+
+from workbench.dashboard.shared.shell import read_style
+from workbench.errors import InputError, nearest_or_all
+
+SHORTEST = 8
+"""Characters of a password."""
+AFTER_WRONG = 1.0
+"""Seconds until the next try from an address after a wrong password."""
+TEMPLATE = Path(__file__).with_name("login.html")
+HERE = re.compile(r"/(?![/\\])[!-\[\]-~]*")
+"""An address of this server, to which a login may lead."""
+VISITOR = "visitor"
+"""The name of everybody who knows the password."""
+EVERYBODY = "everybody"
+_QUEUES: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+"""Address → the lock that its tries take in turns."""
+
+
+class ServerError(InputError):
+    """What keeps the server from being started, in one sentence."""
+
+
+def read_password(path: Path) -> str:
+    """The first line of a file that nobody but its owner can read.
+
+    Raises
+    ------
+    ServerError
+        No such file, others can read it, or the password is short.
+    """
+    path = Path(path).expanduser()
+    try:
+        mode, lines = path.stat().st_mode, path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise ServerError(f"the password cannot be read from {path}: {why}; give a file with it as its first line",
+                          field="password_file") from None
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ServerError(f"others can read {path}; `chmod 600 {path}` keeps the password to you", field="password_file")
+    password = lines[0].strip() if lines else ""
+    if len(password) < SHORTEST:
+        said = f"the password in {path} must have at least {SHORTEST} characters; it has {len(password)}"
+        raise ServerError(said, field="password_file")
+    return password
+
+
+def cookie_secret(of: str) -> str:
+    """What the cookies of a server are signed with: made once for this account, and another for each ``of``.
+
+    It lies in the user's state folder, readable by the owner alone; ``of`` is the password, so that a new one lets nobody
+    in who came in with the old, and cookies of one server open no other.
+    """
+    path = platformdirs.user_state_path("workbench") / "cookie-secret"
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    made = path.with_name(f"{path.name}-{os.getpid()}")
+    if not path.exists():
+        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_hex(32))
+        try:
+            os.link(made, path)  # of two servers that begin at once one makes it
+        except FileExistsError:
+            pass
+        finally:
+            made.unlink()
+    return hmac.new(path.read_bytes(), of.encode(), "sha256").hexdigest()
+
+
+def password_provider(password: str, prefix: str, secure: bool) -> BasicAuthProvider:
+    """Lets in who knows the password. ``secure``: browsers reach the server by https, and send the cookie there alone."""
+    pn.config.cookie_secret = cookie_secret(f"password {password}")
+    settings = {"password": password.encode(), "start": f"{prefix}/compare", "secure": secure}
+
+    class Provider(BasicAuthProvider):
+        endpoints = property(lambda self: [(self.login_url, LoginHandler, settings)])
+
+    return Provider()
+
+
+def oauth_provider(name: str, users: tuple[str, ...]) -> OAuthProvider:
+    """Lets in people whom a provider of OAuth vouches for; its key and secret are in PANEL_OAUTH_KEY and PANEL_OAUTH_SECRET."""
+    if name not in AUTH_PROVIDERS:
+        raise ServerError(f"no provider of OAuth is called '{name}'; {nearest_or_all(name, AUTH_PROVIDERS)}", field="oauth")
+    if not (pn.config.oauth_key and pn.config.oauth_secret):
+        said = "OAuth needs the key and the secret that its provider gave; set PANEL_OAUTH_KEY and PANEL_OAUTH_SECRET"
+        raise ServerError(said, field="oauth")
+    if not users:
+        said = f"OAuth lets in whoever has an account with {name}; give --user for each who may, or --user {EVERYBODY}"
+        raise ServerError(said, field="users")
+    pn.config.oauth_provider = name
+    pn.config.cookie_secret = cookie_secret(f"oauth {name} {pn.config.oauth_key}")
+
+    class Provider(OAuthProvider):
+        @property
+        def get_user_async(self):
+            known = super().get_user_async
+
+            async def get_user(handler):
+                user = await known(handler)
+                if user is not None and EVERYBODY not in users and user not in users:
+                    raise HTTPError(403, "this account may not come in")
+                return user
+
+            return get_user
+
+    return Provider()
+
+
+@lru_cache
+def _template() -> jinja2.Template:
+    return jinja2.Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
+
+
+class LoginHandler(BasicLoginHandler):
+    """The login page: one password, of which each address may try one a second."""
+
+
+    def initialize(self, password: bytes, start: str, secure: bool) -> None:
+        self._password, self._start, self._secure = password, start, secure
+
+    def get(self) -> None:
+        self._ask()
+
+    async def post(self) -> None:
+        queue = _QUEUES.setdefault(self.request.remote_ip, asyncio.Lock())
+        async with queue:
+            right = hmac.compare_digest(self.get_body_argument("password", "", strip=False).encode(), self._password)
+            if not right:
+                await asyncio.sleep(AFTER_WRONG)
+        if not right:
+            self.set_status(401)
+            return self._ask(wrong=True)
+        self.set_current_user(VISITOR)
+        asked = self.get_query_argument("next", "")
+        return self.redirect(asked if HERE.fullmatch(asked) else self._start)
+
+    def _ask(self, wrong: bool = False) -> None:
+        self.write(_template().render(style=read_style("page.css"), wrong=wrong))
+
+    def set_secure_cookie(self, name, value, **settings) -> None:
+        super().set_secure_cookie(name, value, **settings | {"samesite": "Lax", "secure": self._secure})

@@ -1,0 +1,122 @@
+"""Which requests the server answers, and the headers that every answer has.
+
+A page of another site can have a browser send requests here, and a name that its owner points at this machine (DNS
+rebinding) makes the browser take both for one site. So the names that the server is reached by are listed, and a request under
+another, or from the page of another, is refused before anything else looks at it, of documents, files and web sockets alike.
+"""
+
+import ipaddress
+import secrets
+import socket
+from urllib.parse import urlsplit
+
+from tornado.routing import Matcher, Rule
+from tornado.web import OutputTransform, RequestHandler
+
+from workbench.dashboard.shared.private_api import tornado_of
+from workbench.dashboard.shared.shell import NONCE
+
+POLICY = (
+    "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' blob:; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'self'"
+)
+"""Content-Security-Policy: of scripts those of this server and those that carry the nonce of the answer. Bokeh makes functions
+of text (unsafe-eval) and Panel loads components as blobs; scripts that run already make both."""
+HEADERS = {
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+TAKEN_AWAY = (
+    "Server", "Access-Control-Allow-Origin", "Access-Control-Allow-Headers", "Access-Control-Allow-Credentials",
+    "Access-Control-Allow-Methods",
+)
+"""Headers that name the server's version, or with which Bokeh lets pages of others embed ours."""
+
+
+def guard(server, origins: tuple[str, ...]) -> None:
+    """Has a server refuse requests under other names and from other pages, and sets the headers of all that it answers.
+
+    origins : names with which browsers reach the server beside localhost, this machine's name and addresses in numbers: a
+        host, with a port where it has one, and perhaps https:// in front.
+    """
+    application = tornado_of(server)
+    application.default_router.rules.insert(0, Rule(_Refused(origins), _Refusal))
+    application.add_transform(_Headers)
+
+
+def host_of(origin: str) -> str:
+    """Host and port of an origin: stats.example.org of https://stats.example.org."""
+    return urlsplit(origin if "//" in origin else f"//{origin}").netloc.lower()
+
+
+def refusal(request, origins: tuple[str, ...]) -> str:
+    """Why a request is not answered, in one sentence; empty where it is.
+
+    A host in numbers is answered whatever they are: a name cannot be rebound to it.
+    """
+    hosts = {host_of(origin) for origin in origins}
+    names = {"localhost", socket.gethostname().lower()} | {_name(host) for host in hosts}
+    name, headers = _name(request.host), request.headers
+    if not (name in names or _is_number(name)):
+        return "This server is not reached by that name; `workbench serve --origin NAME` lets it be."
+    came_from = [host_of(origin) for origin in headers.get_list("Origin")]
+    if any(host != request.host.lower() and host not in hosts for host in came_from):
+        return "Another site's page asked for this, which only pages of this server may."
+    site, mode, what = (headers.get(f"Sec-Fetch-{key}", "") for key in ("Site", "Mode", "Dest"))
+    followed = mode == "navigate" and what == "document" and request.method == "GET"
+    if site in ("cross-site", "same-site") and not followed:
+        return "Another site's page asked for this; it can link here, and no more."
+    return ""
+
+
+def _name(host: str) -> str:
+    """The host without its port, in lower case; empty where it is none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_number(name: str) -> bool:
+    """Is the host an address of four numbers? Those of IPv6, in brackets, Panel cannot serve pages under."""
+    try:
+        ipaddress.IPv4Address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class _Refused(Matcher):
+    """The requests that are refused."""
+
+    def __init__(self, origins: tuple[str, ...]):
+        self._origins = origins
+
+    def match(self, request):
+        why = refusal(request, self._origins)
+        return {"target_kwargs": {"why": why}} if why else None
+
+
+class _Refusal(RequestHandler):
+    """Answers 403 with the reason, whatever is asked for."""
+
+    def initialize(self, why: str) -> None:
+        self._why = why
+
+    def prepare(self) -> None:
+        self.set_status(403)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(self._why)
+
+
+class _Headers(OutputTransform):
+    """Sets the headers; scripts that the page came with get a nonce of this answer, which no one else can know."""
+
+    def transform_first_chunk(self, status_code, headers, chunk, finishing):
+        nonce = secrets.token_hex(len(NONCE) // 2)
+        for name in TAKEN_AWAY:
+            headers.pop(name, None)
+        headers.update(HEADERS)
+        headers["Content-Security-Policy"] = POLICY.format(nonce=nonce)
+        return status_code, headers, chunk.replace(NONCE.encode(), nonce.encode())

@@ -1,0 +1,213 @@
+"""`workbench serve`: the pages on a server, of this machine alone unless it is told otherwise."""
+
+import contextlib
+import errno
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import panel as pn
+from tornado.web import RedirectHandler
+
+from workbench.dashboard.compare import page as compare
+from workbench.dashboard.server.login import ServerError, oauth_provider, password_provider, read_password
+from workbench.dashboard.server.requests import guard, host_of
+from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, STARTS
+from workbench.dashboard.shared.policy import OF_OTHERS, Limits, Policy, set_policy
+from workbench.dashboard.shared.run_monitor import monitor_of
+from workbench.dashboard.topics import page as topics
+from workbench.runs.execution.run import default_store
+
+PORT = 5006
+LOCAL = ("127.0.0.1", "::1", "localhost")
+LIFETIME = 15.0
+"""Seconds after which the session of a closed tab is dropped."""
+ENDING = 3.0
+"""Seconds that work in threads is given when the server ends; runs are processes of their own, and go on."""
+LAZY = "dask.array", "pyarrow.pandas_compat", "xarray.computation.nanops"
+"""Modules, those that are installed, that reading a run imports."""
+MEGABYTE = 10**6
+AROUND = 8 * MEGABYTE
+"""Bytes of a message beside the file that it brings; one that is longer ends the connection."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How the pages are served; checked when it is made.
+
+    Raises
+    ------
+    ServerError
+        What cannot be, or should not: a server that others reach has a password or is told that it needs none.
+    """
+
+    port: int = PORT                         # 0 chooses a free one
+    address: str = "127.0.0.1"               # this machine alone; 0.0.0.0: wherever this machine is reached
+    prefix: str = ""                         # path under which a proxy passes requests on, as /workbench
+    origins: tuple[str, ...] = ()            # further names of the server in browsers, as https://stats.example.org
+    password_file: Path | None = None        # its first line is the password
+    oauth: str | None = None                 # provider, as github
+    users: tuple[str, ...] = ()              # accounts of that provider that may come in
+    no_password: bool = False                # others may come in without one
+    read_only: bool = False                  # look and download
+    data: tuple[Path, ...] = ()              # folders that others may read corpora from
+    max_upload: float = 5.0                  # MB
+    limits: tuple[str, ...] = ()             # NAME=N of `Limits`; inf lifts one
+    lifetime: float = LIFETIME               # seconds that the session of a closed tab lives on
+
+    def __post_init__(self):
+        if not 0 <= self.port <= 65535:
+            raise ServerError.must_be("port", "from 0 to 65535", self.port)
+        if not re.fullmatch(r"/?([\w-]+(/[\w-]+)*)?/?", self.prefix, re.ASCII):
+            raise ServerError.must_be("prefix", "a path of letters, digits, - and _, as /workbench", self.prefix)
+        if not 0 < self.max_upload <= 1000:
+            raise ServerError.must_be("max_upload", "a number of MB, at most 1000", self.max_upload)
+        if self.password_file and self.oauth:
+            raise ServerError("a server has a password or OAuth; give one of the two", field="oauth")
+        if self.others and not (self.password_file or self.oauth or self.no_password):
+            what = f"at {self.address}" if self.address not in LOCAL else f"as {self.origins[0]}"
+            raise ServerError(f"served {what}, others can start runs here; give --password-file FILE or --oauth PROVIDER, or "
+                              "--no-password where everybody may", field="no_password")
+        for folder in self.data:
+            if not Path(folder).expanduser().is_dir():
+                raise ServerError(f"there is no folder {folder}; --data takes folders that corpora lie in", field="data")
+        if bad := [origin for origin in self.origins if not host_of(origin) or origin.partition("//")[2].strip("/").count("/")]:
+            raise ServerError.must_be("origins", "a host, as https://stats.example.org or 10.0.0.7:8080", bad[0])
+        self.policy()
+
+    @property
+    def others(self) -> bool:
+        """Do people reach the server from other machines, directly or through a proxy that stands before it?"""
+        return self.address not in LOCAL or bool(self.origins)
+
+    @property
+    def path(self) -> str:
+        """The prefix with a slash in front and none behind, or nothing."""
+        return "/" + self.prefix.strip("/") if self.prefix.strip("/") else ""
+
+    def policy(self) -> Policy:
+        """What visitors may do."""
+        usual = OF_OTHERS if self.others else Limits()
+        folders = tuple(Path(folder).expanduser().resolve() for folder in self.data)
+        limits = usual._replace(**dict(map(_limit, self.limits)))
+        return Policy(self.others, self.read_only, folders, round(self.max_upload * MEGABYTE), limits)
+
+
+def _limit(text: str) -> tuple[str, float]:
+    """Name and number of NAME=N."""
+    name, _, n = text.partition("=")
+    try:
+        number = float(n)
+    except ValueError:
+        number = -1.0
+    if name not in Limits._fields or not number >= 0:
+        raise ServerError.must_be("limits", f"NAME=NUMBER, of {', '.join(Limits._fields)}", text)
+    return name, number
+
+
+def serve(serving: Serving | None = None, store: str | Path | None = None, show: bool = False) -> None:
+    """Serves the pages until it is interrupted or terminated; ``/`` leads to ``/compare``.
+
+    Parameters
+    ----------
+    serving : Serving, optional
+        By default on port 5006, for this machine alone.
+    store : path, optional
+        Folder of the runs; default ``WORKBENCH_STORE`` or ``./runs``.
+    show : bool
+        Open a browser.
+
+    Raises
+    ------
+    ServerError
+        The port is taken, the address is none of this machine's, or the password cannot be used.
+    """
+    serving = serving or Serving()
+    if store is not None:
+        os.environ["WORKBENCH_STORE"] = str(Path(store).expanduser())
+    server = make_server(serving)
+    host = "localhost" if serving.address in (*LOCAL, "0.0.0.0") or ":" in serving.address else serving.address
+    address = f"http://{host}:{server.port}{serving.path}/compare"
+    print(f"workbench serves {default_store().resolve()} at {address}", flush=True)
+    print("Ctrl-C ends it; runs go on.", flush=True)
+    if show:
+        server.io_loop.add_callback(server.show, "/compare")
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, lambda *received: server.io_loop.add_callback_from_signal(server.io_loop.stop))
+    server.start()
+    monitor_of(default_store()).latest()  # begins to read: the first visitor finds runs there
+    server.io_loop.start()
+    server.stop()
+    _end()
+
+
+def _end() -> None:
+    """Ends the process; work that threads have begun and not done by then is left, as after a kill."""
+    for pool in (STARTS, LOOKS, FILES):
+        pool.shutdown(wait=False, cancel_futures=True)
+    until = time.monotonic() + ENDING
+    at_work = [thread for thread in threading.enumerate() if thread.name.startswith(NAMED)]
+    for thread in at_work:
+        thread.join(max(0.0, until - time.monotonic()))
+    if any(thread.is_alive() for thread in at_work):
+        sys.stdout.flush()
+        os._exit(0)  # the interpreter would wait for them
+
+
+def make_server(serving: Serving):
+    """The server of the pages, not started yet, and the policy of this process set; see `serve`."""
+    set_policy(serving.policy())
+    import_before_threads()
+    secure, provider = any(one.startswith("https:") for one in serving.origins), {}
+    if serving.password_file:
+        provider = {"auth_provider": password_provider(read_password(serving.password_file), serving.path, secure)}
+    elif serving.oauth:
+        provider = {"auth_provider": oauth_provider(serving.oauth, serving.users)}
+    try:
+        port = _free_port(serving.address, serving.port)
+        server = pn.serve(
+            {"compare": compare.page, "topics": topics.page}, port=port, address=serving.address, prefix=serving.path,
+            websocket_origin=[f"{name}:{port}" for name in ("localhost", "127.0.0.1")] + [*map(host_of, serving.origins)],
+            extra_patterns=[("/?", RedirectHandler, {"url": f"{serving.path}/compare"})],
+            title=compare.TITLE, show=False, start=False, verbose=False, cookie_path=serving.path or "/", **provider,
+            websocket_max_message_size=round(1.4 * serving.policy().max_upload) + AROUND,
+            check_unused_sessions_milliseconds=max(200, int(1000 * serving.lifetime / 5)),
+            unused_session_lifetime_milliseconds=int(1000 * serving.lifetime),
+        )
+    except (OSError, OverflowError) as error:
+        raise _refused(serving, error) from None
+    guard(server, serving.origins)
+    return server
+
+
+def import_before_threads() -> None:
+    """Imports what others import when it is used first: by two threads at once, some of it is met half imported."""
+    for name in LAZY:
+        with contextlib.suppress(ImportError):
+            import_module(name)
+
+
+def _refused(serving: Serving, error: Exception) -> ServerError:
+    """The sentence for an address that the machine does not give."""
+    if serving.port and getattr(error, "errno", None) == errno.EADDRINUSE:
+        said = f"port {serving.port} is taken, perhaps by another workbench serve; --port 0 takes a free one"
+        return ServerError(said, field="port")
+    why = getattr(error, "strerror", None) or str(error)
+    said = f"the server cannot have {serving.address}:{serving.port}: {why}; see --address and --port"
+    return ServerError(said, field="address")
+
+
+def _free_port(address: str, port: int) -> int:
+    """The port, or any one for 0; raises OSError where it cannot be had."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended keeps it for a minute else
+        probe.bind((address, port))
+        return probe.getsockname()[1]

@@ -1,0 +1,121 @@
+"""What the visitors of this process's pages may do: all of it on a machine of one's own, less where others come in.
+
+A process serves under one policy, as it serves one store. Notebooks and `panel serve` have the usual one, without limits.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.data.opening import path_of
+from workbench.errors import InputError
+
+PATH = re.compile(r"(?<![\w:/.])~?/(?:[^\s/'\"`]+/)*([^\s/'\"`]*)")
+"""An absolute path in a sentence, and the last name of it."""
+MANY = {
+    "start": "runs may be started at once here", "session": "runs may be started from one page here",
+    "waiting": "runs may be unfinished at a time here", "pages": "pages may be open at a time here",
+}
+LOOK_ONLY = "This server is to look at: nothing can be started, changed or removed here."
+
+
+class PolicyError(InputError):
+    """What this server does not allow, in one sentence."""
+
+
+class Limits(NamedTuple):
+    """The most of each that visitors may ask for."""
+
+    start: float = 500            # runs that one press of Start makes, cells of sweeps included
+    session: float = math.inf     # runs that one page starts
+    waiting: float = math.inf     # runs of the store that have not ended, before others are started
+    pages: float = math.inf       # pages that are open at a time
+    topics: float = math.inf      # K of a run
+    iterations: float = math.inf  # of a run
+    memory: float = math.inf      # GB that the runs of one start take at a time
+
+    def check(self, name: str, n: float) -> None:
+        """Raises PolicyError where so many are more than may be."""
+        if n > (most := getattr(self, name)):
+            raise PolicyError(f"{most:,g} {MANY[name]}, and these are {n:,}; take fewer, or wait until some have ended")
+
+
+OF_OTHERS = Limits(50, 200, 200, 100, 1000, 100_000, 4)
+"""Where others come in."""
+
+
+class Policy(NamedTuple):
+    """What visitors may do."""
+
+    others: bool = False             # do people come from other machines?
+    read_only: bool = False          # look and download, and no more
+    folders: tuple[Path, ...] = ()   # where the data lie that others may name; resolved
+    max_upload: int = 5 * 10**6      # bytes of an upload
+    limits: Limits = Limits()
+
+    @property
+    def takes_paths(self) -> bool:
+        """May a visitor name a file?"""
+        return not self.others or bool(self.folders)
+
+    def place_of(self, typed: str) -> Path:
+        """The file or folder that a visitor names, which is there; others name it from one of the ``folders``.
+
+        Raises
+        ------
+        DataError, PolicyError
+            There is none, it is no regular file, or it lies elsewhere: of what lies elsewhere nothing is told.
+        """
+        if not self.takes_paths:
+            raise PolicyError("this server reads no files that visitors name; choose a corpus of the list")
+        if not self.others:
+            path_of(typed)  # refuses what no file can be called
+        path, known = self.find(typed), ", ".join(sorted(folder.name for folder in self.folders))
+        if path is None:
+            there = f"it must lie in {known}" if self.others else "check the path"
+            raise PolicyError(f"no file and no folder {_short(typed)}; {there}, or choose a corpus of the list")
+        if not (path.is_file() or path.is_dir()):
+            raise PolicyError(f"{_short(typed)} is neither a file nor a folder, and only these are read")
+        return path
+
+    def find(self, typed: str) -> Path | None:
+        """What is there under a name, or None; for others only what lies in a folder of the server, links followed."""
+        try:
+            if not self.others:
+                path = Path(typed).expanduser()
+                return path if path.exists() else None
+            places = [((folder / typed).resolve(), folder) for folder in self.folders]
+            return next((path for path, folder in places if path.is_relative_to(folder) and path.exists()), None)
+        except (OSError, RuntimeError, ValueError):  # too long, a ring of links, no such home, NUL
+            return None
+
+    def shown(self, sentence: str) -> str:
+        """The sentence as visitors see it: others see the last name of a path alone."""
+        return PATH.sub(lambda found: found[1] or "…", sentence) if self.others else sentence
+
+    def check_change(self) -> None:
+        """Raises PolicyError where nothing may be changed."""
+        if self.read_only:
+            raise PolicyError(LOOK_ONLY)
+
+
+def _short(typed: str) -> str:
+    """What was typed, quoted, cut where it is long."""
+    return repr(typed if len(typed) <= 100 else f"{typed[:99]}…")
+
+
+_policy = Policy()
+
+
+def policy() -> Policy:
+    """The policy of this process."""
+    return _policy
+
+
+def set_policy(wanted: Policy) -> None:
+    """Sets the policy of this process, before its first page is made."""
+    global _policy
+    _policy = wanted

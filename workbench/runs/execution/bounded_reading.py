@@ -1,0 +1,141 @@
+"""Data that a visitor of a page names or hands over, read in a process of its own, with limits of memory and time.
+
+``python -m workbench.runs.execution.bounded_reading`` reads one request from stdin, as JSON, and answers with one line of JSON:
+the file that has the data, or the sentence that refuses them. So neither a file, nor sizes in a name, nor the pattern of a word
+can take the memory of the server or hold one of its threads for good; nothing of the visitor's is pickled.
+"""
+
+import contextlib
+import json
+import math
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+
+from workbench.corpus import Corpus
+from workbench.data import saving
+from workbench.data.available_memory import available_memory, format_size
+from workbench.data.opening import path_of
+from workbench.errors import ALONE, DataError, InputError, Named
+from workbench.records import Records
+from workbench.runs.loading import load_data, named_set
+
+SECONDS = 60.0
+"""That reading may take, unless WORKBENCH_READING_SECONDS says another number."""
+SHARE = 4
+"""Of the memory that is available, reading may take one part in so many."""
+GRACE = 5.0
+"""Seconds after which a process that should have ended is killed."""
+KINDS = {kind.__name__: kind for kind in (Corpus, Records)}
+
+
+def read_bounded(
+    name_or_path: str | Path, kind: type = Corpus, seconds: float | None = None, n_bytes: int | None = None, **options
+) -> Corpus | Records:
+    """The data of a name or of a regular file or folder, as `workbench.runs.loading.load_data` reads them.
+
+    Parameters
+    ----------
+    seconds : float, default `SECONDS`
+        That it may take.
+    n_bytes : int, default one part in `SHARE` of the memory that is available
+        That it may take, packages included that it needs and Python has not loaded.
+    **options
+        As JSON can hold them.
+
+    Raises
+    ------
+    DataError
+        What is wrong with the data, a pipe or device, or that they take more memory or time.
+    """
+    seconds = _seconds() if seconds is None else seconds
+    n_bytes = available_memory().n_bytes // SHARE if n_bytes is None else n_bytes
+    with tempfile.TemporaryDirectory(prefix="workbench-reading-") as folder:
+        request = {"name": str(name_or_path), "kind": kind.__name__, "options": options, "folder": folder,
+                   "seconds": seconds, "n_bytes": n_bytes}
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            done = subprocess.run(
+                [sys.executable, "-m", __name__], input=json.dumps(request), capture_output=True, text=True,
+                timeout=seconds + GRACE, env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            )
+            answer = _answer(done.stdout)
+            if "file" in answer:
+                return saving.load_data(Path(folder) / answer["file"], kind)
+            if "parts" in answer:
+                raise DataError(*map(_restored, answer["parts"]), field=answer["field"])
+            if done.returncode not in (-signal.SIGALRM, -signal.SIGXCPU):
+                raise DataError(f"{name_or_path} takes more than the {format_size(n_bytes)} of memory that a page may take to "
+                                "read it; give a part of it, or read it with Python or the command line")
+    simpler = (", or a simpler ", Named("token_pattern")) if "token_pattern" in options else ()
+    raise DataError(f"{name_or_path} was not read within {seconds:g} seconds; give a part of it", *simpler,
+                    ", or read it with Python or the command line")
+
+
+def _seconds() -> float:
+    """The limit of time."""
+    given = os.environ.get("WORKBENCH_READING_SECONDS") or SECONDS
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise DataError(f"WORKBENCH_READING_SECONDS must be a number of seconds above 0; got {given!r}; change it, or unset it")
+    return seconds
+
+
+def _answer(printed: str) -> dict:
+    """The last line that the process printed, of JSON; nothing where it was ended before."""
+    try:
+        return json.loads(printed.splitlines()[-1])
+    except (ValueError, IndexError):
+        return {}
+
+
+def _plain(part) -> str | list:
+    """A part of a sentence as JSON has it."""
+    if not isinstance(part, Named):
+        return str(part)
+    return [part.field, {"value": "…" if part.value is ... else None if part.value is ALONE else str(part.value)}, part.text]
+
+
+def _restored(part: str | list) -> str | Named:
+    if isinstance(part, str):
+        return part
+    field, about, text = part
+    value = about["value"]
+    return Named(field, ALONE if value is None else ... if value == "…" else value, text)
+
+
+def main() -> int:
+    request = json.load(sys.stdin)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process whatever it does
+    signal.setitimer(signal.ITIMER_REAL, request["seconds"])
+    kind, name = KINDS[request["kind"]], request["name"]
+    with contextlib.suppress(ValueError, OSError):  # a limit that is lower already, a system without it
+        most = psutil.Process().memory_info().vms + request["n_bytes"]
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    try:
+        if not named_set(name):
+            name = path_of(name)
+            mode = name.stat().st_mode if name.exists() else stat.S_IFREG  # what is missing has its own sentence
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise DataError(f"{name} is neither a file nor a folder but a device or a pipe; give a file")
+        found = load_data(name, kind, **request["options"])
+        answer = {"file": found.save(request["folder"]).name}
+    except InputError as error:
+        answer = {"parts": [*map(_plain, error.parts)], "field": error.field}
+    except MemoryError:
+        return 1
+    print(json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

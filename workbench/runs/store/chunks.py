@@ -1,0 +1,72 @@
+"""The chunks of a run's arrays: written past Zarr where they are whole, read with a sentence about what is damaged or gone.
+
+Since schema 3 each ends with its CRC-32C (`layout.ROWS`), and each that the commit counter counts is there, zeros too: Zarr
+reads a missing chunk as its fill value, which no reader may take for numbers.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import product
+from pathlib import Path
+
+import google_crc32c
+import numpy as np
+from zarr.buffer import cpu
+
+from workbench.runs.store.layout import ROWS, DamagedError
+from workbench.runs.store.places import DATA
+
+
+def put_rows(array, first: int, rows: np.ndarray) -> None:
+    """Writes rows from number ``first`` on. One whole uncompressed chunk is one file, replaced whole.
+
+    Zarr passes each step of a write to other threads, which takes four times as long.
+    """
+    if rows.shape == array.chunks and first % len(rows) == 0 and array.compressors in ((), ROWS):
+        values = rows.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        if array.compressors:
+            values += google_crc32c.value(values).to_bytes(4, "little")
+        (array.store_path / _key(array, (first // len(rows), *[0] * (rows.ndim - 1)))).set_sync(cpu.Buffer.from_bytes(values))
+    else:
+        array[first : first + len(rows)] = rows
+
+
+def read(path: Path, array, selection) -> np.ndarray:
+    """What an array of the run in a folder holds; a DamagedError where a chunk is not what was written."""
+    try:
+        by_place = isinstance(selection, tuple) and any(isinstance(part, np.ndarray) for part in selection)
+        return array.oindex[selection] if by_place else array[selection]
+    except OSError as error:
+        raise DamagedError.of(path, f"{_file(array)} cannot be read ({error.strerror or error})") from error
+    except Exception as error:  # whatever codecs make of damaged bytes
+        raise DamagedError.of(path, f"{_file(array)} holds a chunk that is not what was written") from error
+
+
+def refuse_missing(path: Path, array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> None:
+    """A DamagedError where a chunk of these rows is missing; ``shape``: how far it reaches along the other dims, else all."""
+    if (key := next(missing(array, rows, shape), None)) is not None:
+        raise DamagedError.of(path, f"the chunk {_file(array)}/{'/'.join(map(str, key))} is gone")
+
+
+def missing(array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """The places in the grid of the chunks of these rows that have no file."""
+    first, *others = array.chunks
+    sizes = [math.ceil(n / max(chunk, 1)) for n, chunk in zip(shape or array.shape[1:], others, strict=True)]
+    folder = Path(array.store.root) / array.path
+    for place in product(sorted({row // first for row in rows}), *map(range, sizes)):
+        if not (folder / _key(array, place)).is_file():
+            yield place
+
+
+def fill_missing(array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> None:
+    """Writes the chunks of these rows that have no file, full of fill values."""
+    for place in missing(array, rows, shape):
+        array.set_block_selection(place, array.fill_value)
+
+
+def _key(array, place: tuple[int, ...]) -> str:
+    return array.metadata.encode_chunk_key(place)
+
+
+def _file(array) -> str:
+    return f"{DATA}/{array.path}"

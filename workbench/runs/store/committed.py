@@ -1,0 +1,88 @@
+"""What is committed of a run's arrays, for its readers and its writer: nothing damaged, nothing missing, nothing beyond."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.runs.recorded import Recorded, recorded
+from workbench.runs.spec import RunSpec
+from workbench.runs.store.chunks import fill_missing, read, refuse_missing
+from workbench.runs.store.layout import CHECKED, DamagedError, open_arrays, open_group
+
+
+class Committed(NamedTuple):
+    """How many rows, snapshots and topics of a run are valid."""
+
+    n_rows: int
+    n_snapshots: int
+    n_topics: int
+
+
+class Stored:
+    """The arrays of the run in a folder. A missing or damaged part is a DamagedError when it is read."""
+
+    def __init__(self, path: Path, mode: str = "r"):
+        self.path = Path(path)
+        self.group = open_group(self.path, mode)
+        self.about = dict(self.group.attrs)
+        try:
+            self.recorded: Recorded = recorded(RunSpec.from_json(self.about["spec"])).as_stored(self.about)
+            self.versions = self.about["versions"]
+        except KeyError as error:
+            raise DamagedError.of(self.path, f"its attributes have no {error}") from error
+        self.checked = self.about["schema"] >= CHECKED
+        self.numbers, self.snapshot_iteration, self.counter = open_arrays(
+            self.path, self.group, ("numbers", "snapshot_iteration", "committed")
+        )
+        self.counts = dict(zip(self.recorded.kept, open_arrays(self.path, self.group, self.recorded.kept), strict=True))
+
+    @property
+    def capacity(self) -> int:
+        """Topics that the arrays can hold."""
+        return self.recorded.n_topics(self.numbers.shape[1])
+
+    def committed(self) -> Committed:
+        """The commit counter; in schema 1, which has no growth, the topics are the capacity of the arrays."""
+        self._refuse_missing(self.counter, [0])
+        n_rows, n_snapshots, *n_topics = (int(n) for n in read(self.path, self.counter, slice(None)))
+        found = Committed(n_rows, n_snapshots, *(n_topics or [self.capacity]))
+        if n_topics and n_topics[0] > self.capacity:  # it has grown since it was opened
+            self.numbers, *counts = open_arrays(self.path, self.group, ("numbers", *self.counts))
+            self.counts = dict(zip(self.counts, counts, strict=True))
+            if n_topics[0] > self.capacity:
+                raise DamagedError.of(self.path, f"{n_topics[0]} topics are committed and its arrays hold {self.capacity}")
+        return found
+
+    def rows(self, committed: Committed, after: int = 0) -> np.ndarray:
+        """(row, column) float64 of the committed rows from number ``after`` on."""
+        n_columns = self.recorded.width(committed.n_topics)
+        if committed.n_rows <= after:
+            return np.empty((0, n_columns))
+        self._refuse_missing(self.numbers, range(after, committed.n_rows), (n_columns,))
+        return read(self.path, self.numbers, (slice(after, committed.n_rows), slice(n_columns)))
+
+    def iterations(self, committed: Committed) -> np.ndarray:
+        """(snapshot,) the iteration of each snapshot; 0 where it was thinned out."""
+        self._refuse_missing(self.snapshot_iteration, range(committed.n_snapshots))
+        return read(self.path, self.snapshot_iteration, slice(committed.n_snapshots))
+
+    def shape(self, name: str, n_topics: int) -> tuple[int, ...]:
+        """How far a snapshot of some counts reaches along its dims when there are so many topics."""
+        dims, array = self.recorded.variables[name].dims, self.counts[name]
+        return tuple(n_topics if dim == "topic" else n for dim, n in zip(dims[1:], array.shape[1:], strict=True))
+
+    def refuse_missing_counts(self, name: str, slots: Iterable[int], n_topics: int) -> None:
+        """A DamagedError where a chunk of the counts of these snapshots is missing."""
+        self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics))
+
+    def fill(self, committed: Committed, iterations) -> None:
+        """Makes the chunks of topics that are new among what is committed, and were never written: so that none is missing."""
+        fill_missing(self.numbers, range(committed.n_rows), (self.recorded.width(committed.n_topics),))
+        for name, array in self.counts.items():
+            fill_missing(array, np.flatnonzero(iterations).tolist(), self.shape(name, committed.n_topics))
+
+    def _refuse_missing(self, array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> None:
+        if self.checked:
+            refuse_missing(self.path, array, rows, shape)

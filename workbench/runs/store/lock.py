@@ -1,0 +1,102 @@
+"""Locks of the operating system: whoever holds the lock of a run works on it, and a process that ends gives it back, however
+it ended. So who lives is asked of the lock; neither a clock nor a process id says it.
+
+A lock belongs to an open file, which a child process can inherit: it is then held until the child has ended too.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from pathlib import Path
+
+HELD = (errno.EAGAIN, errno.EACCES)
+"""What the system answers where another process holds the lock."""
+TRY_EVERY = 0.005
+"""Seconds between two attempts; who only asks (`is_held`) is in the way for some ten millionths of a second."""
+
+
+class LockHeld(Exception):
+    """Another process holds the lock."""
+
+
+class Lock:
+    """The lock on a file, held from the beginning until `release`; a context that releases it.
+
+    patience : seconds to wait for another process to release it, after which LockHeld is raised.
+    Raises OSError where the file cannot be made, or its file system has no locks.
+    """
+
+    def __init__(self, path: Path, patience: float = 0.0):
+        self.path, until = Path(path), time.monotonic() + patience
+        while True:
+            self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                if _try(self.fd, fcntl.LOCK_EX) and self.is_there():
+                    return
+            except BaseException:
+                os.close(self.fd)
+                raise
+            os.close(self.fd)
+            if time.monotonic() >= until:
+                raise LockHeld(self.path)
+            time.sleep(TRY_EVERY)
+
+    @classmethod
+    def inherited(cls, path: Path, fd: int) -> Lock:
+        """The lock that the process which started this one acquired for it, as an open file."""
+        lock = cls.__new__(cls)
+        lock.path, lock.fd = Path(path), fd
+        os.set_inheritable(fd, False)
+        return lock
+
+    def is_there(self) -> bool:
+        """Is the file still at its path? Not after it was deleted, or replaced by another."""
+        try:
+            return os.path.samestat(os.fstat(self.fd), os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
+    def release(self) -> None:
+        """Gives the lock back, unless a child has inherited it; may be called twice."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.release()
+
+
+def is_held(path: Path) -> bool | None:
+    """Does a process hold the lock on the file? None where that cannot be known: no permission to read it, or no locks.
+
+    Nothing is written, so it works in a store that is read-only; others who ask at the same moment are not taken for holders.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    try:
+        return not _try(fd, fcntl.LOCK_SH)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+
+
+def _try(fd: int, kind: int) -> bool:
+    """Acquires the lock on an open file, if it is free."""
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in HELD:
+            return False
+        raise
+    return True
