@@ -2,7 +2,8 @@
 
 Makes a sweep over r and a comparison of engines with two seeds on the bundled corpus (runs that STORE has are taken as they
 are), starts one run more, and photographs Compare and Topics while that one goes on: at two widths in both themes, each page
-opened once. The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
+opened once. Then a server with a password on which nothing can be changed: what it asks first, and Compare with a damaged run.
+The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
 """
 
 import io
@@ -18,7 +19,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 import workbench as wb
 from workbench.runs.execution.compare import plan
@@ -63,9 +64,21 @@ def live_run(store: Path) -> Iterator[str]:
 
 
 @contextmanager
-def served(store: Path) -> Iterator[str]:
+def damaged_run(store: Path, whole: str) -> Iterator[str]:
+    """The name of a copy of a run, of which the last bytes of the rows are gone meanwhile."""
+    run = shutil.copytree(store / whole, store / "damaged")
+    try:
+        rows = next(path for path in (run / "data.zarr/numbers").rglob("*") if path.is_file() and "c" in path.parts)
+        rows.write_bytes(rows.read_bytes()[:-10])
+        yield run.name
+    finally:
+        shutil.rmtree(run)
+
+
+@contextmanager
+def served(store: Path, *flags: str) -> Iterator[str]:
     """The address of a server of the pages."""
-    command = [sys.executable, "-m", "workbench", "serve", "--port", "0", "--store", str(store)]
+    command = [sys.executable, "-m", "workbench", "serve", "--port", "0", "--store", str(store), *flags]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield server.stdout.readline().split()[-1].rsplit("/", 1)[0]
@@ -104,22 +117,52 @@ def photograph(address: str, store: Path, runs: dict[str, list[str]], live: str,
                     "engines": "svb-cgs", "r": "0,1,3,inf", "seeds": 2},
         "topics": {"run": first, "topic": topic, "with": second, "document": mixed_document(store, first, topic)},
     }
+    with opened_browser() as browser:
+        for name, view in views.items():
+            page = new_page(browser, widths)
+            page.goto(f"{address}/{name}?{urlencode(view)}")
+            compare_page(page, live) if name == "compare" else topics_page(page)
+            take(page, folder, name, widths)
+
+
+def photograph_guarded(store: Path, damaged: str, folder: Path, widths=WIDTHS) -> None:
+    """What a server with a password asks first, and Compare where nothing can be changed, with a damaged run."""
+    secret = store.parent / "password"
+    secret.write_text("correct horse battery")
+    secret.chmod(0o600)
+    with served(store, "--read-only", "--password-file", str(secret)) as address, opened_browser() as browser:
+        page = new_page(browser, widths)
+        page.goto(f"{address}/compare")
+        take(page, folder, "sign-in", widths)
+        page.get_by_label("Password").fill(secret.read_text())
+        page.get_by_role("button", name="Sign in").click()
+        page.locator(f"tr[data-run='{damaged}']").wait_for()
+        take(page, folder, "read-only", widths)
+
+
+@contextmanager
+def opened_browser() -> Iterator[Browser]:
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        for name, view in views.items():
-            page = browser.new_page(viewport={"width": widths[0], "height": 900})
-            page.set_default_timeout(PATIENCE)
-            page.goto(f"{address}/{name}?{urlencode(view)}")
-            compare_page(page, live) if name == "compare" else topics_page(page)
-            for width in widths:
-                page.set_viewport_size({"width": width, "height": 900})
-                for scheme in SCHEMES:
-                    page.emulate_media(color_scheme=scheme)
-                    page.wait_for_timeout(SETTLED)
-                    (folder / f"{name}-{width}-{scheme}.png").write_bytes(smaller(page.screenshot(full_page=True)))
-            page.close()
+        yield browser
         browser.close()
+
+
+def new_page(browser: Browser, widths) -> Page:
+    page = browser.new_page(viewport={"width": widths[0], "height": 900})
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
+def take(page: Page, folder: Path, name: str, widths) -> None:
+    """Pictures of what a page shows, at these widths, light and dark."""
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 900})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(SETTLED)
+            (folder / f"{name}-{width}-{scheme}.png").write_bytes(smaller(page.screenshot(full_page=True)))
 
 
 def smaller(png: bytes) -> bytes:
@@ -136,6 +179,8 @@ def main(store: Path) -> None:
     runs = make_runs(store)
     with live_run(store) as live, served(store) as address:
         photograph(address, store, runs, live, HERE)
+    with damaged_run(store, runs["cgs"][0]) as damaged:
+        photograph_guarded(store, damaged, HERE)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,10 @@ from workbench.runs.execution.run import Run, open_runs
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 POINTS = """() => Bokeh.documents.map(one => one.get_model_by_name('slot-0')).filter(Boolean)
   .map(one => one.data.iteration.length)"""
+STRAY = """() => Bokeh.documents.flatMap(one => [...one._all_models.values()]).filter(one => one.msg_handler).map(one =>
+  ['{"msgid": "1", "msgtype": "PATCH-DOC"}', '{}', '{"msgid": "2", "msgtype": "PATCH-DOC"}'].map(data =>
+    one.msg_handler({metadata: {}, content: {data}, buffers: []}))).length"""
+"""Pieces of messages of which the rest is lost come to each view."""
 AT_ONCE = """([field, value, button]) => {
   field.value = value
   field.dispatchEvent(new Event('change'))
@@ -98,6 +102,7 @@ def test_a_view_streams_while_the_kernel_is_free_and_the_run_obeys_its_buttons(o
     view.locator("canvas").first.wait_for()
     until(lambda: max(page.evaluate(POINTS), default=0) > 3, "the curve grows", 90)
     assert notebook.answer(1) == "42"
+    assert page.evaluate(STRAY) == 1
     seen = max(page.evaluate(POINTS))
     until(lambda: max(page.evaluate(POINTS)) > seen, "the curve grows on after another cell")
     assert view.locator("td.perplexity").inner_text() not in ("", "–")

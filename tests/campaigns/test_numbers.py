@@ -87,7 +87,7 @@ def records_of(corpus: Corpus) -> Records:
     return Records(values, np.array(often), tuple(f"field {f}" for f in range(4)), levels, corpus.name)
 
 
-def test_set(corpus: Corpus) -> Corpus:
+def scored_words(corpus: Corpus) -> Corpus:
     """Words 0 to 11 in turns, one for each document that the data have."""
     documents = np.flatnonzero(corpus.document_tokens)
     words, ones = np.arange(len(documents)) % corpus.n_words, np.ones(len(documents), int)
@@ -153,7 +153,7 @@ def check(run, train, model=None) -> None:
 def fitted(engine, corpus: Corpus, settings: dict, seed: int) -> str:
     """What came of a fit: "finite", or the sentence by which it was refused; raises where it is neither."""
     train = records_of(corpus) if engine.model.data is Records else corpus
-    test = train if engine.model.data is Records else test_set(corpus)
+    test = train if engine.model.data is Records else scored_words(corpus)
     try:
         with warnings.catch_warnings(action="error"):
             run = wb.fit(train, engine.name, test=test, n_iterations=4, burn_in=1, seed=seed, progress=False, **settings)
@@ -202,7 +202,7 @@ def test_numbers_at_the_edges_are_finite_and_conserved_or_refused(name):
 
 def test_what_is_not_finite_or_not_conserved_is_seen():
     train = DATA[WITHOUT]
-    run = wb.fit(train, "svb", 2, test=test_set(train), n_iterations=2, progress=False)
+    run = wb.fit(train, "svb", 2, test=scored_words(train), n_iterations=2, progress=False)
     check(run, train)
     for name in ("n_kw", "n_dk", "theta", "phi", "test_perplexity"):
         for broken in (run[name] * 1.001, run[name] * np.nan):
