@@ -72,9 +72,9 @@ MUTATIONS = [
              "np.hstack([np.where(held_out, values, MISSING), np.where(held_out, MISSING, values)])",
              "records/test_record_splits.py"),
     Mutation("id as count", "An lda-c pair is read with count and word swapped.", "corpus/ldac.py",
-             "words, counts = np.delete(numbers, at)", "counts, words = np.delete(numbers, at)", "corpus/test_readers.py"),
+             "words, counts = np.delete(numbers, at)", "counts, words = np.delete(numbers, at)", "corpus/test_counts.py"),
     Mutation("one word too few", "A vocabulary that is not given lacks the last word.", "corpus/ldac.py",
-             "int(words.max(initial=-1)) + 1", "int(words.max(initial=-1))", "corpus/test_readers.py"),
+             "int(words.max(initial=-1)) + 1", "int(words.max(initial=-1))", "corpus/test_counts.py"),
     Mutation("UCI sizes swapped", "A UCI file is written with words before documents.", "corpus/uci.py",
              "{corpus.n_documents}\\n{corpus.n_words}", "{corpus.n_words}\\n{corpus.n_documents}", "corpus/test_writers.py"),
     # measures

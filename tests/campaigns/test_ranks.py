@@ -118,19 +118,26 @@ CASES = {
 
 
 def ranks_of(case: Case, n_truths: int, wrong: float = 1.0) -> np.ndarray:
-    """(truth, statistic) how many draws of the posterior lie below the truth; ``wrong``: factor of the sampler's beta."""
+    """(truth, statistic) how many draws of the posterior lie below the truth; ``wrong``: factor of the sampler's beta.
+
+    Few records have few different counts: of draws as high as the truth, any number may be below it.
+    """
     engine, found = get_engine(case.engine), []
     for seed in range(n_truths):
         data, model, truth = case.draw(seed)
         _, options = split_options(engine, case.options)
         if wrong != 1.0:
             model = LDA(model.n_topics, model.alphas, model.beta * wrong)
-        state, below = engine.init(data, model, options, StepContext(seed, 0)), np.zeros(len(truth))
+        state = engine.init(data, model, options, StepContext(seed, 0))
+        below, as_high = np.zeros(len(truth), int), np.zeros(len(truth), int)
         for sweep in range(1, BURN_IN + N_DRAWS * THIN + 1):
             state, _ = engine.step(data, model, options, state, StepContext(seed, sweep))
             if sweep > BURN_IN and (sweep - BURN_IN) % THIN == 0:
-                below += np.array(case.look(data, engine, model, options, state)) < truth
-        found.append(below)
+                values = np.array(case.look(data, engine, model, options, state))
+                equal = np.isclose(values, truth, rtol=1e-10, atol=1e-10)
+                as_high += equal
+                below += (values < truth) & ~equal
+        found.append(below + np.random.default_rng([seed, 3]).integers(as_high + 1))
     return np.array(found)
 
 

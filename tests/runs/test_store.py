@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 import zarr
 from same_bits import same_bits
+from short_runs import short_settings
 
 import workbench as wb
 from workbench.runs.execution.control import StoreControl
@@ -20,6 +21,7 @@ from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import find_run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
+from workbench.runs.store import create
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.create import create_run
@@ -186,6 +188,26 @@ def test_a_half_made_run_is_not_listed(run, store):
     (store / "empty").mkdir()
     assert [other.name for other in wb.open_runs(store)] == [run.name]
     assert wb.open_runs(store / "nowhere") == []
+
+
+def test_what_a_failed_start_still_writes_is_in_the_way_of_no_later_one(tmp_path, monkeypatch):
+    """Of several files that zarr writes at once one may fail, and others be written when the start was given up."""
+    train, settings = short_settings("svb")
+    spec = make_spec(train, "svb", **settings)
+    make_arrays, places = create._make_arrays, []
+
+    def failing(place, *others):
+        places.append(place)
+        if len(places) == 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        make_arrays(places[0], *others)  # now the first one's are written
+        make_arrays(place, *others)
+
+    monkeypatch.setattr(create, "_make_arrays", failing)
+    with pytest.raises(StoreError, match="cannot write to the store .*: No space left on device"):
+        create_run(tmp_path, spec, train, settings["test"])
+    carry_on(create_run(tmp_path, spec, train, settings["test"]))
+    assert [run.state for run in wb.open_runs(tmp_path)] == ["finished"]
 
 
 def test_stores_of_earlier_versions_are_read(tmp_path):

@@ -4,7 +4,7 @@ import contextlib
 import gzip
 import json
 import os
-import threading
+import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -33,8 +33,8 @@ def not_a_line(strings: Iterable[str]) -> int | None:
 
 
 def partial_of(path: Path) -> Path:
-    """A temporary name beside the path that no other process or thread uses, to be renamed to it once written."""
-    return path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}.partial")
+    """A temporary name beside the path that nobody else uses and that was never used, to be renamed to it once written."""
+    return path.with_name(f".{path.name}-{secrets.token_hex(8)}.partial")
 
 
 @contextlib.contextmanager

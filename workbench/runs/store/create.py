@@ -54,7 +54,6 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
             data.save(path.parent / CORPORA)
         if spec.warm_start is not None:
             put_warm_start(path.parent, spec.start["counts"], spec.warm_start)
-        shutil.rmtree(partial, ignore_errors=True)
         _make_arrays(partial, spec, train, budget)
         replace_json(partial / "control.json", {"wanted": RUNNING})
         for name, values in {"status.json": {"state": STOPPED}, "end.json": {}, "kernels.json": {}}.items():
