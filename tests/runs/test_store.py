@@ -210,6 +210,19 @@ def test_what_a_failed_start_still_writes_is_in_the_way_of_no_later_one(tmp_path
     assert [run.state for run in wb.open_runs(tmp_path)] == ["finished"]
 
 
+def test_a_run_that_cannot_get_its_name_is_told_as_such(tmp_path, monkeypatch):
+    def full(self, target):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    train, settings = short_settings("svb")
+    spec = make_spec(train, "svb", **settings)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", full)
+        with pytest.raises(StoreError, match="cannot write to the store .*: No space left on device"):
+            create_run(tmp_path, spec, train, settings["test"])
+    assert wb.open_runs(tmp_path) == [] and create_run(tmp_path, spec, train, settings["test"]).is_dir()
+
+
 def test_stores_of_earlier_versions_are_read(tmp_path):
     """Each folder of tests/golden was written by a released version and is never changed."""
     for golden in sorted(GOLDEN.glob("schema-*")):

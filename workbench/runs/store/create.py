@@ -1,6 +1,5 @@
 """Makes the folder of a run: its corpora, its arrays and its settings, whole or not at all."""
 
-import contextlib
 import math
 import shutil
 from pathlib import Path
@@ -58,8 +57,11 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
         replace_json(partial / "control.json", {"wanted": RUNNING})
         for name, values in {"status.json": {"state": STOPPED}, "end.json": {}, "kernels.json": {}}.items():
             replace_json(partial / name, values)
-        with contextlib.suppress(OSError):  # another process made the same run in the meantime
+        try:
             partial.rename(path)
+        except OSError:
+            if not path.exists():  # or another process made the same run in the meantime
+                raise
     except OSError as error:
         raise _unwritable(path.parent, error) from error
     finally:
