@@ -12,6 +12,9 @@ from workbench.dashboard.compare.starting import start_runs
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.policy import LOOK_ONLY, Limits, Policy, PolicyError, set_policy
 from workbench.dashboard.topics.page import TopicsPage
+from workbench.runs.execution.run import Run
+from workbench.runs.spec import make_spec
+from workbench.runs.store.create import create_run
 from workbench.runs.store.notes import read_notes
 
 OUTSIDE = (
@@ -120,6 +123,20 @@ def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tm
         page.start(page.settings.values())
         assert said in page.settings.said.object
     assert not [path for path in store.glob("[!.]*") if (path / "data.zarr").exists()]
+
+
+def test_runs_that_go_on_count_among_the_unfinished(ruled, halves, tmp_path):
+    train, test = halves
+    specs = [make_spec(train, "svb", name=name, test=test) for name in ("one", "two")]
+    paths = [create_run(tmp_path / "runs", spec, train, test) for spec in specs]
+    page = ComparePage(tmp_path / "runs")
+    page._monitor.look()
+    page.tick()
+    page.table.chosen = ["one", "two"]
+    ruled(limits=Limits(waiting=1))
+    page.steering.press("resume")
+    assert "1 runs may be unfinished at a time here, and these are 2" in page.steering.said.object
+    assert [Run(path).state for path in paths] == ["stopped", "stopped"]
 
 
 def test_where_too_many_pages_are_open_another_says_so(ruled, tmp_path, monkeypatch):

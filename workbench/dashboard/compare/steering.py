@@ -4,6 +4,7 @@ from pathlib import Path
 
 import panel as pn
 
+from workbench.dashboard.compare.starting import check_waiting
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import in_background, sentence_of
@@ -64,6 +65,8 @@ class Steering:
 
         def work() -> str:
             began = [path for state, path in targets if action == "resume" and state != PAUSED]
+            if began:
+                check_waiting(began[0].parent, len(began))
             others = other_kernels_warning([path.name for path in began if Run(path).by_other_kernels()])
             in_line = began if len(began) > SLOTS else []
             each_of([path for _, path in targets if path not in in_line], action)
