@@ -18,8 +18,11 @@ CLOSED = re.compile(
 
 
 @contextmanager
-def serving(command, store: Path):
-    """The address of a server that a command starts: what it prints after "at"."""
+def serving(command, store: Path, expected: tuple[str, ...] = ()):
+    """The address of a server that a command starts: what it prints after "at".
+
+    expected : what its log must have; without, no error.
+    """
     environment = os.environ | {"WORKBENCH_STORE": str(store), "PYTHONUNBUFFERED": "1"}
     log = store.parent / f"{store.name}-server.log"
     with open(log, "w") as file:
@@ -31,7 +34,8 @@ def serving(command, store: Path):
         server.terminate()
         server.wait(20)
     told = CLOSED.sub("", log.read_text())
-    assert "Traceback" not in told and "ERROR" not in told, told
+    assert all(each in told for each in expected), told
+    assert expected or ("Traceback" not in told and "ERROR" not in told), told
 
 
 def _address(server, log: Path) -> str:

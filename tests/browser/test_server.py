@@ -12,6 +12,13 @@ from workbench.runs.store.notes import annotate
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PASSWORD = "correct horse battery"
+SOCKETS = """const Plain = WebSocket
+window.sockets = []
+window.WebSocket = class extends Plain { constructor(...given) { super(...given); window.sockets.push(this) } }"""
+"""Keeps the web sockets that a page opens."""
+NONSENSE = """() => ['{"msgid": "1", "msgtype": "PATCH-DOC"}', '{}', '{"events": [{"kind": "None of these"}]}']
+  .forEach(piece => window.sockets.at(-1).send(piece))"""
+"""Sends the server a message that it cannot handle."""
 CHANGES = ("Start", "Pause", "Resume", "Stop", "Remove", "Add tag", "Edit label")
 """Buttons that change something."""
 
@@ -70,6 +77,28 @@ def test_where_nothing_can_be_changed_nothing_offers_it_and_all_is_seen(looked_a
     page = context.pages[0]
     assert "seen" in str(cells(page, "runs"))
     context.close()
+
+
+def test_what_fails_tells_a_visitor_nothing_of_the_machine(browser, store):
+    code = "from workbench.dashboard.compare.page import ComparePage\nComparePage.view = None\n"
+    program, flag, serve_it = our_server(address="0.0.0.0", no_password=True)
+    logged = ("a page could not be made", "error handling message")
+    with serving([program, flag, code + serve_it], store, expected=logged) as address:
+        context = browser.new_context()
+        page, received = context.new_page(), []
+        page.add_init_script(SOCKETS)
+        page.on("websocket", lambda ws: ws.on("framereceived", lambda frame: received.append(str(frame))))
+        page.goto(address)
+        page.get_by_text("This page could not be made; the log of its server says why.").wait_for()
+        page.goto(address.replace("compare", "topics"))
+        page.get_by_text("4 topics of seen").wait_for()
+        page.evaluate(NONSENSE)
+        while not any('"ERROR"' in frame for frame in received):
+            page.wait_for_timeout(100)  # until the message is answered
+        told = page.content() + "".join(received)
+        for secret in ("Traceback", "site-packages", str(store), "TypeError", "NoneType"):
+            assert secret not in told, secret
+        context.close()
 
 
 def test_a_file_that_is_too_large_is_refused_and_the_page_goes_on(looked_at, browser, tmp_path):

@@ -30,6 +30,7 @@ OVERRIDDEN = [
     (Reactive, "_process_param_change", "self params"), (Reactive, "_get_properties", "self doc"), (Reactive, "_rename", None),
     (Reactive, "_get_model", "self doc root parent comm"), (RadioButtonGroup, "_get_properties", "self doc"),
     (SingleSelectBase, "_widget_type", None), (Syncable, "_on_msg", "self ref manager msg"),
+    (ServerConnection, "error", "self message text"),
     (JSComponent, "_handle_msg", "self data"), (JSComponent, "_esm", None), (JSComponent, "_stylesheets", None),
     (pn.Column, "_repr_mimebundle_", "self include exclude"),
 ]

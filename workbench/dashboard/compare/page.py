@@ -24,7 +24,17 @@ from workbench.dashboard.shared.link import Part, attribute_part, follow_address
 from workbench.dashboard.shared.notes import NotesCard
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, UNREADABLE, Listing, Reading, monitor_of
-from workbench.dashboard.shared.shell import LOOK, begin_session, button, column, lay_out, message, styled, text, unless_full
+from workbench.dashboard.shared.shell import (
+    LOOK,
+    begin_session,
+    button,
+    column,
+    lay_out,
+    message,
+    page_or_sentence,
+    styled,
+    text,
+)
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.runs.execution.run import default_store
 
@@ -204,7 +214,7 @@ class ComparePage:
 
 def page() -> pn.Column:
     """The page for one visitor, of the store that WORKBENCH_STORE names."""
-    return unless_full(lambda: ComparePage(default_store()).view())
+    return page_or_sentence(lambda: ComparePage(default_store()).view())
 
 
 def what_to_do(store: Path) -> str:

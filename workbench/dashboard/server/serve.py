@@ -21,6 +21,7 @@ from workbench.dashboard.server.login import ServerError, oauth_provider, passwo
 from workbench.dashboard.server.requests import guard, host_of
 from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, STARTS
 from workbench.dashboard.shared.policy import OF_OTHERS, Limits, Policy, set_policy
+from workbench.dashboard.shared.private_api import answer_without_tracebacks
 from workbench.dashboard.shared.run_monitor import monitor_of
 from workbench.dashboard.topics import page as topics
 from workbench.runs.execution.run import default_store
@@ -165,6 +166,7 @@ def make_server(serving: Serving):
     """The server of the pages, not started yet, and the policy of this process set; see `serve`."""
     set_policy(serving.policy())
     import_before_threads()
+    answer_without_tracebacks()
     secure, provider = any(one.startswith("https:") for one in serving.origins), {}
     if serving.password_file:
         provider = {"auth_provider": password_provider(read_password(serving.password_file), serving.path, secure)}

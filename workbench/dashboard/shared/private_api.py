@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator
 import panel as pn
 from bokeh.core.property.wrappers import PropertyValueContainer
 from bokeh.document.events import DocumentPatchedEvent
+from bokeh.server.connection import ServerConnection
+
+NOT_HANDLED = "the server could not handle this; its log says why"
 
 
 def held_changes(document) -> list:
@@ -30,6 +33,21 @@ def send_in_one_message(session, changes: list[DocumentPatchedEvent]) -> None:
     for connection in session._subscribed_connections if changes else ():
         message = connection.protocol.create("PATCH-DOC", changes)
         session._pending_writes.append(connection._socket.send_message(message))
+
+
+def answer_without_tracebacks() -> None:
+    """Has Bokeh answer a message that cannot be handled with a sentence: it sends the browser the whole traceback.
+
+    The log of the server has it. To be called once; a second call changes nothing.
+    """
+    ServerConnection.error = _error
+
+
+def _error(connection, message, text: str):
+    """What a connection sends in answer to a message that could not be handled."""
+    answer = connection.protocol.create("ERROR", message.header["msgid"], NOT_HANDLED)
+    answer.content["traceback"] = None
+    return answer
 
 
 def drop_empty_defaults(document) -> None:

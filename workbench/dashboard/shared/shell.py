@@ -3,6 +3,7 @@
 A plain Panel layout with style sheets of our own. Why, and what was measured: docs/decisions/page_shell.md.
 """
 
+import logging
 import secrets
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -20,6 +21,7 @@ from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.private_api import drop_empty_defaults, start_busy_cleanup
 from workbench.dashboard.shared.ui_events import in_one_message, when_drawn
 
+LOG = logging.getLogger(__name__)
 STYLE = Path(__file__).parent / "style"
 SCRIPTS = Path(__file__).parent / "scripts"
 TICK = 1000
@@ -166,15 +168,22 @@ def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) ->
     return column(column(heading, link, theme, kind="wb-head"), body, kind="wb-page")
 
 
-def unless_full(make: Callable[[], pn.Column]) -> pn.Column:
-    """The page that is made; where as many are open as may be, a sentence in its place."""
+def page_or_sentence(make: Callable[[], pn.Column]) -> pn.Column:
+    """The page that is made; where as many are open as may be, or it fails, a sentence in its place.
+
+    Panel itself would show the traceback to whoever visits.
+    """
     try:
         policy().limits.check("pages", len(VIEWS) + 1)
+        return make()
     except PolicyError as error:
-        if pn.state.curdoc is not None:
-            pn.state.curdoc.template = _template()
-        return column(text(f"<p>{escape(str(error).capitalize())}.</p>"), kind="wb-page")
-    return make()
+        said = f"{str(error).capitalize()}."
+    except Exception:
+        LOG.exception("a page could not be made")
+        said = "This page could not be made; the log of its server says why."
+    if pn.state.curdoc is not None:
+        pn.state.curdoc.template = _template()
+    return column(text(f"<p>{escape(said)}</p>"), kind="wb-page")
 
 
 def links(pages: dict[str, str], here: str) -> str:

@@ -13,7 +13,7 @@ from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import LONGEST, Part, follow_address, widget_part, write_address
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of, stamp
-from workbench.dashboard.shared.shell import LOOK, Choice, begin_session, column, lay_out, styled, text, unless_full
+from workbench.dashboard.shared.shell import LOOK, Choice, begin_session, column, lay_out, page_or_sentence, styled, text
 from workbench.dashboard.shared.snapshots import Moment, moment_of
 from workbench.dashboard.topics import files
 from workbench.dashboard.topics.documents import Documents
@@ -272,7 +272,7 @@ class TopicsPage:
 
 def page() -> pn.Column:
     """The page for one visitor, of the store that WORKBENCH_STORE names."""
-    return unless_full(lambda: TopicsPage(default_store()).view())
+    return page_or_sentence(lambda: TopicsPage(default_store()).view())
 
 
 def _empty(store: Path) -> str:
