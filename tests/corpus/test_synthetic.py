@@ -6,6 +6,7 @@ import pytest
 
 import workbench as wb
 from workbench.corpus import CorpusError, data_sets, load_corpus, synthetic
+from workbench.errors import DataError
 
 
 def test_bars_are_the_rows_and_the_columns_of_the_picture():
@@ -93,6 +94,7 @@ def test_the_catalog_says_how_large_the_default_is_and_what_may_be_asked():
         ("bars:seed=-1", "seed must be a whole number of at least 0; got -1"),
         ("zipf:exponent=-1", "exponent must be a number of at least 0; got -1"),
         ("zipf:spread=nan", "spread must be a number of at least 0; got 'nan'"),
+        (f"zipf:beta=1{'0' * 400}", f"beta must be a number greater than 0; got 1{'0' * 17}...{'0' * 19}"),
         ("zipf:beta=Infinity", "beta must be a number greater than 0; got inf"),
         ("lda:n_topics=0", "n_topics must be a whole number of at least 1; got 0"),
         ("lda:n_words=0", "n_words must be a whole number of at least 1; got 0"),
@@ -102,6 +104,12 @@ def test_wrong_arguments_are_refused_with_a_sentence(wanted, sentence):
     with pytest.raises(CorpusError) as refused:
         load_corpus(wanted)
     assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("wanted", ["bars:side=1e183", "zipf:n_documents=1e300:tokens_per_document=1e300", "lda:n_words=1e308"])
+def test_sizes_whose_product_is_beyond_all_numbers_are_refused(wanted):
+    with pytest.raises(DataError, match="would take more than a petabyte of memory"):
+        load_corpus(wanted)
 
 
 def test_one_topic_one_word_and_one_document_are_legal():

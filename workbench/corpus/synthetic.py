@@ -8,11 +8,13 @@ Equal arguments give equal corpora with one version of numpy.
 """
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from inspect import signature
 from numbers import Real
+from reprlib import repr as shorter
 
 import numpy as np
 
@@ -33,11 +35,12 @@ def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float 
 
 def _checked(name: str, value):
     """An argument of a drawing function as the number that it must be."""
-    number = isinstance(value, Real) and not isinstance(value, bool) and 0 <= value < math.inf
+    number = isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
     if name not in LEAST and (not number or (value == 0 and name in PRIORS)):
-        raise CorpusError(f"{name} must be a number {'greater than' if name in PRIORS else 'of at least'} 0; got {value!r}")
+        least = "greater than" if name in PRIORS else "of at least"
+        raise CorpusError(f"{name} must be a number {least} 0; got {shorter(value)}")
     if name in LEAST and (not number or value < LEAST[name] or value != math.floor(value)):
-        raise CorpusError(f"{name} must be a whole number of at least {LEAST[name]}; got {value!r}")
+        raise CorpusError(f"{name} must be a whole number of at least {LEAST[name]}; got {shorter(value)}")
     return int(value) if name in LEAST else float(value)
 
 
@@ -52,7 +55,8 @@ def _named(forecast: Callable, draw: Callable) -> Callable:
     def named(*args, **options):
         given = {name: _checked(name, value) for name, value in arguments.bind(*args, **options).arguments.items()}
         defaults = {name: known.default for name, known in arguments.parameters.items()}
-        check_fits(forecast(**(defaults | given)), with_options(draw.__name__, given), "ask for fewer or shorter documents")
+        sizes = {name: float(value) for name, value in (defaults | given).items()}  # their products may be infinite
+        check_fits(forecast(**sizes), with_options(draw.__name__, given), "ask for fewer or shorter documents")
         try:
             corpus, truth = draw(**given)
         except DataError:
@@ -67,7 +71,7 @@ def _named(forecast: Callable, draw: Callable) -> Callable:
 
 
 def _bars_bytes(side, n_documents, tokens_per_document, **others) -> float:
-    return _bytes(n_documents, side**2, 2 * side, n_documents * tokens_per_document)
+    return _bytes(n_documents, side * side, 2 * side, n_documents * tokens_per_document)
 
 
 @partial(_named, _bars_bytes)
