@@ -8,9 +8,11 @@ import pytest
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import start_runs
+from workbench.dashboard.compare.starting import check_waiting, start_runs
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.policy import LOOK_ONLY, Limits, Policy, PolicyError, set_policy
+from workbench.dashboard.shared.run_monitor import Follower
+from workbench.dashboard.shared.snapshots import labels_now, moment_of
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
@@ -178,3 +180,21 @@ def test_others_are_told_no_path_and_no_name_of_the_machine(ruled, new_run, tmp_
     page.tick()
     told = str(page.table.rows) + page.table.empty + ComparePage(tmp_path / "none").table.empty
     assert "damaged" in told and str(tmp_path) not in told and socket.gethostname() not in told
+
+
+def test_others_are_told_no_path_of_damaged_notes(ruled, new_run, tmp_path):
+    path = new_run("noted")
+    (path / "notes.json").write_text("{")
+    ruled(others=True)
+    reading = Follower(path).look()
+    told = [labels_now(moment_of(reading))[1], reading.notes.note]
+    assert all("notes.json" in sentence and str(tmp_path) not in sentence for sentence in told), told
+
+
+def test_a_damaged_run_keeps_nobody_from_starting_others(ruled, new_run):
+    path = new_run("damaged")
+    (path / "end.json").write_text("{")
+    ruled(limits=Limits(waiting=2))
+    check_waiting(path.parent, 2)
+    with pytest.raises(PolicyError, match="2 runs may be unfinished at a time here, and these are 3"):
+        check_waiting(path.parent, 3)

@@ -15,6 +15,7 @@ from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
 from workbench.engines import get_engine
+from workbench.errors import InputError
 from workbench.records import Records
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.compare import NETWORK
@@ -123,7 +124,15 @@ def check_waiting(store: Path, n: int) -> None:
     """Raises PolicyError where with n more runs too many would be unfinished."""
     limits = policy().limits
     if limits.waiting < math.inf:
-        limits.check("waiting", n + sum(read_status(path)["state"] in ALIVE for path in run_paths(store)))
+        limits.check("waiting", n + sum(map(_at_work, run_paths(store))))
+
+
+def _at_work(path: Path) -> bool:
+    """Has the run not ended yet? One that cannot be read does nothing."""
+    try:
+        return read_status(path)["state"] in ALIVE
+    except InputError:
+        return False
 
 
 def check_memory(coming: list[Planned], jobs: int) -> None:

@@ -20,6 +20,7 @@ import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS
 from workbench.dashboard.shared.numbers import COLUMNS, last_alphas, numbers_of
+from workbench.dashboard.shared.policy import policy
 from workbench.measures import Move, learnt_by, moves
 from workbench.runs.dataset import label_rows
 from workbench.runs.spec import RunSpec
@@ -222,7 +223,7 @@ def describe_changes(spec: RunSpec) -> str:
 
 def unreadable(path: Path, error: Exception) -> Reading:
     """The reading of a run that cannot be read, with the reason as its message."""
-    message = str(error) or type(error).__name__
+    message = policy().shown(str(error)) or type(error).__name__
     status = {"state": UNREADABLE, "iteration": 0, "n_iterations": 0, "time_left": None, "message": message}
     return Reading(path, None, path.name, status, 1)
 
@@ -232,7 +233,7 @@ def _notes_of(path: Path) -> Notes:
     try:
         return notes.read_notes(path)
     except notes.NoteError as error:
-        return Notes(str(error))
+        return Notes(policy().shown(str(error)))
 
 
 def stamp(path: Path) -> int:

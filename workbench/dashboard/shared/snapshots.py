@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.runs.execution.run import Run
 from workbench.runs.store.counts import SnapshotGone
@@ -88,7 +89,7 @@ def labels_now(moment: Moment) -> tuple[dict[int, str], str]:
     try:
         return labels_of_topics(read_notes(moment.path), counts_of(moment)), ""
     except NoteError as error:
-        return {}, str(error)
+        return {}, policy().shown(str(error))
 
 
 def topic_colour(topic: int) -> str:
