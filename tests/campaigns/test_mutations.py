@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,8 @@ SEEN = {"report/captions.py", "runs/scoring.py", "measures/intervals.py", "corpu
 
 
 def copied(folder: Path) -> Path:
-    """A copy of package and tests, in which bugs are planted."""
-    for part in ("workbench", "tests"):
+    """A copy of package, tests and data, in which bugs are planted."""
+    for part in ("workbench", "tests", "data"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / file, folder / file)
@@ -38,6 +39,12 @@ def planted(mutation: Mutation, source: str) -> str:
     return source.replace(mutation.old, mutation.new)
 
 
+@cache
+def passes(folder: Path, tests: str) -> bool:
+    """Does a selection of tests pass where nothing is planted?"""
+    return run(folder, tests).returncode == 0
+
+
 def run(folder: Path, tests: str) -> subprocess.CompletedProcess:
     """Runs a selection of tests on a copy of the tree."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *(f"tests/{one}" for one in tests.split())]
@@ -46,7 +53,9 @@ def run(folder: Path, tests: str) -> subprocess.CompletedProcess:
 
 
 def outcome(folder: Path, mutation: Mutation) -> str:
-    """"seen" where a test fails, "not seen" where all pass; otherwise how pytest ended, as by a crash."""
+    """"seen" where a test fails that passes without the bug, "not seen" where all pass; otherwise how pytest ended."""
+    if not passes(folder, mutation.tests):
+        return "its tests fail without it"
     path = folder / "workbench" / mutation.file
     source = path.read_text()
     path.write_text(planted(mutation, source))
