@@ -113,7 +113,7 @@ def campaign(number: int, seed: int = 0) -> tuple[Counter, list[str]]:
             came = outcome(copy / name, answers[name])
             if came in ("same", "sentence"):
                 found[came] += 1
-                found["not found by doctor"] += came == "sentence" and not examine(copy / name)
+                found["not found by doctor"] += came == "sentence" and not examine(copy / name).wrong
             else:
                 found["wrong"] += 1
                 wrong.append(f"{name}: {file} {done}: {came}")

@@ -165,30 +165,34 @@ def doctor(
     if json:
         print_json({"checks": checks})
     else:
-        print_table(("", "", ""), [("ok" if c["ok"] else "WRONG", c["check"], c["finding"]) for c in checks], left=(0, 1, 2))
+        _print_checks(checks)
     return 0 if all(c["ok"] for c in checks) else 1
 
 
 def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
-    """Prints what is wrong with runs, a line each; 1 where something is."""
+    """Prints what is wrong with runs, a line each, and what can be read of these all the same; 1 where something is wrong."""
     from workbench.runs.execution.run import find_run
     from workbench.runs.store.examine import examine
-    from workbench.runs.store.layout import StoreError, has_checksums
+    from workbench.runs.store.layout import has_checksums
     from workbench.runs.store.places import run_paths
 
-    paths, checks = [*(find_run(name, store) for name in names), *(run_paths(store_path(store)) if everything else ())], []
+    paths = [*(find_run(name, store) for name in names), *(run_paths(store_path(store)) if everything else ())]
+    checks, readable = [], {}
     for path in dict.fromkeys(paths):
-        wrong = examine(path)
-        try:
-            fine = "whole" if has_checksums(path) else "can be read; it is from before there were checksums"
-        except StoreError:
-            fine = ""
+        wrong, readable[path.name] = examine(path)
+        fine = "" if wrong else "whole" if has_checksums(path) else "can be read; it is from before there were checksums"
         checks += [{"check": path.name, "ok": not wrong, "finding": said} for said in wrong or [fine]]
     if as_json:
-        print_json({"checks": checks})
+        print_json({"checks": checks, "readable": readable})
     else:
-        print_table(("", "", ""), [("ok" if c["ok"] else "WRONG", c["check"], c["finding"]) for c in checks], left=(0, 1, 2))
+        damaged = dict.fromkeys(check["check"] for check in checks if not check["ok"])
+        _print_checks(checks, [("reads", name, "; ".join(readable[name]) or "nothing of it") for name in damaged])
     return 0 if all(c["ok"] for c in checks) else 1
+
+
+def _print_checks(checks: list[dict], more=()) -> None:
+    lines = [("ok" if check["ok"] else "WRONG", check["check"], check["finding"]) for check in checks]
+    print_table(("", "", ""), [*lines, *more], left=(0, 1, 2))
 
 
 def _packages() -> str:

@@ -1,60 +1,76 @@
 """Examines a run whole: every file of its folder, every chunk, and whether what is stored fits together."""
 
+import contextlib
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.errors import InputError
+from workbench.runs.loop import Position
+from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import get_corpus, get_warm_start
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.runs.store.chunks import read
-from workbench.runs.store.committed import Stored
-from workbench.runs.store.layout import DamagedError
+from workbench.runs.store.committed import Committed, Stored
+from workbench.runs.store.layout import ROWS_PER_CHUNK, DamagedError, about_run
 from workbench.runs.store.notes import read_notes
+from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import provenance
-from workbench.runs.store.status import read_json, read_spec
+from workbench.runs.store.status import read_json
 
 JSON = ("status.json", "control.json", "end.json", "kernels.json")
 TOLERANCE = 1e-6
 """Relative error of a sum of expected counts."""
 
 
-def examine(path: Path) -> list[str]:
-    """What is wrong with the run in a folder, a sentence each; empty where nothing is.
+class Examined(NamedTuple):
+    """What was found of a run."""
+
+    wrong: list[str]      # a sentence each; empty where nothing is
+    readable: list[str]   # what can be read, a few words each
+
+
+def examine(path: Path) -> Examined:
+    """What is wrong with the run in a folder, and what of it can be read.
 
     A run from before there were checksums has none: then only what cannot be read is found.
     """
-    path, found = Path(path), []
-    try:
-        stored = Stored(path)
-        spec, committed = read_spec(path), stored.committed()
-    except InputError as error:
-        return [_what(error)]
+    path, wrong, readable = Path(path), [], []
 
     def tried(check, *arguments):
         try:
             return check(*arguments)
         except InputError as error:
-            found.append(_what(error))
+            wrong.append(error.what if isinstance(error, DamagedError) else str(error))
 
+    if (about := tried(about_run, path)) is None or (spec := tried(_spec, path, about)) is None:
+        return Examined(wrong, readable)
+    readable.append("settings")
     for name in JSON:
         tried(read_json, path / name)
-    tried(read_notes, path)
-    tried(provenance, path, stored.versions)
-    data = [tried(_data, path.parent, content) for content in filter(None, (spec.train, spec.test))]
+    if (notes := tried(read_notes, path)) and any(notes):
+        readable.append("notes")
+    train, *_ = data = [tried(_data, path.parent, content) for content in filter(None, (spec.train, spec.test))]
+    readable += ["data"] * (None not in data)
     if spec.start:
         tried(get_warm_start, path.parent, spec.start["counts"])
-    rows, iterations = tried(stored.rows, committed), tried(stored.iterations, committed)
-    for slot in np.flatnonzero(iterations if iterations is not None else []):
-        for name in stored.counts:
-            tried(_snapshot, stored, name, int(slot), committed.n_topics, int(iterations[slot]), data[0])
-    tried(_checkpoint, path, spec, data[0], rows)
-    return list(dict.fromkeys(found))
+    if (stored := tried(Stored, path)) is not None:
+        tried(provenance, path, stored.versions)
+        if (committed := tried(stored.committed)) is not None:
+            last = _arrays(stored, committed, train, tried, readable)
+            if train is not None and (position := tried(_checkpoint, path, spec, train, last)) is not None:
+                readable.append(f"checkpoint of iteration {position.iteration}")
+    return Examined(list(dict.fromkeys(wrong)), readable)
 
 
-def _what(error: InputError) -> str:
-    return error.what if isinstance(error, DamagedError) else str(error)
+def _spec(path: Path, about: dict) -> RunSpec:
+    """The settings that a run was made with."""
+    try:
+        return RunSpec.from_json(about["spec"])
+    except KeyError as error:
+        raise DamagedError.of(path, f"its attributes have no {error}") from error
 
 
 def _data(store: Path, content_hash: str):
@@ -62,8 +78,33 @@ def _data(store: Path, content_hash: str):
     return get_corpus.__wrapped__(store, content_hash)
 
 
-def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: int, data) -> None:
-    """Counts of a snapshot are there, finite, and those of words and documents sum to the tokens."""
+def _arrays(stored: Stored, committed: Committed, train, tried, readable: list[str]) -> int | None:
+    """The iteration of the last row, None where it cannot be read, after all that is committed was read."""
+    rows, iterations = tried(stored.rows, committed), tried(stored.iterations, committed)
+    last = _first_rows(stored, committed) if rows is None else int(rows[-1, 0]) if len(rows) else 0
+    found = [f"rows up to iteration {last}"] if last else []
+    slots = np.flatnonzero(iterations).tolist() if iterations is not None else []
+    for name in stored.counts:
+        whole = [
+            str(iterations[slot]) for slot in slots
+            if tried(_snapshot, stored, name, slot, committed.n_topics, int(iterations[slot]), train)
+        ]
+        if whole:
+            found.append(f"{name} of {'all snapshots' if len(whole) == len(slots) else 'iteration ' + ', '.join(whole)}")
+    readable += found if rows is not None or not found else [f"from {DATA}, with Zarr alone: {', '.join(found)}"]
+    return None if rows is None else last
+
+
+def _first_rows(stored: Stored, committed: Committed) -> int:
+    """The iteration of the last row before the first chunk of rows that cannot be read; 0 where there is none."""
+    for n_rows in range(committed.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK, 0, -ROWS_PER_CHUNK):
+        with contextlib.suppress(InputError):
+            return int(stored.rows(committed._replace(n_rows=n_rows))[-1, 0])
+    return 0
+
+
+def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: int, data) -> bool:
+    """True: counts of a snapshot are there, finite, and those of words and documents sum to the tokens; else a DamagedError."""
     stored.refuse_missing_counts(name, [slot], n_topics)
     values = read(stored.path, stored.counts[name], (slot,))
     if not np.all(np.isfinite(values)):
@@ -73,17 +114,17 @@ def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: in
         if abs(total - data.n_tokens) > TOLERANCE * data.n_tokens:
             said = f"{name} of iteration {iteration} sums to {total:,.6g} and the corpus has {data.n_tokens:,} tokens"
             raise DamagedError.of(stored.path, said)
+    return True
 
 
-def _checkpoint(path: Path, spec, data, rows) -> None:
-    """The checkpoint can be read, and is not ahead of the rows."""
-    if data is None or not (file := path / "checkpoint.npz").exists():
-        return
+def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position | None:
+    """The checkpoint, if there is one; it is to be readable, and no further than the rows (``last``, None: not known)."""
+    if not (file := path / "checkpoint.npz").exists():
+        return None
     engine, model, _ = spec.parts(data)
     position = read_checkpoint(file, engine, model)
     if position is None:
         raise DamagedError.of(path, "checkpoint.npz cannot be read; a resume would begin at the first iteration")
-    last = int(rows[-1, 0]) if rows is not None and len(rows) else 0
-    if rows is not None and position.iteration - last >= spec.record_every:
+    if last is not None and position.iteration - last >= spec.record_every:
         raise DamagedError.of(path, f"checkpoint.npz is of iteration {position.iteration} and the rows end with {last}")
-
+    return position
