@@ -10,10 +10,12 @@ from workbench.engines import ENGINES
 from workbench.models import LDA, Priors
 from workbench.runs.dataset import priors_of
 from workbench.runs.execution.run import Run
+from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import iterate
 from workbench.runs.spec import make_spec
 from workbench.runs.store import create
 from workbench.runs.store.create import create_run
+from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import DATA
 from workbench.runs.store.reader import RunReader
 from workbench.runs.store.writer import RunWriter
@@ -127,9 +129,31 @@ def test_a_kill_in_the_middle_of_growing_loses_nothing(halves, tmp_path, monkeyp
             patch.setattr(zarr.Array, "resize", kill)
             iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, 100))
             raise KeyboardInterrupt  # after all arrays have grown, before anything is committed
+        between = Run(path).dataset()  # read between its two lives
+        n_rows = between.sizes["iteration"]
+        n_kw = whole["n_kw"].sel(snapshot=between["snapshot"]).isel(topic=slice(between.sizes["topic"]))
+        np.testing.assert_array_equal(between["test_perplexity"], whole["test_perplexity"][:n_rows])
+        np.testing.assert_array_equal(between["n_kw"], n_kw)
         again = wb.resume(path, progress=False)
         for name in ("n_k", "n_kw", "n_dk", "alpha"):
             np.testing.assert_array_equal(again[name], whole[name])
+
+
+def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(halves, tmp_path):
+    """Chunks of new topics are made full of zeros; of what was committed before none may be."""
+    train, test = halves
+    spec = make_spec(train, "growing", test=test, **SETTINGS)
+    path = create_run(tmp_path, spec, train, test)
+    with RunWriter(path) as writer:
+        iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, 10), None)
+    first = sorted((path / DATA / "n_kw" / "c" / "0").rglob("*"))
+    (gone,) = [file for file in first if file.is_file() and file.parent.name == "0"]
+    gone.unlink()
+    n_topics = Run(path).progress().sizes["topic"]
+    carry_on(path)
+    assert Run(path).progress().sizes["topic"] > n_topics and not gone.exists()
+    with pytest.raises(StoreError, match="is damaged: the chunk data.zarr/n_kw/0/0/0 is gone"):
+        Run(path).dataset()["n_kw"].load()
 
 
 def test_a_reader_that_was_there_before_sees_the_run_grow(halves, tmp_path):

@@ -22,12 +22,12 @@ from workbench.runs.execution.run import find_run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store import create
-from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.archive import CORPORA, get_corpus
 from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import SCHEMA, StoreError
-from workbench.runs.store.places import DATA
-from workbench.runs.store.status import read_status, replace_json
+from workbench.runs.store.places import DATA, run_paths
+from workbench.runs.store.status import read_json, read_status, replace_json, set_end
 from workbench.runs.store.writer import RunWriter
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -179,8 +179,58 @@ def test_a_writer_that_died_is_seen_as_interrupted(run):
     status = json.loads((run.path / "status.json").read_text())
     replace_json(run.path / "status.json", status | {"state": "running", "time": time.time() - 60})
     assert read_status(run.path)["state"] == "interrupted"
+
+
+def test_a_status_that_is_damaged_is_told_and_taken_from_the_rows(run, store, monkeypatch):
+    monkeypatch.setattr("workbench.runs.store.status._has_checksums", lambda path: True)
     (run.path / "status.json").write_text("{")
-    assert read_status(run.path)["state"] == "interrupted"
+    with pytest.raises(StoreError):
+        read_json(run.path / "status.json")
+    status = read_status(run.path)
+    assert (status["state"], status["iteration"]) == ("finished", 12) and "status.json cannot be read" in status["message"]
+    with RunWriter(run.path):
+        assert read_status(run.path)["state"] == "running"
+    set_end(run.path, 20)
+    status = read_status(run.path)
+    assert (status["state"], status["iteration"]) == ("interrupted", 12) and "status.json cannot be read" in status["message"]
+    same_bits(wb.resume(run, progress=False), wb.open_run(run.path))
+    assert read_status(run.path)["state"] == "finished" and not read_status(run.path)["message"]
+
+
+def test_a_run_whose_commit_counter_is_gone_is_not_continued(run):
+    committed = run.path / DATA / "committed" / "c" / "0"
+    committed.unlink()
+    before = {file: file.read_bytes() for file in run.path.rglob("*") if file.is_file()}
+    for go_on in (lambda: wb.resume(run, n_iterations=20, progress=False), lambda: wb.resume(run, progress=False)):
+        with pytest.raises(StoreError, match="is damaged: the chunk data.zarr/committed/0 is gone; `workbench doctor"):
+            go_on()
+    assert before == {file: file.read_bytes() for file in run.path.rglob("*") if file.is_file()}
+
+
+def test_a_run_whose_checkpoint_is_ahead_of_its_rows_is_not_continued(thirty_documents, run, store):
+    train, test = thirty_documents
+    longer = wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=20, store=store / "longer", progress=False)
+    (path,) = run_paths(store / "longer")
+    shutil.copy(path / "checkpoint.npz", run.path)
+    before = {file: file.read_bytes() for file in (run.path / DATA).rglob("*") if file.is_file()}
+    with pytest.raises(StoreError, match="is damaged: its checkpoint is of iteration 20 and its rows end with 12"):
+        wb.resume(run, n_iterations=30, progress=False)
+    assert before == {file: file.read_bytes() for file in (run.path / DATA).rglob("*") if file.is_file()}
+    (run.path / "checkpoint.npz").unlink()
+    wb.resume(run, n_iterations=20, progress=False)
+    np.testing.assert_array_equal(run.progress()["test_perplexity"], longer["test_perplexity"])
+
+
+def test_what_a_creation_that_was_killed_left_goes_the_next_day(thirty_documents, run, store):
+    train, test = thirty_documents
+    left = [store / f".{name}-{16 * '0'}.partial" for name in ("old", "new")] + [store / CORPORA / ".x.npz-0.partial"]
+    for folder in left[:2]:
+        shutil.copytree(run.path, folder)
+    left[2].write_bytes(b"some of it")
+    for old in (left[0], left[2]):
+        os.utime(old, times=2 * (time.time() - 25 * 3600,))
+    wb.fit(train, "cgs", n_topics=4, test=test, n_iterations=2, store=store, progress=False)
+    assert [path.exists() for path in left] == [False, True, False] and len(wb.open_runs(store)) == 2
 
 
 def test_a_half_made_run_is_not_listed(run, store):

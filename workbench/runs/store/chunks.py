@@ -58,10 +58,15 @@ def missing(array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> Iterator
             yield place
 
 
-def fill_missing(array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> None:
-    """Writes the chunks of these rows that have no file, full of fill values."""
+def fill_missing(array, rows: Iterable[int], shape: tuple[int, ...], n_before: int, before: tuple[int, ...]) -> None:
+    """Writes the chunks of these rows that have no file, full of fill values, but for those of what was there before.
+
+    n_before, before : so many rows, and how far they reached along the other dims: their chunks were written once.
+    """
+    known = [math.ceil(n / max(chunk, 1)) for n, chunk in zip((n_before, *before), array.chunks, strict=True)]
     for place in missing(array, rows, shape):
-        array.set_block_selection(place, array.fill_value)
+        if any(at >= n for at, n in zip(place, known, strict=True)):
+            array.set_block_selection(place, array.fill_value)
 
 
 def _key(array, place: tuple[int, ...]) -> str:

@@ -77,11 +77,16 @@ class Stored:
         """A DamagedError where a chunk of the counts of these snapshots is missing."""
         self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics))
 
-    def fill(self, committed: Committed, iterations) -> None:
-        """Makes the chunks of topics that are new among what is committed, and were never written: so that none is missing."""
-        fill_missing(self.numbers, range(committed.n_rows), (self.recorded.width(committed.n_topics),))
+    def fill(self, committed: Committed, iterations, before: Committed) -> None:
+        """Makes the chunks of topics that are new among what is committed, and were never written: so that none is missing.
+
+        before : what was committed when it was last filled. What is missing of that is gone, and stays missing.
+        """
+        width = self.recorded.width
+        fill_missing(self.numbers, range(committed.n_rows), (width(committed.n_topics),), before.n_rows, (width(before.n_topics),))
         for name, array in self.counts.items():
-            fill_missing(array, np.flatnonzero(iterations).tolist(), self.shape(name, committed.n_topics))
+            now, then = (self.shape(name, n_topics) for n_topics in (committed.n_topics, before.n_topics))
+            fill_missing(array, np.flatnonzero(iterations).tolist(), now, before.n_snapshots, then)
 
     def _refuse_missing(self, array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> None:
         if self.checked:

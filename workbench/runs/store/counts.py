@@ -19,7 +19,7 @@ class SnapshotGone(ValueError):
 
 
 def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) -> xr.Dataset:
-    """The counts (snapshot, …) of a run at their full capacity of snapshots, read when they are used.
+    """The counts (snapshot, …) of a run as far as they are committed, read when they are used.
 
     iterations : (slot,) the iteration that each slot holds now, 0 where it was deleted.
 
@@ -44,7 +44,7 @@ class _OfSnapshots(BackendArray):
     def __init__(self, stored: Stored, name: str, committed: Committed, iterations: np.ndarray):
         self._stored, self._name, self._committed, self._known = stored, name, committed, iterations
         self._array = stored.counts[name]
-        self.shape, self.dtype = self._array.shape, self._array.dtype
+        self.shape, self.dtype = (len(iterations), *stored.shape(name, committed.n_topics)), self._array.dtype
 
     def __getitem__(self, key):
         return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
@@ -53,7 +53,7 @@ class _OfSnapshots(BackendArray):
         slots = np.atleast_1d(np.arange(len(self._known))[key[0]])
         try:
             self._stored.refuse_missing_counts(self._name, slots.tolist(), self._committed.n_topics)
-            found = read(self._stored.path, self._array, key)
+            found = read(self._stored.path, self._array, tuple(map(_within, key, self.shape)))
         except DamagedError:
             self._refuse_gone(slots)
             raise
@@ -67,3 +67,8 @@ class _OfSnapshots(BackendArray):
                 f"{self._stored.path.name} went on and has dropped its snapshot of iteration {gone[0]} since this Dataset was "
                 "made; take its dataset() again"
             )
+
+
+def _within(part, n: int):
+    """A slice as one that ends within the first ``n``, as the stored arrays are longer; all else as it is."""
+    return slice(*part.indices(n)) if isinstance(part, slice) else part

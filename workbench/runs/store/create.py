@@ -1,7 +1,9 @@
 """Makes the folder of a run: its corpora, its arrays and its settings, whole or not at all."""
 
+import contextlib
 import math
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ from workbench.data.saving import partial_of
 from workbench.runs.dataset import versions
 from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.archive import CORPORA, put_warm_start
+from workbench.runs.store.archive import CORPORA, WARM_STARTS, put_warm_start
 from workbench.runs.store.chunks import put_rows
 from workbench.runs.store.layout import CAPACITY, COUNTS, ROWS, ROWS_PER_CHUNK, SCHEMA, StoreError, describe_run, described
 from workbench.runs.store.places import DATA
@@ -19,6 +21,8 @@ from workbench.runs.store.status import RUNNING, STOPPED, read_spec, replace_jso
 
 GROWING_CAPACITY = 128
 """Topics that the arrays of an engine whose number of topics grows can hold at first, at least: so they lie in few chunks."""
+LEFT_AFTER = 24 * 3600
+"""Seconds after its last change from which on nobody writes what is half-made."""
 SNAPSHOT_BUDGET = 2 * 2**30
 """Bytes of counts, before compression, above which every other old snapshot is thinned out."""
 
@@ -49,6 +53,7 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
     partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(path.parent)
         for data in filter(None, (train, test)):
             data.save(path.parent / CORPORA)
         if spec.warm_start is not None:
@@ -66,6 +71,15 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
         raise _unwritable(path.parent, error) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _remove_leftovers(store: Path) -> None:
+    """Removes what processes that were killed while they made or removed a run have left half-done."""
+    for folder in (store, store / CORPORA, store / WARM_STARTS):
+        for left in folder.glob(".*.partial"):
+            with contextlib.suppress(OSError):
+                if time.time() - left.stat().st_mtime > LEFT_AFTER:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:

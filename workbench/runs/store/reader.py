@@ -75,8 +75,7 @@ class RunReader:
         committed = self._stored.committed()
         iterations = self._stored.iterations(committed)
         kept = np.flatnonzero(iterations)
-        counts = read_counts(self._stored, committed, iterations)
-        counts = counts.isel(snapshot=kept, topic=slice(committed.n_topics), missing_dims="ignore")
+        counts = read_counts(self._stored, committed, iterations).isel(snapshot=kept, missing_dims="ignore")
         train = train or get_corpus(self.path.parent, self.spec.train)
         found = label_counts(self._labelled(self._stored.rows(committed)), counts, iterations[kept], train, self.recorded)
         try:

@@ -5,6 +5,7 @@ the run alone and is its heartbeat; `end.json` holds its last iteration and stop
 works on a run is not asked of these but of its lock, or of that of the queue in which it waits.
 """
 
+import contextlib
 import json
 import time
 from pathlib import Path
@@ -129,11 +130,16 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
 
     A run that this same rule has ended stays ended.
     """
-    stored, known = Stored(path), read_ending(path)
-    committed = stored.committed()
-    reached = int(stored.rows(committed, committed.n_rows - 1)[0, 0]) if committed.n_rows else 0
+    known = read_ending(path)
     settled = known.settled if rule is not None and rule == known.rule else None
-    _change_ending(path, known, n_iterations=max(n_iterations, reached), rule=rule, settled=settled)
+    _change_ending(path, known, n_iterations=max(n_iterations, _reached(path)), rule=rule, settled=settled)
+
+
+def _reached(path: Path) -> int:
+    """The iteration of the last row that is committed; 0 before the first."""
+    stored = Stored(path)
+    committed = stored.committed()
+    return int(stored.rows(committed, committed.n_rows - 1)[0, 0]) if committed.n_rows else 0
 
 
 def settle(path: Path, iteration: int, rule: StopRule) -> None:
@@ -152,19 +158,29 @@ def read_status(path: Path, about: dict | None = None) -> dict:
     """state, iteration, n_iterations, time_left (seconds or None), message of a run, as it last said itself.
 
     A run that says it is alive, but whose lock is free, is `interrupted`, from the moment at which its worker ended; it can
-    be resumed, and the message is what is known of the reason. Given ``about``, only two small files are read.
+    be resumed, and the message is what is known of the reason. Given ``about``, only two small files are read; where the first
+    is damaged, the rows say how far the run is.
     """
-    status, damaged = {"iteration": 0, "time_left": None, "message": "", "state": LOST}, ""
+    n_iterations = read_ending(path, about).reaches
+    status = {"iteration": 0, "time_left": None, "message": "", "state": LOST, "n_iterations": n_iterations}
     try:
         status |= _last_said(path)
+        if status["state"] == LOST:
+            status |= {"time_left": None, "message": why_lost(status)}
     except DamagedError as error:
-        damaged = str(error)
-    status["n_iterations"] = read_ending(path, about).reaches
-    if status["state"] == LOST:
-        status |= {"time_left": None, "message": damaged or why_lost(status)}
+        status |= _said_by_rows(path, n_iterations) | {"message": str(error)}
     if status["state"] in (FINISHED, STOPPED):  # its end may have been moved since, to either side
         status["state"] = FINISHED if status["iteration"] >= status["n_iterations"] else STOPPED
     return status
+
+
+def _said_by_rows(path: Path, n_iterations: int) -> dict:
+    """state and iteration of a run whose status cannot be read; nothing where its rows cannot be read either."""
+    with contextlib.suppress(DamagedError):
+        iteration = _reached(path)
+        ended = FINISHED if iteration >= n_iterations else LOST
+        return {"iteration": iteration, "state": RUNNING if is_held(path / "lock") else ended}
+    return {}
 
 
 def _last_said(path: Path) -> dict:

@@ -120,7 +120,7 @@ class RunWriter:
         self._numbers, self._snapshot_iteration, self._counts = stored.numbers, stored.snapshot_iteration, stored.counts
         committed = stored.committed()
         self.n_rows, self._n_snapshots, self._n_topics = committed
-        self._n_filled = committed.n_topics
+        self._filled = committed
         known = stored.rows(committed)
         self._known = np.pad(known, [(0, 0), (0, self._numbers.shape[1] - known.shape[1])], constant_values=np.nan)
         first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
@@ -250,9 +250,9 @@ class RunWriter:
         if used:
             put_rows(self._numbers, self._chunk_start, self._chunk)
         committed = Committed(self.n_rows, self._n_snapshots, self._n_topics)
-        if self._n_topics > self._n_filled:
-            self._stored.fill(committed, self._iterations)
-            self._n_filled = self._n_topics
+        if self._n_topics > self._filled.n_topics:
+            self._stored.fill(committed, self._iterations, self._filled)
+            self._filled = committed
         put_rows(self._stored.counter, 0, np.array(committed[: self._stored.counter.shape[0]]))
         self.committed = int(self._chunk[used - 1, 0]) if used else self.committed
         ended = time.monotonic()
