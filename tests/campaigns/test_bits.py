@@ -1,7 +1,7 @@
 """Damaged files are never believed: single bits flipped, pieces cut off, zeroed or deleted, in every file of runs and data.
 
-What is read of a damaged run is what was read before, or a sentence that says so, also after it went on. ``make torture CAMPAIGNS=bits`` damages
-2,500 times.
+What is read of a damaged run is what was read before, or a sentence that says so; the same once it has gone on.
+``make torture CAMPAIGNS=bits`` damages 2,500 times.
 """
 
 import hashlib

@@ -1,5 +1,6 @@
 """Who lives is asked of the lock: a run whose worker was killed is interrupted at once, whatever clocks and ids say."""
 
+import errno
 import json
 import os
 import shutil
@@ -11,9 +12,11 @@ import time
 
 import psutil
 import pytest
+from campaigns.file_operations import operations
 from same_bits import same_bits
 
 import workbench as wb
+from workbench.cli import main
 from workbench.runs.execution.worker import carry_on, launch
 from workbench.runs.spec import make_spec
 from workbench.runs.store import status
@@ -56,6 +59,36 @@ def killed(made):
 @pytest.mark.parametrize("state", ["running", "paused"])
 def test_a_run_is_interrupted_from_the_moment_at_which_its_writer_is_killed(killed, state):
     assert killed(state).state == "interrupted"
+
+
+@pytest.mark.parametrize("asked", ["stop", "pause"])
+@pytest.mark.parametrize("state", ["running", "paused"])
+def test_a_killed_run_is_not_asked_for_anything_and_goes_on_whatever_it_was_asked(killed, state, asked, capsys):
+    run = killed(state)
+    assert main([asked, str(run.path)]) == 0
+    assert capsys.readouterr().err == f"{run.name} is interrupted at iteration 0; there is nothing to {asked}\n"
+    getattr(run, asked)()  # from Python, whoever is there
+    assert run.state == "interrupted"
+    assert main(["resume", str(run.path), "--iterations", "5"]) == 0
+    assert run.state == "finished" and run.status()["iteration"] == 5
+
+
+def test_a_killed_run_is_told_as_such_in_a_store_that_is_read_only(killed, capsys):
+    def refuse(operation, do):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), operation.path)
+
+    run = killed("running")
+    with operations(refuse):
+        assert main(["runs", "--store", str(run.path.parent), "--json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["runs"]
+        assert (row["name"], row["state"]) == (run.name, "interrupted")
+        assert main(["show", str(run.path), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["status"]["state"] == "interrupted"
+        assert main(["doctor", str(run.path)]) == 0
+        capsys.readouterr()
+        assert main(["resume", str(run.path)]) == 2
+        assert "Read-only file system" in capsys.readouterr().err
+    assert run.state == "interrupted"
 
 
 @pytest.mark.parametrize("seconds", [-3600, 0, 3600])

@@ -82,8 +82,8 @@ class Stored:
 
         before : what was committed when it was last filled. What is missing of that is gone, and stays missing.
         """
-        width = self.recorded.width
-        fill_missing(self.numbers, range(committed.n_rows), (width(committed.n_topics),), before.n_rows, (width(before.n_topics),))
+        now, then = ((self.recorded.width(each.n_topics),) for each in (committed, before))
+        fill_missing(self.numbers, range(committed.n_rows), now, before.n_rows, then)
         for name, array in self.counts.items():
             now, then = (self.shape(name, n_topics) for n_topics in (committed.n_topics, before.n_topics))
             fill_missing(array, np.flatnonzero(iterations).tolist(), now, before.n_snapshots, then)
