@@ -5,12 +5,13 @@ import socket
 
 import pytest
 
+from workbench.dashboard.compare.fields import choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import check_waiting, start_runs
 from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.policy import LOOK_ONLY, Limits, Policy, PolicyError, set_policy
+from workbench.dashboard.shared.policy import LOOK_ONLY, OF_OTHERS, Limits, Policy, PolicyError, set_policy
 from workbench.dashboard.shared.run_monitor import Follower
 from workbench.dashboard.shared.snapshots import labels_now, moment_of
 from workbench.dashboard.topics.page import TopicsPage
@@ -112,6 +113,46 @@ def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, sa
     assert not mistakes_in(form.values())
     ruled(limits=Limits(**limits))
     assert mistakes_in(form.values())[name].endswith(said)
+
+
+@pytest.mark.parametrize("engine, name, field", [
+    ("network-vb", "super", "super"), ("hmm", "n_states", None), ("bn-vb", "n_states", None), ("raw-lds", "state_dim", None),
+])
+def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, field):
+    form, key = Settings(), field or choice_of(engine, name).key
+    form.engines.value, form.numbers["n_iterations"].value = [engine], 10
+    if engine == "bn-vb":
+        form.corpus.value = "votes"
+    if field:
+        form.network.value = "pachinko"
+    form.fields()[key].value = 51 if field else "51"
+    assert key not in mistakes_in(form.values())
+    ruled(limits=Limits(topics=50))
+    assert mistakes_in(form.values())[key].endswith("must be at most 50 on this server; got 51")
+
+
+SIZES_NOTHING = {
+    "average_after", "batch", "learn_after", "learn_every", "moves_after", "moves_every", "n_chains", "n_draws", "n_inner",
+    "n_particles", "order_seed", "partition", "start_sweeps", "sweep_particles",
+}
+"""Whole numbers that are no size of a state, or of which the forecast of memory holds the limit (chains, particles)."""
+
+
+def test_every_size_of_a_state_is_limited():
+    for choice in choices():
+        if choice.field.metadata["whole"] and choice.field.name not in SIZES_NOTHING:
+            assert choice.field.metadata["size"], f"may a server limit {choice.field.name}?"
+
+
+def test_limits_stand_under_start_where_a_machine_of_ones_own_has_none(ruled):
+    def said():
+        return "".join(str(part.object) for part in Settings().view().select(lambda part: hasattr(part, "object")))
+
+    assert "New runs" in said() and "At most" not in said()
+    ruled(limits=OF_OTHERS._replace(memory=0.5, waiting=float("inf")))
+    assert (
+        "At most 50 runs at once, 200 from one page, 1,000 topics or states, 100,000 iterations, 0.5 GB of memory." in said()
+    )
 
 
 def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tmp_path):

@@ -15,7 +15,7 @@ from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
-from workbench.dashboard.topics import documents, files, matching, overview, scores
+from workbench.dashboard.topics import documents, files, matching, overview, scores, unseen
 from workbench.dashboard.topics.filled import changes
 from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
 from workbench.dashboard.topics.page import TopicsPage
@@ -394,6 +394,18 @@ def test_uploaded_documents_are_a_table_that_can_be_taken_away(of_words, new_run
 def test_what_cannot_be_folded_in_is_a_sentence(of_words, name, content, kind, told):
     with pytest.raises(ValueError, match=re.escape(told)):
         folded(moment(of_words), name, content, kind)
+
+
+def test_a_small_file_of_very_many_documents_is_refused_before_theta_is_made(of_words, monkeypatch):
+    asked = moment(of_words)
+    n_topics = open_run(of_words).sizes["topic"]
+    monkeypatch.setattr(unseen, "MOST_SHARES", 1000 * n_topics)
+    monkeypatch.setattr(unseen, "infer", lambda *asked: pytest.fail("inferred"))
+    content = b"text\n" + 1001 * b"plum\n"
+    with pytest.raises(ValueError, match=f"x.csv has 1,001 documents where a page takes 1,000 of {n_topics} topics; use `work"):
+        folded(asked, "x.csv", content, ".csv")
+    with pytest.raises(pytest.fail.Exception):
+        folded(asked, "x.csv", content[:-5], ".csv")
 
 
 def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(of_words, new_run, store):

@@ -15,6 +15,7 @@ class OptionError(InputError):
 def option(
     default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
     late: bool = False, high: float | None = None, former: str | None = None, otherwise: Callable | None = None,
+    size: bool = False,
 ):
     """A dataclass field with its meaning and its range of values.
 
@@ -22,11 +23,12 @@ def option(
     another value; with a default of True or False it takes both; otherwise a
     number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
     came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
-    that those runs keep their names. One that was renamed is still read, and hashed, by its ``former`` name.
+    that those runs keep their names. One that was renamed is still read, and hashed, by its ``former`` name. A ``size``
+    is to states or dimensions what K is to topics: a server may limit it.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "whole": whole, "infinite": infinite}
-    about |= {"otherwise": otherwise}
+    about |= {"otherwise": otherwise, "size": size}
     return field(default=default, metadata=about | {"late": late, "former": former})
 
 

@@ -25,8 +25,6 @@ from workbench.runs.spec import SpecError, checked, make_model, model_fields, wh
 OF_CORPUS = (*reading_fields(), "holdout", "holdout_per", "holdout_rows", "top_words", "singletons")
 """Fields that an error of a corpus may be about; otherwise it is about the corpus."""
 
-LIMITED = {"n_topics": "topics", "n_iterations": "iterations"}
-"""Fields with a limit of the server."""
 
 
 def mistakes_in(values: dict) -> dict[str, str]:
@@ -89,9 +87,9 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
                 yield name, partial(make, **{name: value})
     for name in ("n_iterations", "seed"):
         yield name, partial(checked, {name: values[name]})
-    for name in ("n_topics", "n_iterations"):
-        for value in listed(values[name]):
-            yield name, partial(_check_limit, name, value)
+    for field, name, limit, value in _limited(values):
+        for one in listed(value):
+            yield field, partial(_check_limit, name, limit, one)
     yield "seeds", partial(whole, "seeds", values["seeds"], 1, 100)
     yield "jobs", partial(whole, "jobs", values["jobs"], 1, SLOTS)
 
@@ -108,9 +106,20 @@ def _check_corpus(corpus: str, engines: list[str]) -> None:
         policy().place_of(corpus)
 
 
-def _check_limit(name: str, value) -> None:
+def _limited(values: dict) -> Iterator[tuple[str, str, str, object]]:
+    """(field, name, limit of the server that it has, value) of all that has one: iterations, topics, and other sizes."""
+    yield "n_iterations", "n_iterations", "iterations", values["n_iterations"]
+    for name, value in {"n_topics": values["n_topics"], **(values["sizes"] or {})}.items():
+        yield name, name, "topics", value
+    for engine in values["engines"]:
+        for name, value in values["options"].get(engine, {}).items():
+            if (choice := choice_of(engine, name)) and choice.field.metadata["size"]:
+                yield choice.key, name, "topics", value
+
+
+def _check_limit(name: str, limit: str, value) -> None:
     """Raises where a number is larger than it may be on this server; one that is none is told of elsewhere."""
-    most = getattr(policy().limits, LIMITED[name])
+    most = getattr(policy().limits, limit)
     if isinstance(value, int | float) and value > most:
         raise SpecError.must_be(name, f"at most {most:,g} on this server", value)
 

@@ -31,6 +31,7 @@ from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.compare.starting import describe_sweep, paces
 from workbench.dashboard.compare.values import Field, Menu, Ticks
 from workbench.dashboard.shared.background import sentence_of
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
@@ -279,7 +280,8 @@ class Settings:
 
     def view(self) -> pn.Column:
         """The form as a card."""
-        start = column(self.ahead, self.start, self.said, kind="wb-start")
+        limits = [text(message(told), sizing_mode="stretch_width")] if (told := policy().limits.told()) else []
+        start = column(self.ahead, self.start, self.said, *limits, kind="wb-start")
         return column(text("<h2>New runs</h2>"), self.form, start, kind="wb-card wb-form", width=316, sizing_mode=None)
 
 

@@ -19,6 +19,10 @@ MANY = {
     "start": "runs may be started at once here", "session": "runs may be started from one page here",
     "waiting": "runs may be unfinished at a time here", "pages": "pages may be open at a time here",
 }
+TOLD = {
+    "start": "{:,g} runs at once", "session": "{:,g} from one page", "waiting": "{:,g} unfinished here",
+    "topics": "{:,g} topics or states", "iterations": "{:,.0f} iterations", "memory": "{:,g} GB of memory",
+}
 LOOK_ONLY = "This server is to look at: nothing can be started, changed or removed here."
 
 
@@ -33,7 +37,7 @@ class Limits(NamedTuple):
     session: float = math.inf     # runs that one page starts
     waiting: float = math.inf     # runs of the store that have not ended, before others are started
     pages: float = math.inf       # pages that are open at a time
-    topics: float = math.inf      # K of a run
+    topics: float = math.inf      # K of a run: topics, super-topics, states, dimensions of a state
     iterations: float = math.inf  # of a run
     memory: float = math.inf      # GB that the runs of one start take at a time
 
@@ -41,6 +45,12 @@ class Limits(NamedTuple):
         """Raises PolicyError where so many are more than may be."""
         if n > (most := getattr(self, name)):
             raise PolicyError(f"{most:,g} {MANY[name]}, and these are {n:,}; take fewer, or wait until some have ended")
+
+    def told(self) -> str:
+        """The limits of what is started, those alone that a machine of one's own has not; empty where there is none."""
+        own = Limits()
+        tighter = {name: most for name, most in self._asdict().items() if name in TOLD and most < getattr(own, name)}
+        return f"At most {', '.join(TOLD[name].format(most) for name, most in tighter.items())}." if tighter else ""
 
 
 OF_OTHERS = Limits(50, 200, 200, 100, 1000, 100_000, 4)

@@ -31,6 +31,8 @@ from workbench.runs.execution.run import Run
 
 MOST_TOKENS = 5 * 10**6
 """Tokens that a file counts."""
+MOST_SHARES = 5 * 10**6
+"""Documents times topics: numbers of a theta, of which some five are held for a moment."""
 MOST_LISTED = 200
 MOST_UNKNOWN = 40
 KINDS = (".txt", ".csv", ".jsonl")
@@ -56,7 +58,10 @@ class Unseen:
             ("Tokens", "words that were counted: without stop words"),
         ), LatestTask()
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
-        hint = f"or a file, up to {size(most)}: .txt (one document), .csv or .jsonl (a column or field “text”)"
+        hint = (
+            f"or a file, up to {size(most)}, {MOST_TOKENS:,} tokens and {MOST_SHARES:,} / K documents: .txt (one document), "
+            ".csv or .jsonl (a column or field “text”)"
+        )
         beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
         bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
         self.card = column(
@@ -145,6 +150,9 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     raw = content.decode("utf-8", errors="replace") if kind == ".txt" else None
     corpus = _uploaded(name, content, kind) if raw is None else Corpus.from_texts([raw], titles=[name])
     run = counts_of(moment)
+    if run is not None and corpus.n_documents > (most := MOST_SHARES // run.sizes["topic"]):
+        much = f"{name} has {corpus.n_documents:,} documents where a page takes {most:,} of {run.sizes['topic']:,} topics"
+        raise FileError(f"{much}; use `workbench infer` in a terminal")
     if run is not None and corpus.n_tokens and not set(corpus.vocabulary).intersection(run["word"].values):
         raise FileError(f"the run {moment.path.name} knows no word of {name}, so it has no topics; fold in text like its own")
     return Folded(moment, corpus, infer(Run(moment.path), corpus), raw)

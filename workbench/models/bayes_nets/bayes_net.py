@@ -75,7 +75,7 @@ class BayesNet:
     alpha: float | None = None
     beta: float | None = None
     network: str = option("latent-class", "network of hidden and observed nodes", choices=tuple(SHIPPED))
-    n_states: int = option(2, "states of the hidden nodes of latent-class and hmm", low=1, high=1000, whole=True)
+    n_states: int = option(2, "states of the hidden nodes of latent-class and hmm", low=1, high=1000, whole=True, size=True)
     missing: str = option("marginalised", "cells that are missing: left out or counted", choices=("marginalised", "imputed"))
 
     def __post_init__(self):

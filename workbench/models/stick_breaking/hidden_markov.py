@@ -39,7 +39,7 @@ class HiddenMarkov:
     takes = ()
     scores = (GAINS,)
 
-    n_states: int = option(10, "hidden states", low=1, high=1000, whole=True)
+    n_states: int = option(10, "hidden states", low=1, high=1000, whole=True, size=True)
     alpha0: float = option(1.0, "Dirichlet prior per word of a state", low=1e-3, high=1e6)
 
     @classmethod

@@ -86,7 +86,7 @@ class LinearDynamicalSystem:
     takes = ()
     scores = (GAINS,)
 
-    state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True)
+    state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True)
     sigma_c2: float = option(1.0, "variance of the entries of C, given or where it begins", low=1e-9, high=1e9)
     learn_sigma_c2: bool = option(False, "whether the variance of the entries of C is drawn")
     a_sigma_c2: float = option(2.0, "shape of its inverse gamma prior", low=1e-6, high=1e9)
@@ -290,7 +290,7 @@ class GaussianDynamicalSystem:
     scores = (GAINS,)
     psi_dim = "word"
 
-    state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True)
+    state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True)
 
     of, settings, with_coords = LinearDynamicalSystem.of, LinearDynamicalSystem.settings, LinearDynamicalSystem.with_coords
     size_label, system_prior = LinearDynamicalSystem.size_label, LinearDynamicalSystem.system_prior
