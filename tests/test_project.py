@@ -1,5 +1,8 @@
 """The project holds together: one list of dependencies, one order of layers, one manual."""
 
+import ast
+import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -7,9 +10,19 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+REFUSED = {
+    "import pickle\n\npickle.loads(b'')": "TID251", "import joblib\n\njoblib.load('x')": "TID251",
+    "from marshal import loads\n\nloads(b'')": "TID251", "import shelve\n\nshelve.open('x')": "TID251",
+    "eval('1')": "S307", "exec('1')": "S102", "import os\n\nos.system('ls')": "S605",
+    "import subprocess\n\nsubprocess.run('ls', shell=True)": "S602",
+    "import yaml\n\nyaml.load('')": "S506", "import tarfile\n\ntarfile.open('x').extractall()": "S202",
+}
+"""What nobody may write in the package, and ruff's rule that refuses it."""
 
 
 def test_environment_yml_has_the_dependencies_of_pyproject():
@@ -22,7 +35,8 @@ def test_environment_yml_has_the_dependencies_of_pyproject():
 
 def test_every_dependency_has_bounds():
     extras = [entry for extra in PROJECT["optional-dependencies"].values() for entry in extra]
-    assert all(">=" in entry for entry in PROJECT["dependencies"] + extras)
+    for entry in (*PROJECT["dependencies"], *extras, *PYPROJECT["build-system"]["requires"]):
+        assert {each.operator for each in Requirement(entry).specifier} == {">=", "<"}, f"{entry} is to have two bounds"
 
 
 def test_bare_make_prints_every_target():
@@ -41,6 +55,45 @@ def test_the_layers_are_kept():
 def test_the_style_is_kept():
     done = subprocess.run([Path(sys.executable).parent / "ruff", "check", "."], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("program", REFUSED)
+def test_pickle_eval_and_shells_are_refused(program):
+    ruff, place = Path(sys.executable).parent / "ruff", "workbench/planted.py"
+    command = [ruff, "check", "--output-format", "concise", "--stdin-filename", place]
+    done = subprocess.run(command, input=program + "\n", cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and f" {REFUSED[program]} " in done.stdout, done.stdout + done.stderr
+
+
+def unpickles(program: str) -> bool:
+    """Does a call allow that arrays of objects are unpickled?"""
+    keywords = [word for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call) for word in node.keywords]
+    return any(word.arg == "allow_pickle" and getattr(word.value, "value", True) is not False for word in keywords)
+
+
+def test_no_array_of_objects_is_unpickled():
+    assert unpickles("np.load(x, allow_pickle=True)") and unpickles("np.load(x, allow_pickle=yes)")
+    assert not unpickles("np.load(x, allow_pickle=False)")
+    files = [file for part in ("workbench", "apps", "benchmarks", "docs") for file in (ROOT / part).rglob("*.py")]
+    assert len(files) > 200 and not [file for file in files if unpickles(file.read_text())]
+
+
+@pytest.mark.slow
+def test_a_wheel_that_is_built_twice_has_the_same_bytes(tmp_path):
+    wheels = []
+    for name, mask, time in (("one", 0o022, 0), ("two/deeper", 0o077, 10**9)):
+        copy = tmp_path / name
+        for part in ("workbench", "data"):
+            shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+        for file in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copyfile(ROOT / file, copy / file)
+        for file in copy.rglob("*"):
+            os.chmod(file, (0o777 if file.is_dir() else 0o666) & ~mask)
+            os.utime(file, (time, time))
+        subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=copy, check=True, capture_output=True)
+        wheels += copy.glob("dist/*.whl")
+    first, second = (wheel.read_bytes() for wheel in wheels)
+    assert wheels[0].name == wheels[1].name and first == second and len(first) > 10**5
 
 
 def test_apps_and_notebooks_hold_no_logic():
