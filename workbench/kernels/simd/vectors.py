@@ -131,11 +131,16 @@ for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}
 
 
 def _pointer(context, builder, array_type, array, index, llvm):
-    """Pointer to the elements of an array from a flat index on."""
+    """Pointer to the elements of an array from a flat index on; where numba checks indices, those beyond are IndexErrors."""
     if array_type.layout != "C":
         raise TypingError(f"vectors need a C-contiguous array; got {array_type}, copy it first")
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), llvm.as_pointer())
+    made = context.make_array(array_type)(context, builder, array)
+    if context.enable_boundscheck:
+        end = builder.add(index, INT64(getattr(llvm, "count", 1)))
+        beyond = builder.or_(builder.icmp_signed("<", index, INT64(0)), builder.icmp_signed(">", end, made.nitems))
+        with builder.if_then(beyond, likely=False):
+            context.call_conv.return_user_exc(builder, IndexError, ("a vector that reaches beyond its array",))
+    return builder.bitcast(builder.gep(made.data, [index]), llvm.as_pointer())
 
 
 def _loaded(lanes):
@@ -186,7 +191,8 @@ def store(typing_context, array, index, values):
 @intrinsic
 def fetch(typing_context, array, index):
     def build(context, builder, sig, arguments):
-        pointer = _pointer(context, builder, sig.args[0], *arguments, ir.IntType(8))
+        data = context.make_array(sig.args[0])(context, builder, arguments[0]).data
+        pointer = builder.bitcast(builder.gep(data, arguments[1:]), ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, INT32, INT32, INT32])
         prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         builder.call(prefetch, [pointer, INT32(0), INT32(3), INT32(1)])  # to read, to keep, data
