@@ -10,12 +10,14 @@ from urllib.parse import urlencode
 import numpy as np
 import panel as pn
 import pytest
-from browser.desk import row
+from browser.desk import row, until
 from browser.servers import our_server, serving
 
 import workbench as wb
 from workbench.corpus import Corpus, hold_out_tokens
 from workbench.dashboard.notebooks.live_view import LiveView
+from workbench.dashboard.notebooks.tune import Tune
+from workbench.dashboard.shared.shell import column
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import Run
 from workbench.runs.store.notes import annotate, label_topic
@@ -89,6 +91,16 @@ def served(store):
         yield address
 
 
+def in_groups(n: int):
+    """All strings, n at a time."""
+    return (STRINGS[at : at + n] for at in range(0, len(STRINGS), n))
+
+
+def check_nothing_ran(page) -> None:
+    page.wait_for_timeout(300)
+    assert page.evaluate(INJECTED) == [], page.url
+
+
 @pytest.fixture
 def hostile(browser):
     """A function that opens a page without a policy; at the end no string may have become more than text there."""
@@ -102,8 +114,7 @@ def hostile(browser):
 
     yield open_page
     for page in context.pages:
-        page.wait_for_timeout(300)
-        assert page.evaluate(INJECTED) == [], page.url
+        check_nothing_ran(page)
     context.close()
     assert dialogs == []
 
@@ -136,9 +147,24 @@ def test_in_links(served, hostile):
     names = {"compare": ("path", "corpus", "engines", "n_topics", "q", "sort", "group", "against", "topics_of", "runs", "axis"),
              "topics": ("run", "with", "topic", "words", "relevance", "sizes", "document", "scores", "matches")}
     for name, parameters in names.items():
-        for at in range(2):
-            query = urlencode({parameter: STRINGS[97 * at + 3 * number] for number, parameter in enumerate(parameters)})
-            hostile(served.replace("compare", f"{name}?{query}"))
+        page = hostile(served.replace("compare", name))
+        for some in in_groups(25):  # every string through every parameter, and one alone through each
+            query = urlencode({parameter: some[number] for number, parameter in enumerate(parameters)})
+            page.goto(served.replace("compare", f"{name}?{query}"))
+            check_nothing_ran(page)
+            page.goto(served.replace("compare", f"{name}?{urlencode(dict.fromkeys(parameters, ' '.join(some)))}"))
+            check_nothing_ran(page)
+
+
+def test_in_names_of_uploaded_files(served, hostile):
+    page = hostile(served.replace("compare", "topics?run=one"))
+    page.get_by_text("20 topics of one, finished.").wait_for()
+    chooser = page.get_by_label("File of documents that the run has not seen")
+    for at, some in enumerate(in_groups(4)):
+        title, kind = f"{at}: {' '.join(some)}", (".txt", ".pdf")[at % 8 == 7]
+        chooser.set_input_files({"name": f"{title}{kind}", "mimeType": "text/plain", "buffer": STRINGS[at].encode()})
+        page.locator(".unseen").get_by_text(f"{at}: ").first.wait_for()
+        check_nothing_ran(page)
 
 
 def test_in_a_report_and_in_downloaded_figures(store, served, hostile, tmp_path):
@@ -158,3 +184,11 @@ def test_in_the_view_of_a_notebook(store, hostile, tmp_path):
     view = LiveView([store / "one", store / LOOSE])
     pn.io.save.save(view.card, tmp_path / "view.html", resources="inline")
     hostile((tmp_path / "view.html").as_uri()).locator("tr[data-run='one']").wait_for()
+
+
+def test_in_the_sliders_of_a_notebook(store, hostile, tmp_path):
+    cell = Tune(tmp_path / STRINGS[0].replace("/", ""), "cgs", store)
+    cell.start.clicks += 1
+    until(lambda: "onerror" in cell.said.object, "the corpus that is not there is told")
+    pn.io.save.save(column(cell.said, *cell.sliders.values(), cell.engine), tmp_path / "tune.html", resources="inline")
+    hostile((tmp_path / "tune.html").as_uri()).get_by_text("onerror").wait_for()

@@ -1,14 +1,17 @@
 """The server as others meet it: its password, what is only looked at, files that are too large, a server that comes again."""
 
 import socket
+from urllib.parse import urlencode
 
 import pytest
-from browser.desk import cells, row
+from browser.desk import cells, press, row, state, until
 from browser.servers import our_server, serving
 from toys import simulated
 
 from workbench.runs.execution.fit import fit
+from workbench.runs.execution.run import Run
 from workbench.runs.store.notes import annotate
+from workbench.runs.store.places import run_paths
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PASSWORD = "correct horse battery"
@@ -59,6 +62,27 @@ def test_the_password_is_asked_for_and_leads_to_the_page_that_was_wanted(new_pag
         page.get_by_role("button", name="Start", exact=True).wait_for()
         assert page.url.startswith(address)
         context.close()
+
+
+def test_what_is_started_through_one_server_is_seen_and_stopped_through_another_on_the_store(new_page, browser, tmp_path):
+    shared, query = tmp_path / "runs", urlencode({"engines": "cgs", "n_topics": 2, "n_iterations": 10**6})
+    context = browser.new_context()
+    with serving(our_server(), shared) as one, serving(our_server(), shared) as other:
+        first, second = new_page(f"{one}?{query}", context=context), new_page(other, context=context)
+        press(first, "Start")
+        first.get_by_text("1 run started,").wait_for()
+        (path,) = run_paths(shared)
+        try:
+            for page in (first, second):
+                until(lambda page=page: row(page, path.name).count() and state(page, path.name) == "running", "it is seen")
+            second.get_by_label(f"choose {path.name}").check()
+            press(second, "Stop")
+            for page in (first, second):
+                until(lambda page=page: state(page, path.name) == "stopped", "it is stopped")
+        finally:
+            context.close()
+            Run(path).stop()
+            Run(path).wait(30)
 
 
 def test_where_nothing_can_be_changed_nothing_offers_it_and_all_is_seen(looked_at, browser, store):

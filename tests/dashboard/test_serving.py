@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 from toys import simulated
 
+from workbench.dashboard.server.serve import ENDING
 from workbench.runs.execution.fit import start
 from workbench.runs.store.status import RUNNING
 
@@ -44,11 +46,15 @@ def end(process, how=signal.SIGTERM) -> tuple[int, str]:
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_when_it_is_told_to_though_a_thread_is_at_work_and_runs_go_on(tmp_path, how):
+    """Within the time that work is given, and what the machine takes to begin a server (some 3 s) for the rest."""
     run = start(simulated(), "cgs", n_topics=4, n_iterations=10**6, store=tmp_path / "runs", name="long")
     try:
+        begun = time.monotonic()
         with server(tmp_path / "runs", BUSY) as (process, address):
             urlopen(address, timeout=PATIENCE).close()
+            told = time.monotonic()
             assert end(process, how) == (0, "")
+            assert time.monotonic() - told < ENDING + (told - begun) and ENDING < 4
         assert run.state == RUNNING
     finally:
         run.stop()

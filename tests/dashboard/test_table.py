@@ -9,7 +9,9 @@ from workbench.dashboard.compare.table import SORTED_BY, RunTable, duration, row
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.runs.execution.run import open_run
+from workbench.runs.store import status
 from workbench.runs.store.notes import Notes
+from workbench.runs.store.status import read_json, replace_json
 
 
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
@@ -35,6 +37,17 @@ def test_a_row_shows_what_people_wrote_of_the_run_on_one_line(reading_of):
 def test_a_run_that_cannot_go_on_says_why_and_what_to_do(state, message, said, reading_of):
     assert row(reading_of(state=state, message=message))["why"].startswith(said)
     assert bool(row(reading_of(state=state, message=message))["why"]) == bool(said)
+
+
+def test_a_worker_that_was_killed_for_memory_says_so_in_its_row(new_run, tmp_path, monkeypatch):
+    path = new_run("killed")
+    said = read_json(path / "status.json") | {"state": "running", "iteration": 3, "oom_kill": 1}
+    replace_json(path / "status.json", said)
+    monkeypatch.setattr(status, "killed_for_memory", lambda: 2)
+    (reading,) = RunMonitor(path.parent).look().readings
+    assert row(reading)["state"] == "interrupted"
+    assert "Its worker ended without a word, perhaps killed for memory: the system has ended processes" in row(reading)["why"]
+    assert row(reading)["why"].endswith("Choose the run and press Resume; it goes on from its last checkpoint.")
 
 
 def test_what_has_no_value_is_sorted_by_none(reading_of):

@@ -50,7 +50,8 @@ def serve(
     from workbench.dashboard.server.serve import serve as serve_pages
 
     serving = Serving(
-        port, address, prefix, tuple(origins or ()), password_file, oauth, tuple(users or ()), no_password, read_only,
-        tuple(data or ()), max_upload, tuple(limits or ()),
+        port=port, address=address, prefix=prefix, origins=tuple(origins or ()), password_file=password_file, oauth=oauth,
+        users=tuple(users or ()), no_password=no_password, read_only=read_only, data=tuple(data or ()), max_upload=max_upload,
+        limits=tuple(limits or ()),
     )
     serve_pages(serving, store_path(store), show)
