@@ -19,6 +19,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.options import split_options
 from workbench.models import LDA
 from workbench.models.bayes_nets.drawing import draw_records
+from workbench.models.networks.shipped import author_topic, pachinko
 from workbench.records import Records
 
 N_DRAWS, THIN, BURN_IN, BINS = 15, 8, 40, 8
@@ -66,6 +67,31 @@ def look_at_topics(learnt: bool, corpus, engine, model, options, state):
     return [told, *([state.alpha[0], state.beta] if learnt else [])]
 
 
+AUTHORS = (("ann",), ("ann", "bob"), ("bob", "cleo"), ("cleo",), ("ann", "cleo"))
+NETWORKS = {"pachinko": (pachinko(3, 2, 0.6, 0.4), None), "author-topic": (author_topic(3, 0.6, 0.4), AUTHORS)}
+"""Networks of mixture levels, and the authors of their five documents."""
+
+
+def draw_paths(network: str, seed: int):
+    """A tiny corpus of a network of mixture levels."""
+    net, authors = NETWORKS[network]
+    corpus, truth = net.simulate(5, 6, 8, seed, authors)
+    return corpus, net.for_data(corpus), [joint_of_levels(net, truth)]
+
+
+def joint_of_levels(net, counts: dict) -> float:
+    """log p of words and paths but for the choice of an author, each as likely as the others of a document."""
+    named = {level.name: counts["n_kw" if level is net.levels[-1] else f"n_{level.name}"]
+             for level in net.levels if level.kind == "dirichlet"}
+    return sum(
+        dirichlet_multinomial(found.reshape(-1, found.shape[-1]), net.level(name).prior) for name, found in named.items()
+    )
+
+
+def look_at_paths(corpus, engine, model, options, state):
+    return [joint_of_levels(model, engine.counts(corpus, model, options, state))]
+
+
 def draw_nodes(network: str, seed: int):
     """A few records of a network whose tables are from their priors; its hidden nodes are left out."""
     fields, levels = ("a", "b", "c"), (("x", "y"),) * 3
@@ -107,10 +133,13 @@ def look_at_nodes(records, engine, model, options, state):
 
 LEARN = {"learn_alpha": "sampled", "learn_beta": "sampled", "alpha_form": "symmetric", "learn_after": 1, "learn_every": 1,
          "a_alpha": A, "b_alpha": B, "a_beta": A, "b_beta": B}
+FIXED = {"learn_after": 10**6}
+"""A prior of pachinko would be maximised otherwise, and truths are drawn from one that is not."""
 CASES = {
     "cgs": Case("cgs", {}, partial(draw_topics, False), partial(look_at_topics, False)),
     "cgs, words in order": Case("cgs", {"scan": "words"}, partial(draw_topics, False), partial(look_at_topics, False)),
     "cgs, priors learnt": Case("cgs", LEARN, partial(draw_topics, True), partial(look_at_topics, True)),
+    **{f"network-gibbs, {name}": Case("network-gibbs", FIXED, partial(draw_paths, name), look_at_paths) for name in NETWORKS},
     "bn-gibbs": Case("bn-gibbs", {}, partial(draw_nodes, "latent-class"), look_at_nodes),
     "bn-gibbs, tied": Case("bn-gibbs", {}, partial(draw_nodes, "hmm"), look_at_nodes),
     "bn-gibbs, tied, tables drawn": Case("bn-gibbs", {"tables": "drawn"}, partial(draw_nodes, "hmm"), look_at_nodes),
