@@ -28,7 +28,7 @@ def new_run(tmp_path, halves):
     def make(name, engine="svb", n_iterations=12, **settings):
         train, test = halves
         settings |= {"store": tmp_path / "runs", "name": name, "progress": False}
-        fit(train, engine, 4, test=test, n_iterations=n_iterations, **settings)
+        fit(train, engine, settings.pop("n_topics", 4), test=test, n_iterations=n_iterations, **settings)
         return tmp_path / "runs" / name
 
     return make

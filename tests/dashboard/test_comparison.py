@@ -51,6 +51,32 @@ def test_the_card_says_that_it_works_until_there_is_something(drawn, monkeypatch
     assert "being compared" in card.table.object
 
 
+def test_a_table_that_is_computed_anew_says_so_until_it_is_there(drawn, monkeypatch):
+    card, known = Comparison(Handover(), None), {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings}
+    card.show(drawn, known, None)
+    assert not card.said.visible and "<table" in card.table.object
+    waiting = []
+
+    def later(document, work, then, pool):
+        waiting.append(lambda: then(work(), None))
+
+    monkeypatch.setattr("workbench.dashboard.compare.comparison.in_background", later)
+    card.show(drawn._replace(runs=drawn.runs[:2]), known, None)
+    assert "2 runs are being compared; the table is of before" in card.said.object and "<table" in card.table.object
+    waiting.pop()()
+    assert not card.said.visible and "cgs" not in card.table.object
+    card.set_against("svb")
+    card.show(drawn._replace(runs=drawn.runs[:2]), known, None)
+    assert card.said.visible
+
+
+def test_rows_of_several_topics_are_in_order_and_set_against_the_best_of_them(new_run):
+    paths = [new_run(f"k{n_topics}", "cgs", n_topics=n_topics) for n_topics in (10, 2, 5)]
+    found = side_by_side(tuple((path, 12) for path in paths), None, None)
+    assert list(found.index) == ["cgs, K=2", "cgs, K=5", "cgs, K=10"]
+    assert set(found["reference"]) == {found["test_perplexity"].idxmin()} and (found["difference"] >= 0).all()
+
+
 def test_a_run_that_is_removed_meanwhile_is_left_out(drawn):
     rows = asked(drawn)
     shutil.rmtree(drawn.runs[-1][0])
@@ -69,7 +95,7 @@ def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn):
     assert "nothing to compare yet" in card.files.said.object
     card.show(drawn, known, None)
     assert card.table.object.count("<circle") == 2 and "From cgs" in card.table.object
-    assert list(card.reference.options.values()) == ["", "cgs", "svb"]
+    assert list(card.reference.options.values()) == ["", "svb", "cgs"]
     before = card.table.object
     card.files.buttons["Numbers as CSV"].clicks += 1
     assert card.files.said.object.count("simulated-comparison.csv") == 1

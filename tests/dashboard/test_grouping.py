@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from workbench.dashboard.compare.curve import Curve
-from workbench.dashboard.compare.grouping import Mean, mean_lines
+from workbench.dashboard.compare.figure_card import FigureCard
+from workbench.dashboard.compare.grouping import GROUPINGS, Mean, mean_lines
+from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import mean_curves
@@ -42,6 +44,26 @@ def test_runs_that_only_the_seed_tells_apart_are_one_line_and_keep_their_slot_as
     assert curve.members()[:2] == [["k"], ["a"]]
     curve.assign_lines(mean_lines([later, other, first]))
     assert curve.colours()["a"] == curve.colours()["b"] == colour != curve.colours()["k"]
+
+
+def test_all_that_is_chosen_is_compared_and_what_is_left_out_is_told(reading_of, monkeypatch):
+    card = FigureCard(Handover())
+    readable = {f"{k}-{seed}": reading_of(f"{k}-{seed}", n_topics=k, seed=seed) for k in range(1, 41) for seed in range(5)}
+    card.picked = list(readable)
+    card.show(readable)
+    assert len(card.compared().runs) == 200 and "192 more are in the comparison" in card.meaning.object
+    card.lines.value = GROUPINGS[1]
+    card.show(readable)
+    assert len(card.compared().runs) == 200 and "left out" not in card.meaning.object
+    card.picked = None  # the newest of their own accord: whole groups
+    card.show(readable)
+    compared = [path.name for path, *_ in card.compared().runs]
+    assert len(compared) == 60 and {name.split("-")[0] for name in compared} == {str(k) for k in range(1, 13)}
+    assert "140 older ones are left out of all of these; choose fewer to compare those." in card.meaning.object
+    monkeypatch.setattr("workbench.dashboard.compare.figure_card.MOST", 103)
+    card.picked = list(readable)
+    card.show(readable)
+    assert len(card.compared().runs) == 100 and "100 older ones are left out" in card.meaning.object
 
 
 def test_a_run_without_a_row_is_no_part_of_a_mean_until_it_has_one(reading_of):

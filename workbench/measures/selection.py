@@ -1,6 +1,7 @@
 """Selects runs from Datasets of several, and labels each by the settings in which they differ."""
 
 import numbers
+import re
 from collections.abc import Iterable
 from itertools import chain
 
@@ -140,11 +141,17 @@ def same_model(model: dict, other: dict) -> bool:
 
 
 def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
-    """The runs by data and then by engine, in the order of `PAPERS_ORDER`; otherwise as they came."""
+    """The runs by data, then by engine, in the order of `PAPERS_ORDER`, then by label, numbers by size; else as they came."""
     data, labels = data_of(runs), labels_of(runs)
     engines = [(*PAPERS_ORDER, engine := spec_of(run).engine).index(engine) for run in runs]
-    ranks = zip(map(data.index, data), engines, map(labels.index, labels), range(len(runs)), strict=True)
+    ranks = zip(map(data.index, data), engines, map(by_size, labels), range(len(runs)), strict=True)
     return [runs[at] for *_, at in sorted(ranks)]
+
+
+def by_size(text: str) -> list[tuple]:
+    """A key that sorts texts with the numbers in them by size: K=5 before K=10, r=3 before r=inf."""
+    parts = re.split(r"((?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?\b|\binf\b)", text)
+    return [(0, float(part), "") if at % 2 else (1, 0.0, part) for at, part in enumerate(parts)]
 
 
 def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:

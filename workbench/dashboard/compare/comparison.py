@@ -16,6 +16,7 @@ from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import column, labelled, message, styled, text
 from workbench.measures import MeasureError, final, paired_differences, perplexity_errors, reached_by_all, time_to
+from workbench.measures.selection import in_papers_order
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
 from workbench.runs.progress import decimals
@@ -43,13 +44,15 @@ class Comparison:
         self.found: pd.DataFrame | None = None
         self.reference = styled(pn.widgets.Select(
             label="Set against", options={BEST: ""}, value="", width=230, css_classes=["wb-unlabelled"]))
+        self.said = text(css_classes=["wb-mid"], visible=False)
         self.table = text("", "comparison.css", sizing_mode="stretch_width")
         self.files = Downloads(
             handover, {"Numbers as CSV": lambda: self._make("csv")},
             {name: partial(self._make, form) for name, form in FORMS.items()},
         )
         self.card = column(
-            column(text("<h2>Comparison</h2>", css_classes=["wb-mid"]), labelled(self.reference), kind="wb-bar"), self.table,
+            column(text("<h2>Comparison</h2>", css_classes=["wb-mid"]), labelled(self.reference), self.said, kind="wb-bar"),
+            self.table,
             *self.files.row("Download", "download the comparison"), kind="wb-card",
         )
 
@@ -71,11 +74,14 @@ class Comparison:
         asked = runs, until or None, self.reference.value or None
         if asked == self._asked or self._busy:
             return
+        anew = self._asked and _without_iterations(*asked) != _without_iterations(*self._asked)
         self._asked, self._busy = asked, bool(runs)
         if not runs:
             self._take(None, MeasureError("no run is drawn; draw some in the table"))
             return
         self.table.object = self.table.object or message("The runs are being compared …")
+        if anew and self.found is not None:
+            self.said.say(f"{len(runs)} runs are being compared; the table is of before …")
 
         def then(found, error) -> None:
             self._busy = False
@@ -87,6 +93,7 @@ class Comparison:
 
     def _take(self, found: pd.DataFrame | None, error: Exception | None) -> None:
         self.found = found
+        self.said.say("")
         if error is not None:
             self.table.object = message(sentence_of(error))
             return
@@ -103,6 +110,11 @@ class Comparison:
             return differences_file(found, drawn, form, columns)
 
         return work
+
+
+def _without_iterations(runs: tuple, *others) -> tuple:
+    """What is compared, however far it is."""
+    return tuple(path for path, _ in runs), *others
 
 
 @lru_cache(maxsize=32)
@@ -132,6 +144,7 @@ def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, refere
                 scored |= _scored(run)
     if not found:
         raise MeasureError("no run that is drawn has held-out tokens and a first iteration; there is nothing to compare")
+    found = in_papers_order(found)
     errors, differences = perplexity_errors(found, scored), paired_differences(found, reference, scored=scored)
     until = reached_by_all(found) if until is None else until
     table = errors.rename(value="test_perplexity", source="mc_source", low="documents_low", high="documents_high").merge(

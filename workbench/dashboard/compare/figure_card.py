@@ -9,7 +9,7 @@ import param
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, describe_measure
 from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
 from workbench.dashboard.compare.files import figure_file, report_file, table_file
-from workbench.dashboard.compare.grouping import GROUPINGS, MOST_RUNS, mean_lines
+from workbench.dashboard.compare.grouping import GROUPINGS, MOST, NEWEST, mean_lines, whole_lines
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.light_components import BokehModel
 from workbench.dashboard.shared.link import Part, widget_part
@@ -58,6 +58,7 @@ class FigureCard:
         })
         self.picked: list[str] | None = None     # drawn by hand; None: the newest eight
         self._beyond: list[Reading] = []         # wanted, and without room in the figure
+        self._left_out = 0                       # wanted, and not even compared
         self._empty = True                       # no run can be read
 
     def parts(self) -> dict[str, Part]:
@@ -78,13 +79,19 @@ class FigureCard:
     def show(self, readable: dict[str, Reading]) -> None:
         """Draws the runs that are picked, or the newest, as they were read."""
         wanted = list(readable) if self.picked is None else [name for name in self.picked if name in readable]
+        compared, beyond = wanted[:N_SLOTS], []
+        if self.means or self.picked is not None:
+            most = NEWEST if self.picked is None else MOST
+            lines = whole_lines(mean_lines([readable[name] for name in wanted[: 8 * most]]), most)
+            among = {name for line in lines for name in line.names}
+            compared = [name for name in wanted if name in among]
+            beyond = compared[N_SLOTS:]
         if self.means:
-            lines = mean_lines([readable[name] for name in wanted[:MOST_RUNS]])
             self.curve.assign_lines(lines)
             beyond = [name for line in lines[N_SLOTS:] for name in line.names]
         else:
-            self.curve.assign(wanted[:N_SLOTS])
-            beyond = wanted[N_SLOTS:] if self.picked is not None else []
+            self.curve.assign(compared[:N_SLOTS])
+        self._left_out = len(wanted) - len(compared) if self.means or self.picked is not None else 0
         self._beyond, self._empty = [readable[name] for name in beyond], not readable
         self.curve.show(readable)
         self.highlight.param.update(slots=self.curve.members(), said=self.curve.labels())
@@ -93,7 +100,7 @@ class FigureCard:
     def toggled(self, name: str) -> list[str]:
         """The runs that are drawn with one more, for which the oldest choice makes room, or without it."""
         drawn = list(self.curve.colours())
-        most = MOST_RUNS if self.means else N_SLOTS
+        most = MOST if self.means else N_SLOTS
         return [other for other in drawn if other != name] if name in drawn else [*drawn, name][-most:]
 
     def compared(self) -> Drawn:
@@ -139,12 +146,14 @@ class FigureCard:
             said += " No run that is drawn has it."
         if self._beyond:
             said += f" The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report."
+        if self._left_out:
+            said += f" {self._left_out:,} older ones are left out of all of these; choose fewer to compare those."
         if self._empty:
             said = "Curves appear here with the first iteration of the first run."
         self.meaning.object = message(said)
 
     def _take_runs(self, names: str) -> bool:
-        self.picked = [name for name in names.split(",") if name][:MOST_RUNS] or None
+        self.picked = [name for name in names.split(",") if name] or None
         return True
 
     def _take_measure(self, name: str) -> bool:

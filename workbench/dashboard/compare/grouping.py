@@ -13,8 +13,8 @@ from workbench.measures.selection import labels_of_specs
 NO_ROWS = np.empty((0, len(COLUMNS)))
 GROUPINGS = ("each run", "mean of seeds")
 SIGNS = {"α": "alpha", "β": "beta"}
-MOST_RUNS = 64
-"""Runs that the means are taken over without a choice by hand, the newest."""
+NEWEST, MOST = 64, 500
+"""Runs that are compared at most: without a choice by hand, the newest; and of those that are chosen."""
 
 
 class Line(NamedTuple):
@@ -34,6 +34,12 @@ def mean_lines(readings: list[Reading]) -> list[Line]:
         Line(names[-1], label if len(names) == 1 else f"{label} · mean of {len(names)}", tuple(names))
         for label, names in groups.items()
     ]
+
+
+def whole_lines(lines: list[Line], most: int) -> list[Line]:
+    """The first of them that have at most so many runs together, one at least: no line without some of its runs."""
+    totals = np.cumsum([len(line.names) for line in lines])
+    return lines[: max(1, int(np.searchsorted(totals, most, side="right")))]
 
 
 class Mean:

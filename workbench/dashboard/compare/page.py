@@ -12,7 +12,6 @@ from workbench.dashboard.compare.comparison import Comparison
 from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
-from workbench.dashboard.compare.grouping import MOST_RUNS
 from workbench.dashboard.compare.history import Lineage, Moves
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import n_runs, start_runs, summary_of_start
@@ -162,7 +161,7 @@ class ComparePage:
         self._pick(self.figure.toggled(name))
 
     def _draw_chosen(self, event) -> None:
-        self._pick([name for name in self._known if name in set(self.table.chosen)][:MOST_RUNS])
+        self._pick([name for name in self._known if name in set(self.table.chosen)])
 
     def _chosen(self, event) -> None:
         self.ticked.disabled = not event.new
