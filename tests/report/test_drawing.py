@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
 from workbench.measures import Curve
 from workbench.report.drawing import _figure
@@ -32,6 +33,20 @@ def test_a_legend_of_many_lines_leaves_the_panels_their_height():
     heights = many[:2, 3] - many[:2, 1]
     assert (heights > 0.7 * (few[0, 3] - few[0, 1])).all()
     assert many[2, 1] >= many[:2, 3].max()  # the legend stands above the panels, not on them
+
+
+@pytest.mark.parametrize(("name", "largest", "told", "tick"), [
+    ("log joint (nats)", -2.2e6, "log joint (10⁶ nats)", "−2"), ("updates", 3e5, "updates (10³)", "200"),
+    ("perplexity", 90_000.0, "perplexity", "80000"), ("bound (of all) (nats)", 4e9, "bound (of all) (10⁹ nats)", "2"),
+])
+def test_large_numbers_stand_in_thousands_that_the_name_of_the_axis_says(name, largest, told, tick):
+    curve = Curve("svb", "svb", np.arange(3.0), np.linspace(0, largest, 3), np.full(3, np.nan), 1)
+    drawn = overlay([curve], "test_perplexity", "iteration", looks(["svb"])).opts(ylabel=name, clone=True, backend="matplotlib")
+    figure = _figure([drawn], 2, True, None)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert axes.get_ylabel() == told and axes.yaxis.get_offset_text().get_text() == ""
+    assert tick in [label.get_text() for label in axes.get_yticklabels()] and axes.get_xlabel() == "iteration"
 
 
 def test_names_that_are_wider_than_the_page_stand_in_several_lines():

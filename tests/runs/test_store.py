@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
+from campaigns.file_operations import operations
 from same_bits import same_bits
 from short_runs import short_settings
 
@@ -258,6 +259,18 @@ def test_what_a_failed_start_still_writes_is_in_the_way_of_no_later_one(tmp_path
         create_run(tmp_path, spec, train, settings["test"])
     carry_on(create_run(tmp_path, spec, train, settings["test"]))
     assert [run.state for run in wb.open_runs(tmp_path)] == ["finished"]
+
+
+def test_a_disk_that_is_full_before_the_first_iteration_says_how_to_go_on(run):
+    def full(operation, do):
+        if "control.json" in operation.path:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), operation.path)
+        return do()
+
+    said = "cannot be written: No space left on device .*it is kept up to iteration 12; free space there, then go on with: work"
+    with operations(full), pytest.raises(StoreError, match=said):
+        wb.resume(run, n_iterations=14, progress=False)
+    assert wb.resume(run, n_iterations=14, progress=False).sizes["iteration"] == 14
 
 
 def test_a_run_that_cannot_get_its_name_is_told_as_such(tmp_path, monkeypatch):

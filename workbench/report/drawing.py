@@ -32,6 +32,7 @@ LETTER, LINE, SAMPLE = 0.075, 0.185, 0.55
 """Inches that a letter and a line of a legend or a title take, at 8 points, and the line beside a name."""
 NARROW, BELOW = 0.062, 0.4
 """Inches that a letter of an axis takes, and what lies below it."""
+LARGE, RAISED = 1e5, str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 USUAL_LINES = 2
 """Lines of a legend that a figure has room for; for more, and for titles of several lines, it grows."""
 _drawing = threading.RLock()
@@ -106,6 +107,9 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
     for axes in list(grid.flat)[len(panels):]:
         axes.remove()
     _share_heights(grid)
+    for axes in list(grid.flat)[: len(panels)]:
+        _name_powers(axes.xaxis)
+        _name_powers(axes.yaxis)
     more = sum(max(axes.get_title().count("\n") for axes in row if axes.figure is not None) for row in grid)
     if legend and entries:
         room = WIDTHS[columns] - SAMPLE
@@ -115,6 +119,21 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
         more += max(math.ceil(sum(name.count("\n") + 1 for name in told) / beside) - USUAL_LINES, 0)
     figure.set_figheight(figure.get_figheight() + LINE * more)
     return figure
+
+
+def _name_powers(axis) -> None:
+    """Numbers of 100,000 and more stand in thousands, millions, …, which the name of the axis says: log joint (10⁶ nats)."""
+    from matplotlib.ticker import FuncFormatter, ScalarFormatter
+
+    largest = max(map(abs, axis.get_view_interval()))
+    if not (isinstance(axis.get_major_formatter(), ScalarFormatter) and LARGE <= largest < math.inf):
+        return
+    power = 3 * int(math.log10(largest) / 3)
+    said, name = f"10{str(power).translate(RAISED)}", axis.get_label_text()
+    axis.set_major_formatter(FuncFormatter(lambda value, at: f"{value / 10**power:g}".replace("-", "−")))
+    what, _, unit = name.removesuffix(")").rpartition("(")
+    if name.strip():
+        axis.set_label_text(f"{what}({said} {unit})" if name.endswith(")") else f"{name} ({said})")
 
 
 def _share_heights(grid) -> None:

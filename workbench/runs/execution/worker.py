@@ -32,6 +32,7 @@ from workbench.runs.store.status import (
     request,
     requested,
     set_state,
+    set_wanted,
 )
 from workbench.runs.store.writer import RunWriter, lock_run
 
@@ -54,9 +55,9 @@ def carry_on(
     give_back_freed()
     with RunWriter(path, lock) as writer:
         spec = writer.spec
-        if not keep_request:
-            request(path, RUNNING)
         try:
+            if not keep_request:
+                set_wanted(path, RUNNING)
             train, test = _checked(spec, *corpora) if corpora else (
                 get_corpus(path.parent, name) if name else None for name in (spec.train, spec.test)
             )

@@ -73,10 +73,15 @@ def _has_checksums(path: Path) -> bool:
     return is_run(path) and has_checksums(path)
 
 
+def set_wanted(path: Path, wanted: str) -> None:
+    """Records the state that is wanted of the run in a folder."""
+    replace_json(path / "control.json", {"wanted": wanted})
+
+
 def request(path: Path, wanted: str) -> None:
-    """Records the state that is wanted of the run in a folder; a StoreError where that cannot be written."""
+    """The same for somebody who does not work on the run: a StoreError where that cannot be written."""
     try:
-        replace_json(path / "control.json", {"wanted": wanted})
+        set_wanted(path, wanted)
     except OSError as error:
         raise StoreError(f"cannot ask run '{path.name}' for anything: {error.strerror} ({path / 'control.json'})") from error
 
