@@ -63,6 +63,12 @@ def test_runs_are_found_by_words_and_keys_and_the_link_finds_them_again(url, new
         ("first all", 1), ("note:first", 1), ("state:finished svb", N_EACH), ('"the first"', 1), ("cgs-1 k:5", 10), ("r:1", 0),
     ):
         find(page, query, n)
+    page.get_by_text("There is no r: to look for. Keys are engine: k: seed: ").wait_for()
+    for query, told in (("engin:cgs", f"0 of {2 * N_EACH} runs found"), ("-engin:cgs", f"{2 * N_EACH} runs")):
+        page.get_by_label("Find runs").fill(query)
+        page.get_by_text(told, exact=True).wait_for()
+        page.get_by_text("There is no engin: to look for.").wait_for()
+    find(page, "nonsense", 0)
     page.get_by_text("No run is found. Take a word out").wait_for()
     find(page, "tag:paper engine:svb", 3)
     until(lambda: drawn(page) == ["svb-30", "svb-20", "svb-10"], "the newest first")

@@ -27,6 +27,14 @@ function fits(run, { not, key, word }) {
   return found !== not
 }
 
+// What is wrong with the keys of a query, in a sentence: keys that nothing has, options that no run has.
+function unknown(runs, query) {
+  const known = [...Object.keys(EXACT), ...Object.keys(BEGINS)]
+  const odd = terms(query).map(({ key }) => key).find((key) => key && !known.includes(key)
+    && !runs.some((run) => ` ${run.label.toLowerCase()}`.includes(` ${key}=`)))
+  return odd && `There is no ${odd}: to look for. Keys are ${known.map((key) => `${key}:`).join(" ")} and options as r:`
+}
+
 function find(runs, query) {
   const asked = terms(query)
   return asked.length ? runs.filter((run) => asked.every((term) => fits(run, term))) : runs

@@ -112,7 +112,9 @@ export function render({ model }) {
     table.ariaRowCount = listed.length + 1
     root.classList.toggle("lazy", listed.length > LAZY)
     tools.hidden = scroller.hidden = !runs.size; empty.hidden = runs.size > 0; put(empty, model.empty)
-    nothing.hidden = found.length > 0; put(nothing, "No run is found. Take a word out of the search, or clear it to see all runs.")
+    const odd = unknown([...runs.values()], asked)
+    nothing.hidden = found.length > 0 && !odd
+    put(nothing, odd || "No run is found. Take a word out of the search, or clear it to see all runs.")
     draw(); mark()
   }
 
