@@ -16,6 +16,8 @@ EXAMPLES = {
     "bound": ("h",),
     "runs": (),
     "show": ("a",),
+    "topics": ("a",),
+    "documents": ("a",),
     "note": ("a", "a first try", "--tag", "good"),
     "label": ("a", "0", "animals"),
     "pause": ("a",),

@@ -123,11 +123,35 @@ def _text(value) -> str:
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def engines(json: Json = False) -> None:
-    """List the engines with their sources and options, those of hyperparameters last, once for the engines that share them."""
-    found = wb.engines()
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"workbench {wb.__version__}")
+        raise typer.Exit
+
+
+def version(
+    show: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """Bayesian topic models, compared live."""
+
+
+def engines(
+    name: Annotated[list[str] | None, typer.Argument(metavar="ENGINE…", help="Engines whose options are wanted.")] = None,
+    json: Json = False,
+) -> None:
+    """List the engines, a line each; or the options of those that are named."""
+    from workbench.engines import get_engine
+
+    for each in name or ():
+        get_engine(each)  # which says what there is
+    found = {each: about for each, about in wb.engines().items() if not name or each in name}
     if json:
-        return print_json({"engines": [{"name": name, **about} for name, about in found.items()]})
+        return print_json({"engines": [{"name": each, **about} for each, about in found.items()]})
+    if not name:
+        print_table(("", "", ""), [(each, about["title"], about["source"]) for each, about in found.items()], left=(0, 1, 2))
+        return say("`workbench engines ENGINE` has the options of one")
     shared: dict[str, list[str]] = {}
     for name, about in found.items():
         say(f"{name}: {about['title']}. {about['source']}")

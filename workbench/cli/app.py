@@ -9,7 +9,7 @@ import traceback
 import typer
 from typer.exceptions import TyperException
 
-from workbench.cli import about, end_with, fitting, inferring, reproducing, serving, stored
+from workbench.cli import about, end_with, fitting, inferring, looking, reproducing, serving, stored
 from workbench.cli.completing import complete_values
 from workbench.cli.flags import Command, unreadable
 
@@ -30,10 +30,12 @@ app = typer.Typer(
 )
 for command in (
     fitting.fit, fitting.compare, fitting.resume, fitting.sweep, inferring.infer, inferring.bound,
-    stored.runs, stored.show, stored.pause, stored.stop, stored.remove, stored.figures, stored.report,
+    stored.runs, stored.show, looking.topics, looking.documents, stored.pause, stored.stop, stored.remove,
+    stored.figures, stored.report,
     stored.note, stored.label, stored.export, reproducing.reproduce, about.engines, serving.serve, about.doctor,
 ):
     app.command()(command)
+app.callback(no_args_is_help=True)(about.version)
 app.add_typer(about.data, name="data")
 complete_values(app, Command)
 

@@ -24,6 +24,7 @@ from workbench.cli.flags import (
     split_pairs,
     with_settings,
 )
+from workbench.cli.looking import print_words
 from workbench.cli.printing import describe, print_runs, resumable, say, store_path, summary
 from workbench.runs.settings import DEFAULT_ENGINES
 
@@ -46,7 +47,10 @@ def fit(
         return leave_in_background(runs, json)
     if restarts == 1:
         finish(runs[0], progress=progress, corpora=corpora)
-        return print_runs(summaries_of(runs, planned), json)
+        status = print_runs(summaries_of(runs, planned), json)
+        if not json:
+            print_words(runs[0])
+        return status
     best = best_of(resume(run, progress=progress, corpora=corpora) for run in runs)
     status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
     if not json and best.sizes["iteration"]:

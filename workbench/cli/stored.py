@@ -9,6 +9,7 @@ import typer
 
 import workbench as wb
 from workbench.cli.flags import FORMATS, Formats, Json, RunName, RunNames, Store
+from workbench.cli.looking import print_words
 from workbench.cli.printing import print_facts, print_files, print_json, print_runs, say, saying_warnings, store_path, summary
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")]
@@ -103,6 +104,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
         ("next", f"`workbench resume {found.name}` goes on from its last checkpoint" if status["state"] == LOST else ""),
     ])
     print_runs([summary(found)], False)
+    print_words(found)
 
 
 def _model_rows(spec) -> list[tuple[str, str]]:
@@ -113,27 +115,28 @@ def _model_rows(spec) -> list[tuple[str, str]]:
     return [("model", f"{first}: {text}"), *((f"  {name.removeprefix('level ')}", text) for name, text in others)]
 
 
-def pause(run: RunName, store: Store = None, json: Json = False) -> None:
-    """Hold a run after its present step."""
-    _request(find(run, store), "pause", json)
+def pause(run: RunNames, store: Store = None, json: Json = False) -> None:
+    """Hold runs after their present step."""
+    _request([find(name, store) for name in run], "pause", json)
 
 
-def stop(run: RunName, store: Store = None, json: Json = False) -> None:
-    """End a run after its present step; it can be resumed."""
-    _request(find(run, store), "stop", json)
+def stop(run: RunNames, store: Store = None, json: Json = False) -> None:
+    """End runs after their present step; they can be resumed."""
+    _request([find(name, store) for name in run], "stop", json)
 
 
-def _request(run, what: str, json: bool) -> None:
+def _request(runs: list, what: str, json: bool) -> None:
     from workbench.runs.execution.run import ENDED
 
-    status = run.status()
-    if status["state"] in ENDED:
-        say(f"{run.name} is {status['state']} at iteration {status['iteration']}; there is nothing to {what}")
-    else:
-        getattr(run, what)()
-        say(f"asked {run.name} to {what}")
+    for run in runs:
+        status = run.status()
+        if status["state"] in ENDED:
+            say(f"{run.name} is {status['state']} at iteration {status['iteration']}; there is nothing to {what}")
+        else:
+            getattr(run, what)()
+            say(f"asked {run.name} to {what}")
     if json:
-        print_runs([summary(run)], json)
+        print_runs([summary(run) for run in runs], json)
 
 
 def remove(

@@ -37,6 +37,11 @@ class RunReader:
         """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, then the topics."""
         return self._stored.rows(self._stored.committed(), after)
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each array of a snapshot, at the number of topics that is committed; cheap."""
+        n_topics = self._stored.committed().n_topics
+        return {name: self._stored.shape(name, n_topics) for name in self._stored.counts}
+
     @property
     def spec(self) -> RunSpec:
         """The settings, with the present last iteration and stop rule; cheap."""
