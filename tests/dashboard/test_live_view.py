@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 from bokeh.document import Document
@@ -19,7 +20,8 @@ from workbench.runs.store.layout import StoreError
 UNTOLD = {"n_iterations": 12, "time_left": None, "message": ""}
 
 
-def test_in_a_terminal_bars_stand_for_the_view_until_the_runs_have_ended(new_run, tmp_path, capsys):
+def test_in_a_terminal_bars_stand_for_the_view_until_the_runs_have_ended(new_run, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     paths = [new_run("one"), new_run("two", "cgs")]
     assert watch(paths) is None and Run(paths[0]).watch() is None and watch(store=tmp_path / "runs") is None
     told = capsys.readouterr().err

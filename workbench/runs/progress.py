@@ -2,18 +2,22 @@
 
 import contextlib
 import sys
+import time
 
 from tqdm import tqdm
 
 from workbench.runs.loop import Position
 from workbench.runs.spec import RunSpec
 
+TOLD_EVERY = 10.0
+"""Seconds between two lines where stderr is no terminal."""
+
 
 def bar(text: str | None, total: int, shown: bool = True, done: int = 0, **more) -> tqdm:
     """A bar on stderr that begins at ``done`` iterations; redrawn every ten seconds where stderr is no terminal."""
     return tqdm(
         total=total, initial=done, desc=text, unit="it", file=sys.stderr, dynamic_ncols=True, disable=not shown,
-        mininterval=0.2 if sys.stderr.isatty() else 10.0, **more,
+        mininterval=0.2 if sys.stderr.isatty() else TOLD_EVERY, **more,
     )
 
 
@@ -36,9 +40,36 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
         yield on_iteration if shown else None
 
 
+def _told(runs: list):
+    """The function that tells, in lines, how far the runs in a list are."""
+    reached, ended, told = dict.fromkeys(runs, 0), set(), [time.monotonic()]
+
+    def move(moved: list) -> None:
+        for run in moved:
+            status = run.status()
+            reached[run] = status["iteration"] / max(status["n_iterations"], 1)
+            if run not in ended and status["iteration"] >= status["n_iterations"]:
+                ended.add(run)
+                told[0] = time.monotonic()
+                done = f"{len(ended)} of {len(runs)} runs done"
+                print(f"{run.spec.caption}: {status['iteration']:,} iterations; {done}", file=sys.stderr, flush=True)
+        if time.monotonic() - told[0] >= TOLD_EVERY:
+            told[0] = time.monotonic()
+            share = sum(reached.values()) / len(runs)
+            print(f"{share:.0%} of all iterations; {len(ended)} of {len(runs)} runs done", file=sys.stderr, flush=True)
+
+    return move
+
+
 @contextlib.contextmanager
 def bars(runs: list, shown: bool = True):
-    """A bar for each `Run`, and the function that moves the bars of the runs in a list to their present iteration."""
+    """A bar for each `Run`, and the function that moves the bars of the runs in a list to their present iteration.
+
+    Where stderr is no terminal, which cannot draw several bars, a line when a run has come to its end, and one now and then.
+    """
+    if shown and not sys.stderr.isatty():
+        yield _told(runs)
+        return
     with contextlib.ExitStack() as stack:
         lines = {}
         for at, run in enumerate(runs):
