@@ -19,9 +19,10 @@ _HOMES = {
         "hold_out_rows", "hold_out_tokens", "keep_top_words", "load_corpus", "prepare", "read_corpus", "split_halves",
         "synthetic", "write_corpus",
     ),
+    "workbench.corpus.objects": ("corpus_of",),
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),
-    "workbench.measures": ("effective_samples",),
+    "workbench.measures": ("effective_samples", "representative_documents", "top_words", "topic_sizes"),
     "workbench.models.bayes_nets.bayes_net": ("BayesNet",),
     "workbench.models.bayes_nets.nodes": ("Node",),
     "workbench.models.bayes_nets.simulated": ("simulate_records",),
@@ -41,12 +42,13 @@ _HOMES = {
     "workbench.runs.execution.sweep": ("sweep",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = sorted([*_HOME_OF, "engines"])
+_MODULES = ("engines", "measures", "views")
+__all__ = sorted([*_HOME_OF, *_MODULES])
 
 
 def __getattr__(name: str):
-    if name == "engines":
-        return import_module("workbench.engines")
+    if name in _MODULES:
+        return import_module(f"workbench.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'workbench' has no attribute '{name}'")
     value = getattr(import_module(_HOME_OF[name]), name)

@@ -18,6 +18,7 @@ from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs,
 from workbench.corpus.text import count_words
 from workbench.data.arrays import frozen, plain_values, sealed, whole_numbers
 from workbench.data.drawing import check_whole
+from workbench.data.html import facts
 from workbench.data.saving import SavedByHash
 from workbench.errors import DataError
 
@@ -29,6 +30,8 @@ MOST_UNNAMED = 10_000_000
 runs out."""
 ROWWISE = ("titles", "authors", "labels", "times", "sequence")
 """Fields of one entry per document, besides the inputs."""
+SHOWN = 10
+"""Words that a notebook shows of a corpus."""
 TEXT_BYTES = 80
 """A title or a word, as Python holds it."""
 
@@ -214,6 +217,31 @@ class Corpus(SavedByHash):
             there = ", ".join(map(repr, self.input_names)) or "none"
             raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
         return self.inputs[:, self.input_names.index(name)]
+
+    # ------------------------------------------------------------------ ways out
+
+    def to_scipy(self):
+        """The counts as a scipy.sparse.csr_array (document, word) int32, which is a copy."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.counts.copy(), self.words.copy(), self.indptr.copy()), (self.n_documents, self.n_words))
+
+    def to_dataframe(self):
+        """A pandas DataFrame with a row a document: title, what else is known of it, its inputs, and n_tokens."""
+        import pandas as pd
+
+        known = {field: getattr(self, field) for field in ROWWISE if getattr(self, field) is not None}
+        columns = {{"titles": "title"}.get(field, field.removesuffix("s")): list(values) for field, values in known.items()}
+        columns |= {name: self.inputs[:, at] for at, name in enumerate(self.input_names)}
+        return pd.DataFrame(columns | {"n_tokens": self.document_tokens})
+
+    def _repr_html_(self) -> str:
+        """Sizes, the most frequent words and the first titles, for a notebook."""
+        totals = np.bincount(self.words, weights=self.counts, minlength=self.n_words)
+        words = [self.vocabulary[w] for w in np.argsort(-totals, kind="stable")[:SHOWN]]
+        more = " …" if self.n_documents > len(titles := self.titles[:3]) else ""
+        return facts(self.name, [*self.describe().items(), ("most frequent", " ".join(words)),
+                                 ("first documents", " · ".join(titles) + more)])
 
     # ------------------------------------------------------------------ sizes
 

@@ -23,8 +23,8 @@ from workbench.corpus.corpus import INT32_MAX
 from workbench.engines import ENGINES, any_with, get_engine
 from workbench.engines.engine import WarmStart
 from workbench.engines.options import named_options, options_of, split_options
-from workbench.errors import Got, InputError, Named
-from workbench.runs.settings import SETTINGS, RunSettings, names
+from workbench.errors import Got, InputError, Named, nearest_or_all
+from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, names
 from workbench.runs.stopping import WATCHED, StopRule
 
 IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
@@ -297,12 +297,28 @@ def _check_rule(spec: RunSpec, engine) -> None:
         raise SpecError(Named("stop_tolerance"), " is the number of steps to stop after, as 12000", Got(tolerance))
 
 
+ELSEWHERE = {
+    "n_topics": ("num_topics", "n_components", "k", "topics", "number_of_topics", "n_clusters"),
+    "n_iterations": ("iterations", "num_iterations", "n_iter", "max_iter", "iters", "passes", "epochs"),
+    "seed": ("random_state", "random_seed"), "n_threads": ("workers", "n_jobs", "threads", "num_threads"),
+    "beta": ("eta", "topic_word_prior"), "alpha": ("doc_topic_prior",), "test": ("test_corpus", "heldout"),
+}
+"""What other programs call these settings."""
+
+
+def no_setting(name: str, known) -> str:
+    """The sentence about a setting that there is not, with the one that was meant, if that can be told."""
+    meant = next((own for own, others in ELSEWHERE.items() if str(name).lower() in others and own in known), None)
+    hint = f"did you mean '{meant}'?" if meant else nearest_or_all(name, known)
+    return f"no setting '{name}'; {hint}"
+
+
 def checked(settings: dict) -> dict:
     """The settings of `RunSettings` that are given, whole numbers as ints; raises SpecError outside their ranges."""
     found = {}
     for name, value in settings.items():
         if name not in names(RunSettings):
-            raise TypeError(f"no setting '{name}'; there are {', '.join(names(RunSettings))}")
+            raise TypeError(no_setting(name, [*names(ModelSettings), *names(RunSettings)]))
         flags, low, high = (SETTINGS[name].metadata[what] for what in ("flags", "low", "high"))
         found[name] = value if low is None else whole(flags.split()[0].removeprefix("--"), value, low, high, name)
     return found

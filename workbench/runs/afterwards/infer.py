@@ -5,8 +5,6 @@ stay as the run left them; each engine folds documents in as it infers (`workben
 """
 
 import warnings
-from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +18,7 @@ from workbench.records import Records
 from workbench.runs.afterwards.infer_records import infer_records
 from workbench.runs.dataset import last_snapshot, model_of, priors_of
 from workbench.runs.execution.run import open_run
+from workbench.runs.given import data_from
 from workbench.runs.scoring import perplexity
 from workbench.runs.settings import LARGEST_SEED
 from workbench.runs.spec import RunSpec, SpecError, whole
@@ -54,20 +53,22 @@ class Topics(NamedTuple):
         return perplexity(pairs, mixture_probability(theta, word_probabilities(*self.of_words), pairs))
 
 
-def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.Dataset:
+def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **columns) -> xr.Dataset:
     """theta of unseen documents, and how much of them the run knows; raises SpecError, StoreError or CorpusError.
 
     Parameters
     ----------
     run : Dataset, Run, path or name
         What has learnt the topics; a name is looked up in ``store`` (default: ``WORKBENCH_STORE`` or ``./runs``).
-    documents : Corpus, or list of str; or Records, of a run of a Bayesian network: see `infer_records`
+    documents : Corpus, or what `workbench.fit` takes; or Records, of a run of a Bayesian network: see `infer_records`
         Raw strings are counted as `Corpus.from_texts` does by default. Where topics change over time, a document is of the year
         in its corpus's ``times``, or the nearest that the run knows; without one it is of the last year.
     seed : int
         Of the Gibbs sweeps; it plays no part in the deterministic engines.
     n_threads : int
         Never changes a bit.
+    **columns
+        text, id, time, label of a DataFrame, and vocabulary, as `workbench.fit` takes them.
 
     Returns
     -------
@@ -82,7 +83,7 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None) -> xr.D
     """
     if isinstance(documents, Records):
         return infer_records(run if isinstance(run, xr.Dataset) else open_run(run, store), documents, n_threads)
-    topics, corpus = _topics_of(run, store), _corpus_of(documents)
+    topics, corpus = _topics_of(run, store), data_from(documents, None, **columns)
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0 and corpus.n_tokens > 0:
         warnings.warn(
@@ -136,7 +137,7 @@ def document_completion(
     """
     if protocol not in PROTOCOLS:
         raise SpecError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}")
-    topics, corpus = _topics_of(run, store), _corpus_of(unseen)
+    topics, corpus = _topics_of(run, store), data_from(unseen, None)
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0:
         raise SpecError(f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own")
@@ -181,18 +182,6 @@ def _topics_of(run, store) -> Topics:
     spec, of_words = RunSpec.from_json(dataset.attrs["spec"]), LearntTopics(*priors_of(dataset).with_rest(n_kw))
     learnt = spec.parts()[0].learnt(model_of(dataset), last_snapshot(dataset), of_words)
     return Topics(spec, of_words, learnt, vocabulary, len(n_kw))
-
-
-def _corpus_of(documents) -> Corpus:
-    """A Corpus as it is, texts counted, or a sentence."""
-    if isinstance(documents, Corpus):
-        return documents
-    if isinstance(documents, (str, Path)) or not isinstance(documents, Iterable):
-        raise SpecError(
-            f"documents are a Corpus (workbench.load_corpus reads one) or a list of texts; got {documents!r}; "
-            "one text is written [text]"
-        )
-    return Corpus.from_texts(documents)
 
 
 def _about(topics: Topics, corpus: Corpus, known: Corpus, seed: int) -> dict:

@@ -13,17 +13,18 @@ import numpy as np
 from workbench.corpus import Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
-from workbench.errors import nearest_or_all, shown
+from workbench.errors import shown
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit, run_specs
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
+from workbench.runs.given import data_from, taken
 from workbench.runs.loading import ROWS
 from workbench.runs.progress import bars
 from workbench.runs.settings import DEFAULT_ENGINES, LARGEST_SEED, RunSettings, SplitSettings, named, names, of
-from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, whole
+from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, no_setting, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.runs.warm_start import warm_start_from
 
@@ -117,7 +118,7 @@ def _refuse_unknown(settings: dict) -> None:
     others = [name for name in signature(fit).parameters if name not in own]
     known = list(dict.fromkeys(("engines", "seeds", "seed", *names(SplitSettings), *others)))
     for unknown in (name for name in settings if name not in known):
-        raise SpecError(f"no setting '{unknown}'; {nearest_or_all(unknown, known)}", field=unknown, value=settings[unknown])
+        raise SpecError(no_setting(unknown, known), field=unknown, value=settings[unknown])
 
 
 def compare(
@@ -132,10 +133,11 @@ def compare(
         The per-iteration variables of `fit` with a dim ``run``; coordinates ``run`` (name), ``engine``,
         ``label`` and ``seed`` along it. What only some engines record is NaN for the others.
 
-    With a ``store`` the runs are kept and reopened when the same comparison is requested again, up to
-    ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, top words and singletons.
+    ``corpus`` may be what `fit` takes. With a ``store`` the runs are kept and reopened when the same comparison is requested
+    again, up to ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, top words and singletons.
     """
     whole("jobs", jobs, 1)
+    corpus = data_from(corpus, engines, **taken(settings))
     settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
     specs, train, test = plan(corpus, engines, start=start, store=store, **settings)
     planned = [Planned(spec, train, test) for spec in specs]
@@ -147,7 +149,7 @@ def compare(
     return side_by_side(run.progress() for run in runs)
 
 
-compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettings)
+compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettings, data_from)
 
 
 def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:

@@ -16,6 +16,7 @@ from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, memory_forecast, unfinished
 from workbench.runs.execution.run import Run, default_store, extend, find_run, make_runs, warn_of_other_kernels
 from workbench.runs.execution.worker import carry_on
+from workbench.runs.given import data_from, taken
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.progress import progress_bar
@@ -37,8 +38,10 @@ def fit(
 
     Parameters
     ----------
-    corpus : Corpus
-        Training documents.
+    corpus : Corpus, name or path, list of texts or of lists of tokens, pandas Series or DataFrame, matrix of counts
+        Training documents; see `workbench.corpus.objects.corpus_of`.
+    text, id, time, label : str, optional
+        Columns of a DataFrame. vocabulary: words of a matrix of counts, or of bags of words.
     engine : str
         A name of `workbench.engines`.
     n_topics, alpha, beta
@@ -94,6 +97,7 @@ def fit(
     ------
     SpecError, ModelError, OptionError, StoreError
     """
+    corpus = data_from(corpus, engine, **taken(settings))
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
     first = whole("seed", seed, 0, LARGEST_SEED)
     specs = [
@@ -104,7 +108,7 @@ def fit(
     return best_of(run_specs(specs, corpus, settings.get("test"), store, progress))
 
 
-fit.__signature__ = named(fit, make_spec, RunSettings)
+fit.__signature__ = named(fit, make_spec, RunSettings, data_from)
 
 
 def run_specs(specs: list[RunSpec], corpus: Corpus, test: Corpus | None, store, progress: bool) -> Iterator[xr.Dataset]:
@@ -172,6 +176,7 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
 
     Takes the settings of `fit`, by name; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.
     """
+    corpus = data_from(corpus, engine, **taken(settings))
     settings.pop("progress", None)
     if settings.pop("restarts", 1) != 1:
         raise SpecError("start makes one run; for restarts use fit, or start one run per seed")

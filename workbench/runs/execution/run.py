@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.data.html import facts
 from workbench.errors import nearest_or_all, shown
 from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.worker import launch
+from workbench.runs.progress import decimals
 from workbench.runs.spec import whole
 from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import CAPACITY, StoreError
@@ -112,6 +114,17 @@ class Run(RunReader):
         while self.state not in ENDED and (timeout is None or time.monotonic() - began < timeout):
             time.sleep(0.1)
         return self.state
+
+    def _repr_html_(self) -> str:
+        """State, settings and the last perplexity, for a notebook."""
+        status, spec, rows = self.status(), self.spec, self.progress()
+        at = f"{status['state']}, iteration {status['iteration']:,} of {status['n_iterations']:,}"
+        scores = [rows[name] for name in ("test_perplexity", "train_perplexity") if name in rows and rows.sizes["iteration"]]
+        told = [(one.attrs["long_name"], f"{float(one[-1]):,.{decimals(float(one[-1]))}f}") for one in scores[:1]]
+        return facts(self.name, [
+            ("state", at), ("engine", spec.label()), ("corpus", spec.corpus), ("K", spec.model.get("n_topics")),
+            ("seed", str(spec.seed)), *told, ("message", status["message"]),
+        ])
 
     def __repr__(self) -> str:
         status = self.status()

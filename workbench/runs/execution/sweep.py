@@ -18,6 +18,7 @@ from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import grid_axes, lay_out
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
+from workbench.runs.given import data_from, taken
 from workbench.runs.progress import bar
 from workbench.runs.settings import RunSettings, of
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
@@ -34,7 +35,7 @@ def sweep(
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : Corpus, or what `workbench.fit` takes
         Each run holds out a part of it, as in `workbench.compare`.
     grid : dict
         Lists of values: ``{"r": [0, 1, 2, "inf"], "n_topics": [10, 20]}``. A key is a setting (see
@@ -67,6 +68,7 @@ def sweep(
     SpecError, OptionError, ModelError, CorpusError, StoreError
     """
     whole("jobs", jobs, 1)
+    corpus = data_from(corpus, grid.get("engine", engine) if isinstance(grid, dict) else engine, **taken(settings))
     home = default_store() if store is None else Path(store)
     cells, runs = [], []
     for rung in rungs(corpus, grid, engine, seeds, home, warm, jobs, **settings):

@@ -1,0 +1,69 @@
+"""Fits, comparisons, sweeps and inference take documents as people have them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from same_bits import same_bits
+from toys import simulated
+
+import workbench as wb
+from workbench.corpus import Corpus
+from workbench.errors import DataError
+
+TEXTS = ["green ideas sleep", "furiously green ideas", "ideas sleep"]
+TABLE = pd.DataFrame({"body": TEXTS, "key": ["x", "y", "z"], "n": [1, 2, 3]})
+SHORT = {"n_topics": 2, "n_iterations": 3, "progress": False}
+
+
+def test_a_fit_of_texts_tables_and_counts_is_that_of_their_corpus(tmp_path):
+    corpus = Corpus.from_texts(TEXTS)
+    wanted = wb.fit(corpus, **SHORT)
+    same_bits(wb.fit(TEXTS, **SHORT), wanted)
+    same_bits(wb.fit(TABLE, text="body", **SHORT), wanted)
+    same_bits(wb.fit(corpus.to_scipy(), vocabulary=corpus.vocabulary, **SHORT), wanted)
+    assert wb.fit(TABLE, text="body", id="key", **SHORT)["document"].values.tolist() == ["x", "y", "z"]
+    (tmp_path / "texts.csv").write_text(TABLE.to_csv(index=False))
+    same_bits(wb.fit(tmp_path / "texts.csv", text="body", **SHORT), wanted)
+    same_bits(wb.infer(wanted, TABLE, text="body"), wb.infer(wanted, corpus))
+    same_bits(wb.infer(wanted, tmp_path / "texts.csv", text="body"), wb.infer(wanted, corpus))
+    run = wb.start(TABLE, text="body", store=tmp_path / "runs", n_topics=2, n_iterations=3)
+    assert run.wait(120) == "finished"
+    same_bits(run.dataset(), wanted)
+    assert "finished, iteration 3 of 3" in run._repr_html_() and "cgs" in run._repr_html_()
+
+
+def test_so_are_a_comparison_and_a_sweep(tmp_path):
+    corpus = simulated()
+    given = {"vocabulary": list(corpus.vocabulary)}
+    one = wb.compare(corpus, ["svb", "cgs"], **SHORT)
+    other = wb.compare(scipy.sparse.csr_array(corpus.to_scipy()), ["svb", "cgs"], **given, **SHORT)
+    np.testing.assert_array_equal(one["test_perplexity"], other["test_perplexity"])
+    grid = {"r": [0, 1]}
+    one = wb.sweep(corpus, grid, store=tmp_path / "one", **SHORT)
+    other = wb.sweep(corpus.to_scipy(), grid, store=tmp_path / "other", **given, **SHORT)
+    np.testing.assert_array_equal(one["test_perplexity"], other["test_perplexity"])
+
+
+def test_a_table_is_records_where_the_engine_infers_from_these():
+    found = wb.fit(TABLE[["key", "n"]], "bn-em", n_iterations=2, progress=False)
+    assert found.attrs["engine"] == "bn-em"
+    with pytest.raises(wb.SpecError, match="bn-em infers from Records, a DataFrame with a row a record, .*; got a list"):
+        wb.fit(TEXTS, "bn-em")
+    with pytest.raises(DataError, match="no data set and no file 'nowhere.csv'"):
+        wb.fit("nowhere.csv", **SHORT)
+
+
+@pytest.mark.parametrize(("name", "meant"), [
+    ("num_topics", "n_topics"), ("k", "n_topics"), ("n_components", "n_topics"), ("iterations", "n_iterations"),
+    ("random_state", "seed"), ("n_topic", "n_topics"), ("workers", "n_threads"),
+])
+def test_names_that_other_programs_use_are_told_apart(name, meant):
+    for make in (wb.fit, wb.start, wb.compare, lambda corpus, **given: wb.sweep(corpus, {"r": [1]}, **given)):
+        with pytest.raises((TypeError, wb.SpecError), match=f"no setting '{name}'; did you mean '{meant}'"):
+            make(simulated(), **{name: 2})
+
+
+def test_measures_and_views_are_names_of_the_package():
+    assert {"measures", "views", "top_words", "corpus_of"} <= set(dir(wb))
+    assert wb.measures.top_words is wb.top_words and wb.views.topic_words_view

@@ -1,0 +1,17 @@
+"""What a notebook shows of an object: a heading and a table of names and values, as HTML that has no style of its own."""
+
+from collections.abc import Iterable
+from html import escape
+
+
+def facts(heading: str, rows: Iterable[tuple[str, object]]) -> str:
+    """The HTML; rows without a value are left out, whole numbers have thousands."""
+    told = "".join(
+        f'<tr><th style="text-align: left">{escape(name)}</th><td style="text-align: left">{escape(_shown(value))}</td></tr>'
+        for name, value in rows if value not in (None, "")
+    )
+    return f"<div><strong>{escape(heading)}</strong><table>{told}</table></div>"
+
+
+def _shown(value) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
