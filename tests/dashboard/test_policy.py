@@ -11,7 +11,7 @@ from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import check_waiting, start_runs
 from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.policy import LOOK_ONLY, OF_OTHERS, Limits, Policy, PolicyError, set_policy
+from workbench.dashboard.shared.policy import LOOK_ONLY, OF_OTHERS, Limits, Policy, PolicyError
 from workbench.dashboard.shared.run_monitor import Follower
 from workbench.dashboard.shared.snapshots import labels_now, moment_of
 from workbench.dashboard.topics.page import TopicsPage
@@ -42,13 +42,6 @@ def folder(tmp_path):
     (folder / "ring").symlink_to(folder / "ring")
     os.mkfifo(folder / "pipe")
     return folder
-
-
-@pytest.fixture
-def ruled():
-    """A function that sets the policy for a test."""
-    yield lambda **settings: set_policy(Policy(**settings))
-    set_policy(Policy())
 
 
 def of_others(folder=None, **settings) -> Policy:
