@@ -1,9 +1,12 @@
 """What visitors may do where others come in: which files they may name, how much they may ask for, and what they are told."""
 
+import contextlib
 import os
 import socket
+from dataclasses import fields
 
 import pytest
+from short_runs import short_settings
 
 from workbench.dashboard.compare.fields import choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
@@ -15,7 +18,11 @@ from workbench.dashboard.shared.policy import LOOK_ONLY, OF_OTHERS, Limits, Poli
 from workbench.dashboard.shared.run_monitor import Follower
 from workbench.dashboard.shared.snapshots import labels_now, moment_of
 from workbench.dashboard.topics.page import TopicsPage
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import options_of
+from workbench.errors import InputError
 from workbench.runs.execution.run import Run
+from workbench.runs.settings import ModelSettings
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
 from workbench.runs.store.notes import read_notes
@@ -108,33 +115,63 @@ def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, sa
     assert mistakes_in(form.values())[name].endswith(said)
 
 
-@pytest.mark.parametrize("engine, name, field", [
-    ("network-vb", "super", "super"), ("hmm", "n_states", None), ("bn-vb", "n_states", None), ("raw-lds", "state_dim", None),
+@pytest.mark.parametrize("engine, name, value", [
+    ("network-vb", "super", 51), ("hmm", "n_states", "51"), ("hmm", "n_states", "10, 51"), ("bn-vb", "n_states", "51"),
+    ("raw-lds", "state_dim", "51"),
 ])
-def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, field):
-    form, key = Settings(), field or choice_of(engine, name).key
+def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, value):
+    form, key = Settings(), name if name == "super" else choice_of(engine, name).key
     form.engines.value, form.numbers["n_iterations"].value = [engine], 10
     if engine == "bn-vb":
         form.corpus.value = "votes"
-    if field:
+    if name == "super":
         form.network.value = "pachinko"
-    form.fields()[key].value = 51 if field else "51"
+    form.fields()[key].value = value
     assert key not in mistakes_in(form.values())
     ruled(limits=Limits(topics=50))
     assert mistakes_in(form.values())[key].endswith("must be at most 50 on this server; got 51")
 
 
 SIZES_NOTHING = {
-    "average_after", "batch", "learn_after", "learn_every", "moves_after", "moves_every", "n_chains", "n_draws", "n_inner",
-    "n_particles", "order_seed", "partition", "start_sweeps", "sweep_particles",
+    "average_after", "learn_after", "learn_every", "moves_after", "moves_every", "n_draws", "n_inner", "order_seed",
+    "start_sweeps",
 }
-"""Whole numbers that are no size of a state, or of which the forecast of memory holds the limit (chains, particles)."""
+"""Whole numbers that say when, how often or which."""
+SIZES_OTHERWISE = {"n_chains", "n_particles", "sweep_particles", "batch", "partition"}
+"""Chains and particles, which the limit of memory holds; parts of the data, which are no more than there are data."""
 
 
-def test_every_size_of_a_state_is_limited():
+def test_it_is_known_of_every_whole_number_whether_a_server_limits_it():
     for choice in choices():
-        if choice.field.metadata["whole"] and choice.field.name not in SIZES_NOTHING:
-            assert choice.field.metadata["size"], f"may a server limit {choice.field.name}?"
+        if choice.field.metadata["whole"] and choice.field.name not in SIZES_NOTHING | SIZES_OTHERWISE:
+            assert choice.field.metadata["size"], f"may a server limit {choice.field.name}? Then it is an option with size=True"
+    assert {each.name for each in fields(ModelSettings) if "int" in str(each.type)} == {"n_topics"}
+
+
+def sizing(name: str) -> set[str]:
+    """The whole numbers among the options of an engine on whose size its arrays or the forecast of its memory depend."""
+    train, settings = short_settings(name)
+
+    def measured(**options):
+        engine, model, own = make_spec(train, name, **settings, options=options).parts(train)
+        return model.dims(train), engine.memory(train, model, own)
+
+    def found(option: str, value: int) -> list:
+        with contextlib.suppress(InputError):  # a value that it cannot have, or that has no effect
+            return [measured(**{option: value})]
+        return []
+
+    whole = {option: about.metadata for option, about in options_of(get_engine(name)).items() if about.metadata["whole"]}
+    values = {option: [(about["low"] or 0) + more for more in (2, 3, 40)] for option, about in whole.items()}
+    some = {option: [one for value in values[option] for one in found(option, value)] for option in whole}
+    return {option for option, seen in some.items() if any(one != seen[0] for one in seen)}
+
+
+@pytest.mark.parametrize("name", [*ENGINES, "latent-class-em"])
+def test_every_number_that_makes_a_state_larger_is_limited_as_topics_are(monkeypatch, name):
+    monkeypatch.setitem(ENGINES, "latent-class-em", "families.latent_class_em")  # the example of a new family
+    marked = {option for option, about in options_of(get_engine(name)).items() if about.metadata["size"]}
+    assert sizing(name) - SIZES_OTHERWISE == marked
 
 
 def test_limits_stand_under_start_where_a_machine_of_ones_own_has_none(ruled):
