@@ -1,6 +1,7 @@
 """What visitors may do where others come in: which files they may name, how much they may ask for, and what they are told."""
 
 import contextlib
+import math
 import os
 import socket
 from dataclasses import fields
@@ -104,6 +105,7 @@ def test_the_form_refuses_a_path_outside_and_starts_nothing(ruled, folder, tmp_p
     ({"topics": 50}, "n_topics", "51", "must be at most 50 on this server; got 51"),
     ({"topics": 50}, "n_topics", "10, 51", "must be at most 50 on this server; got 51"),
     ({"iterations": 100}, "n_iterations", 101, "must be at most 100 on this server; got 101"),
+    ({"iterations": 1_000_001}, "n_iterations", 1_000_002, "must be at most 1,000,001 on this server; got 1000002"),
     ({"start": 3}, "n_topics", "2, 3, 4, 5", "where 3 may be started at once; take values out"),
 ])
 def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, said):
@@ -176,13 +178,18 @@ def test_every_number_that_makes_a_state_larger_is_limited_as_topics_are(monkeyp
 
 def test_limits_stand_under_start_where_a_machine_of_ones_own_has_none(ruled):
     def said():
-        return "".join(str(part.object) for part in Settings().view().select(lambda part: hasattr(part, "object")))
+        parts = Settings().view().select(lambda part: hasattr(part, "object"))
+        return "".join(str(part.object) for part in parts).replace("\N{NO-BREAK SPACE}", " ")
 
     assert "New runs" in said() and "At most" not in said()
-    ruled(limits=OF_OTHERS._replace(memory=0.5, waiting=float("inf")))
+    ruled(limits=OF_OTHERS._replace(memory=0.5, waiting=math.inf))
     assert (
-        "At most 50 runs at once, 200 from one page, 1,000 topics or states, 100,000 iterations, 0.5 GB of memory." in said()
+        "At most 50 runs a start, 200 runs a page, 1,000 topics or states, 100,000 iterations, 0.5 GB of memory." in said()
     )
+    ruled(limits=Limits(topics=200, pages=9))
+    assert ">At most 200 topics or states.<" in said()
+    ruled(others=True, limits=Limits(start=math.inf, iterations=2_500_000))
+    assert ">At most 2,500,000 iterations.<" in said()
 
 
 def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tmp_path):

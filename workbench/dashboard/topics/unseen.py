@@ -65,8 +65,8 @@ class Unseen:
         ), LatestTask()
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
         hint = (
-            f"or a file, up to {size(most)}, {MOST_TOKENS:,} tokens and {size(most_bytes())} for documents × topics: "
-            ".txt (one document), .csv or .jsonl (a column or field “text”)"
+            f"or a file of up to {size(most)}, {MOST_TOKENS:,} tokens and {size(most_bytes())} of memory for documents times "
+            "topics: .txt (one document), .csv or .jsonl (a column or field “text”)"
         )
         beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
         bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
