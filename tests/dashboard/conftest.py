@@ -8,6 +8,7 @@ from toys import simulated
 
 from workbench.corpus import hold_out_tokens
 from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.policy import Policy, set_policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.runs.execution.fit import fit
 from workbench.runs.store.notes import Notes
@@ -32,6 +33,13 @@ def new_run(tmp_path, halves):
         return tmp_path / "runs" / name
 
     return make
+
+
+@pytest.fixture
+def ruled():
+    """A function that sets the policy for a test."""
+    yield lambda **settings: set_policy(Policy(**settings))
+    set_policy(Policy())
 
 
 @pytest.fixture

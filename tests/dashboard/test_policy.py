@@ -1,9 +1,13 @@
 """What visitors may do where others come in: which files they may name, how much they may ask for, and what they are told."""
 
+import contextlib
+import math
 import os
 import socket
+from dataclasses import fields
 
 import pytest
+from short_runs import short_settings
 
 from workbench.dashboard.compare.fields import choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
@@ -11,11 +15,15 @@ from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import check_waiting, start_runs
 from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.policy import LOOK_ONLY, OF_OTHERS, Limits, Policy, PolicyError, set_policy
+from workbench.dashboard.shared.policy import LOOK_ONLY, OF_OTHERS, Limits, Policy, PolicyError
 from workbench.dashboard.shared.run_monitor import Follower
 from workbench.dashboard.shared.snapshots import labels_now, moment_of
 from workbench.dashboard.topics.page import TopicsPage
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import options_of
+from workbench.errors import InputError
 from workbench.runs.execution.run import Run
+from workbench.runs.settings import ModelSettings
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
 from workbench.runs.store.notes import read_notes
@@ -42,13 +50,6 @@ def folder(tmp_path):
     (folder / "ring").symlink_to(folder / "ring")
     os.mkfifo(folder / "pipe")
     return folder
-
-
-@pytest.fixture
-def ruled():
-    """A function that sets the policy for a test."""
-    yield lambda **settings: set_policy(Policy(**settings))
-    set_policy(Policy())
 
 
 def of_others(folder=None, **settings) -> Policy:
@@ -104,6 +105,7 @@ def test_the_form_refuses_a_path_outside_and_starts_nothing(ruled, folder, tmp_p
     ({"topics": 50}, "n_topics", "51", "must be at most 50 on this server; got 51"),
     ({"topics": 50}, "n_topics", "10, 51", "must be at most 50 on this server; got 51"),
     ({"iterations": 100}, "n_iterations", 101, "must be at most 100 on this server; got 101"),
+    ({"iterations": 1_000_001}, "n_iterations", 1_000_002, "must be at most 1,000,001 on this server; got 1000002"),
     ({"start": 3}, "n_topics", "2, 3, 4, 5", "where 3 may be started at once; take values out"),
 ])
 def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, said):
@@ -115,44 +117,79 @@ def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, sa
     assert mistakes_in(form.values())[name].endswith(said)
 
 
-@pytest.mark.parametrize("engine, name, field", [
-    ("network-vb", "super", "super"), ("hmm", "n_states", None), ("bn-vb", "n_states", None), ("raw-lds", "state_dim", None),
+@pytest.mark.parametrize("engine, name, value", [
+    ("network-vb", "super", 51), ("hmm", "n_states", "51"), ("hmm", "n_states", "10, 51"), ("bn-vb", "n_states", "51"),
+    ("raw-lds", "state_dim", "51"),
 ])
-def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, field):
-    form, key = Settings(), field or choice_of(engine, name).key
+def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, value):
+    form, key = Settings(), name if name == "super" else choice_of(engine, name).key
     form.engines.value, form.numbers["n_iterations"].value = [engine], 10
     if engine == "bn-vb":
         form.corpus.value = "votes"
-    if field:
+    if name == "super":
         form.network.value = "pachinko"
-    form.fields()[key].value = 51 if field else "51"
+    form.fields()[key].value = value
     assert key not in mistakes_in(form.values())
     ruled(limits=Limits(topics=50))
     assert mistakes_in(form.values())[key].endswith("must be at most 50 on this server; got 51")
 
 
 SIZES_NOTHING = {
-    "average_after", "batch", "learn_after", "learn_every", "moves_after", "moves_every", "n_chains", "n_draws", "n_inner",
-    "n_particles", "order_seed", "partition", "start_sweeps", "sweep_particles",
+    "average_after", "learn_after", "learn_every", "moves_after", "moves_every", "n_draws", "n_inner", "order_seed",
+    "start_sweeps",
 }
-"""Whole numbers that are no size of a state, or of which the forecast of memory holds the limit (chains, particles)."""
+"""Whole numbers that say when, how often or which."""
+SIZES_OTHERWISE = {"n_chains", "n_particles", "sweep_particles", "batch", "partition"}
+"""Chains and particles, which the limit of memory holds; parts of the data, which are no more than there are data."""
 
 
-def test_every_size_of_a_state_is_limited():
+def test_it_is_known_of_every_whole_number_whether_a_server_limits_it():
     for choice in choices():
-        if choice.field.metadata["whole"] and choice.field.name not in SIZES_NOTHING:
-            assert choice.field.metadata["size"], f"may a server limit {choice.field.name}?"
+        if choice.field.metadata["whole"] and choice.field.name not in SIZES_NOTHING | SIZES_OTHERWISE:
+            assert choice.field.metadata["size"], f"may a server limit {choice.field.name}? Then it is an option with size=True"
+    assert {each.name for each in fields(ModelSettings) if "int" in str(each.type)} == {"n_topics"}
+
+
+def sizing(name: str) -> set[str]:
+    """The whole numbers among the options of an engine on whose size its arrays or the forecast of its memory depend."""
+    train, settings = short_settings(name)
+
+    def measured(**options):
+        engine, model, own = make_spec(train, name, **settings, options=options).parts(train)
+        return model.dims(train), engine.memory(train, model, own)
+
+    def found(option: str, value: int) -> list:
+        with contextlib.suppress(InputError):  # a value that it cannot have, or that has no effect
+            return [measured(**{option: value})]
+        return []
+
+    whole = {option: about.metadata for option, about in options_of(get_engine(name)).items() if about.metadata["whole"]}
+    values = {option: [(about["low"] or 0) + more for more in (2, 3, 40)] for option, about in whole.items()}
+    some = {option: [one for value in values[option] for one in found(option, value)] for option in whole}
+    return {option for option, seen in some.items() if any(one != seen[0] for one in seen)}
+
+
+@pytest.mark.parametrize("name", [*ENGINES, "latent-class-em"])
+def test_every_number_that_makes_a_state_larger_is_limited_as_topics_are(monkeypatch, name):
+    monkeypatch.setitem(ENGINES, "latent-class-em", "families.latent_class_em")  # the example of a new family
+    marked = {option for option, about in options_of(get_engine(name)).items() if about.metadata["size"]}
+    assert sizing(name) - SIZES_OTHERWISE == marked
 
 
 def test_limits_stand_under_start_where_a_machine_of_ones_own_has_none(ruled):
     def said():
-        return "".join(str(part.object) for part in Settings().view().select(lambda part: hasattr(part, "object")))
+        parts = Settings().view().select(lambda part: hasattr(part, "object"))
+        return "".join(str(part.object) for part in parts).replace("\N{NO-BREAK SPACE}", " ")
 
     assert "New runs" in said() and "At most" not in said()
-    ruled(limits=OF_OTHERS._replace(memory=0.5, waiting=float("inf")))
+    ruled(limits=OF_OTHERS._replace(memory=0.5, waiting=math.inf))
     assert (
-        "At most 50 runs at once, 200 from one page, 1,000 topics or states, 100,000 iterations, 0.5 GB of memory." in said()
+        "At most 50 runs a start, 200 runs a page, 1,000 topics or states, 100,000 iterations, 0.5 GB of memory." in said()
     )
+    ruled(limits=Limits(topics=200, pages=9))
+    assert ">At most 200 topics or states.<" in said()
+    ruled(others=True, limits=Limits(start=math.inf, iterations=2_500_000))
+    assert ">At most 2,500,000 iterations.<" in said()
 
 
 def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tmp_path):

@@ -1,9 +1,11 @@
 """The Topics page without a browser: what each card tells of a run."""
 
 import io
+import itertools
 import json
 import re
 import shutil
+import tracemalloc
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,7 +13,9 @@ import pandas as pd
 import pytest
 
 from workbench.corpus import Corpus
+from workbench.dashboard.shared.downloads import size
 from workbench.dashboard.shared.link import from_query, to_query
+from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
@@ -35,7 +39,7 @@ from workbench.measures import (
     topics_by_size,
 )
 from workbench.report.drawing import WIDTHS
-from workbench.runs.afterwards.infer import infer
+from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run, open_run
 from workbench.runs.store.archive import get_corpus
@@ -396,16 +400,61 @@ def test_what_cannot_be_folded_in_is_a_sentence(of_words, name, content, kind, t
         folded(moment(of_words), name, content, kind)
 
 
-def test_a_small_file_of_very_many_documents_is_refused_before_theta_is_made(of_words, monkeypatch):
-    asked = moment(of_words)
-    n_topics = open_run(of_words).sizes["topic"]
-    monkeypatch.setattr(unseen, "MOST_SHARES", 1000 * n_topics)
+def csv_of(n: int) -> bytes:
+    """A file of n documents of one word."""
+    return b"text\n" + n * b"plum\n"
+
+
+@pytest.mark.parametrize("kind", [".csv", ".jsonl"])
+def test_a_small_file_of_very_many_documents_is_refused_before_inference(of_words, monkeypatch, kind):
+    each = inference_bytes(open_run(of_words), 1)
+    monkeypatch.setattr(unseen, "MOST_BYTES", 1000 * each)
     monkeypatch.setattr(unseen, "infer", lambda *asked: pytest.fail("inferred"))
-    content = b"text\n" + 1001 * b"plum\n"
-    with pytest.raises(ValueError, match=f"x.csv has 1,001 documents where a page takes 1,000 of {n_topics} topics; use `work"):
-        folded(asked, "x.csv", content, ".csv")
+    content = csv_of(1001) if kind == ".csv" else 1001 * b'{"text": "plum"}\n'
+    told = (
+        f"x has 1,001 documents, which take up to {size(1001 * each)} under 2 topics where a page takes {size(1000 * each)} "
+        "(1,000 documents); use `workbench infer` in a terminal"
+    )
+    with pytest.raises(ValueError, match=re.escape(told)):
+        folded(moment(of_words), "x", content, kind)
     with pytest.raises(pytest.fail.Exception):
-        folded(asked, "x.csv", content[:-5], ".csv")
+        folded(moment(of_words), "x", content[: content.rindex(b"\n", 0, -1) + 1], kind)
+
+
+@pytest.mark.parametrize("engine, settings", [
+    ("cgs", {"n_topics": 800}), ("network-vb", {"n_topics": 40, "model": "pachinko", "sizes": {"super": 20}}),
+])
+def test_of_many_topics_fewer_documents_are_taken_and_those_too_many_take_no_memory(store, engine, settings):
+    fit(Corpus.from_texts(WORDS), engine, n_iterations=1, store=store, name="many", progress=False, **settings)
+    n = 2 * unseen.MOST_BYTES // inference_bytes(open_run(store / "many"), 1)
+    with pytest.raises(ValueError, match=r"up to 40\d\.\d MB under \d+ topics where a page takes 200\.0 MB"):
+        tracemalloc.start()
+        try:
+            folded(moment(store / "many"), "x.csv", csv_of(n), ".csv")
+        finally:
+            taken = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+    assert taken < 20e6  # theta alone has more, of 800 topics
+
+
+def test_inference_takes_no_more_than_the_server_allows_its_runs(of_words, ruled):
+    each = inference_bytes(open_run(of_words), 1)
+    ruled(limits=Limits(memory=10.5 * each / 1e9))
+    assert folded(moment(of_words), "x.csv", csv_of(10), ".csv").corpus.n_documents == 10
+    with pytest.raises(ValueError, match=r"\(10 documents\)"):
+        folded(moment(of_words), "x.csv", csv_of(11), ".csv")
+
+
+def test_what_is_shown_of_many_documents_and_of_a_long_text_is_cut(of_words):
+    long = f"title,text\n{'T' * 1000},plum\n".encode() + 300 * b"more,plum\n"
+    listing = listed(folded(moment(of_words), "x.csv", long, ".csv"))["documents"]
+    assert len(listing) == 200 and len(listing[0]["title"]) == 200
+
+    types = ["plum", *("".join(word) for word in itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=3))]
+    found = folded(moment(of_words), "long", " ".join(types).encode(), ".txt")
+    told = unseen_document(found, 0, NONE, {})
+    assert len(told["words"]) == 400 and not told["raw"]
+    assert f"the 400 most frequent of {found.corpus.n_pairs:,}" in told["note"]
 
 
 def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(of_words, new_run, store):

@@ -19,7 +19,7 @@ class LatentClass:
     warm_starts: ClassVar = False
     nonparametric: ClassVar = False
 
-    n_classes: int = option(2, "classes of records", low=1, high=1000, whole=True)
+    n_classes: int = option(2, "classes of records", low=1, high=1000, whole=True, size=True)
 
     @classmethod
     def of(cls):

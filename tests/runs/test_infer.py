@@ -1,16 +1,19 @@
 """Unseen documents under a run: words matched by spelling, rates, protocols, and what is refused."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
 import twins
+from short_runs import run_of, short_settings
 from toys import corpus_of
 
 import workbench as wb
-from workbench.corpus import hold_out_documents, split_halves
+from workbench.corpus import Corpus, hold_out_documents, split_halves
+from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA, VARIABLES
-from workbench.runs.afterwards.infer import PROTOCOLS, known_part
+from workbench.runs.afterwards.infer import PROTOCOLS, inference_bytes, known_part
 from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
 
@@ -53,6 +56,41 @@ def test_theta_is_labelled_and_is_what_the_engine_folds_in(learnt, forty_documen
     np.testing.assert_allclose(found.theta.sum("topic"), 1.0, rtol=ROUNDING)
     assert wb.infer(learnt, unseen, seed=4, n_threads=3).identical(found)
     assert not np.array_equal(wb.infer(learnt, unseen, seed=5).theta, found.theta)
+
+
+def taken_by(run, n_documents: int) -> int:
+    """Bytes that inference of documents of one word holds at its peak, those apart that it holds of two documents."""
+    def peak(n: int) -> int:
+        documents = Corpus.from_pairs(np.arange(n), np.zeros(n, int), np.ones(n, int), list(run["word"].values), n)
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        wb.infer(run, documents)
+        return tracemalloc.get_traced_memory()[1] - before
+
+    tracemalloc.start()
+    try:
+        peak(2)  # what is imported and compiled at first is no part of it
+        return peak(n_documents) - peak(2)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", [name for name in ENGINES if get_engine(name).fold_in])
+def test_inference_takes_no_more_memory_than_is_told_with_any_engine(name):
+    run = run_of(name)
+    assert 0 < taken_by(run, 500) <= inference_bytes(run, 500)
+
+
+@pytest.mark.parametrize("engine, settings", [
+    ("vb", {"n_topics": 100}), ("sb-ctm-vb", {"n_topics": 60}), ("network-vb", {"n_topics": 60, "model": "author-topic"}),
+    ("network-vb", {"n_topics": 20, "model": "pachinko", "sizes": {"super": 30}}),
+    ("network-vb", {"n_topics": 2, "model": "hpam2", "sizes": {"super": 90}}),
+])
+def test_inference_takes_no_more_memory_than_is_told_nor_a_tenth_of_it_where_there_are_many_topics(engine, settings):
+    train, _ = short_settings("network-vb")
+    run = wb.fit(train, engine, n_iterations=1, progress=False, **settings)
+    told = inference_bytes(run, 500)
+    assert told / 10 < taken_by(run, 500) <= told
 
 
 def test_the_perplexity_in_the_attributes_is_that_of_the_tokens_theta_was_fitted_to(learnt, forty_documents):

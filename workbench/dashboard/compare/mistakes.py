@@ -10,7 +10,7 @@ from workbench.dashboard.compare.fields import MISSING, choice_of, reading_field
 from workbench.dashboard.compare.starting import combinations, grid_of, n_runs
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import worded
-from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.policy import figures, policy
 from workbench.engines import get_engine
 from workbench.engines.options import split_options
 from workbench.errors import InputError
@@ -24,7 +24,6 @@ from workbench.runs.spec import SpecError, checked, make_model, model_fields, wh
 
 OF_CORPUS = (*reading_fields(), "holdout", "holdout_per", "holdout_rows", "top_words", "singletons")
 """Fields that an error of a corpus may be about; otherwise it is about the corpus."""
-
 
 
 def mistakes_in(values: dict) -> dict[str, str]:
@@ -47,7 +46,7 @@ def mistakes_in(values: dict) -> dict[str, str]:
             choice = choice_of(engine, error.field)
             add(choice.key if choice else "engines", error)
     if not found and n_runs(values) > (most := policy().limits.start):
-        said = f"these are {n_runs(values):,} runs where {most:,g} may be started at once; take values out"
+        said = f"these are {n_runs(values):,} runs where {figures(most)} may be started at once; take values out"
         add(_longest(values), SpecError(said))
     return found
 
@@ -121,7 +120,7 @@ def _check_limit(name: str, limit: str, value) -> None:
     """Raises where a number is larger than it may be on this server; one that is none is told of elsewhere."""
     most = getattr(policy().limits, limit)
     if isinstance(value, int | float) and value > most:
-        raise SpecError.must_be(name, f"at most {most:,g} on this server", value)
+        raise SpecError.must_be(name, f"at most {figures(most)} on this server", value)
 
 
 def _longest(values: dict) -> str:

@@ -78,5 +78,7 @@ class Downloads:
 
 
 def size(n_bytes: int) -> str:
-    """A number of bytes as text: 34 kB, 1.2 MB."""
+    """A number of bytes as text: 34 kB, 1.2 MB, 3.4 GB."""
+    if n_bytes >= 999_950_000:
+        return f"{n_bytes / 1e9:,.1f} GB"
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 999_500 else f"{max(1, round(n_bytes / 1e3))} kB"

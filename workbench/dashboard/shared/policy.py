@@ -20,8 +20,8 @@ MANY = {
     "waiting": "runs may be unfinished at a time here", "pages": "pages may be open at a time here",
 }
 TOLD = {
-    "start": "{:,g} runs at once", "session": "{:,g} from one page", "waiting": "{:,g} unfinished here",
-    "topics": "{:,g} topics or states", "iterations": "{:,.0f} iterations", "memory": "{:,g} GB of memory",
+    "start": "runs a start", "session": "runs a page", "waiting": "unfinished runs", "topics": "topics or states",
+    "iterations": "iterations", "memory": "GB of memory",
 }
 LOOK_ONLY = "This server is to look at: nothing can be started, changed or removed here."
 
@@ -44,13 +44,14 @@ class Limits(NamedTuple):
     def check(self, name: str, n: float) -> None:
         """Raises PolicyError where so many are more than may be."""
         if n > (most := getattr(self, name)):
-            raise PolicyError(f"{most:,g} {MANY[name]}, and these are {n:,}; take fewer, or wait until some have ended")
+            raise PolicyError(f"{figures(most)} {MANY[name]}, and these are {n:,}; take fewer, or wait until some have ended")
 
     def told(self) -> str:
         """The limits of what is started, those alone that a machine of one's own has not; empty where there is none."""
         own = Limits()
         tighter = {name: most for name, most in self._asdict().items() if name in TOLD and most < getattr(own, name)}
-        return f"At most {', '.join(TOLD[name].format(most) for name, most in tighter.items())}." if tighter else ""
+        told = [f"{figures(most)}\N{NO-BREAK SPACE}{TOLD[name]}" for name, most in tighter.items()]
+        return f"At most {', '.join(told)}." if told else ""
 
 
 OF_OTHERS = Limits(50, 200, 200, 100, 1000, 100_000, 4)
@@ -110,6 +111,11 @@ class Policy(NamedTuple):
         """Raises PolicyError where nothing may be changed."""
         if self.read_only:
             raise PolicyError(LOOK_ONLY)
+
+
+def figures(most: float) -> str:
+    """A limit in figures, all of them: 0.5, 1,000,000."""
+    return f"{most:,.15g}"
 
 
 def _short(typed: str) -> str:

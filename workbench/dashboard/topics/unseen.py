@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import tempfile
 from functools import partial
@@ -20,20 +21,25 @@ from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import button, column, styled, text
-from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of
+from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of, made_of
 from workbench.dashboard.shared.uploads import Upload
-from workbench.dashboard.topics.documents import Shelf, piece, topics_of, words_coloured
+from workbench.dashboard.topics.documents import MOST_TYPES, Shelf, piece, topics_of, words_coloured
 from workbench.dashboard.topics.filled import NONE
 from workbench.measures import token_topics, used_topics
-from workbench.runs.afterwards.infer import infer
+from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.run import Run
+from workbench.views.elements import fitting
 
 MOST_TOKENS = 5 * 10**6
 """Tokens that a file counts."""
-MOST_SHARES = 5 * 10**6
-"""Documents times topics: numbers of a theta, of which some five are held for a moment."""
+MOST_BYTES = 200 * 10**6
+"""That inference may take for the documents of a file, which grows with documents times topics."""
 MOST_LISTED = 200
+MOST_LETTERS = 200
+"""Of a title that is shown."""
+MOST_TEXT = 50_000
+"""Letters of a text that is shown as it is; of a longer one the most frequent words are."""
 MOST_UNKNOWN = 40
 KINDS = (".txt", ".csv", ".jsonl")
 
@@ -59,8 +65,8 @@ class Unseen:
         ), LatestTask()
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
         hint = (
-            f"or a file, up to {size(most)}, {MOST_TOKENS:,} tokens and {MOST_SHARES:,} / K documents: .txt (one document), "
-            ".csv or .jsonl (a column or field “text”)"
+            f"or a file of up to {size(most)}, {MOST_TOKENS:,} tokens and {size(most_bytes())} of memory for documents times "
+            "topics: .txt (one document), .csv or .jsonl (a column or field “text”)"
         )
         beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
         bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
@@ -119,7 +125,7 @@ class Folded(NamedTuple):
     moment: Moment
     corpus: Corpus
     inferred: xr.Dataset
-    raw: str | None             # the text, where there is one text
+    raw: str | None             # the text, where there is one text, which is not too long to be shown
 
     def csv(self) -> File:
         """Every document with its theta."""
@@ -128,7 +134,9 @@ class Folded(NamedTuple):
         table = pd.DataFrame({"document": self.corpus.titles} | about | {
             f"topic {topic}": column for topic, column in zip(theta["topic"].values, theta.values.T, strict=True)
         })
-        return File(f"{self.moment.path.name}-unseen.csv", table.to_csv(index=False, lineterminator="\n").encode())
+        written = io.BytesIO()  # a text would take four bytes a letter
+        table.to_csv(written, index=False, lineterminator="\n")
+        return File(f"{self.moment.path.name}-unseen.csv", written.getvalue())
 
 
 def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folded:
@@ -150,12 +158,25 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     raw = content.decode("utf-8", errors="replace") if kind == ".txt" else None
     corpus = _uploaded(name, content, kind) if raw is None else Corpus.from_texts([raw], titles=[name])
     run = counts_of(moment)
-    if run is not None and corpus.n_documents > (most := MOST_SHARES // run.sizes["topic"]):
-        much = f"{name} has {corpus.n_documents:,} documents where a page takes {most:,} of {run.sizes['topic']:,} topics"
-        raise FileError(f"{much}; use `workbench infer` in a terminal")
+    if run is not None:
+        check_size(moment, name, corpus.n_documents, run.sizes["topic"])
     if run is not None and corpus.n_tokens and not set(corpus.vocabulary).intersection(run["word"].values):
         raise FileError(f"the run {moment.path.name} knows no word of {name}, so it has no topics; fold in text like its own")
-    return Folded(moment, corpus, infer(Run(moment.path), corpus), raw)
+    return Folded(moment, corpus, infer(Run(moment.path), corpus), raw if raw is None or len(raw) <= MOST_TEXT else None)
+
+
+def most_bytes() -> int:
+    """That inference may take here."""
+    return int(min(MOST_BYTES, policy().limits.memory * 1e9))
+
+
+def check_size(moment: Moment, name: str, n_documents: int, n_topics: int) -> None:
+    """Raises FileError for more documents than there is room for under so many topics."""
+    each, most = made_of(moment, partial(inference_bytes, n_documents=1)), most_bytes()
+    if n_documents * each > most:
+        much = f"{name} has {n_documents:,} documents, which take up to {size(n_documents * each)} under {n_topics:,} topics"
+        may = f"a page takes {size(most)} ({most // each:,} documents)"
+        raise FileError(f"{much} where {may}; use `workbench infer` in a terminal")
 
 
 def too_large(name: str, n_bytes: int) -> FileError:
@@ -182,7 +203,7 @@ def listed(found: Folded) -> dict:
     """The documents as `Shelf` lists them."""
     unknown, tokens = (found.inferred[name].values[:MOST_LISTED].tolist() for name in ("out_of_vocabulary", "n_tokens"))
     documents = [
-        {"document": at, "title": str(title), "share": share if n else None, "tokens": n}
+        {"document": at, "title": fitting(str(title), MOST_LETTERS), "share": share if n else None, "tokens": n}
         for at, (title, share, n) in enumerate(zip(found.corpus.titles[:MOST_LISTED], unknown, tokens, strict=True))
     ]
     return {"documents": documents, "caption": "documents that were folded in"}
@@ -191,20 +212,29 @@ def listed(found: Folded) -> dict:
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
     """A document as `Shelf` shows it: the text itself where it is at hand, else its words by count."""
     run, theta = documents_of(found.moment), found.inferred["theta"].values[document]
-    tokens = token_topics(run, found.corpus, document, theta)
+    one = found.corpus.of_documents([document])
+    n_types, bag = one.n_pairs, found.raw is None
+    if bag:
+        one = most_frequent(one, MOST_TYPES)
+    tokens = token_topics(run, one, 0, theta)
     unknown = tokens["word"].values[tokens["likely"].values < 0].astype(str)
-    note = "Words in the colours of their likeliest topics" + (
-        "; a bag of words has no order, so they stand by count." if found.raw is None else ", plain where they are stop words."
-    )
+    note = "Words in the colours of their likeliest topics, " + ("by count" if bag else "plain where they are stop words")
+    note += f"; the {MOST_TYPES} most frequent of {n_types:,}." if one.n_pairs < n_types else "."
     if len(unknown):
         more = f" and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
         note += f" Unknown to the run: {', '.join(unknown[:MOST_UNKNOWN])}{more}."
     used = used_topics(run)["topic"].values
     return {
-        "document": document, "title": found.corpus.titles[document], "topic": topic, "note": note,
-        "words": words_coloured(tokens) if found.raw is None else text_coloured(found.raw, tokens),
-        "raw": found.raw is not None, "topics": topics_of(used, theta[np.isin(run["topic"].values, used)], labels),
+        "document": document, "title": fitting(found.corpus.titles[document], MOST_LETTERS), "topic": topic, "note": note,
+        "words": words_coloured(tokens) if bag else text_coloured(found.raw, tokens), "raw": not bag,
+        "topics": topics_of(used, theta[np.isin(run["topic"].values, used)], labels),
     }
+
+
+def most_frequent(document: Corpus, n: int) -> Corpus:
+    """The one document with the n word types that it has most often."""
+    kept = np.sort(np.argsort(-document.counts, kind="stable")[:n])
+    return document.with_pairs([0, len(kept)], document.words[kept], document.counts[kept])
 
 
 def text_coloured(raw: str, tokens: xr.Dataset) -> list[dict]:

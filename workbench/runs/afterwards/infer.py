@@ -4,6 +4,7 @@ Words are matched by their spelling: what the run does not know is left out and 
 stay as the run left them; each engine folds documents in as it infers (`workbench.engines.lda.fold_in`).
 """
 
+import math
 import warnings
 from typing import NamedTuple
 
@@ -13,6 +14,8 @@ import xarray as xr
 from workbench.corpus import Corpus, split_halves
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, word_probabilities
+from workbench.engines.memory import DOUBLE
+from workbench.kernels.simd.lanes import LANES
 from workbench.models import VARIABLES
 from workbench.records import Records
 from workbench.runs.afterwards.infer_records import infer_records
@@ -28,6 +31,8 @@ PROTOCOLS = {
     "foldin_same": "theta is fitted to the very tokens that are scored; optimistic",
 }
 """What a perplexity of unseen documents may mean; the name always travels with the number."""
+HELD = 5
+"""Numbers that inference has at a time for each that a run has of a document: measured for every engine, none has more."""
 
 
 class Topics(NamedTuple):
@@ -104,6 +109,21 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **colum
     return xr.Dataset(
         {name: (VARIABLES[name].dims, values, VARIABLES[name].attrs) for name, values in data.items()}, coords, attrs
     )
+
+
+def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
+    """At most how many bytes `infer` holds for so many documents, what the run has learnt of words apart.
+
+    run : Dataset of a run; what a network has of an author is there for each document, as of somebody new.
+
+    `HELD` numbers for each that the run has of a document: of pachinko those of each super-topic and topic too.
+    """
+    rows = {"document", getattr(getattr(model_of(run), "author", None), "name", "document")}
+    numbers = [
+        math.prod(length for dim, length in values.sizes.items() if dim not in rows and dim != "snapshot")
+        for values in run.data_vars.values() if rows.intersection(values.dims)
+    ]
+    return n_documents * DOUBLE * HELD * sum(n + LANES for n in numbers)
 
 
 def document_completion(
