@@ -465,7 +465,7 @@ def test_on_a_telephone_the_page_is_as_wide_as_its_window(url, new_page, finishe
     until(lambda: row(page, "done-cgs").count(), "the runs are there")
     until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is as wide as the window")
     box = page.get_by_label("cgs", exact=True).bounding_box()
-    assert box["x"] + box["width"] <= 390 and page.get_by_role("button", name="by topic", exact=True).is_visible()
+    assert box["x"] + box["width"] <= 390 and page.get_by_role("button", name="joint", exact=True).is_visible()
 
 
 def test_the_comparison_stays_where_it_was_scrolled_to(url, new_page, finished):
