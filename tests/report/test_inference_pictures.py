@@ -9,7 +9,7 @@ import pytest
 from comparisons import made_up, tiny_run
 
 import workbench as wb
-from workbench.measures import final, spec_of
+from workbench.measures import TOPIC_NUMBERS, final, spec_of
 from workbench.report.captions import definitions, settings
 from workbench.report.gathering import gather
 from workbench.report.tables import label_rows, move_tables, prior_rows, topic_tables, with_figures
@@ -93,6 +93,20 @@ def test_the_data_behind_the_figures_are_those_of_the_runs(mixed):
     parent = mover()
     (edge,) = rows_of("lineage", [begun_from(parent), parent])
     assert (edge["run"], edge["parent"], edge["iteration"]) == ("vb-begun", parent.attrs["name"], 2)
+
+
+def test_a_number_of_topics_that_never_changes_is_told_and_not_drawn(mixed):
+    def drawn(runs):
+        picture = next(one for one in pictures(runs) if one.name == "topic-numbers")
+        return [panel.Curve.values()[0].vdims[0].name for panel in picture.panels], picture.caption
+
+    names, caption = drawn(mixed)
+    assert "effective_topics" in names and f"by {len(names)} definitions" in caption
+    flat = [run.assign(n_large_topics=run["n_large_topics"] * 0 + 2) if "n_large_topics" in run else run for run in mixed]
+    names, caption = drawn(flat)
+    assert "n_large_topics" not in names and "Always the same, and not drawn: topics with at least a hundredth" in caption
+    still = [run.assign({name: run[name] * 0 + 2 for name in TOPIC_NUMBERS}) for run in flat if "n_active_topics" in run]
+    assert drawn(still)[0] == ["n_active_topics"] and "by one definition: " in drawn(still)[1]
 
 
 def test_bounds_stand_in_one_table_each_in_nats_and_for_a_token():

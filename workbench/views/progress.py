@@ -172,12 +172,22 @@ def draw_objectives(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """How many topics there are, by each definition."""
+    """How many topics there are, by each definition by which their number changes."""
+    changing = [name for name in TOPIC_NUMBERS if any(_changes(run, name) for run in shown.runs)] or TOPIC_NUMBERS[:1]
+    meanings = [VARIABLES[name].meaning for name in changing]
+    definitions = f"by {len(meanings)} definitions, in this order" if len(meanings) > 1 else "by one definition"
+    still = [VARIABLES[name].meaning for name in TOPIC_NUMBERS if name not in changing]
     yield _numbers(
-        view, shown, TOPIC_NUMBERS,
-        "How many topics there are over the iterations, by three definitions, in this order: "
-        f"{'; '.join(VARIABLES[name].meaning for name in TOPIC_NUMBERS)}.",
+        view, shown, changing,
+        f"How many topics there are over the iterations, {definitions}: {'; '.join(meanings)}."
+        + (f" Always the same, and not drawn: {'; '.join(still)}." if still else ""),
     )
+
+
+def _changes(run, name: str) -> bool:
+    """Has a number of the run more than one value over the iterations?"""
+    values = quantity(run, name)
+    return values is not None and len(np.unique(values.values)) > 1
 
 
 def draw_concentrations(view: View, shown: SideBySide) -> Iterator[Picture]:
