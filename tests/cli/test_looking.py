@@ -1,12 +1,14 @@
 """What the commands show of topics and documents."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import workbench as wb
 from workbench.cli import looking
+from workbench.cli.printing import print_files
 from workbench.measures import representative_documents, top_words, topic_sizes, topics_by_size
 
 
@@ -93,3 +95,11 @@ def test_engines_have_a_line_each_and_options_when_they_are_named(command):
     assert [each["name"] for each in found] == ["cgs"]
     status, _, said = command("engines", "cg")
     assert status == 2 and "did you mean 'cgs'?" in said
+
+
+def test_of_many_files_the_folders_are_told(capsys):
+    few = [Path(f"out/{at}.csv") for at in range(8)]
+    print_files(few, False)
+    assert capsys.readouterr().err.splitlines() == [str(path) for path in few]
+    print_files([*few, Path("out/a.png"), Path("more/b.svg")], False)
+    assert capsys.readouterr().err.splitlines() == ["out: 9 files (csv, png)", "more: 1 file (svg)"]

@@ -7,6 +7,7 @@ import json
 import math
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import Run
 
+MOST_FILES = 8
+"""Paths that are listed one by one."""
 FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
 
 
@@ -69,11 +72,14 @@ def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
 
 
 def print_files(paths: list[Path], as_json: bool) -> None:
-    """Prints the paths of written files, as JSON on stdout or one a line on stderr."""
+    """Prints the paths of written files, as JSON on stdout or one a line on stderr; of many their folders, and how many."""
     if as_json:
         return print_json({"files": [str(path) for path in paths]})
-    for path in paths:
-        say(str(path))
+    if len(paths) <= MOST_FILES:
+        return say("\n".join(map(str, paths)))
+    for folder, n in Counter(path.parent for path in paths).items():
+        kinds = ", ".join(dict.fromkeys(path.suffix.lstrip(".") for path in paths if path.parent == folder))
+        say(f"{folder}: {n} file{'s' if n != 1 else ''} ({kinds})")
 
 
 def number(value: float | None, unit: str = "") -> str:
