@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Annotated
 
 import typer
@@ -61,7 +62,12 @@ def print_words(run) -> None:
     """Prints the largest topics of a run with their words; nothing where it has none yet, no words, or very many documents."""
     if max(map(math.prod, run.shapes().values()), default=0) > LARGE:
         return say(f"`workbench topics {run.name}` has the words of its topics")
-    dataset = run.dataset()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about notes, of which others tell
+            dataset = run.dataset()
+    except wb.SpecError as error:  # its corpus is not there
+        return say(str(error))
     if not {"phi", "n_kw"} <= set(dataset) or not dataset.sizes.get("snapshot"):
         return
     found = _found(dataset, SHOWN_WORDS, 1.0)
