@@ -68,9 +68,9 @@ def test_a_name_is_not_data_to_be_split(split, data):
         split(data, *["year"] * (split is wb.hold_out_rows))
 
 
-def test_a_name_is_not_data_to_be_compared():
-    with pytest.raises(InputError, match="must be a Corpus or Records .*; got 'kos'"):
-        wb.compare("kos", "cgs")
+def test_a_number_is_not_data_to_be_compared():
+    with pytest.raises(InputError, match="documents are a Corpus, a name or path, .*; got 3"):
+        wb.compare(3, "cgs")
 
 
 @pytest.mark.parametrize("engine", ["vb", "cgs", "cvb0", "network-gibbs"])
