@@ -3,7 +3,7 @@
 from workbench.dashboard.compare.fields import SINGLETONS_IN_WORDS
 
 ROWS = "text,body,name,kind\n" + (
-    "apples the pears plums x7,red green blue red,one,fruit\napples pears cherries,red blue green,two,colour\n" * 20
+    "apples the pears plums Café x7,red green blue red,one,fruit\napples pears cherries,red blue green,two,colour\n" * 20
 )
 CELLS = "a,b,n\n" + "x,u,1\nNA,u,2\ny,?,1\nx,v,2\n" * 6   # records
 RECORDS = {"engines": ["bn-vb"], "path": "records.csv"}   # of the folder of the form's file
@@ -61,7 +61,11 @@ REST = {   # name: (what is chosen or typed, of a run's spec and training corpus
     "label": ("kind", lambda spec, train: train.labels[:2], ("fruit", "colour"), {}),
     "stop_words": ("none", lambda spec, train: "the" in train.vocabulary, True, {}),
     "min_documents": ("21", lambda spec, train: set(train.vocabulary), {"apples", "pears"}, {}),
-    "max_share": ("0.5", lambda spec, train: set(train.vocabulary), {"plums", "cherries"}, {}),
+    "max_share": ("0.5", lambda spec, train: set(train.vocabulary), {"plums", "cherries", "café"}, {}),
+    "ngrams": ("2", lambda spec, train: "apples_pears" in train.vocabulary, True, {}),
+    "min_letters": ("6", lambda spec, train: set(train.vocabulary), {"apples", "cherries"}, {}),
+    "lowercase": ("no", lambda spec, train: "Café" in train.vocabulary, True, {}),
+    "accents": ("strip", lambda spec, train: "cafe" in train.vocabulary, True, {}),
     "token_pattern": (r"\w+\d", lambda spec, train: train.vocabulary, ("x7",), {}),
     "top_words": ("2", lambda spec, train: (spec.split["top_words"], set(train.vocabulary)), (2, {"apples", "pears"}), {}),
     "singletons": (SINGLETONS_IN_WORDS["both-own"], lambda spec, train: spec.split["singletons"], "both-own", {"text": "body"}),

@@ -31,7 +31,7 @@ _HOMES = {
     "workbench.records": (
         "DataError", "Records", "hold_out_cells", "hold_out_records", "hold_out_whole_records", "read_records",
     ),
-    "workbench.report": ("export_run", "save_figures", "write_report"),
+    "workbench.report": ("export_run", "save_figures", "write_report", "write_tables"),
     "workbench.runs.afterwards.bound": ("hybrid_bound",),
     "workbench.runs.execution.compare": ("compare",),
     "workbench.runs.execution.fit": ("fit", "resume", "start"),

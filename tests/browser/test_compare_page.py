@@ -206,10 +206,10 @@ def test_drawing_by_hand_and_the_newest_again(url, new_page, finished):
     page.get_by_label("draw done-svb").click()
     until(lambda: figure(page)["legend"] == ["cgs"], "one is drawn")
     until(lambda: page.get_by_label("draw done-svb").get_attribute("aria-pressed") == "false", "the swatch is empty")
-    press(page, "Newest eight")
+    press(page, "Show latest 8")
     until(lambda: len(figure(page)["legend"]) == 2, "both are drawn again")
     page.get_by_label("choose done-svb").check()
-    press(page, "Draw chosen")
+    press(page, "Show selected")
     until(lambda: figure(page)["legend"] == ["svb"], "what is chosen is drawn")
     until(lambda: "runs=done-svb" in page.evaluate("location.search"), "the link says so")
 
@@ -224,7 +224,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     page.get_by_label("Schedule").select_option("sequential")
     typed = {
         "r": "inf", "Chains": 2, "Topics K": 3, "alpha": 0.2, "beta": 0.3, "Iterations": 40, "Seed": 5, "Number of seeds": 2,
-        "Test share": 0.2,
+        "Held-out share": 0.2,
     }
     for label, value in typed.items():
         fill(page, label, value)
@@ -318,7 +318,7 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url
     assert other.get_by_label("Singletons").input_value() == "out of training"
 
     press(page, "Options: defaults")
-    page.get_by_label("Start from").select_option(path.name)
+    page.get_by_label("Initialise").select_option(path.name)
     press(page, "Start")
     (warm,) = until(lambda: {one for one in store.iterdir() if not one.name.startswith(".")} - before - {path}, "it is made")
     assert read_spec(warm).start["name"] == path.name
@@ -405,7 +405,7 @@ WRONG = (
     ("Vocabulary", 0, "Vocabulary must be a whole number of at least 1"), ("beta", 0, "Beta must be a number greater than 0"),
     ("Iterations", 0, "Iterations must be a whole number"),
     ("Seed", -1, "Seed must be a whole number"), ("Number of seeds", 0, "Number of seeds must be a whole number"),
-    ("r", "often", "“r” of svb-cgs must be"), ("Test share", 2, "Test share must be"),
+    ("r", "often", "“r” of svb-cgs must be"), ("Held-out share", 2, "Held-out share must be"),
     ("Path of the corpus", "/no/such/file", "No file and no folder"),
 )
 
@@ -452,7 +452,7 @@ def test_nothing_is_cut_off(url, new_page, finished):
     for width in (800, 1440, 2560):
         page.set_viewport_size({"width": width, "height": 900})
         until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is as wide as the window")
-        for label in ("Topics K", "Test share"):
+        for label in ("Topics K", "Held-out share"):
             box = page.get_by_label(label).bounding_box()
             assert box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
         assert page.locator(".wb-table").evaluate("table => table.scrollWidth <= table.clientWidth")
@@ -473,10 +473,10 @@ def test_the_comparison_stays_where_it_was_scrolled_to(url, new_page, finished):
     table = page.locator("table[aria-label=comparison]")
     table.wait_for()
     table.evaluate(f"table => {{ {HOST}.scrollLeft = 60 }}")
-    against, before = page.get_by_label("Set against"), table.inner_text()
-    other = next(one for one in against.locator("option").all_inner_texts()[1:] if f"From {one}\t" not in before)
+    against, before = page.get_by_label("Baseline"), table.inner_text()
+    other = next(one for one in against.locator("option").all_inner_texts()[1:] if f"Difference from {one}\t" not in before)
     against.select_option(label=other)
-    until(lambda: f"From {other}" in table.inner_text(), "the table is another")
+    until(lambda: f"Difference from {other}" in table.inner_text(), "the table is another")
     assert table.evaluate(f"table => {HOST}.scrollLeft") == 60
 
 

@@ -104,7 +104,7 @@ def test_means_smoothing_and_target_are_drawn_downloaded_and_in_the_link(page, n
     assert looks(page, "line")[slot]["y"] == "line" and looks(page, "raw")[slot] | {"part": ""} == {
         "part": "", "alpha": pytest.approx(0.28), "y": "test_perplexity"}
     assert "faint" in page.locator("p[role=status]", has_text="Held-out").inner_text()
-    fill(page, "Until perplexity", 5)
+    fill(page, "Target perplexity", 5)
     until(lambda: page.evaluate(TARGET) == 5, "the line moves")
     until(lambda: page.evaluate(CROSSINGS, "iteration") == [], "no curve comes down to it")
     name, content = download(page, "CSV")
@@ -117,7 +117,7 @@ def test_means_smoothing_and_target_are_drawn_downloaded_and_in_the_link(page, n
     other = new_page(page.evaluate("location.href"))
     until(lambda: other.evaluate(TARGET) == 5 and len(looks(other, "raw")) == 2, "the link shows the same")
     assert sorted(figure(other)["legend"]) == sorted(figure(page)["legend"])
-    fill(page, "Until perplexity", 0)
+    fill(page, "Target perplexity", 0)
     until(lambda: page.evaluate(TARGET) is None, "0 takes the line away")
 
 
@@ -205,8 +205,8 @@ def test_labels_are_compared_with_intervals_and_set_against_another_reference(pa
     wanted = paired_differences([open_run(store / name) for name in reversed(names)], "svb").sel(label="cvb")
     table = page.locator("table[aria-label=comparison]")
     table.wait_for()
-    page.get_by_label("Set against").select_option("svb")
-    until(lambda: "From svb" in table.inner_text(), "svb is the reference")
+    page.get_by_label("Baseline").select_option("svb")
+    until(lambda: "Difference from svb" in table.inner_text(), "svb is the reference")
     (told,) = [line for line in cells(page, "comparison") if line[0] == "cvb"]
     digits = decimals(float(told[2].replace(",", "")))
     low, high = (f"{float(wanted[name]):+,.{digits}f}".replace("-", "−") for name in ("difference_low", "difference_high"))

@@ -165,7 +165,7 @@ def test_several_values_make_a_sweep_that_waits_in_line(url, new_page, store, tm
     press(page, "Options: defaults")
     for label, value in {"Topics K": "2, 3", "r": "0, inf", "Iterations": 6, "Runs at a time": 1}.items():
         fill(page, label, value)
-    page.get_by_text("4 runs, 1 at a time and the others in line.").wait_for()
+    page.get_by_text("4 runs, 1 in parallel, 3 queued.").wait_for()
     fill(page, "Topics K", "2, 0")
     page.get_by_text("Topics must be a whole number").wait_for()
     fill(page, "Topics K", "2, 3")

@@ -72,7 +72,7 @@ def test_a_file_of_ones_own_is_read_when_the_form_has_told_what_it_needs(url, ne
     field = page.get_by_label("Text column", exact=True)
     assert field.get_attribute("aria-invalid") == "true"
     assert 0 <= said.bounding_box()["y"] - field.bounding_box()["y"] - field.bounding_box()["height"] < 30
-    page.get_by_text("Nothing is started; mend").wait_for()
+    page.get_by_text("Nothing is started; fix the").wait_for()
     fill(page, "Text column", "body")
     said.wait_for(state="hidden")
     press(page, "Start")

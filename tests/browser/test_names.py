@@ -39,16 +39,16 @@ COMPARE = """
   - group "Lines":
     - button "each run" [pressed]
     - button "mean of seeds" [pressed=false]
-  - textbox "Until perplexity"
-  - button "increase Until perplexity"
-  - button "decrease Until perplexity"
+  - textbox "Target perplexity"
+  - button "increase Target perplexity"
+  - button "decrease Target perplexity"
   - slider "Smoothing"
   - figure "curves of the runs; the table has what they reached":
     - button "highlight svb"
   - group "download the figure":
     - button "SVG"
   - table "runs of the store"
-  - combobox "Set against"
+  - combobox "Baseline"
   - table "comparison"
   - group "download the comparison"
   - navigation "topics of runs":
@@ -122,7 +122,7 @@ def test_what_is_pressed_follows_the_choice_and_groups_that_are_drawn_anew(home,
 def test_labels_and_their_neighbours_are_no_messages(home, new_page):
     page = new_page(f"{home}/compare")
     said = page.get_by_role("status").all_inner_texts()
-    assert not {"Show", "Axis", "Range", "Lines", "Until perplexity", "Set against", "Download"} & set(said)
+    assert not {"Show", "Axis", "Range", "Lines", "Target perplexity", "Baseline", "Download"} & set(said)
     assert any("perplexity" in one for one in said)  # what a measure means is read out when it changes
 
 

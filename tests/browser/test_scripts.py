@@ -126,7 +126,7 @@ def test_on_the_compare_page(served, hostile):
     page.get_by_label("choose all runs").check()
     page.get_by_text("3 chosen").wait_for()
     assert page.get_by_text(STRINGS[1][:40]).count()
-    page.get_by_role("button", name="Draw chosen").click()
+    page.get_by_role("button", name="Show selected").click()
     box = page.locator("[aria-label^='curves of the runs']").bounding_box()
     for step in range(1, 12):
         page.mouse.move(box["x"] + box["width"] * step / 12, box["y"] + box["height"] / 2)  # its tooltips
@@ -139,7 +139,7 @@ def test_on_the_topics_page(served, hostile):
     for circle in page.locator("[data-topic]").all()[:5]:
         circle.hover(force=True)
     page.get_by_label("Text of a document that the run has not seen").fill("\n".join(STRINGS))
-    page.get_by_role("button", name="Fold in").click()
+    page.get_by_role("button", name="Infer topics").click()
     page.locator(".unseen [role=status]").first.wait_for()
 
 

@@ -392,10 +392,10 @@ def test_another_run_is_matched_and_the_flow_drawn(page, store):
 def test_text_is_folded_in_typed_and_uploaded(page, tmp_path):
     unseen = card(page, "unseen")
     field = page.get_by_label("Text of a document that the run has not seen")
-    unseen.get_by_role("button", name="Fold in").click()
+    unseen.get_by_role("button", name="Infer topics").click()
     unseen.get_by_text("is empty").wait_for()
     field.fill("The apple, the PEAR and a unicorn.")
-    unseen.get_by_role("button", name="Fold in").click()
+    unseen.get_by_role("button", name="Infer topics").click()
     unseen.get_by_text("33.3 % of 3 tokens are unknown").wait_for()
     until(lambda: unseen.locator(".text").inner_text() == "The apple, the PEAR and a unicorn.", "the text is there")
     assert unseen.locator(".token.unknown").all_inner_texts() == ["unicorn"]

@@ -223,7 +223,7 @@ def test_the_record_is_told_in_words():
             "no document of 'corpus' has the label 'rec.auto'; perhaps 'rec.autos'",
         ),
         (lambda c: drop_stop_words(c, WORDS), "no token of 'corpus' would be left; keep more of its words"),
-        (lambda c: drop_stop_words(c, "french"), "stop_words must be 'english', a list of words or None; got 'french'"),
+        (lambda c: drop_stop_words(c, 3), "stop_words must be a language, a file, a list of words or None; got 3"),
         (lambda c: prepare(c, per="word"), "per must be one of corpus, document, half; got 'word'"),
         (lambda c: prepare(c, singletons="none"), "singletons must be one of keep, train, both-own, both-full; got 'none'"),
         (lambda c: prepare(c, 1), "fraction must be a number of at least 0 and below 1; got 1"),

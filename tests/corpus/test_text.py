@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 
 from workbench.corpus import Corpus, CorpusError
+from workbench.corpus.words import WORD_PATTERN, languages, stop_list
 
 FRUIT = ["Apple banana apple", "banana cherry", "Cherry, cherry and apple!"]
 
@@ -51,6 +53,50 @@ def test_words_of_any_alphabet_count_and_numbers_do_not():
 def test_stop_words_may_be_given_or_left_alone():
     assert Corpus.from_texts(FRUIT, stop_words=["apple"]).vocabulary == ("and", "banana", "cherry")
     assert "and" in Corpus.from_texts(FRUIT, stop_words=None).vocabulary
+
+
+def test_stop_words_of_other_languages_and_of_a_file(tmp_path):
+    text = ["Der Apfel und die Birne", "La pomme et la poire"]
+    assert Corpus.from_texts(text, stop_words="german").vocabulary == ("apfel", "birne", "et", "la", "poire", "pomme")
+    assert Corpus.from_texts(text, stop_words="fr").vocabulary == ("apfel", "birne", "der", "die", "poire", "pomme", "und")
+    (tmp_path / "mine.txt").write_text("apfel\n\n Pomme \n")
+    for own in (tmp_path / "mine.txt", str(tmp_path / "mine.txt")):
+        assert not {"apfel", "pomme"} & set(Corpus.from_texts(text, stop_words=own).vocabulary)
+    assert languages()[0] == "english" and {"german", "french", "spanish"} <= set(languages()) and len(languages()) > 30
+    assert Corpus.from_texts(FRUIT, stop_words="en").content_hash == Corpus.from_texts(FRUIT).content_hash
+
+
+def test_case_accents_and_short_words():
+    text = ["Café cafe CAFÉ, El Niño"]
+    assert Corpus.from_texts(text, lowercase=False).vocabulary == ("CAFÉ", "Café", "El", "Niño", "cafe")
+    assert counts(Corpus.from_texts(text, accents="strip")) == [{"cafe": 3, "el": 1, "nino": 1}]
+    assert Corpus.from_texts(text, min_letters=4).vocabulary == ("cafe", "café", "niño")
+    assert Corpus.from_texts(["The cat AND the dog"], lowercase=False).vocabulary == ("cat", "dog")
+    assert Corpus.from_texts(["el café"], stop_words=["CAFÉ"], accents="strip").vocabulary == ("el",)
+
+
+def test_ngrams_are_of_words_that_follow_each_other_without_stop_words():
+    corpus = Corpus.from_texts(["new york and new jersey", "york"], ngrams=3)
+    assert counts(corpus) == [{
+        "new": 2, "york": 1, "jersey": 1, "new_york": 1, "york_new": 1, "new_jersey": 1, "new_york_new": 1,
+        "york_new_jersey": 1,
+    }, {"york": 1}]
+    assert Corpus.from_texts(FRUIT, ngrams=1).content_hash == Corpus.from_texts(FRUIT).content_hash
+
+
+def test_a_tokenizer_takes_the_place_of_the_pattern():
+    corpus = Corpus.from_texts(["A-b c-D", "the c-d"], tokenizer=str.split)
+    assert counts(corpus) == [{"a-b": 1, "c-d": 1}, {"c-d": 1}]
+    assert counts(Corpus.from_texts(["東京都"], tokenizer=lambda text: [text[:2], text[2:]])) == [{"東京": 1, "都": 1}]
+
+
+def test_the_words_are_those_of_scikit_learn_where_nothing_else_is_asked_for():
+    text = [" ".join(FRUIT), "don't x_1 naïve the Äpfel's e-mail 42 U.S.", "ß ŉ İstanbul ﬁne"]
+    counter = CountVectorizer(stop_words=sorted(stop_list("english")), token_pattern=WORD_PATTERN)
+    table = counter.fit_transform(text).toarray()
+    corpus = Corpus.from_texts(text)
+    assert corpus.vocabulary == tuple(counter.get_feature_names_out())
+    assert (corpus.to_scipy().toarray() == table).all()
 
 
 def test_stop_words_are_cut_by_the_same_pattern_as_the_text():
@@ -104,8 +150,17 @@ def test_labels_and_name_are_kept():
         (FRUIT, {"min_documents": 0}, "min_documents must be a whole number of at least 1; got 0"),
         (FRUIT, {"max_share": 1.5}, "max_share must be a share of the documents, above 0 and at most 1; got 1.5"),
         (FRUIT, {"max_words": 0}, "max_words must be a whole number of at least 1, or None for all; got 0"),
-        (FRUIT, {"stop_words": "german"}, "stop_words must be 'english', a list of words or None; got 'german'"),
-        (FRUIT, {"stop_words": 3}, "stop_words must be 'english', a list of words or None; got 3"),
+        (FRUIT, {"stop_words": "germn"},
+         "stop_words must be a language, a file, a list of words or None; got 'germn'; did you mean 'german'?"),
+        (FRUIT, {"stop_words": "none.txt"}, "there is no file none.txt of stop words; check the path, or name a language"),
+        (FRUIT, {"stop_words": 3}, "stop_words must be a language, a file, a list of words or None; got 3"),
+        (FRUIT, {"min_letters": 0}, "min_letters must be a whole number of at least 1; got 0"),
+        (FRUIT, {"ngrams": 6}, "ngrams must be a whole number from 1 to 5; got 6"),
+        (FRUIT, {"ngrams": "2"}, "ngrams must be a whole number of at least 1; got '2'"),
+        (FRUIT, {"lowercase": "no"}, "lowercase must be true or false; got 'no'"),
+        (FRUIT, {"accents": "drop"}, "accents must be one of keep, strip; got 'drop'"),
+        (FRUIT, {"tokenizer": "split"}, "tokenizer must be a function of a text, or None; got 'split'"),
+        (FRUIT, {"tokenizer": lambda text: [1]}, "the tokenizer must give strings; it gave 1"),
         (FRUIT, {"max_share": None}, "max_share must be a share of the documents, above 0 and at most 1; got None"),
         (FRUIT, {"titles": ["one"]}, "titles must have one entry per document (3); it has 1"),
         (

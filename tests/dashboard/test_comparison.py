@@ -94,7 +94,7 @@ def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn):
     card.files.buttons["Numbers as CSV"].clicks += 1
     assert "nothing to compare yet" in card.files.said.object
     card.show(drawn, known, None)
-    assert card.table.object.count("<circle") == 2 and "From cgs" in card.table.object
+    assert card.table.object.count("<circle") == 2 and "Difference from cgs" in card.table.object
     assert list(card.reference.options.values()) == ["", "svb", "cgs"]
     before = card.table.object
     card.files.buttons["Numbers as CSV"].clicks += 1
@@ -103,7 +103,7 @@ def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn):
     assert card.table.object is before
     assert card.set_against("svb")
     card.show(drawn, known, 1.5)
-    assert "From svb" in card.table.object and "Seconds to 1.5" in card.table.object and "not reached" in card.table.object
+    assert all(said in card.table.object for said in ("Difference from svb", "Seconds to 1.5", "not reached"))
 
 
 def test_a_reference_that_is_not_there_and_runs_without_a_test_set_are_sentences(drawn, new_run):

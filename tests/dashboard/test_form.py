@@ -51,9 +51,9 @@ def test_a_message_that_no_form_sends_changes_nothing(form, said):
 def test_a_run_that_is_gone_leaves_the_menu_and_the_field(form):
     form.offer(["b", "a"])
     types(form, "start", "b")
-    assert form.form.menus["start"] == ["nothing, at random", "b", "a"]
+    assert form.form.menus["start"] == ["random", "b", "a"]
     form.offer(["a"])
-    assert form.form.news["values"] == {"start": "nothing, at random"} and form.form.menus["start"][1:] == ["a"]
+    assert form.form.news["values"] == {"start": "random"} and form.form.menus["start"][1:] == ["a"]
 
 
 def test_the_whole_form_is_one_part_of_the_page(form):

@@ -92,7 +92,7 @@ def test_without_a_folder_others_name_no_file(ruled, folder):
 def test_the_form_refuses_a_path_outside_and_starts_nothing(ruled, folder, tmp_path):
     ruled(others=True, folders=(folder.resolve(),))
     form = Settings()
-    form.corpus.value = form.corpus.options["a file or folder …"]
+    form.corpus.value = form.corpus.options["My own data …"]
     for typed in OUTSIDE:
         form.path.value = typed
         assert "it must lie in papers" in mistakes_in(form.values())["corpus"]

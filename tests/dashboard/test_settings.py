@@ -118,7 +118,7 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told():
 
 
 def test_what_is_asked_for_first_is_seen_and_the_rest_is_folded():
-    numbers = ["Topics K", "Iterations", "Seed", "Number of seeds", "r", "alpha", "beta", "Test share"]
+    numbers = ["Topics K", "Iterations", "Seed", "Number of seeds", "r", "alpha", "beta", "Held-out share"]
     folds = ["Options: defaults", "Priors: defaults"]
     assert shown(Settings()) == ["Corpus", "Preprocessing: defaults", "Engines", "Engines", *numbers, *folds]
 
@@ -151,9 +151,9 @@ def test_what_is_unusual_of_the_rest_is_told_where_it_is_folded_as_a_link_may_ha
         assert take(form.fields()[name], text)
     seen = shown(form)
     assert "Preprocessing: Vocabulary 2000" in seen
-    assert "Options: Start from a-run, Runs at a time 2, Phases interleaved, Variance terms yes" in seen
+    assert "Options: Initialise a-run, Runs at a time 2, Phases interleaved, Variance terms yes" in seen
     form.engines.value = ["cgs"]
-    assert "Options: Start from a-run, Runs at a time 2" in shown(form)
+    assert "Options: Initialise a-run, Runs at a time 2" in shown(form)
 
 
 def test_a_mistake_in_a_folded_option_unfolds_it():
@@ -188,7 +188,7 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     fold(form, "options")
     seen = shown(form)
     assert seen[seen.index("Options: defaults") + 1 :] == [
-        "Start from", "Runs at a time", "svb, cvb0, svb-cgs", "First responsibilities", "cvb0, cgs, svb-cgs", "Partition",
+        "Initialise", "Runs at a time", "svb, cvb0, svb-cgs", "Initialisation", "cvb0, cgs, svb-cgs", "Partition",
         "cvb0", "Precision", "svb-cgs", "Chains", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
         "Scored by", "Priors: defaults",
     ]
@@ -212,8 +212,8 @@ def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get
     form = Settings()
     marks = {name: mark for mark, name in form.corpus.options.items()}
     assert set(marks) == {*named_sets(), FILE}
-    assert (marks["docstrings"], marks["kos"]) == ("docstrings", "kos (not here)")
-    assert (marks["votes"], marks["ability"]) == ("votes", "ability (not here)")
+    assert (marks["docstrings"], marks["kos"]) == ("docstrings", "kos (not downloaded)")
+    assert (marks["votes"], marks["ability"]) == ("votes", "ability (not downloaded)")
     form.corpus.value = "kos"
     assert "set WORKBENCH_DATA" in shown(form)[1] and "docword.kos.txt.gz" in shown(form)[1]
     form.corpus.value = "docstrings"
@@ -348,13 +348,13 @@ READ = {"text": "body"}
 @pytest.mark.parametrize("content, read, field, said", [
     (BODY, {}, "text", "The file, line 1: no column 'text' for the text; there are 'id', 'body'; say which under “Text col"),
     (BODY, READ | {"label": "kind"}, "label", "The file, line 1: no column 'kind' for the label"),
-    (BODY, READ | {"min_documents": 2}, "min_documents", "lower “Min. documents” or raise “Max. share”"),
-    (BODY, READ | {"max_share": None}, "max_share", "“Max. share” must be a share of the documents, above 0 and at most 1;"),
+    (BODY, READ | {"min_documents": 2}, "min_documents", "lower “Min. documents” or raise “Ignore words in more than”"),
+    (BODY, READ | {"max_share": None}, "max_share", "“Ignore words in more than” must be a share of the documents, above 0"),
     (BODY, READ | {"token_pattern": "("}, "token_pattern", "“Pattern of words” must be a regular expression"),
     (BODY, READ | {"format": "folder"}, "format", "“Read as” 'folder' wants a folder of .txt files"),
     (BODY, {"text": "id"}, "path", "The file: no word left in 2 text(s)"),
     ("\0\1\2", {}, "format", "The file has a format that is not recognised"),
-    ("id,body\n1,apples\n", READ, "holdout", "Test share 0.1 of 1 tokens is no token at all; ask for a larger test share, or"),
+    ("id,body\n1,apples\n", READ, "holdout", "Held-out share 0.1 of 1 tokens is no token at all; ask for a larger held-out"),
 ])
 def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_page(content, read, field, said, tmp_path):
     form = Settings(on_start=lambda values: started.append(values))
@@ -390,7 +390,8 @@ def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
 @pytest.mark.parametrize("field, wrong, said", [
     ("n_topics", 0, "topics must be"), ("n_topics", None, "topics must be"), ("alpha", -1.0, "alpha must be"),
     ("beta", 0.0, "beta must be"), ("n_iterations", 0, "iterations must be"), ("seed", -1, "seed must be"),
-    ("seeds", 0, "number of seeds must be"), ("holdout", 1.0, "test share must be"), ("holdout", None, "test share must be"),
+    ("seeds", 0, "number of seeds must be"), ("holdout", 1.0, "held-out share must be"),
+    ("holdout", None, "held-out share must be"),
     ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
     ("engines", [], "choose at least one engine"), ("r", "often", "“r” of svb-cgs must be a number"),
     ("n_chains", 0, "“chains” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “chains” 1"),
@@ -438,7 +439,7 @@ def test_all_that_is_wrong_is_told_and_each_goes_as_it_is_mended():
     assert list(form.form.wrong) == ["alpha", "jobs", "r"]
     form.form.wrong = {}
     form.start.clicks += 1
-    assert list(form.form.wrong) == ["alpha", "jobs", "r"] and "mend what is marked" in form.said.object
+    assert list(form.form.wrong) == ["alpha", "jobs", "r"] and "fix the highlighted fields" in form.said.object
 
 
 def test_a_sentence_is_text_whatever_is_in_it():
@@ -546,7 +547,8 @@ def test_a_link_goes_round_for_every_field():
                "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "scored": "sampled",
                "reorder": False,
                "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3, "format": "csv", "text": "body",
-               "title": "", "label": "kind", "stop_words": None, "min_documents": 5, "max_share": 0.5, "token_pattern": r"\S+"}
+               "title": "", "label": "kind", "stop_words": None, "min_documents": 5, "max_share": 0.5, "token_pattern": r"\S+",
+               "ngrams": 2, "min_letters": 3, "lowercase": False, "accents": "strip"}
     unusual |= {name: value for name, value in {
         "time": "none", "sbm-gp.order": "vocabulary", "length_time": 20.0, "length_space": 9.0, "scale": 2.0, "noise": 3.0,
         "mean": "paper-code", "kernel": "sampled", "lnm-gp.kernel": "given", "rank": "dense", "predict": "conditional",

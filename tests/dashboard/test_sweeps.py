@@ -34,7 +34,7 @@ def test_values_that_differ_for_an_engine_are_its_runs_and_are_told_before_the_s
     values = form.values()
     assert not mistakes_in(values)
     assert n_runs(values) == 2 * 2 + 2 * 2 * 3 + 2  # alpha is of LDA, r of the hybrid
-    assert "18 runs, 2 at a time and the others in line." in form.ahead.object
+    assert "18 runs, 2 in parallel, 16 queued." in form.ahead.object
     form.numbers["seeds"].value = 2
     assert "36 runs" in form.ahead.object
     form.options["r"].value = "often"
@@ -91,8 +91,8 @@ def test_the_time_is_told_at_the_pace_of_runs_on_the_same_corpus(form, reading_o
     assert pace == {(engine, "kos"): pytest.approx(seconds) for engine in form.engines.value}
     assert paces([reading_of(n_points=4)]) == paces([reading_of()._replace(spec=None)]) == {}
     values = form.values() | {"corpus": "kos", "jobs": 1}
-    assert describe_sweep(values, pace).startswith("18 runs, 1 at a time and the others in line; about ")
+    assert describe_sweep(values, pace).startswith("18 runs, 1 in parallel, 17 queued; estimated ")
     topics = 2 * (2 + 3) + 2 * 3 * (2 + 3) + (2 + 3)
-    assert f"about {3 * seconds * topics:.0f} s" in describe_sweep(values, pace)
-    assert "about" not in describe_sweep(values | {"corpus": "nips"}, pace)
-    assert "about" not in describe_sweep(values | {"top_words": 100}, pace)
+    assert f"estimated {3 * seconds * topics:.0f} s" in describe_sweep(values, pace)
+    assert "estimated" not in describe_sweep(values | {"corpus": "nips"}, pace)
+    assert "estimated" not in describe_sweep(values | {"top_words": 100}, pace)

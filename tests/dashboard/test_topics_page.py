@@ -467,8 +467,8 @@ def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(of_w
     assert card._csv().name == "of-words-unseen.csv"
     new_run("two", "cgs")
     page.tick()
-    assert "put away" in card.said.object and card.shelf.content == {}
-    with pytest.raises(ValueError, match="no document has been folded in"):
+    assert "with another run" in card.said.object and card.shelf.content == {}
+    with pytest.raises(ValueError, match="no text has been analysed yet"):
         card._csv()
 
 

@@ -178,10 +178,13 @@ def figures(
 
 def report(
     run: RunNames, out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("report.html"),
+    tables: Annotated[str, typer.Option("--tables", help="Its tables too, beside it: md, tex, with commas.")] = "",
     store: Store = None, json: Json = False,
 ) -> None:
     """Write one self-contained HTML page about runs."""
-    print_files([wb.write_report([find(name, store) for name in run], out)], json)
+    runs, forms = [find(name, store) for name in run], [form.strip() for form in tables.split(",") if form.strip()]
+    written = wb.write_tables(runs, out.parent, forms) if forms else []
+    print_files([wb.write_report(runs, out), *written], json)
 
 
 def export(

@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.data_set import DataSet, Form
-from workbench.corpus.text import WORD_PATTERN
+from workbench.corpus.words import WORD_PATTERN
 from workbench.data.drawing import check_whole
 from workbench.data.names import with_options
 from workbench.data.opening import read_text

@@ -24,7 +24,7 @@ from workbench.corpus.splits import (
     known_words,
     with_counts,
 )
-from workbench.corpus.text import stop_list
+from workbench.corpus.words import stop_list
 from workbench.data.drawing import check_whole
 from workbench.errors import Got, Named
 

@@ -24,7 +24,10 @@ CERTAIN = ("npz", "mallet", "mtx", "lda-c", "uci")
 LIKELY = ("jsonl", "csv", "fasta")
 OF_SEQUENCES = ("stop_words", "max_words", "token_pattern")
 """Text options that running text has too."""
-TEXT_OPTIONS = ("stop_words", "min_documents", "max_share", "max_words", "token_pattern")
+TEXT_OPTIONS = (
+    "stop_words", "min_documents", "max_share", "max_words", "token_pattern", "lowercase", "accents", "min_letters", "ngrams",
+    "tokenizer",
+)
 
 
 def read_corpus(
@@ -71,7 +74,8 @@ def read_corpus(
         Columns of a CSV file with a row for each word of a document. Several columns of ``document``, with commas or as
         names, say together which document a row is of, as ``state,year``.
     **text_options
-        stop_words, min_documents, max_share, max_words, token_pattern: see `workbench.corpus.text.count_words`.
+        stop_words, min_documents, max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer: see
+        `workbench.corpus.text.count_words`.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.fasta import rows_of_symbols
 from workbench.corpus.formats import Asked, stem_of
-from workbench.corpus.text import WORD_PATTERN, compiled_pattern, stop_list
+from workbench.corpus.words import WORD_PATTERN, compiled_pattern, stop_list
 from workbench.data.opening import read_text
 
 MEANING = "a plain text file as one sequence of words"

@@ -1,24 +1,17 @@
-"""Counting raw text: words found by a pattern, counted per document, the vocabulary pruned.
+"""Counting raw text: words counted per document, the vocabulary pruned; `workbench.corpus.words` finds the words.
 
 Counting is scikit-learn's CountVectorizer; pruning is done here, so that ties are broken the same way on
 every machine and an empty vocabulary is explained.
 """
 
-import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Real
 
 import numpy as np
 
+from workbench.corpus.words import WORD_PATTERN, analyser
 from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named
-
-WORD_PATTERN = r"[^\W\d_]{2,}"  # two letters or more of any alphabet; no digits, no underscores
-
-CONTRACTIONS = frozenset((
-    "ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn",
-    "ll", "mustn", "needn", "shan", "shouldn", "ve", "wasn", "weren", "wouldn",
-))  # what WORD_PATTERN leaves of "don't", "we'll", "they've"
 
 
 def count_words(
@@ -31,9 +24,14 @@ def count_words(
     max_share: float = 1.0,
     max_words: int | None = None,
     token_pattern: str = WORD_PATTERN,
+    lowercase: bool = True,
+    accents: str = "keep",
+    min_letters: int = 1,
+    ngrams: int = 1,
+    tokenizer: Callable[[str], Iterable[str]] | None = None,
     **about,
 ) -> dict:
-    """The counts of raw strings, lower-cased, one document per string, as arguments of `Corpus.from_pairs`.
+    """The counts of raw strings, one document per string, as arguments of `Corpus.from_pairs`.
 
     Documents that are empty, or lose all their words, keep their rows. The vocabulary is in alphabetical
     (code point) order. Nothing but stop words disappears by default; for topics of real text
@@ -48,8 +46,9 @@ def count_words(
     labels : (document,) str, optional
     name : str
         What pages and file names call the corpus.
-    stop_words : "english", an iterable of words, or None
-        Words left out. "english" is scikit-learn's list with the stumps of contractions (don, isn, ve).
+    stop_words : a language ("english", "german", "fr" …), a file with a word on each line, an iterable of words, or None
+        Words left out, in either case. "english" is scikit-learn's list with the stumps of contractions (don, isn, ve);
+        `workbench.corpus.words.languages` lists the others.
     min_documents : int, default 1
         Words in fewer documents than this are left out.
     max_share : float in (0, 1], default 1.0
@@ -58,6 +57,16 @@ def count_words(
         Only so many words, the most frequent ones, are kept after all that; ties go by alphabet.
     token_pattern : regular expression
         What counts as a word: by default two or more letters of any alphabet. At most one group.
+    lowercase : bool, default True
+    accents : "keep" or "strip"
+        Whether é becomes e.
+    min_letters : int, default 1
+        Shorter words are left out.
+    ngrams : int, default 1
+        Besides words, sequences of up to so many words (at most 5) that follow each other once stop words are out, joined
+        by _: new_york.
+    tokenizer : function of a text that gives its words, optional
+        In the place of the pattern, after case and accents were seen to.
     **about
         authors, times, inputs, sequence.
 
@@ -73,7 +82,8 @@ def count_words(
         raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
     if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
         raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
-    vocabulary, table = _count(texts, stop_words, compiled_pattern(token_pattern))
+    words_of = analyser(stop_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer)
+    vocabulary, table = _count(texts, words_of, token_pattern)
     keep = _kept_words(table, min_documents, max_share, max_words)
     table = table[:, keep]
     rows = np.repeat(np.arange(len(texts)), np.diff(table.indptr))
@@ -98,52 +108,22 @@ def _strings(texts) -> list[str]:
     return texts
 
 
-def compiled_pattern(token_pattern: str) -> re.Pattern:
-    """The pattern of a word; refused where it is none, or has more groups than one."""
-    try:
-        pattern = re.compile(token_pattern)
-    except (re.error, TypeError, RecursionError, OverflowError) as error:
-        wrong = f" must be a regular expression; {token_pattern!r} is not ({error})"
-        raise DataError(Named("token_pattern"), wrong, value=token_pattern) from None
-    if pattern.groups > 1:
-        raise DataError(
-            Named("token_pattern"), f" may have one group, the word; {token_pattern!r} has {pattern.groups}; ",
-            "write (?:…) for the others", value=token_pattern,
-        )
-    return pattern
-
-
-def _count(texts: list[str], stop_words, pattern: re.Pattern):
+def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern: str):
     """Words (word,) in alphabetical order, and their counts as a sparse (document, word) table."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    stop = sorted({token for word in stop_list(stop_words) for token in pattern.findall(word.lower())})
-    counter = CountVectorizer(stop_words=stop or None, token_pattern=pattern.pattern, dtype=np.int64)
+    counter = CountVectorizer(analyzer=words_of, dtype=np.int64)
     try:
         table = counter.fit_transform(texts)
     except ValueError as error:
         if "empty vocabulary" not in str(error):
             raise
         raise DataError(
-            f"no word left in {len(texts)} text(s) after stop words and ", Named("token_pattern", repr(pattern.pattern)),
+            f"no word left in {len(texts)} text(s) after stop words and ", Named("token_pattern", repr(token_pattern)),
             "; give longer texts, ", Named("stop_words", None), " or another pattern", field="texts",
         ) from None
     table.sort_indices()
     return counter.get_feature_names_out(), table
-
-
-def stop_list(stop_words) -> Iterable[str]:
-    """The words to leave out."""
-    if stop_words is None:
-        return ()
-    if isinstance(stop_words, str) and stop_words == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return ENGLISH_STOP_WORDS | CONTRACTIONS
-    listed = list(stop_words) if isinstance(stop_words, Iterable) and not isinstance(stop_words, str) else [None]
-    if not all(isinstance(word, str) for word in listed):
-        raise DataError.must_be("stop_words", "'english', a list of words or None", stop_words)
-    return listed
 
 
 def _kept_words(table, min_documents: int, max_share: float, max_words: int | None) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""Figures for papers, one self-contained page, and runs as files for other programs."""
+"""Figures for papers, one self-contained page, its tables as text, and runs as files for other programs."""
 
 from workbench.report.export import export_run
 from workbench.report.figures import save_figures
 from workbench.report.page import write_report
+from workbench.report.text_tables import write_tables
 
-__all__ = ["export_run", "save_figures", "write_report"]
+__all__ = ["export_run", "save_figures", "write_report", "write_tables"]

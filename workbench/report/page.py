@@ -9,6 +9,7 @@ from workbench.report.captions import definitions, remarks, rows_of, settings, s
 from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
+from workbench.report.findings import findings, listed, once
 from workbench.report.gathering import Gathered, corpora_of, gather_begun, scores_of_sequences
 from workbench.report.tables import (
     hierarchy_tables,
@@ -72,6 +73,8 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
          "title": one.title, "caption": one.caption, "first": one.name.startswith(FIRST)}
         for one in pictures(datasets, 2, corpora_of(found), scores_of_sequences(found)) if not one.name.startswith(AS_TEXT)
     ]
+    for figure, said in zip(figures, once([figure["caption"] for figure in figures]), strict=True):
+        figure["caption"] = said
     scored, by_documents = any(each.spec.test is not None for each in found), any(row["documents"] for row in rows)
     engines, known = list(dict.fromkeys(each.spec.engine for each in found)), describe()
     corpora = list(dict.fromkeys(each.spec.corpus for each in found))
@@ -80,7 +83,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         lstrip_blocks=True,
     ).get_template(TEMPLATE)
     return template.render(
-        title=title or f"{_listed(engines)} on {_listed(corpora)}",
+        title=title or f"{listed(engines)} on {listed(corpora)}", findings=findings(found),
         lead=f"{len(found)} {'run' if len(found) == 1 else 'runs'}: {'; '.join(dict.fromkeys(shown.labels))}",
         remarks=remarks(found, left_out), labels=rows, target=target, against=against, scored=scored, by_documents=by_documents,
         engines=[(name, known[name]["title"], known[name]["source"]) for name in engines],
@@ -90,7 +93,3 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         figures=figures, topics=topic_tables(counted), hierarchies=hierarchy_tables(counted), runs=run_rows(found),
         scores=score_table(found), rows_of=rows_of(found),
     )
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]

@@ -43,7 +43,7 @@ class Comparison:
         self._drawn: Drawn | None = None
         self.found: pd.DataFrame | None = None
         self.reference = styled(pn.widgets.Select(
-            label="Set against", options={BEST: ""}, value="", width=230, css_classes=["wb-unlabelled"]))
+            label="Baseline", options={BEST: ""}, value="", width=230, css_classes=["wb-unlabelled"]))
         self.said = text(css_classes=["wb-mid"], visible=False)
         self.table = text("", "comparison.css", sizing_mode="stretch_width")
         self.files = Downloads(
@@ -188,10 +188,10 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
         ("Perplexity", "of the held-out tokens, mean over the runs"),
         ("± Monte Carlo", "standard error of it: over seeds, or of one chain by batch means"),
         ("95 % over documents", "interval by drawing the documents anew; of runs at rest"),
-        (f"From {references}", "mean difference of runs with the same split and seed, and its 95 % interval"),
+        (f"Difference from {references}", "mean difference of runs with the same split and seed, and its 95 % interval"),
         ("", "the difference and its interval; the line is no difference"),
         (f"Seconds to {until:,.6g}", "of computing, until a run was first at or below it; mean over the runs"),
-        ("Updates to it", "of tokens or pairs, until then"),
+        ("Updates to target", "of tokens or pairs, until then"),
     ]
     rows = "".join(_row(label, one, low, high, drawn) for label, one in found.iterrows())
     cells = "".join(

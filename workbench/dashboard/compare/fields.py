@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from workbench.corpus import SINGLETONS
 from workbench.corpus.readers import FORMATS
-from workbench.corpus.text import WORD_PATTERN
+from workbench.corpus.words import ACCENTS, WORD_PATTERN, languages
 from workbench.dashboard.compare.values import SEVERAL, Field, Menu, Number, Values
 from workbench.dashboard.compare.wording import LABELS, in_words, labelled
 from workbench.dashboard.shared.policy import policy
@@ -31,7 +31,7 @@ SPLIT = "r"
 """The option of the hybrids that stands beside the number of topics."""
 MISSING = ("fetchable", "by hand")
 """Whereabouts of a data set that cannot be read at once."""
-FILE = "a file or folder …"
+FILE = "My own data …"
 MODEL = {field.name: field.default for field in dataclasses.fields(LDA)}
 MEANINGS = {
     "n_topics": "topics of the model; of an engine that finds their number the most that it can use, or those it begins with",
@@ -48,8 +48,7 @@ COLUMNS = {
     "title": "the same with the titles of documents; it need not be there",
     "label": "the same with their labels; it need not be there",
 }
-BY_LOOKS = "what it looks like"
-STOP_WORDS = {"English": "english", "none": None}
+BY_LOOKS = "Detect automatically"
 SINGLETONS_IN_WORDS = {
     "keep": "kept", "train": "out of training", "both-own": "out of training and test, by own counts",
     "both-full": "out of training and test, by full counts",
@@ -63,7 +62,7 @@ PRIORS_OF_RECORDS = {
     "alpha": ("Prior of hidden nodes", "alpha: Dirichlet prior of each cell of the tables of hidden nodes"),
     "beta": ("Prior of fields", "beta: Dirichlet prior of each cell of the tables of fields"),
 }
-AT_RANDOM = "nothing, at random"
+AT_RANDOM = "random"
 
 
 class Choice(NamedTuple):
@@ -110,8 +109,13 @@ def grouped(hyper: bool) -> dict[tuple[str, ...], list[Choice]]:
 
 def corpora() -> dict[str, str]:
     """Entry of the menu → data set of the catalogs, those that are not here marked; a file where visitors may name one."""
-    marked = {name: f"{name} (not here)" if one.whereabouts() in MISSING else name for name, one in named_sets().items()}
+    marked = {name: f"{name} (not downloaded)" if one.whereabouts() in MISSING else name for name, one in named_sets().items()}
     return {mark: name for name, mark in marked.items()} | ({FILE: FILE} if policy().takes_paths else {})
+
+
+def stop_lists() -> dict[str, str | None]:
+    """What a menu calls the lists of stop words."""
+    return {name.capitalize(): name for name in languages()} | {"none": None}
 
 
 def reading_fields() -> dict[str, Field]:
@@ -122,7 +126,7 @@ def reading_fields() -> dict[str, Field]:
             "the format of the file; most are known by how it begins or by its name", wide=True,
         ),
     } | {name: Field(LABELS[name], name, meaning) for name, meaning in COLUMNS.items()} | {
-        "stop_words": Menu(LABELS["stop_words"], STOP_WORDS, "english", "words left out of raw text: the, of, and …"),
+        "stop_words": Menu(LABELS["stop_words"], stop_lists(), "english", "words left out of raw text: the, of, and …"),
         "min_documents": Number(
             LABELS["min_documents"], 1, "words of raw text that fewer documents have are left out; often 5"
         ),
@@ -130,6 +134,12 @@ def reading_fields() -> dict[str, Field]:
             LABELS["max_share"], 1.0, "words of raw text that a larger share of documents has are left out; often 0.5",
             whole=False, step=0.05,
         ),
+        "ngrams": Number(
+            LABELS["ngrams"], 1, "besides words, sequences of up to so many words that follow each other, as new_york"
+        ),
+        "min_letters": Number(LABELS["min_letters"], 1, "shorter words of raw text are left out"),
+        "lowercase": Menu(LABELS["lowercase"], {"yes": True, "no": False}, True, "whether The and the are one word"),
+        "accents": Menu(LABELS["accents"], {name: name for name in ACCENTS}, "keep", "strip: é becomes e"),
         "token_pattern": Field(
             LABELS["token_pattern"], WORD_PATTERN, "regular expression of what is a word of raw text; as it is, two letters or "
             "more of any alphabet", wide=True,
@@ -176,7 +186,7 @@ def single_fields() -> dict[str, Field]:
             placeholder="last 10, year>=2012, year=2012,2013", wide=True,
         ),
         "start": Menu(
-            "Start from", {AT_RANDOM: ""}, "", "begin with the counts of a run of the store on the same words; one with fewer "
+            "Initialise", {AT_RANDOM: ""}, "", "begin with the counts of a run of the store on the same words; one with fewer "
             "topics is padded with empty ones, of one with more the largest are taken", wide=True,
         ),
         "model": Menu(

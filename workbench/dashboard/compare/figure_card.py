@@ -46,7 +46,7 @@ class FigureCard:
             label="Smoothing", start=0.0, end=0.99, step=0.01, value=0.0, width=190, format="0.00"
         ))
         self.until = styled(pn.widgets.FloatInput(
-            label="Until perplexity", value=None, start=0.0, width=150, css_classes=["wb-unlabelled"],
+            label="Target perplexity", value=None, start=0.0, width=150, css_classes=["wb-unlabelled"],
             placeholder="what all reach",
         ))
         self.meaning = text(sizing_mode="stretch_width")

@@ -53,7 +53,7 @@ class ComparePage:
         self.heading = text(RUNS, css_classes=["wb-mid"])
         self.steering = Steering(self.table, self._monitor.look_soon)
         self.notes = NotesCard(self._monitor.look_soon)
-        self.newest, self.ticked = button("Newest eight", disabled=True), button("Draw chosen", disabled=True)
+        self.newest, self.ticked = button("Show latest 8", disabled=True), button("Show selected", disabled=True)
         self.form = styled(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover, self._document)

@@ -41,7 +41,7 @@ from workbench.records import Records
 from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.runs.spec import PRIORS, model_fields
 
-NOT_STARTED = "Nothing is started; mend what is marked."
+NOT_STARTED = "Nothing is started; fix the highlighted fields."
 ALWAYS = ("format", "text")
 """How a file is read, unfolded."""
 OF_DOCUMENTS = ("top_words", "singletons", "holdout_per", "holdout_rows", "start")
@@ -71,7 +71,8 @@ class Settings:
         self._headings: dict[str, tuple] = {}         # of options → their fold, the engines that share them, the first of them
         self._folded = {
             "fold:corpus": [
-                "title", "label", "stop_words", "min_documents", "max_share", "top_words", "token_pattern", "singletons",
+                "title", "label", "stop_words", "min_documents", "max_share", "ngrams", "min_letters", "lowercase", "accents",
+                "top_words", "token_pattern", "singletons",
                 *self.reading_records, "holdout_per", f"{OF_RECORDS}holdout_per", "holdout_rows",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],

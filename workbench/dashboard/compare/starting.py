@@ -68,9 +68,9 @@ def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
 
 
 def describe_sweep(values: dict, pace: dict[tuple[str, str], float]) -> str:
-    """A sentence on number and duration of the runs: 24 runs, 4 at a time; about 3 min at the pace of runs that are there."""
+    """A sentence on number and duration of the runs: 24 runs, 4 in parallel, 20 queued; estimated 3 min."""
     n, jobs = n_runs(values), values["jobs"]
-    said = counted(n) + (f", {jobs} at a time and the others in line" if n > jobs else "")
+    said = counted(n) + (f", {jobs} in parallel, {n - jobs} queued" if n > jobs else "")
     known = [pace.get((engine, values["corpus"])) for engine in values["engines"]]
     if None in known or values["top_words"] is not None:
         return f"{said}."
@@ -78,7 +78,7 @@ def describe_sweep(values: dict, pace: dict[tuple[str, str], float]) -> str:
         each * sum(listed(values["n_topics"] or 1)) * math.prod(len(own) for name, own in grid.items() if name != "n_topics")
         for each, grid in zip(known, (grid_of(values, engine) for engine in values["engines"]), strict=True)
     )
-    return f"{said}; about {duration(seconds / min(jobs, n, os.cpu_count() or 1))} at the pace of runs that are there."
+    return f"{said}; estimated {duration(seconds / min(jobs, n, os.cpu_count() or 1))}."
 
 
 def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, str]:

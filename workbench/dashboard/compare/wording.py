@@ -5,12 +5,13 @@ from workbench.errors import ALONE, Got, Named, one_sentence
 
 LABELS = {
     "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
-    "seeds": "Number of seeds", "jobs": "Runs at a time", "holdout": "Test share",
+    "seeds": "Number of seeds", "jobs": "Runs at a time", "holdout": "Held-out share",
     "format": "Read as", "text": "Text column", "title": "Title column", "label": "Label column", "stop_words": "Stop words",
-    "min_documents": "Min. documents", "max_share": "Max. share", "token_pattern": "Pattern of words",
+    "min_documents": "Min. documents", "max_share": "Ignore words in more than", "token_pattern": "Pattern of words",
+    "ngrams": "N-grams", "min_letters": "Min. letters", "accents": "Accents", "lowercase": "Lower case",
     "n_chains": "Chains", "phases": "Phases", "schedule": "Schedule",
     "partition": "Partition", "precision": "Precision", "scan": "Order of tokens", "scored": "Scored by",
-    "init": "First responsibilities", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
+    "init": "Initialisation", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
     "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
     "update": "Update", "reorder": "Reorder sticks", "moves_every": "Moves every", "moves_after": "Moves after",
     "learn_alpha": "Learn alpha", "learn_beta": "Learn beta", "learn_gamma": "Learn gamma", "learn_tau": "Learn tau",
@@ -35,7 +36,7 @@ LABELS = {
 }
 NOUNS = {
     "n_topics": "topics", "alpha": "alpha", "beta": "beta", "n_iterations": "iterations", "seed": "seed",
-    "seeds": "number of seeds", "jobs": "runs at a time", "holdout": "test share", "top_words": "vocabulary",
+    "seeds": "number of seeds", "jobs": "runs at a time", "holdout": "held-out share", "top_words": "vocabulary",
 }
 """Settings that a sentence calls by a noun; the others by their labels, in quotes."""
 EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}

@@ -254,7 +254,7 @@ class TopicsPage:
         scores = card("scores", "Coherence and diversity", self.scores, *row(files.scores_file, "scores", "The scores:"))
         self._matching_files = column(*row(files.matching_file, "matching", "The matching:"), kind="wb-stack")
         matching = card(
-            "matching", "The same topics in another run", column(self.other, kind="wb-bar"), self.matching,
+            "matching", "Compare topics with another run", column(self.other, kind="wb-bar"), self.matching,
             self.matching.sheet, self._matching_files,
         )
         unseen, pair = self.unseen.card, column(sizes, scores, kind="wb-halves")

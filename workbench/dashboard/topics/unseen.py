@@ -15,7 +15,7 @@ import panel as pn
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.corpus.text import WORD_PATTERN
+from workbench.corpus.words import WORD_PATTERN
 from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
@@ -58,7 +58,7 @@ class Unseen:
             lambda name, n_bytes: self._take(None, sentence_of(too_large(name, n_bytes)), "bad"),
             label="File of documents that the run has not seen", accept=",".join(KINDS), most=most,
         )
-        self.go, self.said = button("Fold in", color="primary"), text(sizing_mode="stretch_width")
+        self.go, self.said = button("Infer topics", color="primary"), text(sizing_mode="stretch_width")
         self.shelf, self._latest = Shelf(
             on_topic, ("Unknown", "share of the tokens whose word the run does not know"),
             ("Tokens", "words that were counted: without stop words"),
@@ -71,21 +71,21 @@ class Unseen:
         beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
         bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
         self.card = column(
-            text("<h2>Unseen text</h2>"), self.text, bar, self.said, self.files.said, self.shelf, kind="wb-card unseen"
+            text("<h2>Analyse new text</h2>"), self.text, bar, self.said, self.files.said, self.shelf, kind="wb-card unseen"
         )
         self._moment, self._folded, self._topic, self._labels, self._times = None, None, NONE, {}, 0
         self.go.on_click(lambda event: self._ask("a text", (self.text.value_input or self.text.value or "").encode(), ".txt"))
         self.shelf.param.watch(lambda event: self._show(), "chosen")
 
     def show(self, moment: Moment | None, topic: int, labels: dict[int, str]) -> None:
-        """Sets the run and the topic that are shown; documents that were folded into another run are removed."""
+        """Sets the run and the topic that are shown; documents that were analysedto another run are removed."""
         if self._folded is not None and (moment is None or moment.path != self._folded.moment.path):
-            self._take(None, "Documents that were folded into another run are put away; fold them in again.")
+            self._take(None, "The documents were analysed with another run; infer their topics again.")
         self._moment, self._topic, self._labels = moment, topic, labels
         self._show()
 
     def _ask(self, name: str, content: bytes, kind: str) -> None:
-        self.said.say("Folding in …")
+        self.said.say("Inferring topics …")
 
         def then(result, error) -> None:
             if error is not None:
@@ -115,7 +115,7 @@ class Unseen:
 
     def _csv(self) -> File:
         if self._folded is None:
-            raise FileError("no document has been folded in; type a text or choose a file first")
+            raise FileError("no text has been analysed yet; type a text or choose a file first")
         return self._folded.csv()
 
 
@@ -161,7 +161,7 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     if run is not None:
         check_size(moment, name, corpus.n_documents, run.sizes["topic"])
     if run is not None and corpus.n_tokens and not set(corpus.vocabulary).intersection(run["word"].values):
-        raise FileError(f"the run {moment.path.name} knows no word of {name}, so it has no topics; fold in text like its own")
+        raise FileError(f"the run {moment.path.name} knows no word of {name}, so it has no topics; use text like its own")
     return Folded(moment, corpus, infer(Run(moment.path), corpus), raw if raw is None or len(raw) <= MOST_TEXT else None)
 
 
@@ -206,7 +206,7 @@ def listed(found: Folded) -> dict:
         {"document": at, "title": fitting(str(title), MOST_LETTERS), "share": share if n else None, "tokens": n}
         for at, (title, share, n) in enumerate(zip(found.corpus.titles[:MOST_LISTED], unknown, tokens, strict=True))
     ]
-    return {"documents": documents, "caption": "documents that were folded in"}
+    return {"documents": documents, "caption": "documents that were analysed"}
 
 
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:

@@ -1,7 +1,7 @@
 // Every run of the store, a row each. Cells are updated in place, so that nothing flickers and the focus stays;
 // what others wrote enters as text only. Of many rows only those that are seen are drawn.
 const TITLES = {
-  run: "Run", tags: "Tags", K: "K", seed: "Seed", state: "State", progress: "Progress", perplexity: "Perplexity", time: "Time", left: "Left",
+  run: "Run", tags: "Tags", K: "K", seed: "Seed", state: "State", progress: "Progress", perplexity: "Perplexity", time: "Time", left: "Time left",
 }
 const COLUMNS = Object.keys(TITLES)
 const HINTS = { K: "topics; of an HDP those that have a token, and in brackets those asked for" }

@@ -1,0 +1,87 @@
+"""The sentences that a report begins with, captions said once, tables as text."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from comparisons import made_up
+
+import workbench as wb
+from workbench.cli import main
+from workbench.report.files import ReportError
+from workbench.report.findings import findings, listed, once
+from workbench.report.gathering import gather
+from workbench.report.text_tables import markdown
+
+
+def said(*runs) -> list[str]:
+    return findings(gather(list(runs)))
+
+
+def seeds(engine, *perplexities):
+    return [made_up(engine, [99.0, value], seed=seed) for seed, value in enumerate(perplexities)]
+
+
+def test_what_was_compared_what_came_out_and_what_to_be_careful_about():
+    first, second, third = said(*seeds("cgs", 100.0, 104.0, 102.0), *seeds("svb", 120.0, 124.5, 122.0))
+    assert re.fullmatch(r"Compared are cgs and svb on .* with 3 seeds, 6 runs in all\.", first)
+    assert second.startswith("The lowest held-out perplexity is that of cgs, 102.0 ± 1.2; next is svb, 20.2 higher on the same")
+    assert re.search(r"\(95 % \+19\.4 … \+20\.9\)\.$", second), second
+    assert third.startswith("Be careful: the errors are over seeds, and another corpus")
+
+
+def test_an_interval_that_includes_no_difference_and_single_seeds_are_told():
+    _, second, third = said(*seeds("cgs", 100.0, 104.0, 102.0), *seeds("svb", 101.0, 103.0, 103.0))
+    assert "next is svb, 0.3 higher" in second and "svb may be as good as cgs: that interval includes 0" in third
+    _, second, third = said(*seeds("cgs", 100.0), *seeds("svb", 120.0))
+    assert "that of cgs, 100.0; next is svb, 20.0 higher" in second and "each label has one run" in third
+    first, second, _ = said(*seeds("cgs", 100.0))
+    assert first.startswith("Shown is cgs on ") and second == "The held-out perplexity of cgs is 100.0."
+
+
+def test_captions_say_a_sentence_once():
+    assert once(["One. Two. Three.", "One. Two. Four.", "Two. One.", "Five."]) == [
+        "One. Two. Three.", "Four. For the rest see above.", "See above.", "Five."]
+    assert listed(["a"]) == "a" and listed(["a", "b", "c"]) == "a, b and c"
+
+
+@pytest.fixture
+def store(tmp_path):
+    corpus = wb.LDA(3, 0.3, 0.2).simulate(20, 15, 12, 3)[0]
+    given = {"n_topics": 3, "n_iterations": 12, "holdout": 0.2, "store": tmp_path / "runs", "progress": False}
+    wb.compare(corpus, ["cgs", "svb"], seeds=2, **given)
+    return tmp_path / "runs"
+
+
+def test_the_page_begins_with_them_and_its_contents_lead_to_sections(store, tmp_path):
+    page = wb.write_report(wb.open_runs(store), tmp_path / "report.html").read_text()
+    _, result, care = findings(gather(wb.open_runs(store)))
+    assert f"<p>{result}</p>\n<p>{care}</p>" in page and "<p>Compared are svb and cgs on simulated with 2 seeds, 4 runs" in page
+    links = re.findall(r'href="#([a-z]+)"', page)
+    assert {"result", "compared", "figures", "topics", "runs", "measures", "versions"} <= set(links)
+    assert all(f'id="{link}"' in page for link in links)
+    assert page.count("near each other where their words are alike") == 1 and "For the rest see above." in page
+
+
+def test_tables_are_written_as_markdown_and_latex(store, tmp_path):
+    paths = [str(run.path) for run in wb.open_runs(store)]
+    assert main(["report", *paths, "--out", str(tmp_path / "r.html"), "--tables", "md,tex"]) == 0
+    assert {path.name for path in tmp_path.glob("*.*")} == {"r.html", "result.md", "result.tex", "cost.md", "cost.tex"}
+    lines = (tmp_path / "result.md").read_text().splitlines()
+    assert lines[0].startswith("| engine | runs | iterations | held-out perplexity |") and len(lines) == 4
+    table = pd.DataFrame([[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]])
+    last = {run.spec.label(): [] for run in wb.open_runs(store)}
+    for run in wb.open_runs(store):
+        last[run.spec.label()].append(float(run.progress()["test_perplexity"][-1]))
+    assert table[0].tolist() == list(last)
+    for label, cell in zip(table[0], table[3], strict=True):
+        assert float(cell.split(" ± ")[0]) == pytest.approx(np.mean(last[label]), abs=0.06)
+    tex = (tmp_path / "result.tex").read_text()
+    assert "\\toprule" in tex and "$\\pm$" in tex and "95 \\%" in tex and "±" not in tex
+    with pytest.raises(ReportError, match="tables are written as md and tex; got 'docx'"):
+        wb.write_tables(wb.open_runs(store), tmp_path, "docx")
+
+
+def test_a_bar_in_a_name_does_not_break_a_table():
+    assert markdown(["a|b"], [["c|d"]]) == "| a\\|b |\n| --- |\n| c\\|d |\n"

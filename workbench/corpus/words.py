@@ -1,0 +1,136 @@
+"""How a text is cut into words: pattern or tokenizer, case, accents, length, stop words, n-grams.
+
+Stop words of English are scikit-learn's; those of other languages come from the package `stop-words`.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from workbench.data.drawing import check_whole
+from workbench.errors import DataError, Named, nearest_or_all, shown
+
+WORD_PATTERN = r"[^\W\d_]{2,}"  # two letters or more of any alphabet; no digits, no underscores
+CONTRACTIONS = frozenset((
+    "ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn",
+    "ll", "mustn", "needn", "shan", "shouldn", "ve", "wasn", "weren", "wouldn",
+))  # what WORD_PATTERN leaves of "don't", "we'll", "they've"
+ACCENTS = ("keep", "strip")
+MOST_NGRAM = 5
+JOINT = "_"
+"""Between the words of an n-gram."""
+
+
+def analyser(
+    stop_words="english", token_pattern: str = WORD_PATTERN, lowercase: bool = True, accents: str = "keep",
+    min_letters: int = 1, ngrams: int = 1, tokenizer: Callable[[str], Iterable[str]] | None = None,
+) -> Callable[[str], list[str]]:
+    """The function that makes the words of a text; see `workbench.corpus.text.count_words` for the options.
+
+    Raises
+    ------
+    DataError
+        An option that is out of range; later, where a tokenizer gives something else than strings.
+    """
+    pattern = compiled_pattern(token_pattern)
+    check_whole("min_letters", min_letters, 1)
+    if check_whole("ngrams", ngrams, 1) > MOST_NGRAM:
+        raise DataError.must_be("ngrams", f"a whole number from 1 to {MOST_NGRAM}", ngrams)
+    if not isinstance(lowercase, bool):
+        raise DataError.must_be("lowercase", "true or false", lowercase)
+    if accents not in ACCENTS:
+        raise DataError.must_be("accents", f"one of {', '.join(ACCENTS)}", accents)
+    if tokenizer is not None and not callable(tokenizer):
+        raise DataError.must_be("tokenizer", "a function of a text, or None", tokenizer)
+    plain = _without_accents if accents == "strip" else str
+    left_out = frozenset(token for word in stop_list(stop_words) for token in pattern.findall(plain(word.lower())))
+
+    def words_of(text: str) -> list[str]:
+        text = plain(text.lower() if lowercase else text)
+        found = pattern.findall(text) if tokenizer is None else _tokens(tokenizer, text)
+        if lowercase:  # as most texts are read, and faster
+            found = [word for word in found if word not in left_out]
+        elif left_out:
+            found = [word for word in found if word.lower() not in left_out]
+        if min_letters > 1:
+            found = [word for word in found if len(word) >= min_letters]
+        longer = (found[at : at + n] for n in range(2, ngrams + 1) for at in range(len(found) - n + 1))
+        return [*found, *map(JOINT.join, longer)] if ngrams > 1 else found
+
+    return words_of
+
+
+def _tokens(tokenizer: Callable, text: str) -> list[str]:
+    found = list(tokenizer(text))
+    if odd := [token for token in found if not isinstance(token, str)]:
+        raise DataError(f"the tokenizer must give strings; it gave {shown(repr(odd[0]))}", field="tokenizer")
+    return found
+
+
+def _without_accents(text: str) -> str:
+    from sklearn.feature_extraction.text import strip_accents_unicode
+
+    return strip_accents_unicode(text)
+
+
+def compiled_pattern(token_pattern: str) -> re.Pattern:
+    """The pattern of a word; refused where it is none, or has more groups than one."""
+    try:
+        pattern = re.compile(token_pattern)
+    except (re.error, TypeError, RecursionError, OverflowError) as error:
+        wrong = f" must be a regular expression; {token_pattern!r} is not ({error})"
+        raise DataError(Named("token_pattern"), wrong, value=token_pattern) from None
+    if pattern.groups > 1:
+        raise DataError(
+            Named("token_pattern"), f" may have one group, the word; {token_pattern!r} has {pattern.groups}; ",
+            "write (?:…) for the others", value=token_pattern,
+        )
+    return pattern
+
+
+def languages() -> list[str]:
+    """The languages that there are stop words of, English first."""
+    from stop_words import AVAILABLE_LANGUAGES
+
+    return ["english", *sorted(set(AVAILABLE_LANGUAGES) - {"english"})]
+
+
+def stop_list(stop_words) -> Iterable[str]:
+    """The words to leave out: of a language, of a file with one on each line, of a list; none for None."""
+    if stop_words is None:
+        return ()
+    if stop_words == "english":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return ENGLISH_STOP_WORDS | CONTRACTIONS
+    if isinstance(stop_words, str | Path):
+        return _of_file(Path(stop_words)) if _is_path(stop_words) else _of_language(stop_words)
+    listed = list(stop_words) if isinstance(stop_words, Iterable) else [None]
+    if not all(isinstance(word, str) for word in listed):
+        raise DataError.must_be("stop_words", "a language, a file, a list of words or None", stop_words)
+    return listed
+
+
+def _is_path(name) -> bool:
+    return isinstance(name, Path) or bool(set(name) & set("./\\"))
+
+
+def _of_language(language: str) -> list[str]:
+    from stop_words import LANGUAGE_MAPPING, get_stop_words
+
+    name = LANGUAGE_MAPPING.get(language.lower(), language.lower())
+    if name == "english":
+        return list(stop_list("english"))
+    if name not in (known := languages()):
+        hint = nearest_or_all(language, known)
+        raise DataError(Named("stop_words"), f" must be a language, a file, a list of words or None; got {language!r}; {hint}",
+                        field="stop_words", value=language)
+    return get_stop_words(name)
+
+
+def _of_file(path: Path) -> list[str]:
+    from workbench.data.opening import path_of, read_text
+
+    if not path_of(path).is_file():
+        raise DataError(f"there is no file {path} of stop words; check the path, or name a language", field="stop_words")
+    return [word for line in read_text(path).splitlines() if (word := line.strip())]
