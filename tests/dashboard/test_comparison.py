@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 
 from workbench.dashboard.compare.comparison import Comparison, side_by_side, table
-from workbench.dashboard.compare.curve import COLOURS, Drawn
+from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import FileError, differences_file
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import MeasureError, paired_differences, reached_by_all, summary, time_to
 from workbench.runs.execution.run import open_run
+from workbench.views.style import COLOURS
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ import pytest
 from bokeh.document import Document
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES
-from workbench.dashboard.compare.curve import COLOURS, N_SLOTS, Curve
+from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.grouping import mean_lines, telling_labels
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.measures import Move
 from workbench.measures.smoothing import smoothed
+from workbench.views.style import GREY, OF_ENGINE
 
 
 def shown(curve, *readings):
@@ -75,18 +76,33 @@ def test_the_dashed_line_is_the_average(reading_of):
     curve = Curve()
     curve.measure = "both"
     shown(curve, reading_of())
-    assert (curve.slots[0].strands[0].line.glyph.line_dash, curve.slots[0].strands[1].line.glyph.line_dash) == ([], [6, 4])
+    thick, thin = (strand.line.glyph for strand in curve.slots[0].strands)
+    assert thick.line_dash == thin.line_dash == [] and thick.line_width == 2 * thin.line_width
     assert curve.slots[0].strands[1].line.glyph.y == "test_perplexity_average"
     assert curve.slots[0].strands[1].line.glyph.line_color == curve.slots[0].strands[0].line.glyph.line_color
 
 
-def test_a_run_keeps_its_colour_while_others_come_and_go(reading_of):
+def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
+    runs = [reading_of("a", label="cgs"), reading_of("b", label="svb-cgs r=1"), reading_of("c", label="cvb"),
+            reading_of("d", label="cv-hdp"), reading_of("e", label="svb-cgs r=2"), reading_of("f", label="made-up")]
+    wanted = {"a": "cgs", "b": "svb-cgs", "c": "cvb", "d": "cv-hdp", "e": "svb-cgs"}
+    wanted = {name: OF_ENGINE[engine].colour for name, engine in wanted.items()} | {"f": GREY}
+    for some in (runs, runs[::-1], runs[2:4], runs[1:2], runs[3:]):
+        curve = Curve()
+        shown(curve, *some)
+        assert curve.colours() == {run.name: wanted[run.name] for run in some}
+        for slot, run in zip(curve.slots, some, strict=False):
+            glyphs = [part.glyph for strand in slot.strands for part in strand]
+            assert {getattr(glyph, "line_color", wanted[run.name]) for glyph in glyphs} == {wanted[run.name]}
+            assert slot.strands[0].band.glyph.fill_color == wanted[run.name]
+
+
+def test_runs_of_one_engine_differ_in_their_dashes(reading_of):
+    runs = [reading_of(f"seed-{seed}", seed=seed, label="cgs") for seed in range(N_SLOTS - 1)]
     curve = Curve()
-    curve.assign(["a", "b", "c"])
-    colour = curve.colours()["b"]
-    curve.assign(["d", "b"])
-    assert curve.colours() == {"b": colour, "d": COLOURS[0]}
-    assert len(set(COLOURS)) == N_SLOTS
+    shown(curve, *runs, reading_of("other", label="svb"))
+    dashes = [str(slot.strands[0].line.glyph.line_dash) for slot in curve.slots]
+    assert len(set(dashes[:-1])) == N_SLOTS - 1 and dashes[-1] == dashes[0] == "[]"
 
 
 def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
@@ -199,7 +215,7 @@ def test_what_is_seen_is_told_with_labels_colours_choices_and_ranges(reading_of)
     shown(curve, *readings)
     curve.figure.x_range.end = 3.0
     seen = curve.seen()
-    assert seen.runs == tuple((one.path, one.label, colour) for one, colour in zip(readings[:2], COLOURS, strict=False))
+    assert seen.runs == tuple((one.path, one.label, colour) for one in readings[:2] for colour in [OF_ENGINE[one.label].colour])
     assert (seen.axis, seen.measure, seen.x_range) == ("seconds", "both", (0.0, 3.0))
     assert seen.y_range == (curve.figure.y_range.start, curve.figure.y_range.end)
 

@@ -12,7 +12,7 @@ import pytest
 
 from workbench.dashboard.compare import files
 from workbench.dashboard.compare.charts import MEASURES
-from workbench.dashboard.compare.curve import COLOURS, Drawn
+from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import (
     File,
     FileError,
@@ -31,6 +31,7 @@ from workbench.report.drawing import WIDTHS
 from workbench.report.export import FORMATS
 from workbench.runs.execution.run import open_run
 from workbench.views.picture import BANDS
+from workbench.views.style import COLOURS
 
 
 @pytest.fixture
@@ -50,12 +51,12 @@ def test_the_figure_is_what_is_seen(seen, monkeypatch):
     assert list(lines) == ["one, state", "one, average", "two, state", "two, average"]
     for (path, name, colour) in seen.runs:
         run = open_run(path)
-        for which, style in (("state", "-"), ("average", "--")):
+        for which, width in (("state", 1.3), ("average", 0.65)):
             line = lines[f"{name}, {which}"]
             np.testing.assert_array_equal(line.dimension_values(0), run["elapsed"])
             np.testing.assert_array_equal(line.dimension_values(1), run[f"test_perplexity_{which}"])
             options = line.opts.get("style", backend="matplotlib").kwargs
-            assert (options["color"], options["linestyle"]) == (colour, style)
+            assert (options["color"], options["linestyle"], options["linewidth"]) == (colour, "-", width)
     ranges = panel.opts.get("plot", backend="matplotlib").kwargs
     assert (ranges["xlim"], ranges["ylim"]) == (seen.x_range, seen.y_range)
 

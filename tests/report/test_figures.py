@@ -22,6 +22,7 @@ from workbench.report.files import ReportError
 from workbench.report.gathering import gather
 from workbench.runs.store.layout import StoreError
 from workbench.views import perplexity_layout
+from workbench.views.style import OF_ENGINE
 
 CURVES = ["perplexity-by-iterations", "perplexity-by-seconds", "perplexity-by-updates", "state-and-average"]
 TOPICS = ["topic-sizes", "topic-words-svb", "topic-words-svb-cgs-r1", "topic-words-cgs"]
@@ -95,7 +96,7 @@ def test_svg_needs_nothing_from_outside(figures):
 
 def test_svg_lines_are_in_the_colours_of_the_style(figures):
     svg = figures["perplexity-by-iterations.svg"].decode().lower()
-    assert all(colour in svg for colour in ("#d55e00", "#e69f00", "#000000"))
+    assert all(OF_ENGINE[engine].colour in svg for engine in ("svb", "svb-cgs", "cgs"))
 
 
 def test_the_data_behind_a_figure_are_the_records_in_full(store, figures):

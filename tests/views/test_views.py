@@ -1,9 +1,13 @@
 """Pictures without pixels: what the HoloViews elements hold."""
 
+import re
+
 import numpy as np
 import pytest
 from comparisons import made_up, tiny_comparison, tiny_run
 
+from workbench.dashboard.shared.shell import read_style
+from workbench.engines import ENGINES
 from workbench.measures import PAPERS_ORDER, MeasureError, mean_curves
 from workbench.views import (
     final_perplexities,
@@ -88,16 +92,33 @@ def test_looks_differ_in_colour_line_and_marker_and_repeat_late():
     many = looks([f"label {n}" for n in range(360)])
     assert len(set(map(str, many.values()))) == 360
     first = list(many.values())[: len(LINES)]
-    for own in zip(*first, strict=True):
+    for own in zip(*(look[:3] for look in first), strict=True):
         assert len(set(map(str, own))) == len(first)
     assert len(set(COLOURS)) == 8 and len(set(MARKERS)) == 9
 
 
 def test_the_engines_differ_in_colour_and_on_a_grey_copier():
-    assert set(OF_ENGINE) == set(PAPERS_ORDER)
-    lda = [look for engine, look in OF_ENGINE.items() if "hdp" not in engine]
-    assert len({look.colour for look in lda}) == len(lda) == 8
-    assert len({(look.line, look.marker) for look in OF_ENGINE.values()}) == len(OF_ENGINE) == 10
+    assert set(OF_ENGINE) == set(ENGINES)
+    assert len({look.colour for look in OF_ENGINE.values()}) == len(OF_ENGINE) == 34
+    lda = [OF_ENGINE[engine] for engine in PAPERS_ORDER]
+    assert len({(look.line, look.marker) for look in lda}) == len(lda) == 10
+
+
+def test_every_colour_is_seen_on_paper_and_on_a_dark_page():
+    css = read_style("page.css")
+    cards = set(re.findall("--wb-card: (#[0-9a-f]{6})", css))
+    assert len(cards) == 2
+    for colour in {*COLOURS, *(look.colour for look in OF_ENGINE.values())}:
+        for card in cards:
+            light, dark = sorted((luminance(colour), luminance(card)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= 3, (colour, card)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    channels = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def test_an_engine_looks_the_same_in_every_figure():
@@ -106,7 +127,12 @@ def test_an_engine_looks_the_same_in_every_figure():
     assert list(dial)[:2] == ["svb-cgs r=0", "cgs"] and dial["cgs"] == OF_ENGINE["cgs"]
     assert dial["svb-cgs r=0"] == OF_ENGINE["svb-cgs"]
     assert len(set(map(str, dial.values()))) == len(dial)
-    assert len({look.colour for look in list(dial.values())[:8]}) == 8
+    hybrid = [look for label, look in dial.items() if label.startswith("svb-cgs")]
+    assert {look.colour for look in hybrid} == {OF_ENGINE["svb-cgs"].colour} and dial["toy"].colour not in {
+        OF_ENGINE["svb-cgs"].colour, OF_ENGINE["cgs"].colour}
+    assert len({(str(look.line), look.marker) for look in hybrid}) == len(hybrid) == 12
+    labels = ["cvb", "cv-hdp", "g-hdp", "cgs"]
+    assert looks(labels) == {label: looks([label])[label] for label in labels} == {label: OF_ENGINE[label] for label in labels}
 
 
 def test_state_and_average_are_drawn_from_the_end_of_burn_in():

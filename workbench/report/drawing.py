@@ -14,7 +14,7 @@ from html import escape
 
 from workbench.views.elements import option
 from workbench.views.network import FILLED
-from workbench.views.style import BROWN, ONE_COLUMN, RC, TWO_COLUMNS
+from workbench.views.style import ONE_COLUMN, RC, TWO_COLUMNS
 
 FORMATS = ("svg", "pdf", "png")
 WIDTHS = {1: ONE_COLUMN, 2: TWO_COLUMNS}
@@ -23,7 +23,7 @@ METADATA = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
 }
-OF_PAGE = {BROWN: "brown", FILLED["dirichlet"]: "level", FILLED["observed"]: "known"}
+OF_PAGE = {FILLED["dirichlet"]: "level", FILLED["observed"]: "known"}
 """Colours that a dark page changes, by the names of its variables."""
 OF_MATPLOTLIB = {"QuadMesh": "QuadMesh", "Polygons": "PatchCollection", "Points": "PathCollection"}
 """What matplotlib calls its groups of the elements that can have texts of their parts."""

@@ -64,7 +64,7 @@ def overlay(
                 facecolor=look.colour, edgecolor="none", alpha=0.18, linewidth=0, show_legend=False, show_grid=True,
             ))
         lines.append(element(
-            "Curve", (where, mean), x, y, label=curve.label, color=look.colour, linestyle=look.line, linewidth=1.3,
+            "Curve", (where, mean), x, y, label=curve.label, color=look.colour, linestyle=look.line, linewidth=look.width,
             hooks=[partial(_mark, marker=look.marker, at=at)], show_grid=True,
         ))
     return panel([*under, *bands, *lines], title=title, legend_position="best", show_legend=True, padding=0.02)

@@ -34,7 +34,7 @@ def word_by_time_view(courses: Mapping[str, Course], colours: Mapping[str, Look]
     x, y = axis("time", time), axis("p", "p(word | row)")
     parts, (first, *_) = [], courses.values()
     for label, course in courses.items():
-        colour, line, _ = colours[label]
+        colour, line, *_ = colours[label]
         if course.deviation is not None and np.any(course.deviation > 0):
             low, high = np.maximum(course.probability - course.deviation, 0.0), course.probability + course.deviation
             band = (course.times, low, high)

@@ -1,10 +1,10 @@
 """Colours, lines and markers of all pictures, distinct for colour-blind people and on a grey copy.
 
-Colours are those of Okabe & Ito (2008) with a brown for their yellow, which is too pale on paper. An engine
-looks the same in every figure: of LDA, variational ones are dashed, the hybrid of each is solid with the
-marker of its parent, Gibbs sampling is black; those of the HDP have the colours of CVB and of Gibbs sampling,
-with a dash and dots. Whatever else is compared gets the colours that are left, then
-cycles of colours, lines and markers whose lengths differ, so that looks repeat only after many labels.
+An engine has one colour, that of all its runs, on every page and in every figure, and no two engines share one; each
+colour has a contrast of 3 or more with white paper and with a dark page. Engines of a family also differ in line and
+marker: of LDA, variational ones are dashed, the hybrid of each is solid with the marker of its parent. Several labels of an
+engine differ in line and marker alone. Whatever else is compared gets cycles of colours, lines and markers whose lengths
+differ, so that looks repeat only after many labels.
 """
 
 import re
@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import NamedTuple
 
-BROWN = "#7A3E00"  # the one colour that a dark page has to lighten
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BROWN, "#000000")
+COLOURS = ("#006ee6", "#ee6e00", "#55a280", "#c377b2", "#d1401a", "#0099e6", "#966848", "#6655ff")
 LINES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p")
 INK = "#000000"
@@ -61,31 +60,53 @@ class Look(NamedTuple):
     colour: str
     line: str | tuple
     marker: str
+    width: float = 1.3   # points
 
 
 OF_ENGINE = {
-    "svb": Look("#D55E00", "--", "o"), "svb-cgs": Look("#E69F00", "-", "o"),
-    "cvb": Look("#0072B2", "--", "s"), "cvb-cgs": Look("#56B4E9", "-", "s"),
-    "cvb0": Look("#009E73", "--", "^"), "cvb0-cgs": Look("#CC79A7", "-", "^"),
-    "vb": Look(BROWN, "--", "X"), "cgs": Look("#000000", "-", "D"),
-    "cv-hdp": Look("#0072B2", "-.", "P"), "g-hdp": Look("#000000", ":", "*"),
+    "svb": Look("#d1401a", "--", "o"), "svb-cgs": Look("#ee6e00", "-", "o"),
+    "cvb": Look("#006ee6", "--", "s"), "cvb-cgs": Look("#0099e6", "-", "s"),
+    "cvb0": Look("#55a280", "--", "^"), "cvb0-cgs": Look("#c377b2", "-", "^"),
+    "vb": Look("#966848", "--", "X"), "cgs": Look("#777777", "-", "D"),
+    "cv-hdp": Look("#6655ff", "-.", "P"), "g-hdp": Look("#9955aa", ":", "*"),
+} | {
+    engine: Look(colour, LINES[at % len(LINES)], MARKERS[at]) for family in (
+        {"sb-ctm": "#4c8000", "ln-ctm": "#bb33b2", "ctm-em": "#e666b2", "sb-ctm-vb": "#bb4c80", "sb-dtm": "#ff1166",
+         "sb-ctm-lds": "#5e88ff"},
+        {"sbm-gp": "#b28880", "lnm-gp": "#3c5eff", "raw-gp": "#a244d4", "static": "#f6081a"},
+        {"sbm-lds": "#bb3c99", "lnm-lds": "#bb8844", "raw-lds": "#5e774c", "hmm": "#8888dd"},
+        {"network-vb": "#f6555e", "network-vb-ml": "#f60890", "network-gibbs": "#ff3cdd", "network-hybrid": "#c38808",
+         "network-cvb0": "#a22aff"},
+        {"bn-vb": "#228844", "bn-cvb0": "#9980ff", "bn-em": "#2a77a2", "bn-gibbs": "#22aa00", "bn-hybrid": "#559999"},
+    ) for at, (engine, colour) in enumerate(family.items())
 }
+"""The looks of engines; one that is not here has a spare colour in figures and grey on the Compare page."""
+
+
+def look_of(label: str) -> Look | None:
+    """The look of the engine that a label begins with; None where it begins with none."""
+    return OF_ENGINE.get(re.split("[ ,]", label, maxsplit=1)[0])
 
 
 def looks(labels) -> dict[str, Look]:
-    """A look for each different label, in order of appearance; the first label of an engine has the engine's own."""
-    different = list(dict.fromkeys(labels))
-    found: dict[str, Look] = {}
-    for label in different:
-        own = OF_ENGINE.get(re.split("[ ,]", label, maxsplit=1)[0])
-        if own is not None and own not in found.values():
-            found[label] = own
-    spare = _spare(set(found.values()))
-    return {label: found.get(label) or next(spare) for label in different}
+    """A look for each different label: the first of an engine has its look, others its colour with another line and marker."""
+    engines, found = {label: look_of(label) for label in labels}, {}
+    spare = _spare({own for own in engines.values() if own})
+    for label, own in engines.items():
+        found[label] = _in_colour(own, found.values()) if own else next(spare)
+    return found
+
+
+def _in_colour(own: Look, taken) -> Look:
+    """The look, or one in its colour that is not taken; the look again where there is none."""
+    line, marker = LINES.index(own.line), MARKERS.index(own.marker)
+    every = (own._replace(line=LINES[(line + at) % len(LINES)], marker=MARKERS[(marker + at) % len(MARKERS)])
+             for at in range(len(LINES) * len(MARKERS)))
+    return next((look for look in every if look not in taken), own)
 
 
 def _spare(taken: set[Look]) -> Iterator[Look]:
-    """Looks that are not taken, those in colours that are not taken first."""
+    """Looks in colours that are not taken first."""
     colours = [colour for colour in COLOURS if colour not in {look.colour for look in taken}]
     for at in count():
         colour = colours[at] if at < len(colours) else COLOURS[at % len(COLOURS)]

@@ -21,7 +21,7 @@ MEASURES = {
     "average": (("test_perplexity_average",), f"{HELD_OUT} of the running average"),
     "by document": (("test_perplexity_by_document",), f"{HELD_OUT}, averaged by document"),
     "joint": (("test_perplexity_joint",), f"{HELD_OUT}, averaged over all tokens together"),
-    "both": (("test_perplexity_state", "test_perplexity_average"), f"{HELD_OUT}: state solid, average dashed"),
+    "both": (("test_perplexity_state", "test_perplexity_average"), f"{HELD_OUT}: state thick, average thin"),
     "training": (("train_perplexity",), "training perplexity"),
     "bound": (("bound_per_token",), "bound, nats per training token"),
     "active": (("n_active_topics",), "topics with at least one token"),
@@ -34,7 +34,7 @@ MEASURES = {
     BY_TOPIC: (("prior",), "alpha of each topic"),
     **{measure: ((each.name,), f"{measure}, {each.unit}") for measure, each in SCORES.items()},
 }
-"""Measure → (columns: solid, dashed; label)."""
+"""Measure → (columns: thick, thin; label)."""
 CHARTS = {
     "Perplexity": ("headline", "state", "average", "both", "by document", "joint", "training"),
     "Bound": ("bound",),

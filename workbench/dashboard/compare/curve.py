@@ -5,6 +5,7 @@ only data, names of columns, visibility and labels change, and a tick streams no
 """
 
 import math
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,15 +16,14 @@ from bokeh.models import ColumnDataSource, GlyphRenderer, LegendItem, Scatter, S
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES, RANK
 from workbench.dashboard.compare.grouping import Line, Mean, telling_labels
-from workbench.dashboard.compare.slots import STRANDS, Look, Slot, add, add_legend, crossings, marks, plot, profiles
+from workbench.dashboard.compare.slots import DASHES, STRANDS, Look, Slot, add, add_legend, crossings, marks, plot, profiles
 from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.comparison import reached_by_each
+from workbench.views.style import GREY, look_of
 
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f8400", "#7f7f7f")
-"""Okabe & Ito (2008), distinct for colour-blind people; yellow darker and black grey, to be visible on light and dark."""
-N_SLOTS = len(COLOURS)
+N_SLOTS = len(DASHES)
 NOTHING = Line("", "", ())
 """The line of a slot that is free."""
 FIRST = ("iteration", "test_perplexity")
@@ -58,12 +58,13 @@ class Curve:
         self.axis, self.measure, self.span = "iterations", "headline", "whole"
         self.smoothing, self.until, self.mean = 0.0, None, False
         self.drawn = [NOTHING] * N_SLOTS
-        self._means, self._readings, self._labels = [Mean() for _ in COLOURS], {}, {}
+        self._means, self._readings, self._labels = [Mean() for _ in DASHES], {}, {}
         self._moved_by_hand = self._moving = False
         self.figure = plot()
-        self.slots = [Slot(self.figure, at, colour, FIRST) for at, colour in enumerate(COLOURS)]
+        self.slots = [Slot(self.figure, at, FIRST) for at in range(N_SLOTS)]
+        self._colours = [GREY] * N_SLOTS
         self._across = Span(
-            dimension="width", location=0, visible=False, line_dash=[2, 3], line_width=1.5, line_color="#7f7f7f", name="target",
+            dimension="width", location=0, visible=False, line_dash=[2, 3], line_width=1.5, line_color=GREY, name="target",
         )
         self.figure.add_layout(self._across)
         self._profile = self._scatter("profile", profiles([]), RANK[0], "prior", size=6)
@@ -83,19 +84,19 @@ class Curve:
     # ------------------------------------------------------------------ what is seen
 
     def assign(self, names: list[str]) -> None:
-        """Assigns a slot to every run of ``names`` (at most eight); a run that has one keeps it and its colour."""
+        """Assigns a slot to every run of ``names`` (at most eight); a run that has one keeps it."""
         self.assign_lines([Line(name, "", (name,)) for name in names], mean=False)
 
     def assign_lines(self, lines: list[Line], mean: bool = True) -> None:
-        """Assigns a slot to each of the lines (at most eight); a line that has one keeps it and its colour."""
+        """Assigns a slot to each of the lines (at most eight); a line that has one keeps it."""
         self.mean, wanted = mean, {line.key: line for line in lines[:N_SLOTS]}
         self.drawn = [wanted.pop(line.key, NOTHING) for line in self.drawn]
         for line in wanted.values():
             self.drawn[self.drawn.index(NOTHING)] = line
 
     def colours(self) -> dict[str, str]:
-        """Name → colour of each run that is drawn, by itself or in a mean."""
-        return {name: colour for line, colour in zip(self.drawn, COLOURS, strict=True) for name in line.names}
+        """Name → colour of each run that is drawn, by itself or in a mean: that of its engine, see `workbench.views.style`."""
+        return {name: colour for line, colour in zip(self.drawn, self._colours, strict=True) for name in line.names}
 
     def members(self) -> list[list[str]]:
         """The runs of each slot."""
@@ -112,10 +113,21 @@ class Curve:
         self._labels = {line.key: line.label or labels.get(line.key, line.key) for line in self.drawn}
         for line, mean in zip(self.drawn, self._means, strict=True):
             mean.follow(self._of(line))
+        self._paint()
         seen = [(self._readings[name], colour) for name, colour in self.colours().items() if name in self._readings]
         _renew(self._profile, profiles(seen), "prior")
         _renew(self._marks, marks([] if self.mean else seen), "iteration")
         self.draw()
+
+    def _paint(self) -> None:
+        """Gives each line the colour of its engine; those of one colour differ in their dashes."""
+        labels = [next((reading.label for reading in self._of(line)), "") for line in self.drawn]
+        self._colours = [look.colour if (look := look_of(label)) else GREY for label in labels]
+        n_before = Counter()
+        for slot, line, colour in zip(self.slots, self.drawn, self._colours, strict=True):
+            if line.names:
+                slot.paint(colour, DASHES[n_before[colour]])
+                n_before[colour] += 1
 
     def _of(self, line: Line) -> list[Reading]:
         return [self._readings[name] for name in line.names if name in self._readings]
@@ -123,7 +135,7 @@ class Curve:
     def seen(self) -> Drawn:
         """What is drawn; a run without a record is not."""
         runs = tuple(
-            (one.path, self._labels[line.key], colour) for line, colour in zip(self.drawn, COLOURS, strict=True)
+            (one.path, self._labels[line.key], colour) for line, colour in zip(self.drawn, self._colours, strict=True)
             for one in self._of(line) if len(one.numbers)
         )
         return Drawn(
@@ -204,7 +216,7 @@ class Curve:
             return
         self._across.update(location=target)
         self._crossings.glyph.update(x=x, y=y)
-        lines = [(mean.numbers, colour) for mean, colour in zip(self._means, COLOURS, strict=True)]
+        lines = [(mean.numbers, colour) for mean, colour in zip(self._means, self._colours, strict=True)]
         _renew(self._crossings, crossings(lines, y, target), "iteration", y)
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:

@@ -30,12 +30,13 @@ from workbench.views.curves import dimension, faint_curve, line_across, overlay,
 from workbench.views.differences import forest
 from workbench.views.elements import option
 from workbench.views.picture import BANDS
-from workbench.views.style import GREY, MARKERS, Look
+from workbench.views.style import GREY, LINES, MARKERS, Look
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
 FORMS = {NAMES.get(form, form): form for form in FORMATS}
 """Label → format of a whole run."""
-LINES = ("-", "--")
+WIDTHS = (1.3, 0.65)
+"""Points, of the lines of the first and of the second quantity."""
 CLOCKS = ("iteration", "steps", "updates", "elapsed")
 HEIGHTS = {1: 2.1, 2: 2.9}
 """Inches of a panel of curves that is as wide as one column of a journal page, or as two."""
@@ -70,8 +71,11 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
     x_name, x_label = RANK if drawn.measure == BY_TOPIC else AXES[drawn.axis]
     names, y_label = MEASURES[drawn.measure]
     curves, looks, beside = [], {}, []
-    for at, (label, colour, runs, numbers, errors) in enumerate(_lines(drawn)):
-        for column, dash in zip(names, LINES, strict=False):
+    n_before = Counter()
+    for label, colour, runs, numbers, errors in _lines(drawn):
+        dash, marker = LINES[n_before[colour] % len(LINES)], MARKERS[len(curves) % len(MARKERS)]
+        n_before[colour] += 1
+        for column, width in zip(names, WIDTHS, strict=False):
             if np.isfinite(numbers[column]).any():
                 name = label if len(names) == 1 else f"{label}, {column.rpartition('_')[2]}"
                 x, y, error = numbers[x_name], numbers[column], errors[column]
@@ -81,7 +85,7 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
                     beside.append(faint_curve(x, y, colour))
                     y, error = smoothed(y, drawn.smoothing), smoothed(error, drawn.smoothing)
                 curves.append(Curve(name, name, x, y, error, len(runs)))
-                looks[name] = Look(colour, dash, MARKERS[at % len(MARKERS)])
+                looks[name] = Look(colour, dash, marker, width)
     if not curves:
         raise FileError(f"no run that is drawn records {y_label}; choose another chart")
     if names[0] in VARIABLES and drawn.measure in CHARTS["Perplexity"]:
@@ -176,7 +180,7 @@ def _lines(drawn: Drawn) -> Iterator[tuple[str, str, list[Run], dict[str, np.nda
     lines: dict[str | Path, tuple[str, str, list[Run]]] = {}
     for path, label, colour in drawn.runs:
         name = label if mean or several[label] == 1 else f"{label}, {path.name}"
-        lines.setdefault(colour if mean else path, (name, colour, []))[-1].append(Run(path))
+        lines.setdefault(label if mean else path, (name, colour, []))[-1].append(Run(path))
     for label, colour, runs in lines.values():
         progress = [run.progress() for run in runs]
         if drawn.measure == BY_TOPIC:

@@ -33,7 +33,10 @@ from workbench.measures.smoothing import smoothed
 
 STRANDS = (("line", "low", "high"), ("line_2", "low_2", "high_2"))
 """Columns of what is drawn of the first and of the second quantity: smoothed, and a standard error to either side."""
-DASHES = ("solid", [6, 4])
+DASHES = ("solid", "dashed", "dashdot", "dotted", [8, 2, 2, 2, 2, 2], [14, 4], [4, 6], [14, 3, 3, 3])
+"""Of the lines of one colour, which are those of an engine."""
+WIDTHS = (2.2, 1.1)
+"""Of the lines of the first and of the second quantity."""
 FEW = 20
 """New rows up to which they are sent as text."""
 FAINT, BAND = 0.28, 0.16
@@ -105,7 +108,7 @@ def add_legend(made: figure, items: list[LegendItem], points: list[GlyphRenderer
 class Look(NamedTuple):
     """Which columns are drawn, and how smooth."""
 
-    columns: tuple[str, ...]   # of COLUMNS: solid, dashed
+    columns: tuple[str, ...]   # of COLUMNS: thick, thin
     smoothing: float
 
 
@@ -120,16 +123,16 @@ class Strand(NamedTuple):
 class Slot:
     """Data and glyphs of one line. `fill` streams rows that are new; nothing else is sent again."""
 
-    def __init__(self, plot: figure, at: int, colour: str, first: tuple[str, str]):
+    def __init__(self, plot: figure, at: int, first: tuple[str, str]):
         self.source = ColumnDataSource(_columns(NO_ROWS) | _drawn(NO_ROWS, NO_ROWS, Look((), 0.0)), name=f"slot-{at}")
         view = CDSView()  # of all rows; one for all glyphs of the slot
 
         (x, y), strands = first, []
-        for (_, low, high), dash in zip(STRANDS, DASHES, strict=True):
-            stroke = {"x": x, "y": y, "line_color": colour, "line_dash": dash, "line_join": "round"}
+        for (_, low, high), width in zip(STRANDS, WIDTHS, strict=True):
             glyphs = Strand(
-                VArea(x=x, y1=low, y2=high, fill_color=colour, fill_alpha=BAND),
-                Line(line_width=1.4, line_alpha=FAINT, **stroke), Line(line_width=2.2, **stroke),
+                VArea(x=x, y1=low, y2=high, fill_alpha=BAND),
+                Line(x=x, y=y, line_width=1.4, line_alpha=FAINT, line_join="round"),
+                Line(x=x, y=y, line_width=width, line_join="round"),
             )._asdict()
             strands.append(Strand(*(
                 add(plot, self.source, glyph, view=view, tags=[f"{part}-{at}"])  # by which highlight.js finds it
@@ -138,6 +141,13 @@ class Slot:
         self.strands = tuple(strands)
         self.points = add(plot, self.source, Scatter(x=x, y=y, size=16, fill_alpha=0, line_alpha=0), view=view)
         self._of, self._look = (), Look((), 0.0)
+
+    def paint(self, colour: str, dash) -> None:
+        """Sets colour and dashes of the lines."""
+        for strand in self.strands:
+            strand.band.glyph.update(fill_color=colour)
+            for line in (strand.raw, strand.line):
+                line.glyph.update(line_color=colour, line_dash=dash)
 
     def fill(self, of: tuple, numbers: np.ndarray, errors: np.ndarray, look: Look) -> None:
         """Sets the data to these rows of these runs; ``errors`` are empty where there are none."""
