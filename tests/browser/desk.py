@@ -10,7 +10,7 @@ FIGURE = """() => {
   return {
     x: figure.below[0].axis_label, y: figure.left[0].axis_label, right: figure.x_range.end, low: figure.y_range.start,
     columns: [...new Set(glyphs.map(g => `${g.x.field} ${g.y.field}`))],
-    legend: figure.center.find(m => m.type === 'Legend').items.filter(i => i.visible).map(i => i.label.value),
+    legend: figure.above.find(m => m.type === 'Legend').items.filter(i => i.visible).map(i => i.label.value),
   }
 }"""
 MARKS = "() => [...Bokeh.documents[0].get_model_by_name('marks').data.iteration]"

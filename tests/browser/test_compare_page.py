@@ -446,6 +446,32 @@ def test_the_theme_follows_the_system_and_the_button_and_is_remembered(url, new_
     until(lambda: page.evaluate(background) == dark, "the button turns the light off")
 
 
+LEGEND = """() => {
+  const within = root =>
+    [...root.querySelectorAll("*")].flatMap(one => [one, ...(one.shadowRoot ? within(one.shadowRoot) : [])])
+  const legend = within(document).find(one => one.classList.contains("bk-Legend"))
+  const figure = Bokeh.documents[0].get_model_by_name("curve")
+  const view = Bokeh.index.find_one(figure)
+  const top = view.canvas_view.el.getBoundingClientRect().top + view.frame.bbox.top
+  const right = view.canvas_view.el.getBoundingClientRect().right
+  const entries = [...legend.shadowRoot.querySelectorAll(".bk-item:not(.bk-hidden)")].map(one => one.getBoundingClientRect())
+  return [top, right, entries.map(one => [one.bottom, one.right])]
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 800, 1440])
+def test_the_legend_stands_above_the_curves_and_takes_the_lines_that_it_needs(url, new_page, finished, width):
+    page = new_page(url, width=width)
+    until(lambda: len(figure(page)["legend"]) >= 2, "runs are drawn")
+    n_drawn = len(figure(page)["legend"])
+
+    def apart() -> bool:
+        top, right, entries = page.evaluate(LEGEND)
+        return len(entries) == n_drawn and all(low <= top + 1 and end <= right for low, end in entries)
+
+    until(apart, "no entry lies over the curves or beyond the figure")
+
+
 def test_nothing_is_cut_off(url, new_page, finished):
     page = new_page(url, width=800)
     until(lambda: len(figure(page)["legend"]) >= 2, "runs are drawn")

@@ -201,7 +201,6 @@ class Curve:
             self._marks.glyph.update(x=x, y=columns[0])
         self._marks.update(visible=self.measure in MARKED)
         self._profile.update(visible=by_topic)
-        self.figure.legend[0].update(location="bottom_right" if self.measure in MARKED else "top_right")
         self.figure.xaxis[0].update(axis_label=x_label)
         self.figure.yaxis[0].update(axis_label=y_label)
         if not self._moved_by_hand:

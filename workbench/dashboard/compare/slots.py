@@ -97,11 +97,11 @@ def add(made: figure, source: ColumnDataSource, glyph: Glyph, **settings) -> Gly
 
 
 def add_legend(made: figure, items: list[LegendItem], points: list[GlyphRenderer]) -> None:
-    """Adds the legend, and a tooltip at the points of the lines."""
+    """Adds the legend, above the figure and as many lines as it needs, and a tooltip at the points of the lines."""
     made.add_layout(Legend(
-        items=items, location="top_right", click_policy="none", stylesheets=[LEGEND_CSS], label_text_font_size="12px",
-        padding=6, spacing=2,
-    ))
+        items=items, location="top_left", orientation="horizontal", click_policy="none", stylesheets=[LEGEND_CSS],
+        label_text_font_size="12px", padding=0, spacing=14, margin=4,
+    ), "above")
     made.add_tools(HoverTool(renderers=points, tooltips=TOOLTIP, limit=1, point_policy="snap_to_data"))
 
 
