@@ -1,0 +1,126 @@
+"""Topics by group and over time, against plain loops, Student's and Welch's intervals, and a simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from comparisons import made_up, tiny_run
+from scipy import stats
+
+from workbench.measures import MeasureError, group_differences, topics_by_group, topics_over_time
+
+
+def with_tokens(n_dk):
+    """A run of which documents have these tokens of its topics."""
+    n_dk = np.array(n_dk, float)
+    n_topics = n_dk.shape[1]
+    run = made_up("cgs", [1])
+    return run.drop_vars([name for name in (*run, *run.coords) if "topic" in run[name].dims]).assign({
+        "n_dk": (("snapshot", "document", "topic"), n_dk[None]),
+        "n_kw": (("snapshot", "topic", "word"), n_dk.sum(axis=0)[None, :, None]),
+        "n_k": (("iteration", "topic"), n_dk.sum(axis=0)[None]), "phi": (("topic", "word"), np.ones((n_topics, 1))),
+    }).assign_coords(document=[f"d{d}" for d in range(len(n_dk))], word=["w"])
+
+
+def test_shares_lifts_and_sizes_are_those_of_a_plain_loop():
+    run, n_documents = tiny_run("cgs"), tiny_run("cgs").sizes["document"]
+    groups = ["b", None, "a"] * (n_documents // 3 + 1)
+    groups = groups[:n_documents]
+    found = topics_by_group(run, groups)
+    n_dk = run["n_dk"].isel(snapshot=-1).values
+    assert found["group"].values.tolist() == ["a", "b"]
+    for name in "ab":
+        own = [n_dk[d] for d in range(n_documents) if groups[d] == name]
+        share = sum(own) / sum(map(np.sum, own))
+        grouped = [n_dk[d] for d in range(n_documents) if groups[d]]
+        overall = sum(grouped) / sum(map(np.sum, grouped))
+        here = found.sel(group=name)
+        np.testing.assert_allclose(here["share"], share, rtol=1e-12)
+        np.testing.assert_allclose(here["lift"], share / overall, rtol=1e-12)
+        assert (int(here["n_documents"]), int(here["n_tokens"])) == (len(own), round(sum(map(np.sum, own))))
+
+
+def test_of_documents_of_one_length_the_intervals_are_students_and_welchs():
+    random = np.random.default_rng(1)
+    n_dk = random.multinomial(50, [0.2, 0.3, 0.5], 30)
+    groups = np.repeat(["x", "y"], [12, 18])
+    found, shares = topics_by_group(with_tokens(n_dk), groups), n_dk / 50
+    for name in "xy":
+        own = shares[groups == name]
+        low, high = stats.t.interval(0.95, len(own) - 1, own.mean(axis=0), own.std(axis=0, ddof=1) / np.sqrt(len(own)))
+        np.testing.assert_allclose(found.sel(group=name)["low"], low)
+        np.testing.assert_allclose(found.sel(group=name)["high"], high)
+    apart = group_differences(with_tokens(n_dk), groups, "x", "y").sortby("topic")
+    welch = stats.ttest_ind(shares[groups == "x"], shares[groups == "y"], equal_var=False).confidence_interval()
+    np.testing.assert_allclose(apart["low"], welch.low)
+    np.testing.assert_allclose(apart["high"], welch.high)
+    np.testing.assert_allclose(apart["difference"], apart["one"] - apart["other"])
+
+
+@pytest.mark.slow
+def test_intervals_over_documents_hold_the_true_share_and_those_over_tokens_would_not():
+    random, inside, narrow = np.random.default_rng(2), [], []
+    truth = np.array([0.1, 0.3, 0.6])
+    for _ in range(400):  # 95 % of 1,200 is 1,140 ± 7.5; three shares of a group are not independent, so twice as much
+        lengths = random.integers(20, 200, 40)
+        theta = random.dirichlet(2 * truth, 40)
+        n_dk = np.array([random.multinomial(n, p) for n, p in zip(lengths, theta, strict=True)])
+        found = topics_by_group(with_tokens(n_dk), ["all"] * 40).isel(group=0)
+        inside += ((found["low"].values <= truth) & (truth <= found["high"].values)).tolist()
+        error = np.sqrt(truth * (1 - truth) / lengths.sum())
+        narrow += (abs(found["share"].values - truth) <= 1.96 * error).tolist()
+    assert 0.92 < np.mean(inside) < 0.975 and np.mean(narrow) < 0.4
+
+
+def test_every_period_from_the_first_to_the_last_has_a_row():
+    run = with_tokens([[3, 1], [0, 4], [2, 2], [1, 0], [5, 5]])
+    dates = ["2024-01-31", "2024-02-01T23:59", pd.Timestamp("2024-05-05"), None, "1 February 2024"]
+    found = topics_over_time(run, dates, "month")
+    assert found["period"].values.tolist() == ["2024-01", "2024-02", "2024-03", "2024-04", "2024-05"]
+    assert found["time"].values[1] == np.datetime64("2024-02-01")
+    np.testing.assert_allclose(found["share"].values[[0, 1, 4]], [[0.75, 0.25], [5 / 14, 9 / 14], [0.5, 0.5]])
+    assert np.isnan(found["share"].values[2:4]).all() and found["n_documents"].values.tolist() == [1, 2, 0, 0, 1]
+    assert np.isnan(found["low"].values[0]).all() and np.isfinite(found["low"].values[1]).all()
+    by_year = topics_over_time(run, [1999, "2001", 2001.0, np.int64(2000), float("nan")])
+    assert by_year["period"].values.tolist() == ["1999", "2000", "2001"]
+    assert by_year["n_tokens"].values.tolist() == [4, 1, 8]
+    weeks = topics_over_time(run, ["2024-12-30", "2025-01-06", None, None, None], "week")
+    assert weeks["period"].values.tolist() == ["2025-W01", "2025-W02"]  # as ISO 8601 counts them
+    aware = topics_over_time(run, ["2024-01-01T00:30+02:00"] * 5, "day")
+    assert aware["period"].values.tolist() == ["2024-01-01"]  # the day where it was written
+
+
+def test_topics_of_an_hdp_are_those_in_use():
+    run = tiny_run("cv-hdp")
+    found = topics_by_group(run, ["one"] * run.sizes["document"])
+    assert found.sizes["topic"] <= run.sizes["topic"]
+    np.testing.assert_allclose(found["share"].sum("topic"), 1, rtol=1e-9)
+
+
+def test_an_empty_document_counts_as_a_document_and_changes_no_interval():
+    tokens = [[3, 1], [0, 4], [2, 2]]
+    found, more = (topics_by_group(with_tokens(each), ["a"] * len(each)) for each in (tokens, [*tokens, [0, 0]]))
+    for name in ("share", "low", "high", "lift"):
+        np.testing.assert_allclose(found[name], more[name])
+    assert (int(found["n_documents"][0]), int(more["n_documents"][0])) == (3, 4)
+    assert np.isnan(topics_by_group(with_tokens([[0, 0], [1, 1]]), ["empty", "a"]).sel(group="empty")["share"]).all()
+
+
+@pytest.mark.parametrize("ask, sentence", [
+    (lambda run: topics_by_group(run, ["a"]), "groups must have one entry for each of 3 documents; got 1"),
+    (lambda run: topics_by_group(run, "abc"), "groups must have one entry for each of 3 documents; got 'abc'"),
+    (lambda run: topics_by_group(run, [None] * 3), "no document has a group; give one for each document"),
+    (lambda run: topics_by_group(run, [["a"]] * 3), "a group must be a name or a number"),
+    (lambda run: topics_over_time(run, [None] * 3), "no document has a time"),
+    (lambda run: topics_over_time(run, ["2024", "often", None]), "the time of document 1 is 'often', which is no date"),
+    (lambda run: topics_over_time(run, [1.5, 2, 3]), "the time of document 0 is '1.5', which is no date"),
+    (lambda run: topics_over_time(run, [True, 2, 3]), "the time of document 0 is 'True'"),
+    (lambda run: topics_over_time(run, [1e300, 2, 3]), "the time of document 0 is '1e[+]300'"),
+    (lambda run: topics_over_time(run, [1900, 2000, 2100], "day"), "73,050 periods of a day; choose a longer period"),
+    (lambda run: topics_over_time(run, [1900, 2000, 2100], "century"), "the period must be one of year, quarter"),
+    (lambda run: group_differences(run, ["a", "b", "b"], "a", "c"), "there is no group 'c'; there are a, b"),
+    (lambda run: group_differences(run, ["a", "a", "b"], "a", "b"), "no document of group 'b' has a token"),
+    (lambda run: topics_by_group(run.drop_vars("n_dk"), ["a"] * 3), "has no topics of documents"),
+])
+def test_what_is_wrong_is_told_in_a_sentence(ask, sentence):
+    with pytest.raises(MeasureError, match=sentence):
+        ask(with_tokens([[3, 1], [0, 4], [0, 0]]))

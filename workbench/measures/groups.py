@@ -1,0 +1,247 @@
+"""Topics by group and over time: what share of a group's tokens each topic has, with intervals over documents.
+
+The documents of a group are a sample of those that it could have: a share is a ratio of two sums over documents, and its error
+that of a ratio of means, Cochran (1977), section 6.4. Tokens of one document are not independent, so that intervals over tokens
+would be far too narrow.
+"""
+
+import math
+import numbers
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import xarray as xr
+from scipy.special import stdtrit
+
+from workbench.errors import shown
+from workbench.measures.intervals import LEVEL
+from workbench.measures.selection import MeasureError, one_run
+from workbench.measures.topics import used_topics
+
+PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D"}
+"""Period → what pandas calls it."""
+MOST_PERIODS = 10_000
+"""From the first to the last; more are a mistake in a date, or too short."""
+
+
+def topics_by_group(run: xr.Dataset, groups: Sequence) -> xr.Dataset:
+    """The share of each topic in the tokens of each group of documents, at the last snapshot.
+
+    Parameters
+    ----------
+    run : Dataset
+        With ``n_dk``, the (expected) tokens of each topic in each document.
+    groups : sequence, one entry per training document
+        As ``corpus.labels``, or any column of names or numbers. Documents whose entry is None or NaN are left out.
+
+    Returns
+    -------
+    Dataset
+        Dims ``group`` (sorted) and ``topic`` (those in use): ``share``, ``low`` and ``high`` (Student's 95 % interval over
+        documents; NaN for a group of one document), ``lift`` (the share, divided by that in all documents that have a group),
+        and by group ``n_documents`` and ``n_tokens``. A group without a token has no share (NaN).
+
+    Raises
+    ------
+    MeasureError
+        A run without ``n_dk``; groups of another number than that of the documents; no document with a group.
+
+    Cochran (1977), *Sampling Techniques*, section 6.4.
+    """
+    n_dk, topics = _tokens(run)
+    of_document, names = _numbered(_one_each(groups, len(n_dk), "groups"))
+    return _shares(n_dk, topics, of_document, "group", names)
+
+
+def topics_over_time(run: xr.Dataset, times: Sequence, period: str = "year") -> xr.Dataset:
+    """The share of each topic in the tokens of each period, at the last snapshot; see `topics_by_group`.
+
+    Parameters
+    ----------
+    times : sequence, one entry per training document
+        Dates in any form that `pandas.to_datetime` reads; whole numbers, and texts of four digits, are years. Documents whose
+        entry is None, NaN or empty are left out.
+    period : "year", "quarter", "month", "week" or "day"
+
+    Returns
+    -------
+    Dataset
+        As that of `topics_by_group`, with the dim ``time`` (the first day of each period, datetime64) in the place of
+        ``group``, every period from the first to the last, and ``period``, what it is called: 2024, 2024Q3, 2024-07 and so on.
+
+    Raises
+    ------
+    MeasureError
+        As `topics_by_group`; an entry that is no date; periods that are too many.
+    """
+    import pandas as pd
+
+    if period not in PERIODS:
+        raise MeasureError(f"the period must be one of {', '.join(PERIODS)}; got {period!r}")
+    n_dk, topics = _tokens(run)
+    dates = _dates(_one_each(times, len(n_dk), "times"))
+    periods = dates.to_period(PERIODS[period])
+    if not periods.notna().any():
+        raise MeasureError("no document has a time; give one for each document, as corpus.times")
+    first, last = periods.min(), periods.max()
+    if (n := last.ordinal - first.ordinal + 1) > MOST_PERIODS:
+        raise MeasureError(f"the times go from {first} to {last}, {n:,} periods of a {period}; choose a longer period, or "
+                           "correct the times")
+    every = pd.period_range(first, last)
+    of_document = np.where(periods.isna(), -1, periods.asi8 - first.ordinal)
+    found = _shares(n_dk, topics, of_document, "time", every.start_time.values)
+    called = every.start_time.strftime("%G-W%V") if period == "week" else every.astype(str)
+    return found.assign_coords(period=("time", called.to_numpy(object)))
+
+
+def group_differences(run: xr.Dataset, groups: Sequence, one, other) -> xr.Dataset:
+    """How much larger the share of each topic is in one group than in another, with Welch's 95 % interval over documents.
+
+    Dim ``topic``, the largest difference first: ``difference`` (share in ``one`` less share in ``other``), ``low``, ``high``,
+    and ``one`` and ``other``, the two shares. For ``run`` and ``groups`` see `topics_by_group`.
+
+    Raises
+    ------
+    MeasureError
+        As `topics_by_group`; a group that does not exist, or without a token.
+
+    Welch (1947), with the errors of Cochran (1977), section 6.4.
+    """
+    n_dk, topics = _tokens(run)
+    of_document, names = _numbered(_one_each(groups, len(n_dk), "groups"))
+    pair = []
+    for name in (one, other):
+        if name not in (known := list(names)):
+            raise MeasureError(f"there is no group {name!r}; there are {', '.join(map(str, known[:20]))}")
+        own = n_dk[of_document == known.index(name)]
+        if not own.sum():
+            raise MeasureError(f"no document of group {name!r} has a token; choose another")
+        pair.append((*_ratio(own), np.count_nonzero(own.sum(axis=1))))
+    (share, error, n), (beside, its_error, its_n) = pair
+    variance, its_variance = error**2, its_error**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = (variance + its_variance) ** 2 / (variance**2 / (n - 1) + its_variance**2 / (its_n - 1))
+        half = stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance + its_variance)
+    half = np.where(variance + its_variance == 0, 0.0, half)
+    apart = share - beside
+    found = xr.Dataset(
+        {name: ("topic", values, {"long_name": meaning, "units": ""}) for name, values, meaning in (
+            ("difference", apart, f"share in {one} less share in {other}"), ("low", apart - half, "95 % interval, low end"),
+            ("high", apart + half, "95 % interval, high end"), ("one", share, f"share of the tokens of {one}"),
+            ("other", beside, f"share of the tokens of {other}"),
+        )},
+        {"topic": topics},
+    )
+    return found.isel(topic=np.argsort(-apart, kind="stable"))
+
+
+def _tokens(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """(document, topic) tokens at the last snapshot, and the numbers of the topics, those in use."""
+    run = one_run(run)
+    if "n_dk" not in run:
+        raise MeasureError(f"run {run.attrs['name']!r} has no topics of documents (n_dk); choose a topic model, and open it "
+                           "with its counts (workbench.open_run)")
+    used = used_topics(run)
+    return used["n_dk"].isel(snapshot=-1).values.astype(float), used["topic"].values
+
+
+def _one_each(entries, n_documents: int, what: str) -> list:
+    given = list(entries) if isinstance(entries, Iterable) and not isinstance(entries, str | bytes) else None
+    if given is None or len(given) != n_documents:
+        got = shown(repr(entries)) if given is None else len(given)
+        raise MeasureError(f"{what} must have one entry for each of {n_documents} documents; got {got}")
+    return [None if _is_missing(entry) else entry for entry in given]
+
+
+def _is_missing(entry) -> bool:
+    import pandas as pd
+
+    return entry is None or (np.ndim(entry) == 0 and bool(pd.isna(entry)))
+
+
+def _numbered(groups: list) -> tuple[np.ndarray, np.ndarray]:
+    """(document,) the number of its group, -1 for none; and the groups, sorted: numbers by size, before names."""
+    try:
+        different = {entry for entry in groups if entry is not None}
+    except TypeError:
+        raise MeasureError("a group must be a name or a number; got a list or the like") from None
+    names = sorted(different, key=lambda entry: (0, entry, "") if isinstance(entry, numbers.Real) else (1, 0, str(entry)))
+    if not names:
+        raise MeasureError("no document has a group; give one for each document, as corpus.labels")
+    place = {name: at for at, name in enumerate(names)}
+    coordinate = np.empty(len(names), object)
+    coordinate[:] = names
+    return np.array([place.get(entry, -1) if entry is not None else -1 for entry in groups]), coordinate
+
+
+def _dates(times: list):
+    """The times as a DatetimeIndex, NaT where there is none."""
+    import pandas as pd
+
+    found = []
+    for at, time in enumerate(times):
+        if time is None or (isinstance(time, str) and not time.strip()):
+            found.append(pd.NaT)
+            continue
+        try:
+            year = _year(time)
+            date = pd.to_datetime(time) if year is None else pd.Timestamp(year=year, month=1, day=1)
+            found.append(date.tz_localize(None))
+        except (ValueError, TypeError, OverflowError, AttributeError):
+            raise MeasureError(f"the time of document {at} is {str(time)[:60]!r}, which is no date; write it as "
+                               "2024-07-31, or as a year") from None
+    return pd.DatetimeIndex(found)
+
+
+def _year(time) -> int | None:
+    """The year that a whole number or a text of four digits is; None for anything else."""
+    if isinstance(time, str):
+        return int(time) if len(time.strip()) == 4 and time.strip().isdecimal() else None
+    if isinstance(time, numbers.Real) and (isinstance(time, bool) or not math.isfinite(time) or time != int(time)):
+        raise TypeError
+    return int(time) if isinstance(time, numbers.Real) else None
+
+
+def _shares(n_dk: np.ndarray, topics: np.ndarray, of_document: np.ndarray, dim: str, names) -> xr.Dataset:
+    """The table of `topics_by_group` along ``dim``."""
+    n_groups, n_topics = len(names), len(topics)
+    share, error = np.full((2, n_groups, n_topics), np.nan)
+    n_documents, n_tokens, freedom = np.zeros(n_groups, int), np.zeros(n_groups), np.full((n_groups, 1), np.nan)
+    for at in range(n_groups):
+        own = n_dk[of_document == at]
+        n_documents[at], n_tokens[at] = len(own), own.sum()
+        if n_tokens[at]:
+            share[at], error[at] = _ratio(own)
+            freedom[at] = np.count_nonzero(own.sum(axis=1)) - 1
+    grouped = n_dk[of_document >= 0]
+    overall = grouped.sum(axis=0) / max(grouped.sum(), 1.0)
+    half = np.where(freedom > 0, stdtrit(np.maximum(freedom, 1), (1 + LEVEL) / 2), np.nan) * error
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lift = share / overall
+    columns = (
+        ("share", share, "share of the tokens"),
+        ("low", np.maximum(share - half, 0.0), "95 % interval over documents, low end"),
+        ("high", np.minimum(share + half, 1.0), "95 % interval over documents, high end"),
+        ("lift", lift, "share, divided by that in all documents"),
+    )
+    return xr.Dataset(
+        {name: ((dim, "topic"), values, {"long_name": meaning, "units": ""}) for name, values, meaning in columns} | {
+            "n_documents": (dim, n_documents, {"long_name": "documents", "units": ""}),
+            "n_tokens": (dim, np.rint(n_tokens).astype(np.int64), {"long_name": "training tokens", "units": ""}),
+        },
+        {dim: names, "topic": topics},
+    )
+
+
+def _ratio(n_dk: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(topic,) share of each topic in the tokens of documents, and its standard error; NaN for one document.
+
+    r = sum y_d / sum n_d; var r = m / (m - 1) sum (y_d - r n_d)^2 / (sum n_d)^2, over the m documents that have a token.
+    """
+    tokens = n_dk.sum(axis=1)
+    n_dk, tokens = n_dk[tokens > 0], tokens[tokens > 0]
+    m, share = len(n_dk), n_dk.sum(axis=0) / tokens.sum()
+    if m < 2:
+        return share, np.full(len(share), np.nan)
+    apart = n_dk - share * tokens[:, None]
+    return share, np.sqrt(m / (m - 1) * (apart**2).sum(axis=0)) / tokens.sum()
