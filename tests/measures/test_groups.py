@@ -97,11 +97,12 @@ def test_topics_of_an_hdp_are_those_in_use():
 
 
 def test_an_empty_document_counts_as_a_document_and_changes_no_interval():
-    tokens = [[3, 1], [0, 4], [2, 2]]
+    tokens = [[3, 1], [2, 3], [2, 2], [5, 4], [3, 3]]
     found, more = (topics_by_group(with_tokens(each), ["a"] * len(each)) for each in (tokens, [*tokens, [0, 0]]))
     for name in ("share", "low", "high", "lift"):
         np.testing.assert_allclose(found[name], more[name])
-    assert (int(found["n_documents"][0]), int(more["n_documents"][0])) == (3, 4)
+    assert (int(found["n_documents"][0]), int(more["n_documents"][0])) == (5, 6)
+    assert 0 < found["low"].values.min() and found["high"].values.max() < 1
     assert np.isnan(topics_by_group(with_tokens([[0, 0], [1, 1]]), ["empty", "a"]).sel(group="empty")["share"]).all()
 
 
