@@ -102,7 +102,7 @@ def test_an_empty_document_counts_as_a_document_and_changes_no_interval():
     for name in ("share", "low", "high", "lift"):
         np.testing.assert_allclose(found[name], more[name])
     assert (int(found["n_documents"][0]), int(more["n_documents"][0])) == (5, 6)
-    assert 0 < found["low"].values.min() and found["high"].values.max() < 1
+    assert found["low"].values.min() > 0 and found["high"].values.max() < 1
     assert np.isnan(topics_by_group(with_tokens([[0, 0], [1, 1]]), ["empty", "a"]).sel(group="empty")["share"]).all()
 
 
