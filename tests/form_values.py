@@ -2,8 +2,9 @@
 
 from workbench.dashboard.compare.fields import SINGLETONS_IN_WORDS
 
-ROWS = "text,body,name,kind\n" + (
-    "apples the pears plums Café x7,red green blue red,one,fruit\napples pears cherries,red blue green,two,colour\n" * 20
+ROWS = "text,body,name,kind,day\n" + (
+    "apples the pears plums Café x7,red green blue red,one,fruit,2024-07-31\n"
+    "apples pears cherries,red blue green,two,colour,2024-08-01\n" * 20
 )
 CELLS = "a,b,n\n" + "x,u,1\nNA,u,2\ny,?,1\nx,v,2\n" * 6   # records
 RECORDS = {"engines": ["bn-vb"], "path": "records.csv"}   # of the folder of the form's file
@@ -59,6 +60,9 @@ REST = {   # name: (what is chosen or typed, of a run's spec and training corpus
     "text": ("body", lambda spec, train: set(train.vocabulary), {"red", "green", "blue"}, {}),
     "title": ("name", lambda spec, train: train.titles[:2], ("one", "two"), {}),
     "label": ("kind", lambda spec, train: train.labels[:2], ("fruit", "colour"), {}),
+    "file.time": ("day", lambda spec, train: train.times[:2], ("2024-07-31", "2024-08-01"), {}),
+    "encoding": ("cp1252", lambda spec, train: "cafã" in train.vocabulary, True, {}),
+    "keep_text": ("no", lambda spec, train: spec.table, None, {}),
     "stop_words": ("none", lambda spec, train: "the" in train.vocabulary, True, {}),
     "min_documents": ("21", lambda spec, train: set(train.vocabulary), {"apples", "pears"}, {}),
     "max_share": ("0.5", lambda spec, train: set(train.vocabulary), {"plums", "cherries", "café"}, {}),

@@ -179,6 +179,7 @@ def run(seed: int, numbers: range, until: float, state: Path) -> dict[str, dict]
             for data in target.seeds:
                 target.take(data, Path(folder))
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "[^ ]* is not UTF-8 and was read as", UserWarning)  # which is said
         most = psutil.Process().memory_info().vms + MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         for number in numbers:

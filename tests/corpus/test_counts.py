@@ -171,7 +171,8 @@ WRONG = [
     ("a.mallet", b"\xac\xed\x00\x05sr\x00\x1ecc.mallet", "a.mallet is MALLET's binary instance list; print it as text with "
      "`mallet info --input a.mallet --print-matrix siw > a.txt` and read that with format='mallet'"),
     ("a.mallet", "x p ant\ny\n", "a.mallet, line 2: a name, a label and a text were wanted; 'y' came"),
-    ("a.mallet", b"x p ant\ny p b\xe9\n", "a.mallet, line 2: byte 0xe9 is not UTF-8; save the file with the encoding UTF-8"),
+    ("a.mallet", b"x p ant\ny p b\xe9\xc3\xa9\n", "a.mallet, line 2: byte 0xe9 is not UTF-8; save the file with the "
+     "encoding UTF-8, or say which it has with encoding=…"),
     # CSV
     ("a.csv", "document,word,count\nx,ant,1\nx,bee,1.5\n", "a.csv, line 3: the count must be a whole number, not '1.5'"),
     ("a.csv", "document,word,count\nx,ant,-1\n", "a.csv, line 2: the count must be a whole number, not '-1'"),
@@ -181,7 +182,8 @@ WRONG = [
      "text that contains ','"),
     ("a.csv", "document,word\nx,ant\n", "a.csv, line 1: no column 'text' for the text; there are 'document', 'word'; "
      "say which with text=…"),
-    ("a.csv", b"\x00\xff\x00", "a.csv, line 1: byte 0xff is not UTF-8; save the file with the encoding UTF-8"),
+    ("a.csv", b"\x00\xff\x00", "a.csv, line 1: byte 0xff is not UTF-8; save the file with the encoding UTF-8, or say "
+     "which it has with encoding=…"),
     # JSON lines
     ("a.jsonl", '{"counts": {"ant": 1}}\n{"counts": {"ant": 1.5}}\n', "a.jsonl, line 2: the count of 'ant' must be a whole "
      "number; it is 1.5"),

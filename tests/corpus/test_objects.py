@@ -62,13 +62,14 @@ def test_a_dictionary_of_gensim_is_a_vocabulary():
 
 def test_columns_of_a_table_are_text_titles_times_and_labels():
     found = wb.corpus_of(TABLE, text="body", id="key", time="when", label="kind")
-    assert (found.titles, found.times, found.labels) == (("x", "y", "z"), (2020, 2021, 1999), ("p", "q", "p"))
+    assert (found.titles, found.times, found.labels) == (
+        ("x", "y", "z"), ("2020-01-02", "2021-12-31T10:00:00", "1999-05-05"), ("p", "q", "p"))
     assert same(wb.corpus_of(TABLE[["body"]]), Corpus.from_texts(TEXTS))
     assert wb.corpus_of(TABLE.rename(columns={"body": "text"}), time="year").times == (3, 1, 2)
     assert wb.corpus_of(TABLE.assign(when=pd.to_datetime(TABLE["when"], format="mixed")), text="body", time="when").times == (
-        2020, 2021, 1999)
+        "2020-01-02", "2021-12-31T10:00:00", "1999-05-05")
     back = found.to_dataframe()
-    assert back["title"].tolist() == ["x", "y", "z"] and back["time"].tolist() == [2020, 2021, 1999]
+    assert back["title"].tolist() == ["x", "y", "z"] and back["time"].tolist() == list(found.times)
     assert back["n_tokens"].tolist() == [3, 3, 0] and "label" in back
 
 
@@ -78,8 +79,8 @@ def test_columns_of_a_table_are_text_titles_times_and_labels():
     (["one", None], {}, r"text 1 \(counted from 0\) is None"), (TEXTS, {"text": "body"}, "text= names a column of a DataFrame"),
     (TABLE, {}, "which column has the texts.* 'body', 'key', 'when', 'kind'"),
     (TABLE, {"text": "bodies"}, "no column 'bodies' for text=; did you mean 'body'"),
-    (TABLE, {"text": "body", "time": "key"}, "'key' is to have dates or numbers"),
-    (TABLE.assign(when=None), {"text": "body", "time": "when"}, "row 0 .* of 'when' has no time"),
+    (TABLE, {"text": "body", "time": "key"},
+     r"row 0 .counted from 0.: 'key' must be a date, as 2024-07-31, or a whole number, as 2024; it is 'x'"),
     (TABLE, {"text": "body", "vocabulary": WORDS}, "leave vocabulary= out"), (TEXTS, {"vocabulary": WORDS}, "vocabulary= out"),
     ([["a"], [("b", 2)]], {}, "of .word id, count. pairs, and nothing else"), ([[1, 2]], {}, "nothing else; got 1"),
     (COUNTS * 0.5, {}, "whole numbers"), (COUNTS, {"vocabulary": WORDS[:2]}, "must have 3 words; it has 2"),

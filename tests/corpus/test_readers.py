@@ -182,8 +182,11 @@ def test_a_folder_without_text_or_with_other_bytes_is_refused(tmp_path):
     put(folder, "notes.md", "x")
     wanted = "texts has no .txt file, one per document was wanted; for another format give the file itself"
     assert refusal(folder) == wanted
-    put(folder, "1.txt", b"good\nb\xffd\n")
-    assert refusal(folder) == "texts/1.txt, line 2: byte 0xff is not UTF-8; save the file with the encoding UTF-8"
+    put(folder, "1.txt", "gut\nschön\n".encode() + b"b\xffd\n")
+    assert refusal(folder) == (
+        "texts/1.txt, line 3: byte 0xff is not UTF-8; save the file with the encoding UTF-8, or say which it has with "
+        "encoding=…"
+    )
 
 
 # ---------------------------------------------------------------------- CSV
@@ -236,7 +239,21 @@ def test_options_of_text_reach_the_counting(tmp_path):
         ("text\n\"ibis\n", {}, "a.csv, line 2: not a CSV row (unexpected end of data); check the quotes"),
         ("text\n", {}, "a.csv holds no document; at least one was wanted"),
         ("", {}, "a.csv is empty; a file with data was wanted"),
-        (b"text\nibis\n\xe9t\xe9\n", {}, "a.csv, line 3: byte 0xe9 is not UTF-8; save the file with the encoding UTF-8"),
+        ("text\nibis\nété été\n".encode() + b"\xe9\n", {}, "a.csv, line 4: byte 0xe9 is not UTF-8; save the file with the "
+         "encoding UTF-8, or say which it has with encoding=…"),
+        (b"text\nibis\n\xe9t\xe9\n", {"encoding": "utf-8"}, "a.csv, line 3: byte 0xe9 is not UTF-8; save the file with the "
+         "encoding UTF-8"),
+        (b"text\n\x9d\n", {"encoding": "cp1252"}, "a.csv, line 2: byte 0x9d is not CP1252; save the file with the encoding "
+         "UTF-8"),
+        (b"text\nibis\n", {"encoding": "latin-x"}, "encoding must be the name of an encoding, as utf-8, cp1252 or utf-16; "
+         "got 'latin-x'"),
+        (b"text\nibis\n", {"encoding": "base64"}, "encoding must be the name of an encoding, as utf-8, cp1252 or utf-16; "
+         "got 'base64'"),
+        ("text,day\nibis,2020-01-31\nheron,2020-02-31\n", {"time": "day"}, "a.csv, line 3: 'day' must be a date, as "
+         "2024-07-31, or a whole number, as 2024; it is '2020-02-31'"),
+        ("text,day\nibis,1\n", {"time": "date"}, "a.csv, line 1: no column 'date' for the time; there are 'text', 'day'; say "
+         "which with time=…"),
+        ("text\nibis\n", {"keep_text": "yes"}, "keep_text must be true or false; got 'yes'"),
         ("text\nthe\n", {}, r"a.csv: no word left in 1 text(s) after stop words and token_pattern='[^\\W\\d_]{2,}'; "
          "give longer texts, stop_words=None or another pattern"),
         ("text\nibis\n", {"vocabulary": ["ibis"]}, "a.csv is raw text and makes its own vocabulary; "

@@ -86,6 +86,7 @@ def settings_of(flags: dict) -> dict:
 
 def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None, engine: str | None = None):
     """The data of a name or path, of the type that the engine infers from (a corpus without one), read as the flags want it."""
+    from workbench.cli.printing import saying_warnings
     from workbench.corpus import Corpus
     from workbench.engines import get_engine
     from workbench.runs.loading import load_data
@@ -94,7 +95,8 @@ def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None,
     if kind is Corpus:  # those of records are all text
         options = {name: _scalar(value) for name, value in options.items()}
     options |= {"vocabulary": vocabulary} if vocabulary else {}
-    return load_data(corpus, kind, **options)
+    with saying_warnings():
+        return load_data(corpus, kind, **options)
 
 
 def _scalar(text: str):

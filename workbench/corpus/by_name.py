@@ -11,7 +11,9 @@ import numpy as np
 
 from workbench.corpus.companions import read_words
 from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.formats import Asked
+from workbench.corpus.times import times_of
 from workbench.errors import Named
 
 
@@ -31,16 +33,18 @@ class Rows(NamedTuple):
                 raise CorpusError(said, Named(what, ...), value=name)
         return self.values(name)
 
-    def about(self, asked: Asked) -> dict:
-        """Titles, labels, inputs and sequence of the documents, as far as they are there, as fields of a Corpus.
+    def about(self, asked: Asked, without: Sequence[str] = ()) -> dict:
+        """Titles, labels, times, inputs, sequence and table of the documents, as far as they are there: fields of a Corpus.
 
-        Without positions the documents of a sequence stand in it as they do in the file.
+        Without positions the documents of a sequence stand in it as they do in the file. ``without``: columns of counts.
         """
         about = {}
         for what, name in (("title", asked.title), ("label", asked.label)):
             values = self.column(what, name)
             if any(value is not None for value in values):
                 about[what + "s"] = ["" if value is None else str(value) for value in values]
+        if asked.time is not None:
+            about["times"] = times_of(self.column("time", asked.time), asked.time, self.where)
         if asked.inputs:
             about["inputs"] = {name: self._numbers("inputs", name) for name in asked.inputs}
         if asked.position is not None and asked.sequence is None:
@@ -57,7 +61,14 @@ class Rows(NamedTuple):
             else:
                 positions = self._numbers("position", asked.position)
             about["sequence"] = tuple(zip(names, positions, strict=True))
+        if asked.keep_text and (columns := {name: self.values(name) for name in self.names if name not in without}):
+            about["table"] = DocumentTable(columns, asked.text if asked.text in columns else None)
         return about
+
+    @property
+    def names(self) -> list[str]:
+        """All columns or fields, in the order in which they first appear."""
+        return list(dict.fromkeys(chain.from_iterable(names for _, names in self.headers)))
 
     def _numbers(self, what: str, name: str) -> list:
         """(row,) the values of a column as finite numbers; whole ones if they are positions."""

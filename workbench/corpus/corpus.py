@@ -15,6 +15,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs, checked_sequence
+from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.text import count_words
 from workbench.data.arrays import frozen, plain_values, sealed, whole_numbers
 from workbench.data.drawing import check_whole
@@ -69,6 +70,8 @@ class Corpus(SavedByHash):
         The sequence in which a document stands, and its place there, a whole number; places may have gaps.
     held_out_rows : str, optional
         Which documents `prepare` holds out unless others are asked for, as "year>=2012" or "last 10"; no part of the content.
+    table : DocumentTable, optional
+        The texts as they were read, and the columns beside them; no engine reads it, and it is no part of the content.
 
     Raises
     ------
@@ -89,7 +92,10 @@ class Corpus(SavedByHash):
     input_names: tuple[str, ...] = ()
     sequence: tuple | None = None
     held_out_rows: str | None = None
+    table: DocumentTable | None = None
 
+    beside: ClassVar[tuple[str, ...]] = ("table",)
+    """What is saved in files of its own."""
     item: ClassVar[str] = "token"
     """What a score is per."""
 
@@ -109,6 +115,8 @@ class Corpus(SavedByHash):
                 if len(value) != self.n_documents:
                     raise DataError(f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}")
                 fix(self, field, value)
+        if self.table is not None and self.table.n_documents != self.n_documents:
+            raise DataError(f"the table must have a row per document ({self.n_documents}); it has {self.table.n_documents}")
         inputs, names = checked_inputs(self.inputs, self.input_names, self.n_documents)
         fix(self, "inputs", inputs)
         fix(self, "input_names", names)
@@ -209,6 +217,8 @@ class Corpus(SavedByHash):
         }
         if self.inputs is not None:
             about["inputs"] = self.inputs[documents]
+        if self.table is not None:
+            about["table"] = self.table.of_documents(documents.tolist())
         return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
 
     def input(self, name: str) -> np.ndarray:
@@ -227,13 +237,14 @@ class Corpus(SavedByHash):
         return csr_array((self.counts.copy(), self.words.copy(), self.indptr.copy()), (self.n_documents, self.n_words))
 
     def to_dataframe(self):
-        """A pandas DataFrame with a row a document: title, what else is known of it, its inputs, and n_tokens."""
+        """A pandas DataFrame with a row a document: title, what else is known of it, its inputs, n_tokens, and its table."""
         import pandas as pd
 
         known = {field: getattr(self, field) for field in ROWWISE if getattr(self, field) is not None}
         columns = {{"titles": "title"}.get(field, field.removesuffix("s")): list(values) for field, values in known.items()}
         columns |= {name: self.inputs[:, at] for at, name in enumerate(self.input_names)}
-        return pd.DataFrame(columns | {"n_tokens": self.document_tokens})
+        columns |= {"n_tokens": self.document_tokens}
+        return pd.DataFrame(columns | {name: values for name, values in self._columns.items() if name not in columns})
 
     def _repr_html_(self) -> str:
         """Sizes, the most frequent words and the first titles, for a notebook."""
@@ -242,6 +253,10 @@ class Corpus(SavedByHash):
         more = " …" if self.n_documents > len(titles := self.titles[:3]) else ""
         return facts(self.name, [*self.describe().items(), ("most frequent", " ".join(words)),
                                  ("first documents", " · ".join(titles) + more)])
+
+    @property
+    def _columns(self) -> dict[str, tuple]:
+        return {} if self.table is None else dict(self.table.columns)
 
     # ------------------------------------------------------------------ sizes
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.formats import Asked
 from workbench.data.available_memory import check_fits
-from workbench.data.opening import decoded
+from workbench.data.encodings import decoded
 
 MEANING = "a folder of .txt files"
 SUFFIXES = ()
@@ -25,7 +25,7 @@ def read(folder: Path, asked: Asked) -> dict:
     if not inside:
         raise CorpusError(f"{folder} has no .txt file, one per document was wanted; for another format give the file itself")
     check_fits(2 * n_bytes, f"{folder}", "give a folder with fewer files")
-    texts = [_text_of(folder / file) for file in inside]
+    texts = [_text_of(folder / file, asked.encoding) for file in inside]
     titles = [file.stem for file in inside]
     if len(set(titles)) < len(titles):
         titles = [file.with_suffix("").as_posix() for file in inside]
@@ -34,9 +34,9 @@ def read(folder: Path, asked: Asked) -> dict:
     return {"texts": texts, "titles": titles, "labels": labels}
 
 
-def _text_of(file: Path) -> str:
+def _text_of(file: Path, encoding: str) -> str:
     """The text of one file of a folder; an empty file is an empty document."""
     try:
-        return decoded(file.read_bytes(), file)
+        return decoded(file.read_bytes(), file, encoding)
     except OSError as error:
         raise CorpusError(f"{file} cannot be read: {error.strerror}") from None

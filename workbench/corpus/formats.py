@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.corpus.corpus import Corpus
+from workbench.data.encodings import DETECT
 
 
 class Asked(NamedTuple):
@@ -28,6 +29,9 @@ class Asked(NamedTuple):
     text: str = "text"            # columns of a table, fields of a JSON object
     title: str | None = "title"
     label: str | None = "label"
+    time: str | None = None
+    encoding: str = DETECT
+    keep_text: bool = True        # and every column or field beside the text
     inputs: tuple[str, ...] = ()  # columns or fields of real covariates
     sequence: str | None = None
     position: str | None = None

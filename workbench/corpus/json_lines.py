@@ -12,6 +12,7 @@ from pathlib import Path
 from workbench.corpus.by_name import Rows, counts_by_name, named_counts
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, unplaced
+from workbench.data.encodings import DETECT, STRICT
 from workbench.data.opening import BYTE_ORDER_MARK, read_text
 from workbench.data.saving import encoded
 
@@ -31,7 +32,8 @@ def read(path: Path, asked: Asked) -> dict:
     Words are numbered in the order in which they first appear; count 0 makes a word known.
     """
     where, entries = [], []
-    for line, content in enumerate(read_text(path).split("\n"), start=1):
+    encoding = STRICT if asked.encoding == DETECT else asked.encoding  # JSON is UTF-8
+    for line, content in enumerate(read_text(path, encoding).split("\n"), start=1):
         if content.strip():
             where.append(f"{path}, line {line}")
             entries.append(_json_object(content, where[-1]))
@@ -52,7 +54,7 @@ def read(path: Path, asked: Asked) -> dict:
         words += found.keys()
         counts += found.values()
     return counts_by_name(
-        path, asked, words, documents=documents, counts=counts, n_documents=len(entries), **rows.about(asked)
+        path, asked, words, documents=documents, counts=counts, n_documents=len(entries), **rows.about(asked, tuple(KINDS))
     )
 
 

@@ -41,7 +41,7 @@ def read(path: Path, asked: Asked) -> dict:
             f"`mallet info --input {path.name} --print-matrix siw > {path.stem}.txt` and read that with format='mallet'"
         )
     rows = []
-    for line, content in enumerate(read_text(path).split("\n"), start=1):
+    for line, content in enumerate(read_text(path, asked.encoding).split("\n"), start=1):
         if not content.strip():
             continue
         content = content.strip()

@@ -9,6 +9,8 @@ from itertools import chain
 import numpy as np
 
 from workbench.corpus.corpus import Corpus
+from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.times import times_of
 from workbench.errors import DataError, nearest_or_all, shown
 
 COLUMNS = ("text", "id", "time", "label")
@@ -29,8 +31,8 @@ def corpus_of(given, *, text=None, id=None, time=None, label=None, vocabulary=No
         tokens, taken as they are; a pandas Series of texts, whose index has their titles; a DataFrame with a row a document; a
         matrix of counts (document, word), scipy.sparse or numpy; or a list of (word id, count) pairs for each document.
     text, id, time, label : str, optional
-        Columns of a DataFrame: the text (by default the only column of texts, or that of this name), title, time (dates
-        become years, numbers stay) and label.
+        Columns of a DataFrame: the text (by default the only column of texts, or that of this name), title, time (dates, or
+        whole numbers; see `workbench.corpus.times.times_of`) and label. All columns are kept, as ``table`` of the corpus.
     vocabulary : (word,) strings, or a mapping from ids to words or from words to ids, optional
         Words of a matrix or of a bag of words; w0, w1, … by default. gensim's Dictionary is one.
     name : str
@@ -143,9 +145,11 @@ def _of_frame(frame, columns: dict, name: str) -> Corpus:
     if "label" in columns:
         about["labels"] = tuple(map(str, frame[columns["label"]]))
     if "time" in columns:
-        about["times"] = _times(frame[columns["time"]], columns["time"])
+        about["times"] = times_of(frame[columns["time"]], columns["time"], "row {} (counted from 0)".format)
     titles = _titles(frame[columns["id"]] if "id" in columns else frame.index)
-    return Corpus.from_texts(list(frame[columns.get("text") or _text_column(frame)]), titles=titles, name=name, **about)
+    text = columns.get("text") or _text_column(frame)
+    about["table"] = DocumentTable({column: list(frame[column]) for column in frame.columns}, str(text))
+    return Corpus.from_texts(list(frame[text]), titles=titles, name=name, **about)
 
 
 def _text_column(frame):
@@ -157,21 +161,6 @@ def _text_column(frame):
         there = ", ".join(map(repr, map(str, found or frame.columns)))
         raise DataError(f"which column has the texts? say text=; {'columns of texts' if found else 'columns'} are {there}")
     return found[0]
-
-
-def _times(column, name) -> tuple:
-    """Years of dates; numbers as they are."""
-    import pandas as pd
-
-    if column.isna().any():
-        raise DataError(f"row {int(np.argmax(column.isna()))} (counted from 0) of {name!r} has no time; leave the row out")
-    if pd.api.types.is_numeric_dtype(column):
-        return tuple(column.tolist())
-    try:
-        return tuple(pd.to_datetime(column, format="mixed").dt.year.tolist())
-    except (ValueError, TypeError, OverflowError) as error:
-        said = " ".join(str(error).split()).rstrip(".")
-        raise DataError(f"{name!r} is to have dates or numbers; {said}") from None
 
 
 def _titles(index) -> tuple[str, ...] | None:

@@ -2,7 +2,7 @@
 
 Each format is a file of its own (`workbench.corpus.formats` says what it offers); here is the list of them and the choice
 between them. A format is known by how the file begins where that is certain, else by its name, else by how it seems to
-begin. Everything may be gzipped. Text is UTF-8.
+begin. Everything may be gzipped.
 """
 
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_market, npz, running_text, tables, uci
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, stem_of, suffix_of
+from workbench.data.encodings import DETECT
 from workbench.data.opening import first_bytes, path_of, read_bytes
 from workbench.errors import Named
 
@@ -44,6 +45,9 @@ def read_corpus(
     document: str | Iterable[str] = "document",
     word: str = "word",
     count: str = "count",
+    time: str | None = None,
+    keep_text: bool = True,
+    encoding: str = DETECT,
     **text_options,
 ) -> Corpus:
     """The corpus in a file or folder.
@@ -70,6 +74,14 @@ def read_corpus(
     sequence, position : str, optional
         The column or field that names the sequence of each document, and the one that gives its place there, a whole number;
         without ``position`` the order of the file.
+    time : str, optional
+        The column or field with the time of each document: dates, or whole numbers such as years; see
+        `workbench.corpus.times.times_of`. An empty one is no time.
+    encoding : str, default "detect"
+        Of CSV, JSON lines, MALLET and folders of texts: as "cp1252"; by default UTF-8, what a byte order mark says, or, but for
+        JSON and with a warning, the encoding that the bytes look like. Everything else is UTF-8.
+    keep_text : bool, default True
+        Keep texts, and the columns or fields beside them, as ``table`` of the corpus: to be shown, searched and exported.
     document, word, count : str
         Columns of a CSV file with a row for each word of a document. Several columns of ``document``, with commas or as
         names, say together which document a row is of, as ``state,year``.
@@ -90,11 +102,16 @@ def read_corpus(
         tuple(column.strip() for column in names.split(",")) if isinstance(names, str) else tuple(names)
         for names in (inputs, document)
     )
-    asked = Asked(vocabulary, text, title, label, inputs, sequence, position, document, word, count)
+    if not isinstance(keep_text, bool):
+        raise CorpusError.must_be("keep_text", "true or false", keep_text)
+    asked = Asked(vocabulary, text, title, label, time, encoding, keep_text, inputs, sequence, position, document, word, count)
     found = FORMATS[_format(path, format, asked)]
-    if (inputs or sequence or position) and found not in (tables, json_lines):
-        raise CorpusError(f"{path} is {found.MEANING}, and inputs and sequences are read from CSV and JSON lines; leave "
-                          f"{'inputs' if inputs else 'sequence' if sequence else 'position'} out")
+    named = next((name for name in ("inputs", "sequence", "position", "time") if getattr(asked, name)), None)
+    if named and found not in (tables, json_lines):
+        raise CorpusError(f"{path} is {found.MEANING}, and times, inputs and sequences are read from CSV and JSON lines; leave "
+                          f"{named} out")
+    if encoding != DETECT and found not in (tables, json_lines, mallet, folder):
+        raise CorpusError(f"{path} is {found.MEANING}, which has no encoding to choose; leave encoding out")
     if asked.counts != Asked().counts and found is not tables:
         raise CorpusError(f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a CSV file; "
                           "leave document, word and count out")
@@ -103,6 +120,8 @@ def read_corpus(
         raise CorpusError(f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}")
     read = found.read(path, asked, **(text_options if running else {}))
     text_options = {} if running else text_options
+    if "texts" in read:
+        read["keep_text"] = keep_text
     if "texts" not in read and text_options:
         raise CorpusError(f"{path} is a bag of words, already counted; leave out {', '.join(text_options)}")
     if "texts" in read and vocabulary is not None:

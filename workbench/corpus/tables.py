@@ -3,9 +3,9 @@
 Columns are separated by comma, semicolon or tab, whichever the header has most of. A table with the columns
 ``document``, ``word`` and ``count`` (and no text), or with others that are named in their place, holds counts. So does one
 without these of which inputs or a sequence are asked for and whose further columns are all whole numbers. ``title`` and
-``label`` may stand beside them, and the inputs and the sequence that are asked for; further columns are ignored. Documents and
-words are numbered in the order in which they first appear; rows of one document and word are added up; a row with count 0 makes
-its document and its word known, so that an empty document and a word that occurs nowhere have a place too.
+``label`` may stand beside them, and the time, the inputs and the sequence that are asked for; further columns are kept as they
+are. Documents and words are numbered in the order in which they first appear; rows of one document and word are added up; a row
+with count 0 makes its document and its word known, so that an empty document and a word that occurs nowhere have a place too.
 """
 
 import csv
@@ -39,7 +39,7 @@ def looks_like(start: bytes, asked: Asked) -> bool:
 
 def read(path: Path, asked: Asked) -> dict:
     """The chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
-    header, values, lines = read_columns(path)
+    header, values, lines = read_columns(path, asked.encoding)
     columns = dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))  # of two with one name the first
     named = asked.counts != COUNTS
     if missing := [name for name in asked.counts if named and name not in columns]:
@@ -92,7 +92,7 @@ def _wide(asked: Asked, columns: dict[str, Sequence[str]]) -> list[str]:
     """
     if not asked.inputs and asked.sequence is None:
         return []
-    about = {asked.title, asked.label, asked.sequence, asked.position, *asked.inputs}
+    about = {asked.title, asked.label, asked.time, asked.sequence, asked.position, *asked.inputs}
     words = [name for name in columns if name not in about]
     whole = all(WHOLE.fullmatch(value) for name in words for value in columns[name])
     return words if len(words) > 1 and whole and len(columns[words[0]]) else []
@@ -104,7 +104,7 @@ def _read_wide(path: Path, asked: Asked, columns: dict[str, Sequence[str]], word
     documents, at = np.indices(counts.shape)
     return counts_by_name(
         path, asked, [words[w] for w in at.ravel()], documents=documents.ravel(), counts=counts.ravel(),
-        n_documents=len(counts), **table.about(asked),
+        n_documents=len(counts), **table.about(asked, words),
     )
 
 
@@ -120,8 +120,8 @@ def _read_counts(path: Path, asked: Asked, columns: dict[str, Sequence[str]], li
     documents, called = numbered(list(zip(*(columns[name] for name in asked.document), strict=True)))
     titles = [" ".join(parts) for parts in called]
     first_rows = np.unique(documents, return_index=True)[1].tolist()
-    about = {"titles": titles} | _rows(path, columns, first_rows, lines).about(asked)
-    for name in (*asked.inputs, *filter(None, (asked.sequence, asked.position))):
+    about = {"titles": titles} | _rows(path, columns, first_rows, lines).about(asked, (asked.word, asked.count))
+    for name in (*asked.inputs, *filter(None, (asked.sequence, asked.position, asked.time))):
         for row, (document, value) in enumerate(zip(documents.tolist(), columns[name], strict=True)):
             if value != columns[name][first := first_rows[document]]:
                 raise CorpusError(f"{path}, line {lines[row]}: {name!r} of document {titles[document]!r} is {value!r} here and "

@@ -9,6 +9,7 @@ from numbers import Real
 
 import numpy as np
 
+from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.words import WORD_PATTERN, analyser
 from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named
@@ -29,6 +30,8 @@ def count_words(
     min_letters: int = 1,
     ngrams: int = 1,
     tokenizer: Callable[[str], Iterable[str]] | None = None,
+    keep_text: bool = True,
+    table: DocumentTable | None = None,
     **about,
 ) -> dict:
     """The counts of raw strings, one document per string, as arguments of `Corpus.from_pairs`.
@@ -67,6 +70,10 @@ def count_words(
         by _: new_york.
     tokenizer : function of a text that gives its words, optional
         In the place of the pattern, after case and accents were seen to.
+    keep_text : bool, default True
+        Keep the texts, and the columns beside them, with the corpus: to be shown, searched and exported.
+    table : DocumentTable, optional
+        Texts and columns as they were read, if they are more than ``texts``.
     **about
         authors, times, inputs, sequence.
 
@@ -76,6 +83,8 @@ def count_words(
         A text that is not a string, an option out of range, or no word left.
     """
     texts = _strings(texts)
+    if not isinstance(keep_text, bool):
+        raise DataError.must_be("keep_text", "true or false", keep_text)
     titles, labels = (None if values is None else tuple(map(str, values)) for values in (titles, labels))
     check_whole("min_documents", min_documents, 1)
     if not isinstance(max_share, Real) or not 0 < max_share <= 1:
@@ -83,12 +92,16 @@ def count_words(
     if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
         raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
     words_of = analyser(stop_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer)
-    vocabulary, table = _count(texts, words_of, token_pattern)
-    keep = _kept_words(table, min_documents, max_share, max_words)
-    table = table[:, keep]
-    rows = np.repeat(np.arange(len(texts)), np.diff(table.indptr))
+    vocabulary, counts = _count(texts, words_of, token_pattern)
+    keep = _kept_words(counts, min_documents, max_share, max_words)
+    counts = counts[:, keep]
+    rows = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
+    if keep_text:
+        counted = {"token_pattern": token_pattern, "lowercase": lowercase, "accents": accents, "ngrams": ngrams}
+        columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
+        about["table"] = DocumentTable(columns, text, counted)
     return about | {
-        "documents": rows, "words": table.indices, "counts": table.data, "vocabulary": vocabulary[keep].tolist(),
+        "documents": rows, "words": counts.indices, "counts": counts.data, "vocabulary": vocabulary[keep].tolist(),
         "n_documents": len(texts), "titles": titles, "labels": labels, "name": name,
     }
 

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from workbench.corpus.corpus import Corpus
 from workbench.errors import DataError
 
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 MOST_YEARS = 10_000
 """From the first year to the last; more is taken for days or seconds."""
 
@@ -32,7 +34,7 @@ def years_of(corpus: Corpus) -> Years:
     Raises
     ------
     DataError
-        Where it has no times, one is no whole number (1987, 1987.0 and "1987" are), or they are too far apart.
+        Where it has no times, one is no whole number (1987, 1987.0, "1987" and "1987-06-30" are), or they are too far apart.
     """
     if corpus.times is None:
         raise DataError(
@@ -61,6 +63,8 @@ def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
 def _whole(corpus: Corpus, d: int) -> int:
     """The time of a document as a whole number, or a sentence."""
     time = corpus.times[d]
+    if isinstance(time, str) and DATE.match(time):
+        return int(time[:4])
     try:
         number = float(time) if isinstance(time, (str, numbers.Real)) and not isinstance(time, bool) else math.nan
     except ValueError:

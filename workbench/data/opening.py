@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from workbench.data.available_memory import available_memory, format_size
+from workbench.data.encodings import STRICT, decoded
 from workbench.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -128,24 +129,12 @@ def _empty(path: Path) -> DataError:
     return DataError(f"{path} is empty; a file with data was wanted")
 
 
-def read_text(path: Path) -> str:
-    """The file as text; UTF-8, with or without a byte order mark. A byte that is not UTF-8 is refused with its line."""
-    text = decoded(read_bytes(path), path)
+def read_text(path: Path, encoding: str = STRICT) -> str:
+    """The file as text; see `workbench.data.encodings.decoded`."""
+    text = decoded(read_bytes(path), path, encoding)
     if not text.strip():  # of more kinds of blanks than bytes have
         raise _empty(path)
     return text
-
-
-def decoded(data: bytes, path: Path) -> str:
-    """The bytes of a file as text."""
-    data = data.removeprefix(BYTE_ORDER_MARK)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{path}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8; save the file with the encoding UTF-8"
-        ) from None
 
 
 def read_lines(path: Path, wanted: int | None, what: str, mend: str = "") -> list[str]:

@@ -4,6 +4,7 @@ import csv
 import io
 from pathlib import Path
 
+from workbench.data.encodings import STRICT
 from workbench.data.opening import read_text
 from workbench.errors import DataError
 
@@ -11,12 +12,13 @@ SEPARATORS = ",;\t"
 LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise
 
 
-def read_columns(path: Path) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
+def read_columns(path: Path, encoding: str = STRICT) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
     """The header, a tuple of values for each column, and the line of the file on which each row below the header ends.
 
-    A row of another length than the header, quotes that do not close and what is not UTF-8 are refused, with the line.
+    A row of another length than the header, quotes that do not close and bytes that are not of the encoding are refused, with
+    the line; see `workbench.data.encodings.decoded`.
     """
-    content = read_text(path)
+    content = read_text(path, encoding)
     first = content.lstrip().split("\n", 1)[0]
     separator = max(SEPARATORS, key=first.count)
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO, ClassVar, Self
 
 import numpy as np
 
@@ -80,6 +80,9 @@ def put_files(files: dict[Path, bytes]) -> list[Path]:
 class SavedByHash:
     """What `Corpus` and `Records` share: dataclasses with a content hash, saved in a file of that name, and shown by sizes."""
 
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Fields that are no part of the content, and are left out of the file."""
+
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The data in a file that `save` wrote; a missing or damaged file, or one that holds something else, is a DataError."""
@@ -94,7 +97,7 @@ class SavedByHash:
         path = Path(folder) / f"{self.content_hash}.npz"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            found = {field.name: getattr(self, field.name) for field in fields(self)}
+            found = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in self.beside}
             arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
             about = {name: value for name, value in found.items() if name not in arrays and value is not None}
             try:

@@ -49,7 +49,8 @@ class RunSpec(RunSettings):
     ``test`` is None where nothing is held out; ``split`` says how the test tokens were drawn, if known.
     ``start`` says which run this one began from and has the hash of the counts it took; the counts themselves
     are in ``warm_start`` until they are in a store, and never in JSON. ``stop_on`` names what must settle for the run
-    to end early (see `workbench.runs.stopping`).
+    to end early (see `workbench.runs.stopping`). ``table`` is the hash of what is kept of the training documents beside their
+    counts: their texts, and the columns that were read with them.
     """
 
     corpus: str
@@ -61,6 +62,7 @@ class RunSpec(RunSettings):
     split: dict | None = None
     start: dict | None = None
     name: str = ""
+    table: str | None = None
     warm_start: WarmStart | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -155,7 +157,7 @@ def _defaults(kind: type) -> dict:
 
 def _check_types(spec: RunSpec) -> None:
     """Refuses a spec whose fields have values of other types than `make_spec` gives them."""
-    optional = {"test": str, "split": dict, "start": dict, "stop_on": str}
+    optional = {"test": str, "split": dict, "start": dict, "stop_on": str, "table": str}
     wanted = {"corpus": str, "train": str, "engine": str, "name": str, "model": dict, "options": dict, **optional}
     for name, kind in wanted.items():
         if not isinstance(value := getattr(spec, name), kind) and not (value is None and name in optional):
@@ -207,10 +209,11 @@ def make_spec(
     chosen.check_options(of_engine, train)
     _refuse_uncountable(chosen, of_engine, train)
     warm_start, origin = start or (None, None)
+    table = getattr(train, "table", None)
     spec = RunSpec(
         corpus=train.name, train=train.content_hash, test=None if test is None else test.content_hash, engine=chosen.name,
         model=_plain(model.settings()), options=_plain(beliefs | asdict(of_engine)), split=split, start=origin,
-        warm_start=warm_start, **checked(settings),
+        warm_start=warm_start, table=table and table.content_hash, **checked(settings),
     )
     _check_rule(spec, chosen)
     if name is None:

@@ -14,6 +14,7 @@ from workbench.corpus.words import ACCENTS, WORD_PATTERN, languages
 from workbench.dashboard.compare.values import SEVERAL, Field, Menu, Number, Values
 from workbench.dashboard.compare.wording import LABELS, in_words, labelled
 from workbench.dashboard.shared.policy import policy
+from workbench.data.encodings import DETECT
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.models import LDA
@@ -48,6 +49,8 @@ COLUMNS = {
     "title": "the same with the titles of documents; it need not be there",
     "label": "the same with their labels; it need not be there",
 }
+OF_FILES = "file."
+"""Beginning of the names of the fields for how a file is read, where an option has the same name."""
 BY_LOOKS = "Detect automatically"
 SINGLETONS_IN_WORDS = {
     "keep": "kept", "train": "out of training", "both-own": "out of training and test, by own counts",
@@ -126,6 +129,18 @@ def reading_fields() -> dict[str, Field]:
             "the format of the file; most are known by how it begins or by its name", wide=True,
         ),
     } | {name: Field(LABELS[name], name, meaning) for name, meaning in COLUMNS.items()} | {
+        f"{OF_FILES}time": Field(
+            "Time column", "", "column of a CSV file, or field of the objects of JSON lines, with dates or years; empty: none",
+            placeholder="date",
+        ),
+        "encoding": Field(
+            LABELS["encoding"], DETECT, "encoding of the file, as utf-8, cp1252 or utf-16; detect: UTF-8, or what the bytes "
+            "look like",
+        ),
+        "keep_text": Menu(
+            LABELS["keep_text"], {"yes": True, "no": False}, True, "whether the store keeps the texts, and the columns beside "
+            "them, to show and search them",
+        ),
         "stop_words": Menu(LABELS["stop_words"], stop_lists(), "english", "words left out of raw text: the, of, and …"),
         "min_documents": Number(
             LABELS["min_documents"], 1, "words of raw text that fewer documents have are left out; often 5"

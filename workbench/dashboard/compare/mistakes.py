@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.corpus import CorpusError
 from workbench.corpus.splits import check_fraction
-from workbench.dashboard.compare.fields import MISSING, choice_of, reading_fields
+from workbench.dashboard.compare.fields import MISSING, OF_FILES, choice_of, reading_fields
 from workbench.dashboard.compare.starting import combinations, grid_of, n_runs
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import worded
@@ -60,7 +60,8 @@ def mistake_of(error: CorpusError, corpus: str) -> dict[str, str]:
     rest = said.removeprefix(str(path))
     if rest != said and not rest.startswith(("/", " is a f")):
         said = f"The {'folder' if path.is_dir() else 'file'}{rest}"
-    return {error.field if error.field in OF_CORPUS else "corpus": said}
+    field = next((name for name in (f"{OF_FILES}{error.field}", error.field) if name in OF_CORPUS), "corpus")
+    return {field: said}
 
 
 def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:

@@ -13,6 +13,7 @@ from workbench.corpus.catalog import DEFAULT
 from workbench.dashboard.compare.fields import (
     AT_RANDOM,
     FILE,
+    OF_FILES,
     OF_RECORDS,
     SPLIT,
     choices,
@@ -71,8 +72,8 @@ class Settings:
         self._headings: dict[str, tuple] = {}         # of options → their fold, the engines that share them, the first of them
         self._folded = {
             "fold:corpus": [
-                "title", "label", "stop_words", "min_documents", "max_share", "ngrams", "min_letters", "lowercase", "accents",
-                "top_words", "token_pattern", "singletons",
+                "title", "label", f"{OF_FILES}time", "encoding", "keep_text", "stop_words", "min_documents", "max_share",
+                "ngrams", "min_letters", "lowercase", "accents", "top_words", "token_pattern", "singletons",
                 *self.reading_records, "holdout_per", f"{OF_RECORDS}holdout_per", "holdout_rows",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],
@@ -107,8 +108,8 @@ class Settings:
         return {
             "corpus": self.path.value.strip() if file else self.corpus.value,
             "read": {
-                name.removeprefix(OF_RECORDS): None if field.read() == "" else field.read() for name, field in reading.items()
-                if file and self._is_unusual(name)
+                name.removeprefix(OF_RECORDS).removeprefix(OF_FILES): None if field.read() == "" else field.read()
+                for name, field in reading.items() if file and self._is_unusual(name)
             },
             "top_words": None if records else self.top_words.value,
             "singletons": "keep" if records else self.singletons.value,

@@ -15,11 +15,13 @@ import stat
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 
 from workbench.corpus import Corpus
+from workbench.corpus.document_table import DocumentTable
 from workbench.data import saving
 from workbench.data.available_memory import available_memory, format_size
 from workbench.data.opening import path_of
@@ -67,7 +69,8 @@ def read_bounded(
             )
             answer = _answer(done.stdout)
             if "file" in answer:
-                return saving.load_data(Path(folder) / answer["file"], kind)
+                found = saving.load_data(Path(folder) / answer["file"], kind)
+                return replace(found, table=DocumentTable.load(Path(folder) / answer["table"])) if answer["table"] else found
             if "parts" in answer:
                 raise DataError(*map(_restored, answer["parts"]), field=answer["field"])
             if done.returncode not in (-signal.SIGALRM, -signal.SIGXCPU):
@@ -128,7 +131,8 @@ def main() -> int:
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 raise DataError(f"{name} is neither a file nor a folder but a device or a pipe; give a file")
         found = load_data(name, kind, **request["options"])
-        answer = {"file": found.save(request["folder"]).name}
+        table = getattr(found, "table", None)
+        answer = {"file": found.save(request["folder"]).name, "table": table and table.save(request["folder"]).name}
     except InputError as error:
         answer = {"parts": [*map(_plain, error.parts)], "field": error.field}
     except MemoryError:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.corpus.document_table import SUFFIX, DocumentTable
 from workbench.data.saving import load_data, replacing
 from workbench.engines.engine import WarmStart
 from workbench.errors import DataError
@@ -24,6 +25,18 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | Records:
         raise SpecError(f"the corpus of this run is not in the store; expected the file {path}")
     try:
         return load_data(path, Corpus, Records, mend="delete it and fit the run again")
+    except DataError as error:
+        raise SpecError(str(error)) from error
+
+
+@lru_cache(maxsize=4)
+def get_table(store: Path, content_hash: str) -> DocumentTable:
+    """The texts and columns of a hash; raises SpecError where they are not in the store, or not what the name says."""
+    path = store / CORPORA / f"{content_hash}{SUFFIX}"
+    if not path.exists():
+        raise SpecError(f"the texts of this run are not in the store; expected the file {path}")
+    try:
+        return DocumentTable.load(path, mend="delete it and fit the run again")
     except DataError as error:
         raise SpecError(str(error)) from error
 

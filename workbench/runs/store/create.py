@@ -56,6 +56,8 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
         _remove_leftovers(path.parent)
         for data in filter(None, (train, test)):
             data.save(path.parent / CORPORA)
+        if spec.table is not None:
+            train.table.save(path.parent / CORPORA)
         if spec.warm_start is not None:
             put_warm_start(path.parent, spec.start["counts"], spec.warm_start)
         _make_arrays(partial, spec, train, budget)

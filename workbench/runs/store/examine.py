@@ -10,7 +10,7 @@ from workbench.corpus import Corpus
 from workbench.errors import InputError
 from workbench.runs.loop import Position
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.archive import get_corpus, get_warm_start
+from workbench.runs.store.archive import get_corpus, get_table, get_warm_start
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.runs.store.chunks import read
 from workbench.runs.store.committed import Committed, Stored
@@ -54,6 +54,8 @@ def examine(path: Path) -> Examined:
         readable.append("notes")
     train, *_ = data = [tried(_data, path.parent, content) for content in filter(None, (spec.train, spec.test))]
     readable += ["data"] * (None not in data)
+    if spec.table and tried(get_table.__wrapped__, path.parent, spec.table) is not None:
+        readable.append("texts")
     if spec.start:
         tried(get_warm_start, path.parent, spec.start["counts"])
     if (stored := tried(Stored, path)) is not None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.corpus.document_table import DocumentTable
 from workbench.runs.dataset import attributes, label_counts, label_rows
 from workbench.runs.recorded import Recorded
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.archive import get_corpus, get_table
 from workbench.runs.store.committed import Stored
 from workbench.runs.store.notes import NoteError, with_labels
 from workbench.runs.store.provenance import KERNELS, provenance
@@ -46,6 +47,12 @@ class RunReader:
     def spec(self) -> RunSpec:
         """The settings, with the present last iteration and stop rule; cheap."""
         return read_spec(self.path, self._about)
+
+    @property
+    def table(self) -> DocumentTable | None:
+        """Texts of the training documents as they were read, and the columns beside them; None where none were kept."""
+        name = self.spec.table
+        return name and get_table(self.path.parent, name)
 
     def provenance(self) -> list[list]:
         """[iteration, hash of the kernels] in order; see `workbench.runs.store.provenance`."""

@@ -1,0 +1,53 @@
+"""Texts in other encodings than UTF-8: named, marked, or detected with a warning."""
+
+import gzip
+import warnings
+
+import pytest
+
+import workbench as wb
+from workbench.errors import DataError
+
+WESTERN = "text\nété café\nnaïve\n"
+RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему. " * 3
+GREEK = "Η δημοκρατία είναι το πολίτευμα στο οποίο η εξουσία πηγάζει από τον λαό, ασκείται από τον λαό. " * 3
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252", "latin-1"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_an_encoding_that_is_named_is_read(tmp_path, encoding, suffix):
+    path, data = tmp_path / f"a{suffix}", WESTERN.encode(encoding)
+    path.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
+    assert wb.load_corpus(path, encoding=encoding).table.texts == ("été café", "naïve")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_byte_order_mark_is_believed_without_a_word(tmp_path, encoding):
+    (tmp_path / "a.csv").write_bytes(WESTERN.encode(encoding))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        corpus = wb.load_corpus(tmp_path / "a.csv", format="csv")
+    assert corpus.vocabulary == ("café", "naïve", "été")
+
+
+@pytest.mark.parametrize(("text", "encoding", "said"), [
+    ("été café", "latin-1", "cp1252"), (RUSSIAN, "cp1251", "cp1251"), (RUSSIAN, "koi8-r", "koi8_r"),
+    (GREEK, "cp1253", "cp1253"),
+])
+def test_another_encoding_is_detected_and_said(tmp_path, text, encoding, said):
+    (tmp_path / "1.txt").write_bytes(text.encode(encoding))
+    with pytest.warns(UserWarning, match=rf"1.txt is not UTF-8 and was read as {said}; say encoding=… if that is wrong"):
+        corpus = wb.load_corpus(tmp_path, stop_words=None)
+    assert corpus.table.texts == (text,) and corpus.vocabulary == wb.corpus_of([text]).vocabulary
+
+
+def test_one_wrong_byte_in_utf8_is_no_other_encoding(tmp_path):
+    (tmp_path / "a.csv").write_bytes(WESTERN.encode() + b"caf\xe9\n")
+    with pytest.raises(DataError, match="a.csv, line 4: byte 0xe9 is not UTF-8; .* or say which it has with encoding="):
+        wb.load_corpus(tmp_path / "a.csv")
+
+
+def test_counts_have_no_encoding(tmp_path):
+    (tmp_path / "docword.a.txt").write_text("1\n1\n1\n1 1 1\n")
+    with pytest.raises(DataError, match="which has no encoding to choose; leave encoding out"):
+        wb.load_corpus(tmp_path / "docword.a.txt", encoding="cp1252")

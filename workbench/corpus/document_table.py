@@ -1,0 +1,127 @@
+"""What is known of documents besides their counts: the texts as they were read, and the columns beside them.
+
+No engine reads it, so it is no part of a corpus' content hash; a store keeps it in a file of its own, once for all runs.
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from workbench.data.saving import LEVEL, replacing
+from workbench.errors import DataError, nearest_or_all
+
+SUFFIX = ".documents.json.gz"
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentTable:
+    """A row a document.
+
+    Parameters
+    ----------
+    columns : name → (document,) strings, finite numbers or None
+        Anything else is kept as text; NaN as None.
+    text : str, optional
+        The column with the texts.
+    counted : name → value
+        How the texts were counted, as far as it can be written down: options of `workbench.corpus.text.count_words`.
+
+    Columns of several lengths, none at all, or a text column that is not there are a DataError.
+    """
+
+    columns: Mapping[str, tuple]
+    text: str | None = None
+    counted: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self):
+        columns = {str(name): tuple(map(_plain, values)) for name, values in self.columns.items()}
+        object.__setattr__(self, "columns", columns)
+        if len({len(values) for values in columns.values()}) != 1:
+            raise DataError(f"the columns of documents must have one length; they have "
+                            f"{', '.join(f'{name!r} {len(values)}' for name, values in columns.items()) or 'none'}")
+        if self.text is not None and self.text not in columns:
+            raise DataError(f"there is no column {self.text!r} of texts; there are {', '.join(map(repr, columns))}")
+
+    @property
+    def n_documents(self) -> int:
+        """Rows."""
+        return len(next(iter(self.columns.values())))
+
+    @property
+    def texts(self) -> tuple | None:
+        """(document,) the texts as they were read; None where they were not kept."""
+        return None if self.text is None else self.columns[self.text]
+
+    @property
+    def metadata(self) -> dict[str, tuple]:
+        """Name → (document,) every column but the texts."""
+        return {name: values for name, values in self.columns.items() if name != self.text}
+
+    def column(self, name: str) -> tuple:
+        """(document,) one column; a name that is none is refused with the nearest ones."""
+        if name not in self.columns:
+            raise DataError(f"documents have no column {name!r}; {nearest_or_all(name, list(self.columns))}")
+        return self.columns[name]
+
+    def of_documents(self, documents: Iterable[int]) -> "DocumentTable":
+        """The rows of these documents, in the order given."""
+        rows = list(documents)
+        columns = {name: tuple(values[row] for row in rows) for name, values in self.columns.items()}
+        return DocumentTable(columns, self.text, self.counted)
+
+    @cached_property
+    def _content(self) -> bytes:
+        about = {"text": self.text, "counted": dict(self.counted), "columns": self.columns}
+        return json.dumps(about, ensure_ascii=True, allow_nan=False).encode()
+
+    @cached_property
+    def content_hash(self) -> str:
+        """sha256 (hex) of everything."""
+        return hashlib.sha256(self._content).hexdigest()
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the table into the folder, compressed and named by its content hash, unless it is there; returns its path."""
+        path = Path(folder) / f"{self.content_hash}{SUFFIX}"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as file:
+                file.write(gzip.compress(self._content, LEVEL, mtime=0))
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path, mend: str = "save it again") -> "DocumentTable":
+        """The table in a file that `save` wrote; one that is missing, damaged or of another content is a DataError."""
+        path = Path(path)
+        try:
+            content = gzip.decompress(path.read_bytes())
+            if hashlib.sha256(content).hexdigest() != path.name.removesuffix(SUFFIX):
+                raise ValueError("other content than its name says")
+            return cls(**json.loads(content))
+        except FileNotFoundError:
+            raise DataError(f"there is no file {path}; check the path") from None
+        except Exception as error:  # whatever gzip, JSON and the type make of a damaged file
+            raise DataError(f"{path} is damaged ({type(error).__name__}); {mend}") from error
+
+
+def _plain(value):
+    """A value as JSON has it: text, a finite number, a truth value or None."""
+    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return None if value != value else value if abs(value) != float("inf") else str(value)
+    if isinstance(value, dict | list | tuple):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    if hasattr(value, "isoformat"):
+        return None if str(value) == "NaT" else iso(value)
+    return None if str(value) in ("<NA>", "NaT") else str(value)
+
+
+def iso(moment) -> str:
+    """A date as 2024-07-31, with the time of day where it has one: 2024-07-31T12:30:00."""
+    text = moment.isoformat()
+    return text.removesuffix("T00:00:00")
