@@ -1,12 +1,31 @@
 """Topics by group and over time, against plain loops, Student's and Welch's intervals, and a simulation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from comparisons import made_up, tiny_run
 from scipy import stats
+from toys import simulated
 
-from workbench.measures import MeasureError, group_differences, topics_by_group, topics_over_time
+import workbench as wb
+from workbench.corpus.document_table import DocumentTable
+from workbench.measures import (
+    MeasureError,
+    group_differences,
+    topics_by_group,
+    topics_over_time,
+    with_columns,
+    words_by_group,
+)
+from workbench.measures.groups import columns_of
+from workbench.measures.periods import fitting_period
+
+
+def fitted(corpus):
+    """A short run of three topics."""
+    return wb.fit(corpus, "cvb0", 3, n_iterations=3, progress=False)
 
 
 def with_tokens(n_dk):
@@ -108,7 +127,7 @@ def test_an_empty_document_counts_as_a_document_and_changes_no_interval():
 
 @pytest.mark.parametrize("ask, sentence", [
     (lambda run: topics_by_group(run, ["a"]), "groups must have one entry for each of 3 documents; got 1"),
-    (lambda run: topics_by_group(run, "abc"), "groups must have one entry for each of 3 documents; got 'abc'"),
+    (lambda run: topics_by_group(run, "abc"), "have no 'abc'; their columns are none; give groups with an entry"),
     (lambda run: topics_by_group(run, [None] * 3), "no document has a group; give one for each document"),
     (lambda run: topics_by_group(run, [["a"]] * 3), "a group must be a name or a number"),
     (lambda run: topics_over_time(run, [None] * 3), "no document has a time"),
@@ -125,3 +144,52 @@ def test_an_empty_document_counts_as_a_document_and_changes_no_interval():
 def test_what_is_wrong_is_told_in_a_sentence(ask, sentence):
     with pytest.raises(MeasureError, match=sentence):
         ask(with_tokens([[3, 1], [0, 4], [0, 0]]))
+
+
+def test_a_run_knows_labels_and_times_of_its_documents():
+    corpus = replace(simulated(20, 15, 30), labels=("a", "b") * 10, times=tuple(f"20{10 + d}-05-01" for d in range(20)))
+    run = fitted(corpus)
+    assert topics_by_group(run).equals(topics_by_group(run, corpus.labels))
+    assert topics_over_time(run).equals(topics_over_time(run, corpus.times)) and topics_over_time(run).sizes["time"] == 20
+    with pytest.raises(MeasureError, match="have no 'kind'; their columns are 'label'; give groups with an entry for each"):
+        topics_by_group(run, "kind")
+
+
+def test_columns_of_a_table_are_those_by_which_documents_can_be_grouped():
+    corpus = replace(simulated(20, 15, 30), labels=("a", "b") * 10)
+    columns = {
+        "label": ("u", "v", "v", "v") * 5, "same": ("a", "b") * 10, "one": ("x",) * 20, "n": (1, 2, None, 4, None) * 4,
+        "each": tuple(map(str, range(20))),
+    }
+    run = with_columns(fitted(corpus), DocumentTable(columns))
+    assert columns_of(run) == ["label", "label of the table", "n"]
+    assert topics_by_group(run, "n")["group"].values.tolist() == ["1", "2", "4"]
+    assert with_columns(run, None).identical(run)
+
+
+def test_words_of_a_group_are_those_of_its_expected_tokens():
+    corpus = simulated(20, 15, 30)
+    run, groups = fitted(corpus), (["a", None, "b", "b"] * 5)
+    theta, phi = run["theta"].values, run["phi"].values
+    found = words_by_group(run, corpus, groups, 4)
+    expected = {name: np.zeros_like(phi) for name in "ab"}
+    for d, name in enumerate(groups):
+        for at in range(corpus.indptr[d], corpus.indptr[d + 1]) if name else ():
+            p = theta[d] * phi[:, corpus.words[at]]
+            expected[name][:, corpus.words[at]] += corpus.counts[at] * p / p.sum()
+    for name, tokens in expected.items():
+        for topic in range(3):
+            order = np.argsort(-tokens[topic], kind="stable")[:4]
+            own = found.sel(group=name, topic=topic)
+            np.testing.assert_allclose(own["n_tokens"], tokens[topic][order], rtol=1e-12)
+            assert own["word"].values.tolist() == [corpus.vocabulary[w] for w in order]
+    assert (words_by_group(run, corpus, groups, 40)["word"].values[..., 15:] == "").all()  # there are no more words
+
+
+@pytest.mark.parametrize(("times", "period"), [
+    ([1990, 2020, None], "year"), (["1990", "2020"], "year"), (["2020-01-01", "2020-02-09"], "day"),
+    (["2020-01-01", "2020-02-10"], "week"), (["2020-01-01", "2022-12-31"], "month"), (["2010-01-01", "2019-01-01"], "quarter"),
+    (["1950-01-01", None, "2019-01-01"], "year"), (["1050-01-01", "2019-01-01"], "year"),
+])
+def test_the_shortest_period_is_taken_of_which_there_are_not_too_many(times, period):
+    assert fitting_period(times) == period

@@ -14,7 +14,7 @@ from workbench.measures.diversity import diversity
 from workbench.measures.documents import representative_documents, token_topics
 from workbench.measures.effective_samples import effective_samples
 from workbench.measures.errors import perplexity_errors
-from workbench.measures.groups import group_differences, topics_by_group, topics_over_time
+from workbench.measures.groups import group_differences, topics_by_group, topics_over_time, with_columns, words_by_group
 from workbench.measures.learning import Hyperparameter, Move, describe_moves, hyperparameters, learnt_by, moves
 from workbench.measures.lineage import Edge, lineage
 from workbench.measures.matching import match_topics, topic_distances, topic_flow
@@ -97,4 +97,6 @@ __all__ = [
     "topics_by_size",
     "topics_over_time",
     "used_topics",
+    "with_columns",
+    "words_by_group",
 ]

@@ -5,7 +5,6 @@ that of a ratio of means, Cochran (1977), section 6.4. Tokens of one document ar
 would be far too narrow.
 """
 
-import math
 import numbers
 from collections.abc import Iterable, Sequence
 
@@ -13,26 +12,31 @@ import numpy as np
 import xarray as xr
 from scipy.special import stdtrit
 
+from workbench.corpus import Corpus
+from workbench.corpus.document_table import DocumentTable
 from workbench.errors import shown
 from workbench.measures.intervals import LEVEL
-from workbench.measures.selection import MeasureError, one_run
+from workbench.measures.matching import check_training_corpus, responsibilities
+from workbench.measures.periods import numbered_periods
+from workbench.measures.selection import MeasureError, one_run, whole_number
 from workbench.measures.topics import used_topics
 
-PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D"}
-"""Period → what pandas calls it."""
-MOST_PERIODS = 10_000
-"""From the first to the last; more are a mistake in a date, or too short."""
+COLUMN = "document_"
+"""What the name of a coordinate begins with that is a column of documents."""
+MOST_GROUPS = 200
+PAIRS_AT_A_TIME = 1 << 16
 
 
-def topics_by_group(run: xr.Dataset, groups: Sequence) -> xr.Dataset:
+def topics_by_group(run: xr.Dataset, groups: Sequence | str = "label") -> xr.Dataset:
     """The share of each topic in the tokens of each group of documents, at the last snapshot.
 
     Parameters
     ----------
     run : Dataset
         With ``n_dk``, the (expected) tokens of each topic in each document.
-    groups : sequence, one entry per training document
-        As ``corpus.labels``, or any column of names or numbers. Documents whose entry is None or NaN are left out.
+    groups : sequence, one entry per training document, or a column, default "label"
+        A text is the name of a column that the run has of its documents, as the coordinate ``document_label``; see
+        `with_columns`. Documents whose entry is None, NaN or empty are left out.
 
     Returns
     -------
@@ -49,16 +53,16 @@ def topics_by_group(run: xr.Dataset, groups: Sequence) -> xr.Dataset:
     Cochran (1977), *Sampling Techniques*, section 6.4.
     """
     n_dk, topics = _tokens(run)
-    of_document, names = _numbered(_one_each(groups, len(n_dk), "groups"))
+    of_document, names = _numbered(_entries(run, groups, len(n_dk), "groups"))
     return _shares(n_dk, topics, of_document, "group", names)
 
 
-def topics_over_time(run: xr.Dataset, times: Sequence, period: str = "year") -> xr.Dataset:
+def topics_over_time(run: xr.Dataset, times: Sequence | str = "time", period: str = "year") -> xr.Dataset:
     """The share of each topic in the tokens of each period, at the last snapshot; see `topics_by_group`.
 
     Parameters
     ----------
-    times : sequence, one entry per training document
+    times : sequence, one entry per training document, or a column, default "time"
         Dates in any form that `pandas.to_datetime` reads; whole numbers, and texts of four digits, are years. Documents whose
         entry is None, NaN or empty are left out.
     period : "year", "quarter", "month", "week" or "day"
@@ -74,27 +78,78 @@ def topics_over_time(run: xr.Dataset, times: Sequence, period: str = "year") -> 
     MeasureError
         As `topics_by_group`; an entry that is no date; periods that are too many.
     """
-    import pandas as pd
-
-    if period not in PERIODS:
-        raise MeasureError(f"the period must be one of {', '.join(PERIODS)}; got {period!r}")
     n_dk, topics = _tokens(run)
-    dates = _dates(_one_each(times, len(n_dk), "times"))
-    periods = dates.to_period(PERIODS[period])
-    if not periods.notna().any():
-        raise MeasureError("no document has a time; give one for each document, as corpus.times")
-    first, last = periods.min(), periods.max()
-    if (n := last.ordinal - first.ordinal + 1) > MOST_PERIODS:
-        raise MeasureError(f"the times go from {first} to {last}, {n:,} periods of a {period}; choose a longer period, or "
-                           "correct the times")
-    every = pd.period_range(first, last)
-    of_document = np.where(periods.isna(), -1, periods.asi8 - first.ordinal)
+    of_document, every, called = numbered_periods(_entries(run, times, len(n_dk), "times"), period)
     found = _shares(n_dk, topics, of_document, "time", every.start_time.values)
-    called = every.start_time.strftime("%G-W%V") if period == "week" else every.astype(str)
-    return found.assign_coords(period=("time", called.to_numpy(object)))
+    return found.assign_coords(period=("time", called))
 
 
-def group_differences(run: xr.Dataset, groups: Sequence, one, other) -> xr.Dataset:
+def words_by_group(run: xr.Dataset, corpus: Corpus, groups: Sequence | str = "label", n: int = 5) -> xr.Dataset:
+    """The n words that a topic has most often in the documents of a group: of its expected tokens there.
+
+    ``corpus`` has the training tokens of the run. Dims ``group``, ``topic`` and ``rank`` (from 1): ``word``, "" where a group
+    has fewer, and ``n_tokens``, the expected tokens n_dw p(k|d,w) summed over the documents of the group. For ``groups`` see
+    `topics_by_group`.
+    """
+    check_training_corpus(run, corpus)
+    used, n = used_topics(one_run(run)), whole_number("number of words", n)
+    of_document, names = _numbered(_entries(run, groups, corpus.n_documents, "groups"))
+    theta, phi, n_topics = used["theta"].values, used["phi"].values.T, used.sizes["topic"]
+    words, counts = np.full((len(names), n_topics, n), "", object), np.zeros((len(names), n_topics, n))
+    for at in range(len(names)):
+        pairs = np.flatnonzero(of_document[corpus.documents] == at)
+        expected = np.zeros((n_topics, corpus.n_words))
+        for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
+            some = pairs[begin : begin + PAIRS_AT_A_TIME]
+            tokens = responsibilities(theta, phi, corpus.documents[some], corpus.words[some]) * corpus.counts[some, None]
+            for topic in range(n_topics):
+                expected[topic] += np.bincount(corpus.words[some], tokens[:, topic], corpus.n_words)
+        best = np.argsort(-expected, axis=1, kind="stable")[:, :n]
+        there = np.take_along_axis(expected, best, axis=1)
+        width = best.shape[1]
+        counts[at, :, :width] = there
+        words[at, :, :width] = np.where(there > 0, np.array(corpus.vocabulary, object)[best], "")
+    return xr.Dataset(
+        {
+            "word": (("group", "topic", "rank"), words, {"long_name": "word", "units": ""}),
+            "n_tokens": (("group", "topic", "rank"), counts, {"long_name": "expected tokens", "units": ""}),
+        },
+        {"group": names, "topic": used["topic"].values, "rank": np.arange(1, n + 1)},
+    )
+
+
+def periods_of(run: xr.Dataset, times: Sequence | str = "time", period: str = "year") -> list[str | None]:
+    """(document,) what the period of each document is called, None where it has no time; see `topics_over_time`."""
+    of_document, _, called = numbered_periods(_entries(run, times, run.sizes["document"], "times"), period)
+    return [None if at < 0 else str(called[at]) for at in of_document]
+
+
+def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
+    """The Dataset with the columns of its documents by which they can be grouped, each a coordinate ``document_NAME``.
+
+    A column is left out that has one value alone, more different ones than half the documents or than `MOST_GROUPS`, or the
+    same values as one that is there.
+    ``table``: of the run, as ``Run.table`` is; None adds nothing.
+    """
+    found, there = {}, {tuple(values.values.tolist()) for values in run.coords.values() if values.dims == ("document",)}
+    for name, values in (table.metadata if table is not None else {}).items():
+        entries = ["" if _is_missing(value) else str(value) for value in values]
+        if 2 <= len(set(entries) - {""}) <= min(MOST_GROUPS, len(entries) // 2) and tuple(entries) not in there:
+            if f"{COLUMN}{name}" in run.coords:
+                name = f"{name} of the table"
+            about = {"long_name": f"{name} of the document"}
+            found[f"{COLUMN}{name}"] = "document", np.array(entries, object), about
+    return run.assign_coords(found) if "document" in run.dims else run
+
+
+def columns_of(run: xr.Dataset) -> list[str]:
+    """The names of the columns of documents by which topics can be grouped."""
+    names = [str(name).removeprefix(COLUMN) for name, values in run.coords.items() if values.dims == ("document",)
+             and str(name).startswith(COLUMN)]
+    return [name for name in names if name != "time" and len(set(run[COLUMN + name].values.tolist()) - {""}) > 1]
+
+
+def group_differences(run: xr.Dataset, groups: Sequence | str, one, other) -> xr.Dataset:
     """How much larger the share of each topic is in one group than in another, with Welch's 95 % interval over documents.
 
     Dim ``topic``, the largest difference first: ``difference`` (share in ``one`` less share in ``other``), ``low``, ``high``,
@@ -108,7 +163,7 @@ def group_differences(run: xr.Dataset, groups: Sequence, one, other) -> xr.Datas
     Welch (1947), with the errors of Cochran (1977), section 6.4.
     """
     n_dk, topics = _tokens(run)
-    of_document, names = _numbered(_one_each(groups, len(n_dk), "groups"))
+    of_document, names = _numbered(_entries(run, groups, len(n_dk), "groups"))
     pair = []
     for name in (one, other):
         if name not in (known := list(names)):
@@ -145,7 +200,14 @@ def _tokens(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     return used["n_dk"].isel(snapshot=-1).values.astype(float), used["topic"].values
 
 
-def _one_each(entries, n_documents: int, what: str) -> list:
+def _entries(run: xr.Dataset, entries, n_documents: int, what: str) -> list:
+    """(document,) the entry of each document, None where it has none."""
+    if isinstance(entries, str) and "document" in run.dims:
+        if COLUMN + entries not in run.coords:
+            there = ", ".join(map(repr, columns_of(run))) or "none"
+            raise MeasureError(f"the documents of run {run.attrs.get('name', '')!r} have no {entries!r}; their columns are "
+                               f"{there}; give {what} with an entry for each document")
+        entries = run[COLUMN + entries].values.tolist()
     given = list(entries) if isinstance(entries, Iterable) and not isinstance(entries, str | bytes) else None
     if given is None or len(given) != n_documents:
         got = shown(repr(entries)) if given is None else len(given)
@@ -156,7 +218,7 @@ def _one_each(entries, n_documents: int, what: str) -> list:
 def _is_missing(entry) -> bool:
     import pandas as pd
 
-    return entry is None or (np.ndim(entry) == 0 and bool(pd.isna(entry)))
+    return entry is None or (np.ndim(entry) == 0 and bool(pd.isna(entry))) or (isinstance(entry, str) and not entry.strip())
 
 
 def _numbered(groups: list) -> tuple[np.ndarray, np.ndarray]:
@@ -172,34 +234,6 @@ def _numbered(groups: list) -> tuple[np.ndarray, np.ndarray]:
     coordinate = np.empty(len(names), object)
     coordinate[:] = names
     return np.array([place.get(entry, -1) if entry is not None else -1 for entry in groups]), coordinate
-
-
-def _dates(times: list):
-    """The times as a DatetimeIndex, NaT where there is none."""
-    import pandas as pd
-
-    found = []
-    for at, time in enumerate(times):
-        if time is None or (isinstance(time, str) and not time.strip()):
-            found.append(pd.NaT)
-            continue
-        try:
-            year = _year(time)
-            date = pd.to_datetime(time) if year is None else pd.Timestamp(year=year, month=1, day=1)
-            found.append(date.tz_localize(None))
-        except (ValueError, TypeError, OverflowError, AttributeError):
-            raise MeasureError(f"the time of document {at} is {str(time)[:60]!r}, which is no date; write it as "
-                               "2024-07-31, or as a year") from None
-    return pd.DatetimeIndex(found)
-
-
-def _year(time) -> int | None:
-    """The year that a whole number or a text of four digits is; None for anything else."""
-    if isinstance(time, str):
-        return int(time) if len(time.strip()) == 4 and time.strip().isdecimal() else None
-    if isinstance(time, numbers.Real) and (isinstance(time, bool) or not math.isfinite(time) or time != int(time)):
-        raise TypeError
-    return int(time) if isinstance(time, numbers.Real) else None
 
 
 def _shares(n_dk: np.ndarray, topics: np.ndarray, of_document: np.ndarray, dim: str, names) -> xr.Dataset:

@@ -149,8 +149,15 @@ def bag_dims(corpus: Corpus | None) -> dict[str, int]:
 
 
 def bag_coords(corpus: Corpus) -> dict[str, tuple]:
-    """Labels of the words and documents of a corpus, each with what they are; their inputs and places in a sequence."""
+    """Labels of the words and documents of a corpus, each with what they are.
+
+    Of documents also label and time ("" where there is none), inputs, and places in a sequence, as far as they are known.
+    """
     found = {"word": (corpus.vocabulary, "word type"), "document": (corpus.titles, "document")}
+    for name, values in (("label", corpus.labels), ("time", corpus.times)):
+        if values is not None:
+            values = ["" if value is None else value for value in values]
+            found[f"document_{name}"] = values, f"{name} of the document", "document"
     if corpus.inputs is not None:
         found["inputs"] = corpus.inputs, "inputs of each document", "document", "input"
         found["input"] = corpus.input_names, "name of the input"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.measures import MeasureError, each_run, spec_of
+from workbench.measures import MeasureError, each_run, spec_of, with_columns
 from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.spec import RunSpec, SpecError
@@ -104,10 +104,17 @@ def scores(found: list[Gathered]) -> dict[str, Scored]:
     return said
 
 
+def with_table(dataset: xr.Dataset, run: Run) -> xr.Dataset:
+    """The Dataset of a run with the columns of its documents, where they were kept and can be read; see `with_columns`."""
+    with suppress(SpecError):
+        return with_columns(dataset, run.table)
+    return dataset
+
+
 def _dataset(run: Run) -> xr.Dataset:
     """What is committed of the run; without its counts where its corpus is gone."""
     try:
-        return run.dataset()
+        return with_table(run.dataset(), run)
     except SpecError:
         return run.progress()
 

@@ -22,6 +22,15 @@ def axis(name: str, label: str, unit: str | None = None):
     return hv.Dimension(name, label=label, unit=unit)
 
 
+def band(edges: tuple, x, y, colour: str, alpha: float = 0.25, label: str = "", linewidth: float = 0.0):
+    """What lies between two curves, ``edges`` as (x, low, high), in a pale colour."""
+    # HoloViews mixes in the current backend's `color`, which would win over `facecolor`: so both are given
+    return element(
+        "Area", edges, x, vdims=[y, axis("above", "above")], label=label, color=colour, facecolor=colour,
+        edgecolor=INK if linewidth else "none", alpha=alpha, linewidth=linewidth,
+    )
+
+
 def text_labels(texts, name: str, size: float = 6.5, align: str = "center", color: str = INK, **look):
     """`holoviews.Labels` of (x, y, text)."""
     return element("Labels", texts, ["x", "y"], name, label=name, size=size, color=color, horizontalalignment=align, **look)

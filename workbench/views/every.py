@@ -24,11 +24,13 @@ from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, d
 from workbench.views.correlations import correlation_controls, draw_correlations
 from workbench.views.differences import draw_differences
 from workbench.views.flow import draw_flows
+from workbench.views.groups import against_controls, draw_by_group, draw_group_differences, group_controls
 from workbench.views.hidden_states import draw_paths, draw_state_probabilities, sequence_controls
 from workbench.views.lineage import draw_lineage
 from workbench.views.loadings import draw_loadings
 from workbench.views.network import draw_networks
 from workbench.views.over_time import draw_prevalence, draw_words_by_year
+from workbench.views.periods import draw_topics_over_time, period_controls
 from workbench.views.picture import Picture, SideBySide, View, file_names
 from workbench.views.row_scores import draw_courses, draw_gain_marks
 from workbench.views.rows_by_year import draw_rows_by_year, place_controls
@@ -63,6 +65,15 @@ VIEWS = (
         controls=correlation_controls,
     ),
     View("prevalence-by-year", "Topics by year", ("prevalence phi",), draw_prevalence, on_page=True),
+    View(
+        "topics-over-time", "Topics over time", ("phi n_dk document_time",), draw_topics_over_time, on_page=True,
+        controls=period_controls,
+    ),
+    View("topics-by-group", "Topics by group", ("phi n_dk document",), draw_by_group, on_page=True, controls=group_controls),
+    View(
+        "group-differences", "One group against all others", ("phi n_dk document",), draw_group_differences, on_page=True,
+        controls=against_controls,
+    ),
     View("words-by-year", "Words by year", ("phi_by_time",), draw_words_by_year, on_page=True),
     View("coherence", "Coherence of the topics", COUNTED, draw_coherence),
     View("topic-flow", "Topics of two runs", COUNTED, draw_flows),

@@ -7,7 +7,7 @@ import xarray as xr
 
 from workbench.measures import spec_of
 from workbench.measures.next_words import sequences_of
-from workbench.views.elements import ROW, axis, element, fitting, height_of, panel
+from workbench.views.elements import ROW, axis, band, element, fitting, height_of, panel
 from workbench.views.picture import MOST_PANELS, WHOSE, Menu, Picture, SideBySide, View, fitting_panels, rows_of
 from workbench.views.style import COLOURS, GREY, RC
 
@@ -27,8 +27,7 @@ def path_view(
     """One number of the states along a sequence as `holoviews.Overlay`: its band (`Area`), `Curve`, where forecasts begin."""
     x, y = axis("position", "position"), axis("state", name)
     within = (positions, mean - BAND * deviation, mean + BAND * deviation)
-    band = element("Area", within, x, vdims=[y, axis("above", "above")], color=colour, alpha=0.25, linewidth=0)
-    parts = [band, element("Curve", (positions, mean), x, y, color=colour, linewidth=0.9)]
+    parts = [band(within, x, y, colour), element("Curve", (positions, mean), x, y, color=colour, linewidth=0.9)]
     if forecast is not None:
         parts.append(element("VLine", forecast, color=GREY, linewidth=0.7, linestyle="--"))
     return panel(

@@ -8,7 +8,7 @@ import xarray as xr
 
 from workbench.measures import spec_of
 from workbench.measures.rows import places_of, shares_of
-from workbench.views.elements import axis, element, panel
+from workbench.views.elements import axis, band, element, panel
 from workbench.views.over_time import changing, spaced
 from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, rows_of
 from workbench.views.style import GREY, RC, Look
@@ -37,8 +37,7 @@ def word_by_time_view(courses: Mapping[str, Course], colours: Mapping[str, Look]
         colour, line, *_ = colours[label]
         if course.deviation is not None and np.any(course.deviation > 0):
             low, high = np.maximum(course.probability - course.deviation, 0.0), course.probability + course.deviation
-            band = (course.times, low, high)
-            parts.append(element("Area", band, x, vdims=[y, axis("above", "above")], color=colour, alpha=0.25, linewidth=0))
+            parts.append(band((course.times, low, high), x, y, colour))
         curve = (course.times, course.probability)
         parts.append(element("Curve", curve, x, y, label=label, color=colour, linestyle=line, linewidth=1.2))
     there = np.isfinite(first.shares)

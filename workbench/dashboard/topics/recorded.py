@@ -18,7 +18,7 @@ from workbench.dashboard.shared.snapshots import Moment, made_of
 from workbench.dashboard.topics.filled import changes
 from workbench.measures import spec_of
 from workbench.report.drawing import draw, inline
-from workbench.report.gathering import stored_corpora
+from workbench.report.gathering import stored_corpora, with_table
 from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
@@ -159,6 +159,7 @@ def _of_snapshot(moment: Moment, name: str, chosen) -> list[tuple[Picture, tuple
     (view,) = (view for view in VIEWS if view.name == name)
 
     def make(run: xr.Dataset) -> list[tuple[Picture, tuple[Control, ...]]]:
+        run = with_table(run, Run(moment.path))
         controls = view.controls(run)
         scored = _scored(moment) if view.draw is draw_gains else {}
         shown = SideBySide([run], 2, stored_corpora(moment.path.parent, spec_of(run)), scored)

@@ -1,0 +1,115 @@
+"""Pictures of topics by group and over time, without pixels."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from toys import simulated
+
+import workbench as wb
+from workbench.corpus.document_table import DocumentTable
+from workbench.measures import group_differences, spec_of, topics_by_group, topics_over_time, with_columns
+from workbench.report.drawing import draw, inline
+from workbench.views.every import draw_view, pictures
+from workbench.views.groups import OTHERS, against_controls, group_controls
+from workbench.views.periods import period_controls
+
+pytest.importorskip("holoviews")
+NAMES = ["topics-over-time", "topics-by-group", "group-differences"]
+DATES = ("2020-01-05", "2020-02-06", "2020-02-07", "", "2020-04-01")
+
+
+def fitted(**about):
+    """A run of three topics, and its corpus."""
+    corpus = replace(simulated(20, 15, 30), **about)
+    return wb.fit(corpus, "cvb0", 3, n_iterations=3, progress=False), corpus
+
+
+@pytest.fixture(scope="module")
+def run_and_corpus():
+    return fitted(labels=("a", "b", "", "b") * 5, times=DATES * 4)
+
+
+def test_they_are_drawn_of_runs_whose_documents_have_labels_or_times(run_and_corpus):
+    def names(run):
+        return [picture.name for picture in pictures([run]) if picture.name in NAMES]
+
+    assert names(run_and_corpus[0]) == NAMES and names(fitted()[0]) == []
+    assert names(fitted(labels=("a",) * 20, times=(1990,) * 20)[0]) == []  # nothing to compare
+    assert names(fitted(times=(1990, 1991) * 10)[0]) == NAMES[:1]
+
+
+def test_shares_over_time_are_those_of_the_measure(run_and_corpus):
+    run, corpus = run_and_corpus
+    (picture,) = draw_view("topics-over-time", [run], corpora={spec_of(run).train: corpus}, period="month")
+    found = topics_over_time(run, period="month")
+    assert [row[3] for row in picture.rows[:4]] == ["2020-01", "2020-02", "2020-03", "2020-04"] and len(picture.rows) == 12
+    np.testing.assert_allclose([row[5] for row in picture.rows[:4]], found["share"].sel(topic=0))
+    stacked, *panels = picture.panels
+    assert len(panels) == 3 and [layer.label.split(" ")[0] for layer in stacked]
+    tops = [layer.dimension_values("above") for layer in stacked]
+    np.testing.assert_allclose(tops[-1][[0, 1, 3]], 1.0)  # of March there is no token
+    for panel, texts in zip(panels, picture.hover["Points"], strict=True):
+        points = next(part for part in panel if type(part).__name__ == "Points")
+        topic = int(texts[0].split(" ")[0])
+        np.testing.assert_allclose(points.dimension_values(1), found["share"].sel(topic=topic).dropna("time"))
+        assert len(texts) == 3 and texts[1].split("\n")[1].startswith("2020-02: ") and "8 documents" in texts[1]
+        assert len(texts[1].split("\n")[2].split(" ")) == 5  # words
+    (bare,) = draw_view("topics-over-time", [run], period="month")
+    assert len(bare.hover["Points"][0][1].split("\n")) == 2  # without the corpus no words
+
+
+def test_lifts_by_group_are_those_of_the_measure(run_and_corpus):
+    run, _ = run_and_corpus
+    (picture,) = draw_view("topics-by-group", [run])
+    found = topics_by_group(run)
+    assert found["group"].values.tolist() == ["a", "b"]
+    (mesh,) = picture.panels[0]
+    order = np.argsort(-(found["share"] * found["n_tokens"]).sum("group").values, kind="stable")
+    lifts = np.clip(np.log2(found["lift"].transpose("topic", "group").values[order]), -2, 2)
+    np.testing.assert_allclose(mesh.dimension_values("lift", flat=False), lifts[::-1])
+    texts = picture.hover["QuadMesh"][0]
+    assert len(texts) == 6 and texts[0].startswith("a: 5 documents\n") and texts[1].startswith("b: 10 documents\n")
+    assert "5 documents" not in texts[1] and f"{float(found['lift'][0, order[-1]]):.2f} times" in texts[0]
+
+
+def test_one_group_is_set_against_all_other_documents(run_and_corpus):
+    run, corpus = run_and_corpus
+    (picture,) = draw_view("group-differences", [run])
+    sides = [None if not label else "label: b" if label == "b" else OTHERS for label in corpus.labels]
+    found = group_differences(run, sides, "label: b", OTHERS)
+    assert [row[5] for row in picture.rows] == pytest.approx(found["difference"].values.tolist())
+    (chosen,) = draw_view("group-differences", [run], group="label: a")
+    assert chosen.rows[0][3] == "label: a" and chosen.rows[0][5] == pytest.approx(-picture.rows[-1][5])
+    points = next(part for part in picture.panels[0] if type(part).__name__ == "Points")
+    np.testing.assert_allclose(points.dimension_values(0), 100 * found["difference"].values)
+
+
+def test_pages_offer_the_columns_groups_and_periods_that_there_are(run_and_corpus):
+    run, _ = run_and_corpus
+    assert group_controls(run) == () and against_controls(run)[0].choices == ("label: b", "label: a")
+    more = with_columns(run, DocumentTable({"kind": ("x", "y") * 10}))
+    assert group_controls(more)[0].choices == ("label", "kind")
+    assert against_controls(more)[0].choices == ("label: b", "label: a", "kind: x", "kind: y")
+    (picture,) = draw_view("topics-by-group", [more], by="kind")
+    assert {row[3] for row in picture.rows} == {"x", "y"}
+    (menu,) = period_controls(run)
+    assert menu.choices == ("year", "quarter", "month", "week", "day") and menu.value == "week"
+    assert period_controls(fitted(times=(1990, 1991) * 10)[0]) == ()
+
+
+def test_several_runs_have_a_picture_over_time_each(run_and_corpus):
+    _, corpus = run_and_corpus
+    runs = [wb.fit(corpus, engine, 3, n_iterations=3, progress=False) for engine in ("cvb0", "vb")]
+    found = draw_view("topics-over-time", runs)
+    assert [picture.name for picture in found] == ["topics-over-time-1", "topics-over-time-2"]
+    assert len(draw_view("topics-by-group", runs)[0].panels) == len(draw_view("group-differences", runs)[0].panels) == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_can_be_drawn(run_and_corpus, name):
+    run, corpus = run_and_corpus
+    for picture in draw_view(name, [run], corpora={spec_of(run).train: corpus}):
+        svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
+        told = inline(svg, picture.name, picture.title, picture.hover)
+        assert told.count("<title>") == sum(len(texts) for own in picture.hover.values() for texts in own)

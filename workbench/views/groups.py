@@ -1,0 +1,184 @@
+"""Topics by group of documents: a heat map of all groups, and one group against all other documents."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures import group_differences, topics_by_group
+from workbench.measures.groups import COLUMN, columns_of
+from workbench.views.elements import ROW, axis, element, fitting, height_of, panel
+from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, fitting_panels, rows_of
+from workbench.views.style import COLOURS, GREY, RC
+from workbench.views.topics import names_of_topics
+
+SHARES = ("group", "topic", "share", "low", "high", "lift", "n_documents", "n_tokens")
+DIFFERENCES = ("group", "topic", "difference", "low", "high", "one", "other")
+MOST_GROUPS, MOST_TOPICS, MOST_APART = 24, 60, 24
+"""Columns and rows of a heat map, and topics of a comparison; the table has all."""
+MOST_CHOICES = 200
+OTHERS = "all other documents"
+LIFT = 2.0
+"""Powers of two to either side that the colours reach."""
+
+
+def by_group_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
+    """A `QuadMesh` of the lifts of topics (rows, largest first) in groups (columns), as `holoviews.Overlay`.
+
+    found : of `workbench.measures.topics_by_group`. Blank where a group has no token.
+    """
+    groups, numbers = found["group"].values.tolist(), found["topic"].values.tolist()
+    with np.errstate(divide="ignore"):
+        lifts = np.clip(np.log2(found["lift"].transpose("topic", "group").values), -LIFT, LIFT)
+    x, y = axis("group", "group (documents)"), axis("topic", " ")
+    mesh = element(
+        "QuadMesh", (np.arange(len(groups)), -np.arange(len(numbers)), lifts), [x, y],
+        vdims=axis("lift", "lift"), cmap="RdBu_r", clim=(-LIFT, LIFT),
+    )
+    called = [f"{fitting(str(one), 18)} ({n:,})" for one, n in zip(groups, found["n_documents"].values.tolist(), strict=True)]
+    return panel(
+        [mesh], title=f"{title}, full colour: {2**LIFT:g} times".removeprefix(", "), aspect="auto", show_grid=False,
+        fig_inches=(3.4, 1.7 + max(ROW * len(numbers), 0.8)), xrotation=90, xticks=list(enumerate(called)),
+        yticks=[(-at, names[number]) for at, number in enumerate(numbers)],
+        fig_rcparams=RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5},
+    )
+
+
+def differences_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
+    """Differences of shares with their 95 % intervals, as `holoviews.Overlay`: a line and a point for each topic.
+
+    found : of `workbench.measures.group_differences`.
+    """
+    places, apart = -np.arange(found.sizes["topic"]), 100 * found["difference"].values
+    x, y = axis("difference", "difference of shares", "percentage points"), axis("topic", " ")
+    parts = [element("Curve", ([0.0, 0.0], [0.5 - len(places), 0.5]), x, y, color=GREY, linewidth=0.6)]
+    for place, low, high in zip(places, 100 * found["low"].values, 100 * found["high"].values, strict=True):
+        if np.isfinite(low):
+            parts.append(element("Curve", ([low, high], [place, place]), x, y, color=COLOURS[0], linewidth=1.0))
+    parts.append(element("Points", (apart, places), [x, y], color=COLOURS[0], s=12))
+    numbers = found["topic"].values.tolist()
+    return panel(
+        parts, title=title, aspect="auto", fig_inches=(3.4, 0.9 + max(ROW * len(numbers), 0.8)),
+        ylim=(0.5 - len(numbers), 0.5), yticks=[(place, names[number]) for place, number in zip(places, numbers, strict=True)],
+        fig_rcparams=RC | {"ytick.labelsize": 6.5},
+    )
+
+
+def group_controls(run: xr.Dataset) -> tuple[Menu, ...]:
+    """The column by which documents are grouped, where there are several."""
+    columns = columns_of(run)
+    return (Menu("by", "Group by", tuple(columns), columns[0]),) if len(columns) > 1 else ()
+
+
+def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Iterator[Picture]:
+    """One run of each label whose documents have a column; ``by`` is by default the first."""
+    drawn_of, panels, rows, hover, hidden = {}, [], [], [], False
+    for label, run in shown.first("n_dk", "phi").items():
+        if not (columns := columns_of(run)):
+            continue
+        column = by if by in columns else columns[0]
+        found = topics_by_group(run, column)
+        rows += rows_of(label, run, found.to_dataframe().reset_index()[list(SHARES)])
+        drawn_of[label] = run, column, found
+    drawn, left_out = fitting_panels(drawn_of)
+    for label, (run, column, found) in drawn.items():
+        some = _largest(found)
+        hidden = hidden or some.sizes != found.sizes
+        panels.append(by_group_view(some, names_of_topics(run, 3, 28), f"{label}, by {column}".removeprefix(", ")))
+        hover.append(_cell_texts(some, names_of_topics(run, 6, 80)))
+    if panels:
+        fewer = " The largest groups and topics are drawn; the table has all." if hidden else ""
+        yield view.picture(
+            "How much more (red) or less (blue) common each topic is in the documents of a group than in all documents that "
+            "have a group: its share of the group's tokens, divided by its share of all. Behind each group its number of "
+            f"documents. Intervals of 95 % over documents are in the table.{fewer} One run of each label.{left_out}",
+            panels, [*WHOSE, *SHARES], rows, legend=False, height=height_of(panels),
+            runs=[run for run, *_ in drawn_of.values()], hover={"QuadMesh": hover},
+        )
+
+
+def against_controls(run: xr.Dataset) -> tuple[Menu, ...]:
+    """The column and the group that is compared with all other documents."""
+    groups = _groups(run)
+    return (Menu("group", "Group", tuple(groups), next(iter(groups))),) if groups else ()
+
+
+def draw_group_differences(view: View, shown: SideBySide, group: str | None = None) -> Iterator[Picture]:
+    """One run of each label whose documents have a column; ``group`` as "column: value", by default the largest."""
+    runs, panels, rows, hover = {}, [], [], []
+    for label, run in shown.first("n_dk", "phi").items():
+        groups = _groups(run)
+        if not groups:
+            continue
+        group = group if group in groups else next(iter(groups))
+        column, value = groups[group]
+        entries = run[COLUMN + column].values.tolist()
+        sides = [None if entry == "" else group if str(entry) == value else OTHERS for entry in entries]
+        found = group_differences(run, sides, group, OTHERS)
+        rows += rows_of(label, run, [[group, *row] for row in found.to_dataframe().reset_index()[
+            list(DIFFERENCES[1:])].itertuples(index=False)])
+        runs[label] = run, _furthest(found)
+    drawn, left_out = fitting_panels(runs)
+    for label, (run, found) in drawn.items():
+        panels.append(differences_view(found, names_of_topics(run, 3, 28), label))
+        hover.append(_point_texts(found, names_of_topics(run, 6, 80), group))
+    if panels:
+        yield view.picture(
+            f"How much larger the share of each topic is in the documents of the group {group!r} than in {OTHERS}, with "
+            f"Welch's 95 % intervals over documents: the {MOST_APART} topics at most that differ most; the table has all. An "
+            f"interval is of one topic by itself; of many topics some differ by chance. One run of each label.{left_out}",
+            panels, [*WHOSE, *DIFFERENCES], rows, legend=False, height=height_of(panels),
+            runs=[run for run, _ in runs.values()], hover={"Points": hover},
+        )
+
+
+def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
+    """What the menu calls each group → its column and value; of each column those of the most documents first."""
+    found = {}
+    for column in columns_of(run):
+        values, counts = np.unique([str(value) for value in run[COLUMN + column].values.tolist()], return_counts=True)
+        for at in np.argsort(-counts, kind="stable").tolist():
+            if values[at]:
+                found[f"{column}: {values[at]}"] = column, str(values[at])
+    return dict(itertools.islice(found.items(), MOST_CHOICES))
+
+
+def _largest(found: xr.Dataset) -> xr.Dataset:
+    """The groups of the most documents, in their order, and the topics of the most tokens, largest first."""
+    groups = np.sort(np.argsort(-found["n_documents"].values, kind="stable")[:MOST_GROUPS])
+    sizes = (found["share"].fillna(0) * found["n_tokens"]).sum("group").values
+    return found.isel(group=groups, topic=np.argsort(-sizes, kind="stable")[:MOST_TOPICS])
+
+
+def _furthest(found: xr.Dataset) -> xr.Dataset:
+    """The topics that differ most, the largest difference first."""
+    some = np.argsort(-np.abs(found["difference"].values), kind="stable")[:MOST_APART]
+    return found.isel(topic=np.sort(some))
+
+
+def _cell_texts(found: xr.Dataset, names: dict[int, str]) -> list[str]:
+    """What each cell says, from the lowest row up and from left to right."""
+    texts = []
+    for topic in found["topic"].values.tolist()[::-1]:
+        for at, group in enumerate(found["group"].values.tolist()):
+            cell = found.isel(group=at).sel(topic=topic)
+            if np.isfinite(share := float(cell["share"])):
+                between = interval(float(cell["low"]), float(cell["high"]))
+                lift = f"{share:.2%}{between} of its tokens, {float(cell['lift']):.2f} times that of all"
+                texts.append(f"{group}: {int(cell['n_documents']):,} documents\n{names[topic]}\n{lift}")
+    return texts
+
+
+def _point_texts(found: xr.Dataset, names: dict[int, str], group: str) -> list[str]:
+    rows = zip(*(found[name].values.tolist() for name in ("topic", "one", "other", "difference", "low", "high")), strict=True)
+    return [
+        f"{names[topic]}\n{group}: {one:.2%}, {OTHERS}: {other:.2%}\ndifference {100 * apart:+.2f}{interval(low, high, '+')} "
+        "percentage points"
+        for topic, one, other, apart, low, high in rows
+    ]
+
+
+def interval(low: float, high: float, sign: str = "") -> str:
+    """An interval in brackets, as percentages; empty where there is none."""
+    return f" ({100 * low:{sign}.2f} to {100 * high:{sign}.2f})" if np.isfinite(low) else ""
