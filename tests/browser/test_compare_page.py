@@ -364,7 +364,7 @@ def test_figures_fit_one_column_or_two_and_hold_their_caption(url, new_page, sto
 
 
 EXPORTS = {
-    "CSV": ("document_topics.csv", lambda file: pd.read_csv(file)["probability"].to_numpy().reshape(-1, 4)),
+    "long": ("document_topics.csv", lambda file: pd.read_csv(file)["probability"].to_numpy().reshape(-1, 4)),
     "MALLET": ("doc-topics.txt", lambda file: pd.read_csv(file, sep="\t", header=None).iloc[:, 2:]),
     "lda-c": ("final.gamma", lambda file: (gamma := np.loadtxt(file)) / gamma.sum(axis=1, keepdims=True)),
     "pyLDAvis": ("pyldavis.json", lambda file: json.load(file)["doc_topic_dists"]),

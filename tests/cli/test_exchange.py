@@ -119,12 +119,12 @@ def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their
     status, out, err = run(capsys, "export", "a", "--out", "one", "--format", "csv,pyldavis", "--json")
     assert status == 0 and err == ""
     assert json.loads(out)["files"] == [
-        f"one/{name}" for name in ("progress.csv", "n_k.csv", "topics.csv", "document_topics.csv", "spec.json", "pyldavis.json")
+        f"one/{name}" for name in ("progress.csv", "n_k.csv", "topics.csv", "documents.csv", "spec.json", "pyldavis.json")
     ]
     status, out, err = run(capsys, "export", "a", "b", "--out", "two", "--format", "lda-c", "--store", "runs")
     assert status == 0 and out == ""
     assert "final.other has one alpha; the mean of the run's 2 is written" in err.splitlines()
     assert "two/b/final.beta" in err and (tmp_path / "two" / "a" / "final.gamma").exists()
     status, _, err = run(capsys, "export", "a", "--format", "gml")
-    assert status == 2 and "runs are exported as csv, npz, mallet, lda-c, pyldavis; got 'gml'" in err
+    assert status == 2 and "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'gml'" in err
     assert not (tmp_path / "export").exists()

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench import corpus_of
 from workbench.corpus import Corpus
 from workbench.dashboard.shared.downloads import size
 from workbench.dashboard.shared.link import from_query, to_query
@@ -650,3 +651,65 @@ def test_a_live_picture_changes_with_each_of_its_points_and_never_ceases_to():
     found = [changes(n, 120) for n in rows]
     assert found[:4] == rows[:4] and found == sorted(set(found))
     assert changes(150_010, 120) == changes(150_000, 120), "less than a point"
+
+
+@pytest.fixture
+def of_texts(store):
+    """A run on forty texts, each with a kind."""
+    rng = np.random.default_rng(0)
+    texts = [f"The {' '.join(rng.choice(WORDS[8 * (at % 2) :][:8], 12))}.".capitalize() for at in range(40)]
+    table = pd.DataFrame({"text": texts, "kind": ["fruit", "colour"] * 20, "id": [f"id-{at}" for at in range(40)]})
+    fit(corpus_of(table, id="id"), "cgs", 2, n_iterations=20, store=store, name="of-texts", progress=False)
+    return store / "of-texts"
+
+
+def test_a_document_shows_its_text_in_colours_and_its_columns(of_texts, store):
+    page = TopicsPage(store)
+    page.documents.chosen = 5
+    shown, table = page.documents.shown, Run(of_texts).table
+    assert "".join(piece["word"] for piece in shown["words"]) == table.texts[5] and shown["raw"]
+    assert shown["columns"] == [["kind", "colour"], ["id", "id-5"]] and shown["title"] == "id-5"
+    tokens = token_topics(open_run(of_texts), get_corpus(store, Run(of_texts).spec.train), 5)
+    likely = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
+    coloured = [piece for piece in shown["words"] if piece["topic"] is not None]
+    assert {piece["word"].lower(): piece["topic"] for piece in coloured} == likely and len(coloured) == 12
+    assert "plain: what was not counted, or is held out" in shown["note"]
+
+
+def test_texts_are_coloured_as_they_were_counted(store):
+    texts = ["Café CAFÉ café x1", "Tea x1 x2 tea", "x2 Café"] * 3
+    corpus = Corpus.from_texts(texts, token_pattern=r"(?:^|\s)(\w+)", accents="strip", lowercase=False, stop_words=None)
+    fit(corpus, "cgs", 2, n_iterations=5, store=store, name="odd", progress=False)
+    page = TopicsPage(store)
+    page.documents.chosen = 0
+    pieces = page.documents.shown["words"]
+    assert "".join(piece["word"] for piece in pieces) == texts[0]
+    assert [piece["word"] for piece in pieces if piece["topic"] is not None] == ["Café", "CAFÉ", "café", "x1"]
+
+
+def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store):
+    page = TopicsPage(store)
+    page.find.value = "kind:fruit plum"
+    table, content = Run(of_texts).table, page.documents.content
+    wanted = [at for at in range(0, 40, 2) if "plum" in table.texts[at].lower()]
+    assert [one["document"] for one in content["documents"]] == wanted and content["documents"][0]["share"] is None
+    assert page.documents.said == f"{len(wanted)} of 40 documents have what is looked for."
+    assert page.documents.shown["document"] == wanted[0]
+    page.overview.chosen = 1
+    theta = open_run(of_texts)["theta"].sel(topic=1).values
+    assert [one["document"] for one in page.documents.content["documents"]] == sorted(wanted, key=lambda at: -theta[at])
+    assert page.documents.said.endswith("sorted by topic 1.") and to_query(page._parts).count("find=") == 1
+    file = files.documents_file(files.Shown(page.moment(), {}, 1, query=page.find.value))
+    taken = pd.read_csv(io.BytesIO(file.content))
+    assert taken["document"].tolist() == wanted and set(taken["kind"]) == {"fruit"} and taken["title"][0] == f"id-{wanted[0]}"
+    page.find.value = "kin:fruit"
+    assert page.documents.content == {}
+    assert page.documents.said.startswith("documents have no column 'kin'; did you mean 'kind'")
+
+
+def test_damaged_texts_are_told_of_and_words_are_shown(of_texts, store):
+    (file,) = (store / ".corpora").glob("*.documents.json.gz")
+    file.write_bytes(file.read_bytes()[:-20])
+    page = TopicsPage(store)
+    page.overview.chosen = 1
+    assert "is damaged" in page.documents.said and not page.documents.shown["raw"] and page.documents.shown["words"]

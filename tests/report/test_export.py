@@ -19,7 +19,8 @@ from workbench.report.files import ReportError
 from workbench.runs.store.layout import StoreError
 
 FILES = {
-    "csv": ["progress.csv", "n_k.csv", "topics.csv", "document_topics.csv", "spec.json"],
+    "csv": ["progress.csv", "n_k.csv", "topics.csv", "documents.csv", "spec.json"],
+    "long": ["document_topics.csv"],
     "npz": ["run.npz"],
     "mallet": ["doc-topics.txt", "topic-keys.txt", "word-topic-counts.txt"],
     "lda-c": ["final.beta", "final.gamma", "final.other"],
@@ -143,7 +144,7 @@ def test_the_same_run_gives_the_same_bytes(tmp_path):
     for folder in ("a", "b"):
         wb.export_run(tiny_run(), tmp_path / folder, ",".join(FORMATS))
     names = os.listdir(tmp_path / "a")
-    assert len(names) == 13
+    assert len(names) == 14
     assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in names)
 
 
@@ -220,7 +221,7 @@ def test_of_an_hdp_other_programs_get_topics_with_a_token_and_rows_that_sum_to_o
     assert (run["theta"].values.sum(axis=1) < 1).all()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # final.other has one alpha
-        files = {path.name: path for path in wb.export_run(run, tmp_path, ("csv", "mallet", "lda-c", "pyldavis"))}
+        files = {path.name: path for path in wb.export_run(run, tmp_path, ("csv", "long", "mallet", "lda-c", "pyldavis"))}
     theta = run["theta"].values[:, kept]
     theta = theta / theta.sum(axis=1, keepdims=True)
     told = json.loads(files["pyldavis.json"].read_text())
@@ -260,9 +261,9 @@ def test_without_counts_there_are_tables_of_progress_and_a_sentence_for_the_rest
     ("given", "options", "error", "sentence"),
     [
         (lambda _: tiny_run(), {"formats": "csv,gml"}, ReportError,
-         "runs are exported as csv, npz, mallet, lda-c, pyldavis; got 'gml'"),
+         "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'gml'"),
         (lambda _: tiny_run(), {"formats": ()}, ReportError,
-         "runs are exported as csv, npz, mallet, lda-c, pyldavis; got no format"),
+         "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got no format"),
         (lambda _: tiny_comparison(), {}, ReportError,
          "one run is exported at a time; 6 came; give each a call and a folder of its own"),
         (lambda _: "nobody", {}, StoreError, "no run 'nobody' in "),

@@ -192,7 +192,7 @@ def export(
     out: Annotated[
         Path, typer.Option("--out", help="Folder to write to; of several runs each gets a folder of its name in it.")
     ] = Path("export"),
-    formats: Annotated[str, typer.Option("--format", help="csv, npz, mallet, lda-c, pyldavis, with commas.")] = "csv,npz",
+    formats: Annotated[str, typer.Option("--format", help="csv, long, npz, mallet, lda-c, pyldavis, with commas.")] = "csv,npz",
     store: Store = None, json: Json = False,
 ) -> None:
     """Write what runs found in files that other programs read."""

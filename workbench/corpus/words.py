@@ -42,11 +42,11 @@ def analyser(
         raise DataError.must_be("accents", f"one of {', '.join(ACCENTS)}", accents)
     if tokenizer is not None and not callable(tokenizer):
         raise DataError.must_be("tokenizer", "a function of a text, or None", tokenizer)
-    plain = _without_accents if accents == "strip" else str
+    alike, plain = spelling(lowercase, accents), spelling(False, accents)
     left_out = frozenset(token for word in stop_list(stop_words) for token in pattern.findall(plain(word.lower())))
 
     def words_of(text: str) -> list[str]:
-        text = plain(text.lower() if lowercase else text)
+        text = alike(text)
         found = pattern.findall(text) if tokenizer is None else _tokens(tokenizer, text)
         if lowercase:  # as most texts are read, and faster
             found = [word for word in found if word not in left_out]
@@ -58,6 +58,12 @@ def analyser(
         return [*found, *map(JOINT.join, longer)] if ngrams > 1 else found
 
     return words_of
+
+
+def spelling(lowercase: bool, accents: str) -> Callable[[str], str]:
+    """The function that makes a text lower case, and takes its accents away, as far as that is asked for."""
+    plain = _without_accents if accents == "strip" else str
+    return (lambda text: plain(text.lower())) if lowercase else plain
 
 
 def _tokens(tokenizer: Callable, text: str) -> list[str]:

@@ -11,7 +11,7 @@ from workbench.measures.comparison import final, paired_differences, reached_by_
 from workbench.measures.correlations import correlation_differences, mean_correlations, topic_correlations
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
 from workbench.measures.diversity import diversity
-from workbench.measures.documents import representative_documents, token_topics
+from workbench.measures.documents import documents_table, representative_documents, token_topics
 from workbench.measures.effective_samples import effective_samples
 from workbench.measures.errors import perplexity_errors
 from workbench.measures.groups import group_differences, topics_by_group, topics_over_time, with_columns, words_by_group
@@ -21,6 +21,7 @@ from workbench.measures.matching import match_topics, topic_distances, topic_flo
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.quantities import DERIVED, TOPIC_NUMBERS, bound_of, n_tokens, quantity, topic_counts
 from workbench.measures.saliency import saliency, salient_words
+from workbench.measures.search import find_documents
 from workbench.measures.selection import (
     PAPERS_ORDER,
     MeasureError,
@@ -53,9 +54,11 @@ __all__ = [
     "data_of",
     "describe_moves",
     "diversity",
+    "documents_table",
     "each_run",
     "effective_samples",
     "final",
+    "find_documents",
     "finds_topics",
     "group_differences",
     "hyperparameters",

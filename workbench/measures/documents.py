@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
+from workbench.corpus.document_table import DocumentTable
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, whole_number
 from workbench.measures.topics import topic_sizes, used_topics
@@ -78,6 +79,33 @@ def token_topics(run: xr.Dataset, corpus: Corpus, document: int, theta: np.ndarr
         {"word": words, "topic": used["topic"].values},
         {"document": int(document), "title": one.titles[0]},
     )
+
+
+def documents_table(run: xr.Dataset, table: DocumentTable | None = None):
+    """A pandas DataFrame with a row a document: title, largest topic at the last snapshot, and what else is known of it.
+
+    Columns: document (its place in the training corpus, from 0), title, label and time where there are any, topic (that with
+    the most (expected) tokens; none for an empty document), topic_label where people gave labels, share (its proportion,
+    theta), n_tokens (training tokens), then the columns of the table, ``Run.table``, but the texts; one whose name is taken
+    has " of the table" behind it.
+    """
+    import pandas as pd
+
+    used = used_topics(run)
+    n_dk, theta = used["n_dk"].isel(snapshot=-1).values, used["theta"].values
+    largest, tokens = n_dk.argmax(axis=1), np.rint(n_dk.sum(axis=1)).astype(np.int64)
+    columns = {"document": np.arange(len(tokens)), "title": run["document"].values}
+    columns |= {name: run[f"document_{name}"].values for name in ("label", "time") if f"document_{name}" in run.coords}
+    empty = tokens == 0
+    columns["topic"] = pd.array(used["topic"].values[largest], "Int64")
+    columns["topic"][empty] = pd.NA
+    if "topic_label" in used:
+        columns["topic_label"] = np.where(empty, "", used["topic_label"].values[largest])
+    columns["share"] = np.where(empty, np.nan, theta[np.arange(len(tokens)), largest])
+    columns["n_tokens"] = tokens
+    for name, values in ({} if table is None else table.metadata).items():
+        columns[f"{name} of the table" if name in columns else name] = list(values)
+    return pd.DataFrame(columns)
 
 
 def _lower_end(successes: np.ndarray, trials: np.ndarray) -> np.ndarray:

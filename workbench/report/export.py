@@ -11,9 +11,9 @@ import pandas as pd
 import xarray as xr
 
 from workbench.corpus.mallet import one_word
-from workbench.measures import used_topics
+from workbench.measures import documents_table, used_topics
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import Gathered, gather
+from workbench.report.gathering import Gathered, gather, table_of
 from workbench.runs.dataset import priors_of
 from workbench.runs.store.notes import NoteError, Notes, read_notes
 
@@ -28,9 +28,11 @@ def export_run(run, folder, formats=("csv", "npz"), store=None) -> list[Path]:
 
     ============  ====================================================================================================
     csv           ``progress.csv``: a row an iteration. ``n_k.csv`` and whatever else the run has a topic: iteration,
-                  topic, value. ``topics.csv``: topic, (label,) rank, word, probability, count. ``document_topics.csv``:
-                  document (from 0), title, topic, probability, count. ``tau.csv``: word, tau, where it is learnt.
+                  topic, value. ``topics.csv``: topic, (label,) rank, word, probability, count. ``documents.csv``:
+                  a row a document with its largest topic and the columns that were read with it; see
+                  `workbench.measures.documents_table`. ``tau.csv``: word, tau, where it is learnt.
                   ``spec.json``: every setting. ``notes.json``: note, tags, and labels by topic, where people wrote any.
+    long          ``document_topics.csv``: document (from 0), title, topic, probability, count, a row for each topic of each.
     npz           ``run.npz``: every array of the run's Dataset under its name, text as text, ``spec`` and ``attributes``
                   as JSON; nothing is pickled.
     mallet        ``doc-topics.txt``, ``topic-keys.txt``, ``word-topic-counts.txt``, as MALLET's train-topics writes them;
@@ -87,7 +89,7 @@ def _csv(each: Gathered) -> dict[str, bytes]:
             files[f"{name}.csv"] = _table(values.to_dataframe().reset_index()[["iteration", "topic", name]])
     if "phi" in run:
         run = used_topics(run)
-        n_kw, n_dk = (run[name].isel(snapshot=-1).values for name in ("n_kw", "n_dk"))
+        n_kw = run["n_kw"].isel(snapshot=-1).values
         order = np.argsort(-run["phi"].values, axis=1, kind="stable")
         at, rank = np.indices(order.shape).reshape(2, -1)
         labels = {"label": run["topic_label"].values[at]} if "topic_label" in run else {}
@@ -96,15 +98,22 @@ def _csv(each: Gathered) -> dict[str, bytes]:
             "probability": np.take_along_axis(run["phi"].values, order, 1).ravel(),
             "count": np.take_along_axis(n_kw, order, 1).ravel(),
         }))
-        document, at = np.indices(n_dk.shape).reshape(2, -1)
-        files["document_topics.csv"] = _table(pd.DataFrame({
-            "document": document, "title": run["document"].values[document], "topic": run["topic"].values[at],
-            "probability": run["theta"].values.ravel(), "count": n_dk.ravel(),
-        }))
+        files["documents.csv"] = _table(documents_table(run, table_of(each)))
     if "tau" in run:
         tau = run["tau"].isel(snapshot=-1).values
         files["tau.csv"] = _table(pd.DataFrame({"word": run["word"].values, "tau": tau}))
     return files | {"spec.json": (each.spec.to_json() + "\n").encode()} | _notes(each)
+
+
+def _long(each: Gathered) -> dict[str, bytes]:
+    """What each document has of each topic."""
+    run = _with_counts(each, "long")
+    n_dk = run["n_dk"].isel(snapshot=-1).values
+    document, at = np.indices(n_dk.shape).reshape(2, -1)
+    return {"document_topics.csv": _table(pd.DataFrame({
+        "document": document, "title": run["document"].values[document], "topic": run["topic"].values[at],
+        "probability": run["theta"].values.ravel(), "count": n_dk.ravel(),
+    }))}
 
 
 def _notes(each: Gathered) -> dict[str, bytes]:
@@ -219,4 +228,4 @@ def _theta(run: xr.Dataset) -> np.ndarray:
     return theta / theta.sum(axis=1, keepdims=True) if "alpha_total" in run else theta
 
 
-FORMATS = {"csv": _csv, "npz": _npz, "mallet": _mallet, "lda-c": _ldac, "pyldavis": _pyldavis}
+FORMATS = {"csv": _csv, "long": _long, "npz": _npz, "mallet": _mallet, "lda-c": _ldac, "pyldavis": _pyldavis}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import xarray as xr
 
 from workbench.corpus import Corpus
+from workbench.corpus.document_table import DocumentTable
 from workbench.measures import MeasureError, each_run, spec_of, with_columns
 from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
 from workbench.runs.execution.run import Run, find_run
@@ -102,6 +103,13 @@ def scores(found: list[Gathered]) -> dict[str, Scored]:
             if scored.iteration == int(each.dataset["iteration"].values[-1]):
                 said[each.spec.hash] = scored
     return said
+
+
+def table_of(each: Gathered) -> DocumentTable | None:
+    """The columns of the documents of a run of a store, where they were kept and can be read."""
+    with suppress(SpecError):
+        return each.path and Run(each.path).table
+    return None
 
 
 def with_table(dataset: xr.Dataset, run: Run) -> xr.Dataset:

@@ -81,7 +81,8 @@ def documents_of(moment: Moment) -> xr.Dataset | None:
     if counts is None:
         return None
     found = last_of(moment, lambda run: ["theta", "n_dk"])
-    return counts.assign_coords(document=found["document"]).assign(theta=found["theta"], n_dk=found["n_dk"])
+    of_documents = {name: values for name, values in found.coords.items() if values.dims == ("document",)}
+    return counts.assign_coords(of_documents).assign(theta=found["theta"], n_dk=found["n_dk"])
 
 
 def labels_now(moment: Moment) -> tuple[dict[int, str], str]:

@@ -1,22 +1,37 @@
 """Documents under topics: a list of them, and of one its words in the colours of their topics and its topics as bars."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 import param
 import xarray as xr
 
+from workbench.corpus import Corpus
+from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.words import WORD_PATTERN, compiled_pattern, spelling
 from workbench.dashboard.shared.drawn import code, style
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.snapshots import Moment, documents_of, topic_colour
 from workbench.dashboard.topics.filled import NONE, Filled
-from workbench.measures import representative_documents, token_topics
+from workbench.measures import MeasureError, find_documents, representative_documents, token_topics
 from workbench.runs.execution.run import Run
+from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
+from workbench.views.elements import fitting
 
 LEAST = 0.01
 """Share from which a topic of a document has a bar."""
 MOST_TYPES = 400
 """Different words of a document that are shown."""
-N_DOCUMENTS = 12
-CHOOSE = "Choose a topic on the map or in the list: the documents that show it best appear here."
+MOST_TEXT = 50_000
+"""Letters of a text that is shown as it is; of a longer one the most frequent words are."""
+N_DOCUMENTS = 50
+MOST_FOUND = 200
+"""Documents that are listed of those that are found."""
+MOST_LETTERS, MOST_VALUE = 200, 80
+"""Of a title, and of the value of a column, that is shown."""
+CHOOSE = "Choose a topic on the map or in the list, or type what to find: documents appear here."
 RANKED = "Ranked by how surely the topic's share is large: short documents do not win by chance."
 
 
@@ -49,9 +64,9 @@ class Documents(Shelf):
         )
         self._on_gone = on_gone
 
-    def show(self, moment: Moment, topic: int, labels: dict[int, str]) -> None:
-        """Brings the card to a topic of a run, and to the document that is chosen."""
-        self.fill(_documents_now, moment, topic, self.chosen, labels, waiting="Ranking the documents …")
+    def show(self, moment: Moment, topic: int, labels: dict[int, str], query: str = "") -> None:
+        """Brings the card to a topic of a run, to the documents that are looked for, and to the one that is chosen."""
+        self.fill(_documents_now, moment, topic, self.chosen, labels, query.strip(), waiting="Ranking the documents …")
 
     def take(self, gone: int = NONE, **shown) -> None:
         """Shows the documents."""
@@ -60,29 +75,67 @@ class Documents(Shelf):
             self._on_gone(gone)
 
 
-def _documents_now(moment: Moment, topic: int, document: int, labels: dict[int, str]) -> dict:
-    run = documents_of(moment)
+def _documents_now(moment: Moment, topic: int, document: int, labels: dict[int, str], query: str) -> dict:
+    run, table, told = documents_of(moment), None, ""
     if run is None:
         return {"content": {}, "shown": {}, "said": ""}
-    documents = []
-    if topic in run["topic"].values:
+    try:
+        table = Run(moment.path).table
+    except SpecError as error:  # the words are shown all the same
+        told = policy().shown(str(error))
+    documents, topic_known = [], topic in run["topic"].values
+    if query:
+        try:
+            found = find_documents(run, query, table, corpus_of_run(moment))
+        except MeasureError as error:
+            return {"content": {}, "shown": {}, "said": f"{error}."}
+        documents = listed_of(run, found, topic if topic_known else NONE)
+    elif topic_known:
         found = representative_documents(run, topic, N_DOCUMENTS).rename(theta="share", n_tokens="tokens").to_pandas()
         documents = found[["document", "title", "share", "tokens"]].to_dict("records")
+        for one in documents:
+            one["title"] = fitting(str(one["title"]), MOST_LETTERS)
     gone = document if document >= run.sizes["document"] else NONE
     if document == NONE or gone != NONE:
         document = documents[0]["document"] if documents else NONE
-    said = RANKED if documents else f"No document has a token of topic {topic}."
-    if topic == NONE:
+    said, caption = RANKED if documents else f"No document has a token of topic {topic}.", f"documents of topic {topic}"
+    if query:
+        of = f"{run.sizes['document']:,} documents"
+        listed = f"; the first {MOST_FOUND} are listed" if len(found) > MOST_FOUND else ""
+        sorted_by = f", sorted by topic {topic}" if topic_known else ""
+        said, caption = f"{len(found):,} of {of} have what is looked for{sorted_by}{listed}.", "documents that were found"
+    elif topic == NONE:
         said = CHOOSE if document == NONE else ""
     return {
-        "content": {"documents": documents, "caption": f"documents of topic {topic}"} if documents else {}, "said": said,
-        "shown": {} if document == NONE else document_content(moment, run, document, topic, labels), "gone": gone,
+        "content": {"documents": documents, "caption": caption} if documents else {}, "said": f"{said} {told}".strip(),
+        "shown": {} if document == NONE else document_content(moment, run, document, topic, labels, table), "gone": gone,
     }
 
 
-def document_content(moment: Moment, run: xr.Dataset, document: int, topic: int, labels: dict[int, str]) -> dict:
-    """A document's words by count, each in the colour of its likeliest topic, and its topics, the largest first."""
-    tokens = token_topics(run, get_corpus(moment.path.parent, Run(moment.path).spec.train), document)
+def corpus_of_run(moment: Moment) -> Corpus:
+    """The training corpus of a run."""
+    return get_corpus(moment.path.parent, Run(moment.path).spec.train)
+
+
+def listed_of(run: xr.Dataset, found: np.ndarray, topic: int) -> list[dict]:
+    """The documents that were found as `Shelf` lists them: those with the largest share of the topic first, if there is one."""
+    shares = None if topic == NONE else run["theta"].sel(topic=topic).values
+    if shares is not None:
+        found = found[np.argsort(-shares[found], kind="stable")]
+    some = found[:MOST_FOUND]
+    tokens = np.rint(run["n_dk"].isel(snapshot=-1).values[some].sum(axis=1)).astype(int)
+    return [
+        {"document": int(at), "title": fitting(str(title), MOST_LETTERS), "tokens": int(n),
+         "share": None if shares is None else float(shares[at])}
+        for at, title, n in zip(some, run["document"].values[some], tokens, strict=True)
+    ]
+
+
+def document_content(
+    moment: Moment, run: xr.Dataset, document: int, topic: int, labels: dict[int, str], table: DocumentTable | None = None,
+) -> dict:
+    """A document: its text, or its words by count, in the colours of their likeliest topics; its columns and its topics."""
+    tokens = token_topics(run, corpus_of_run(moment), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     note = "This document has no training token."
     if n_tokens:
@@ -91,10 +144,44 @@ def document_content(moment: Moment, run: xr.Dataset, document: int, topic: int,
             f"{n_tokens:,} training tokens of {n_types:,} words{most}. A bag of words has no order: words stand by count, "
             "coloured by their likeliest topic."
         )
+    text = None if table is None or table.texts is None else table.texts[document]
+    whole = text is not None and len(text) <= MOST_TEXT
+    if whole and n_tokens:
+        note = (
+            f"{n_tokens:,} training tokens of {n_types:,} words, in the colours of their likeliest topics; plain: what was not "
+            "counted, or is held out."
+        )
     return {
-        "document": document, "title": str(run["document"].values[document]), "topic": topic, "note": note,
-        "words": words_coloured(tokens), "topics": topics_of(run["topic"].values, run["theta"].values[document], labels),
+        "document": document, "title": fitting(str(run["document"].values[document]), MOST_LETTERS), "topic": topic,
+        "note": note, "raw": whole, "columns": columns_shown(table, document),
+        "words": text_coloured(text, tokens, table.counted) if whole else words_coloured(tokens),
+        "topics": topics_of(run["topic"].values, run["theta"].values[document], labels),
     }
+
+
+def columns_shown(table: DocumentTable | None, document: int) -> list[list[str]]:
+    """Name and value of what else is known of a document."""
+    columns = {} if table is None else {name: values[document] for name, values in table.metadata.items()}
+    return [[fitting(name, MOST_VALUE), fitting(str(value), MOST_VALUE)] for name, value in columns.items() if value not in
+            (None, "")]
+
+
+def text_coloured(raw: str, tokens: xr.Dataset, counted: Mapping[str, object] = MappingProxyType({})) -> list[dict]:
+    """The text in pieces: words that were counted with their topic, and what lies between them with none.
+
+    ``counted``: how the words of the text were found, see `workbench.corpus.document_table.DocumentTable`.
+    """
+    pattern, alike = compiled_pattern(counted.get("token_pattern", WORD_PATTERN)), spelling(
+        counted.get("lowercase", True), counted.get("accents", "keep"))
+    topics = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
+    pieces, end = [], 0
+    for found in pattern.finditer(raw):
+        word = found.group(pattern.groups)
+        if word is not None and (known := alike(word)) in topics:
+            start, stop = found.span(pattern.groups)
+            pieces += [{"word": raw[end:start], "topic": None}, piece(word, 1, topics[known])]
+            end = stop
+    return [one for one in (*pieces, {"word": raw[end:], "topic": None}) if one["word"]]
 
 
 def words_coloured(tokens: xr.Dataset) -> list[dict]:

@@ -14,9 +14,10 @@ from workbench.dashboard.topics.matching import matched_of
 from workbench.dashboard.topics.overview import map_of
 from workbench.dashboard.topics.recorded import recorded_of
 from workbench.dashboard.topics.scores import scores_of
-from workbench.measures import representative_documents, salient_words, topics_by_size
+from workbench.measures import documents_table, find_documents, representative_documents, salient_words, topics_by_size
 from workbench.report.gathering import gather_begun
 from workbench.runs.execution.run import Run
+from workbench.runs.store.archive import get_corpus
 from workbench.views import draw_view
 from workbench.views.coherence import scores_picture
 from workbench.views.flow import flow_picture
@@ -36,6 +37,7 @@ class Shown(NamedTuple):
     other: Moment | None = None       # of the run that it is matched with
     title: str = ""                   # of the figure of the card of what else was recorded
     chosen: tuple = ()                # the value of its slider
+    query: str = ""                   # documents that are looked for
 
     @property
     def name(self) -> str:
@@ -43,7 +45,10 @@ class Shown(NamedTuple):
 
     def counts(self) -> xr.Dataset:
         """The last counts of a run that has some, with the labels of its topics."""
-        run = counts_of(self.require())
+        return self.labelled(counts_of(self.require()))
+
+    def labelled(self, run: xr.Dataset) -> xr.Dataset:
+        """The run with the labels that people gave its topics."""
         if not self.labels:
             return run
         return run.assign(topic_label=("topic", [self.labels.get(topic, "") for topic in run["topic"].values.tolist()]))
@@ -84,8 +89,12 @@ def salient_file(shown: Shown) -> File:
 
 
 def documents_file(shown: Shown, form: str = "csv") -> File:
-    """Documents that show the chosen topic best as CSV; of all topics where none is chosen."""
-    run = documents_of(shown.require())
+    """Documents that show the chosen topic best as CSV, of all topics where none is chosen; or those that are looked for."""
+    run, path = documents_of(shown.require()), shown.moment.path
+    if shown.query:
+        found = find_documents(run, shown.query, Run(path).table, get_corpus(path.parent, Run(path).spec.train))
+        table = documents_table(shown.labelled(run), Run(path).table).iloc[found]
+        return _csv(f"{shown.name}-documents-found", table, index=False)
     topics = topics_by_size(run) if shown.topic == NONE else [shown.topic]
     tables = {one: representative_documents(run, one, 50).drop_vars("topic", errors="ignore").to_dataframe() for one in topics}
     return _csv(f"{shown.name}-documents", pd.concat(tables, names=["topic"]))

@@ -43,6 +43,9 @@ class TopicsPage:
         self.n_words = styled(pn.widgets.IntInput(label="Words", value=30, start=1, end=MOST_WORDS, width=64))
         self.relevance = styled(pn.widgets.FloatSlider(label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180))
         self.kind = styled(Choice(label="Sizes as", options=KINDS, value="stacked"))
+        self.find = styled(pn.widgets.TextInput(
+            label="Find documents", placeholder='word "a phrase" column:value', width=330, max_length=LONGEST,
+        ))
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
         self._asked = {self.run: "", self.other: ""}  # the runs of the menus; one that is asked for may not be there yet
         self._runs: dict[str, Reading] = {}           # every readable run, newest first
@@ -59,7 +62,8 @@ class TopicsPage:
         self._parts = {
             "run": self._run_part(self.run), "topic": self._number_part(self.overview, self._choosers),
             "words": widget_part(self.n_words), "relevance": widget_part(self.relevance), "sizes": widget_part(self.kind),
-            "with": self._run_part(self.other), "document": self._number_part(self.documents, [self.documents]),
+            "with": self._run_part(self.other), "find": widget_part(self.find),
+            "document": self._number_part(self.documents, [self.documents]),
             "scores": self.scores.part(), "matches": self.matching.sheet.part(),
         }
         self._take(self._monitor.latest(FIRST_LOOK))
@@ -70,7 +74,7 @@ class TopicsPage:
         for view in self._choosers:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
         self.documents.param.watch(self._changed, "chosen")
-        for widget in (self.n_words, self.relevance, self.kind):
+        for widget in (self.n_words, self.relevance, self.kind, self.find):
             widget.param.watch(self._changed, "value")
         for sheet in (self.scores, self.matching.sheet):
             sheet.param.watch(lambda event: write_address(self._parts), "sort")
@@ -120,7 +124,7 @@ class TopicsPage:
             if self._heard_of == moment.path:  # else its labels are not known yet
                 topic, labels, reading = self.overview.chosen, self._labels, self._runs[moment.path.name]
                 rows = moment.path, moment.hash, int(np.nan_to_num(reading.latest[0]))
-                self.documents.show(moment, topic, labels)
+                self.documents.show(moment, topic, labels, self.find.value)
                 self.scores.show(moment, labels)
                 self.sizes.show(*rows, labels)
                 (self.recorded.tick if ticking else self.recorded.show)(moment, rows[-1])
@@ -220,7 +224,8 @@ class TopicsPage:
         def work(make, *form):
             other, title = self._moment_of(self.other.value), self.recorded.title.value
             chosen = self.overview.chosen, self.n_words.value, self.relevance.value
-            shown = files.Shown(self.moment(), self._labels, *chosen, other, title, self.recorded.chosen)
+            recorded, query = self.recorded.chosen, self.find.value.strip()
+            shown = files.Shown(self.moment(), self._labels, *chosen, other, title, recorded, query)
             return partial(make, shown, *form)
 
         tables = {"CSV": partial(work, make, "csv")} | {name: partial(work, table) for name, table in dict(more).items()}
@@ -245,7 +250,8 @@ class TopicsPage:
         )
         self._model = card("model", "Model", self.hierarchy, *row(files.model_file, "model", "The model:"))
         documents = card(
-            "documents", "Documents", self.documents, *row(files.documents_file, "documents", "These documents:", forms=())
+            "documents", "Documents", column(self.find, kind="wb-bar"), self.documents,
+            *row(files.documents_file, "documents", "These documents:", forms=()),
         )
         sizes = column(
             column(text("<h2>Sizes over the iterations</h2>", css_classes=["wb-mid"]), self.kind, kind="wb-bar"), self.sizes,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,6 @@ import panel as pn
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.corpus.words import WORD_PATTERN
 from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
@@ -23,7 +21,7 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import button, column, styled, text
 from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of, made_of
 from workbench.dashboard.shared.uploads import Upload
-from workbench.dashboard.topics.documents import MOST_TYPES, Shelf, piece, topics_of, words_coloured
+from workbench.dashboard.topics.documents import MOST_TEXT, MOST_TYPES, Shelf, text_coloured, topics_of, words_coloured
 from workbench.dashboard.topics.filled import NONE
 from workbench.measures import token_topics, used_topics
 from workbench.runs.afterwards.infer import infer, inference_bytes
@@ -38,8 +36,6 @@ MOST_BYTES = 200 * 10**6
 MOST_LISTED = 200
 MOST_LETTERS = 200
 """Of a title that is shown."""
-MOST_TEXT = 50_000
-"""Letters of a text that is shown as it is; of a longer one the most frequent words are."""
 MOST_UNKNOWN = 40
 KINDS = (".txt", ".csv", ".jsonl")
 
@@ -78,7 +74,7 @@ class Unseen:
         self.shelf.param.watch(lambda event: self._show(), "chosen")
 
     def show(self, moment: Moment | None, topic: int, labels: dict[int, str]) -> None:
-        """Sets the run and the topic that are shown; documents that were analysedto another run are removed."""
+        """Sets the run and the topic that are shown; documents that were analysed with another run are removed."""
         if self._folded is not None and (moment is None or moment.path != self._folded.moment.path):
             self._take(None, "The documents were analysed with another run; infer their topics again.")
         self._moment, self._topic, self._labels = moment, topic, labels
@@ -235,17 +231,6 @@ def most_frequent(document: Corpus, n: int) -> Corpus:
     """The one document with the n word types that it has most often."""
     kept = np.sort(np.argsort(-document.counts, kind="stable")[:n])
     return document.with_pairs([0, len(kept)], document.words[kept], document.counts[kept])
-
-
-def text_coloured(raw: str, tokens: xr.Dataset) -> list[dict]:
-    """The text in pieces: words that were counted with their topic, and what lies between them with none."""
-    topics = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
-    pieces, end = [], 0
-    for found in re.finditer(WORD_PATTERN, raw):
-        if (word := found.group()).lower() in topics:
-            pieces += [{"word": raw[end : found.start()], "topic": None}, piece(word, 1, topics[word.lower()])]
-            end = found.end()
-    return [one for one in (*pieces, {"word": raw[end:], "topic": None}) if one["word"]]
 
 
 def sentence_about(found: Folded) -> str:

@@ -3,10 +3,11 @@ export function render({ model }) {
   const body = element("tbody"), said = element("p", { className: "hint" })
   const table = element("table", {}, element("thead", {}, element("tr", {},
     ...model.headings.map(([title, hint]) => element("th", { textContent: title, title: hint, scope: "col" })))), body)
+  const about = element("dl")
   const title = element("h3"), words = element("p", { className: "text" }), note = element("p", { className: "hint" })
   const bars = element("tbody"), topics = element("table", { className: "bars" }, bars)
   const root = element("div", { className: "wb-shelf" }, element("section", {}, said, boxed(table, "documents")),
-    element("section", {}, title, note, boxed(words, "A long document")), element("section", {}, boxed(topics, "topics")))
+    element("section", {}, title, about, note, boxed(words, "A long document")), element("section", {}, boxed(topics, "topics")))
 
   function list() {
     put(said, model.said)
@@ -32,10 +33,12 @@ export function render({ model }) {
 
   function show() {
     const one = model.shown, there = one.words !== undefined
-    title.hidden = note.hidden = words.hidden = topics.hidden = !there
+    title.hidden = about.hidden = note.hidden = words.hidden = topics.hidden = !there
     mark()
     if (!there) return
     put(title, one.title); put(note, one.note)
+    about.replaceChildren(...(one.columns ?? []).map(([name, value]) =>
+      element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value }))))
     words.replaceChildren(...one.words.flatMap((word) => {
       if (word.topic === null) return [word.word]
       const times = word.n > 1 ? [element("sub", {}, `×${word.n}`)] : []
