@@ -61,6 +61,19 @@ def test_infer_writes_theta_to_a_file_with_every_digit(capsys, tmp_path):
     assert told["path"] == "theta.csv" and "documents" not in told
 
 
+def test_infer_keeps_the_columns_that_it_was_given(capsys):
+    with open("dated.csv", "w", newline="") as file:
+        rows = [[text, f"2024-07-{at + 1:02}", "" if at else "x"] for at, text in enumerate(UNSEEN)]
+        csv.writer(file).writerows([["text", "day", "kind"], *rows])
+    assert run(capsys, "infer", "talk", "dated.csv", "--out", "theta.csv", "--read", "time=day")[0] == 0
+    with open("theta.csv", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert list(found[0])[-3:] == ["time", "day", "kind"]
+    assert [(row["time"], row["day"], row["kind"]) for row in found] == [(day, day, kind) for _, day, kind in rows]
+    inferred = wb.infer("talk", wb.load_corpus("dated.csv"))
+    assert inferred["document_kind"].values.tolist() == ["x", "", "", ""] and "document_text" not in inferred.coords
+
+
 def test_infer_scores_by_a_protocol_whose_name_goes_with_the_number(capsys):
     for protocol, n_scored in (("document_completion", 2), ("foldin_same", 4)):
         told = json.loads(run(capsys, "infer", "talk", "new.csv", "--protocol", protocol, "--json")[1])

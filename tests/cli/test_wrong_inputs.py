@@ -128,7 +128,7 @@ WRONG = [
     (f"infer mine {SIX} --protocol luck", "--protocol must be one of theta, document_completion, foldin_same; got 'luck'"),
     ("bound mine", "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs); run 'mine' is svb"),
     ("figures mine --format gif", "figures are written as svg, pdf, png; got gif"),
-    ("export mine --format word", "runs are exported as csv, npz, mallet, lda-c, pyldavis; got 'word'"),
+    ("export mine --format word", "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'word'"),
     ("data info koz", "no data set 'koz', perhaps 'kos'; there are docstrings, kos,"),
     (f"data convert {SIX} out.xyz", "the name 'out.xyz' says no format; say which with format="),
     (f"data convert {SIX} {SIX}", f"{SIX} is what is read and is never overwritten; choose another OUT"),

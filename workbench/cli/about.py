@@ -11,8 +11,9 @@ from typing import Annotated
 import typer
 
 import workbench as wb
-from workbench.cli.flags import CorpusName, Json, Read, Store, Vocabulary, load_documents
+from workbench.cli.flags import CorpusName, Json, Read, Store, Vocabulary, load_documents, load_training_data
 from workbench.cli.printing import print_facts, print_json, print_table, say, store_path
+from workbench.corpus import is_named
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
 
@@ -40,12 +41,34 @@ def list_data(json: Json = False) -> None:
 
 
 @data.command("info")
-def info(name: Name, json: Json = False) -> None:
-    """Say what named data are, where they come from and under which licence."""
-    facts = _found(name).facts()
+def info(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`, or a file or folder.")],
+    vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
+) -> None:
+    """Say what named data are, where they come from and under which licence; or how a file or folder of one's own is read."""
+    of_file = not is_named(name) and name not in wb.record_sets() and Path(name).expanduser().exists()
+    if not of_file and (vocabulary or read):
+        raise wb.CorpusError(f"{name!r} is no file or folder; leave --vocabulary and --read out")
+    facts = _facts_of(load_training_data(name, vocabulary, read)) if of_file else _found(name).facts()
     if json:
         return print_json(facts)
     print_facts([(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})])
+
+
+def _facts_of(corpus: wb.Corpus) -> dict:
+    """What a corpus is as it was read: sizes, what is empty or repeated, what is known of its documents, what is kept."""
+    from workbench.corpus.quality import quality_of
+
+    found, table = quality_of(corpus), corpus.table
+    dated = sorted(str(time) for time in corpus.times or () if time is not None)
+    return corpus.describe() | {
+        "empty": len(found.empty), "repeated": len(found.repeated),
+        "times": f"{dated[0]} to {dated[-1]}" if dated else None,
+        "labels": len(set(corpus.labels)) if corpus.labels is not None else None,
+        "texts": "kept" if table is not None and table.texts is not None else "not kept",
+        "columns": list(table.metadata) if table is not None else [], "first words": list(corpus.vocabulary[:10]),
+        "first documents": list(corpus.titles[:3]),
+    }
 
 
 @data.command("fetch")
@@ -118,6 +141,8 @@ def _text(value) -> str:
     """A fact as text for a table."""
     if isinstance(value, dict):
         return ", ".join(f"{name}={default}" for name, default in value.items())
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(value)
     if isinstance(value, list):
         return "; ".join(part if isinstance(part, str) else " + ".join(part) for part in value)
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

@@ -18,7 +18,7 @@ from workbench.cli.flags import (
     RunName,
     Seeds,
     Store,
-    load_documents,
+    load_training_data,
     parse_options,
     settings_of,
     split_pairs,
@@ -103,7 +103,7 @@ def sweep(
     whole("jobs", jobs, 1)
     axes = _parse_grid(grid)
     fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}  # defaults give way to the grid
-    documents = load_documents(corpus, flags["vocabulary"], flags["read"], engine)
+    documents = load_training_data(corpus, flags["vocabulary"], flags["read"], engine)
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
     if flags["detach"]:
         if warm:
@@ -140,7 +140,7 @@ def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, che
     from workbench.runs.execution.worker import SLOTS
 
     first = engines[0] if engines else None
-    documents = load_documents(corpus, flags["vocabulary"], flags["read"], first[0] if isinstance(first, tuple) else first)
+    documents = load_training_data(corpus, flags["vocabulary"], flags["read"], first[0] if isinstance(first, tuple) else first)
     specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
     check(specs)
     planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if flags["detach"] else jobs

@@ -99,6 +99,18 @@ def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None,
         return load_data(corpus, kind, **options)
 
 
+def load_training_data(*arguments):
+    """What `load_documents` gives, after a line each about empty and repeated documents of raw text."""
+    from workbench.cli.printing import say
+    from workbench.corpus.quality import describe_quality
+
+    found = load_documents(*arguments)
+    if getattr(found, "table", None) is not None and found.table.texts is not None:
+        for sentence in describe_quality(found):
+            say(sentence)
+    return found
+
+
 def _scalar(text: str):
     """A number or null as JSON writes it, else the text itself."""
     try:

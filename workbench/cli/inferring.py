@@ -28,7 +28,8 @@ def infer(
         ),
     ] = "theta",
     out: Annotated[
-        Path | None, typer.Option("--out", help="CSV file for theta, one row per document; of records one per hidden node."),
+        Path | None,
+        typer.Option("--out", help="CSV file for theta and the columns read, a row per document; of records per hidden node."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the halves and of the Gibbs sweeps.")] = 0,
     threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
@@ -104,9 +105,15 @@ def _documents(found) -> list[dict]:
 
 
 def _write_theta(found, path: Path) -> None:
-    """Writes theta to a CSV file with all digits, whole or not at all."""
-    header = ["document", "n_tokens", "out_of_vocabulary", *(f"topic {k}" for k in found["topic"].values)]
-    _write_rows([header, *([*about, *theta] for *about, theta in map(dict.values, _documents(found)))], path)
+    """Writes theta to a CSV file with all digits, and the columns that were read behind it, whole or not at all."""
+    titles, coords = found["document"].values.tolist(), found.coords.items()
+    columns = {
+        str(name).removeprefix("document_"): values.values.tolist() for name, values in coords
+        if values.dims == ("document",) and values.values.tolist() != titles
+    }
+    header = ["document", "n_tokens", "out_of_vocabulary", *(f"topic {k}" for k in found["topic"].values), *columns]
+    rows = zip(map(dict.values, _documents(found)), *columns.values(), strict=True)
+    _write_rows([header, *([*about, *theta, *more] for (*about, theta), *more in rows)], path)
 
 
 def _print_topics(learnt, found) -> None:

@@ -81,6 +81,7 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **colum
         ``theta`` (document, topic), ``n_tokens`` (document) and ``out_of_vocabulary`` (document), the share of the
         tokens whose word the run does not know. A document without a known token has the prior mean for theta.
         Under an HDP a theta sums to a little less than 1: the rest is for topics that have no token.
+        Labels, times and the columns that were read with the documents are coordinates, as ``document_label``.
         Attributes: the run, ``out_of_vocabulary`` of all tokens, and ``perplexity_foldin_same``, the perplexity
         of the known tokens to which theta was fitted (optimistic; `document_completion` gives the honest one).
 
@@ -104,11 +105,20 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **colum
     coords = {
         "document": ("document", np.array(corpus.titles, dtype=object), {"long_name": "document"}),
         "topic": np.arange(topics.n_topics),
-    }
+    } | _columns(corpus)
     attrs = _about(topics, corpus, known, seed) | {"perplexity_foldin_same": topics.perplexity(theta, known)}
     return xr.Dataset(
         {name: (VARIABLES[name].dims, values, VARIABLES[name].attrs) for name, values in data.items()}, coords, attrs
     )
+
+
+def _columns(corpus: Corpus) -> dict[str, tuple]:
+    """What is known of each document besides its words and its text, as coordinates."""
+    known = {"label": corpus.labels, "time": corpus.times} | ({} if corpus.table is None else corpus.table.metadata)
+    return {
+        f"document_{name}": ("document", np.array(values, dtype=object), {"long_name": f"{name} of the document"})
+        for name, values in known.items() if values is not None
+    }
 
 
 def inference_bytes(run: xr.Dataset, n_documents: int) -> int:

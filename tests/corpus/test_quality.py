@@ -1,0 +1,58 @@
+"""Empty and repeated documents are counted and named."""
+
+import json
+
+import pytest
+
+import workbench as wb
+from workbench.cli import main
+from workbench.corpus.quality import describe_quality, quality_of
+
+TEXTS = ["Red ants eat", "", "eat the RED ants!", "the of", "green bee", "green bee green", "bee; green", "red ants eat", "x"]
+
+
+def test_empty_and_repeated_documents_are_found():
+    found = quality_of(wb.Corpus.from_texts(TEXTS))
+    assert found.empty.tolist() == [1, 3, 8]
+    assert found.repeated.tolist() == [2, 6, 7] and found.originals.tolist() == [0, 4, 0]
+
+
+def test_they_are_named_and_a_clean_corpus_is_not_spoken_of():
+    said = describe_quality(wb.Corpus.from_texts([*TEXTS, "", "green bee"]))
+    assert said == [
+        "4 of 11 documents of 'texts' have no word that is counted: 'document 1', 'document 3', 'document 8' and 1 more",
+        "4 of 11 documents of 'texts' have the same words as an earlier one: 'document 2' as 'document 0', 'document 6' as "
+        "'document 4', 'document 7' as 'document 0' and 1 more",
+    ]
+    assert describe_quality(wb.Corpus.from_texts(["red", "green", ""]))[0].startswith("1 of 3 documents of 'texts' has no word")
+    assert describe_quality(wb.Corpus.from_texts(["red ant", "green ant"])) == []
+
+
+@pytest.mark.parametrize("command", [["fit", "a.csv", "-k", "2", "-n", "2", "-q"], ["data", "info", "a.csv"]])
+def test_the_command_line_says_it_before_the_start(tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("text,kind\nred ant,x\nRed ant!,y\ngreen bees,x\nthe,z\n")
+    assert main(command) == 0
+    err = capsys.readouterr().err
+    assert "1 of 4 documents of 'a' has no word that is counted: 'document 3'" in err
+    assert "1 of 4 documents of 'a' has the same words as an earlier one: 'document 1' as 'document 0'" in err
+
+
+def test_info_of_a_file_says_what_is_kept_of_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_bytes("text,kind,day\nred café,x,2020-01-31\ngreen bees,y,2021-02-01\n".encode("cp1252"))
+    assert main(["data", "info", "a.csv", "--read", "time=day", "--read", "label=kind"]) == 0
+    out = " ".join(capsys.readouterr().err.split())
+    assert "a.csv is not UTF-8 and was read as cp1252" in out
+    for fact in ("documents 2", "tokens 4", "times 2020-01-31 to 2021-02-01", "labels 2", "texts kept", "columns kind, day"):
+        assert fact in out, out
+    assert main(["data", "info", "a.csv", "--read", "keep_text=false", "--read", "encoding=cp1252"]) == 0
+    assert "texts not kept" in " ".join(capsys.readouterr().err.split())
+
+
+def test_info_of_a_file_is_one_json_object(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("text,kind\nred ant,x\nRed ant!,y\nthe,z\n")
+    assert main(["data", "info", "a.csv", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["documents"] == 3 and found["empty"] == 1 and found["repeated"] == 1 and found["columns"] == ["kind"]
