@@ -137,8 +137,8 @@ def test_every_preparation_and_split_carries_them():
         ),
         (
             "docword.a.txt", "1\n1\n1\n1 1 1\n", {"inputs": "year"},
-            "docword.a.txt is a UCI bag of words, and times, inputs and sequences are read from CSV and JSON lines; leave "
-            "inputs out",
+            "docword.a.txt is a UCI bag of words, and times, inputs and sequences are read from tables and JSON lines; "
+            "leave inputs out",
         ),
     ],
 )

@@ -29,7 +29,7 @@ def test_columns_of_a_long_table_are_named_and_several_make_a_document(tmp_path)
     with pytest.raises(CorpusError, match="line 1: no column 'sex' for documents, words and counts; there are 'state', "):
         read_corpus(tmp_path / "births.csv", document="sex", word="name", count="births")
     (tmp_path / "two.fa").write_text(">one\nAC\n")
-    with pytest.raises(CorpusError, match="are those of a CSV file; leave document, word and count out"):
+    with pytest.raises(CorpusError, match="are those of a table; leave document, word and count out"):
         read_corpus(tmp_path / "two.fa", word="symbol")
 
 

@@ -38,7 +38,7 @@ class DocumentTable:
     counted: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self):
-        columns = {str(name): tuple(map(_plain, values)) for name, values in self.columns.items()}
+        columns = {str(name): tuple(map(plain_value, values)) for name, values in self.columns.items()}
         object.__setattr__(self, "columns", columns)
         if len({len(values) for values in columns.values()}) != 1:
             raise DataError(f"the columns of documents must have one length; they have "
@@ -107,7 +107,7 @@ class DocumentTable:
             raise DataError(f"{path} is damaged ({type(error).__name__}); {mend}") from error
 
 
-def _plain(value):
+def plain_value(value):
     """A value as JSON has it: text, a finite number, a truth value or None."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if value is None or isinstance(value, str | bool | int):

@@ -12,15 +12,18 @@ from pathlib import Path
 from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_market, npz, running_text, tables, uci
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, stem_of, suffix_of
+from workbench.corpus.frames import excel, parquet
 from workbench.data.encodings import DETECT
 from workbench.data.opening import first_bytes, path_of, read_bytes
 from workbench.errors import Named
 
 FORMATS = {
     "uci": uci, "lda-c": ldac, "mtx": matrix_market, "mallet": mallet, "folder": folder, "csv": tables, "jsonl": json_lines,
-    "npz": npz, "fasta": fasta, "words": running_text,
+    "npz": npz, "fasta": fasta, "words": running_text, "parquet": parquet, "excel": excel,
 }
-CERTAIN = ("npz", "mallet", "mtx", "lda-c", "uci")
+TABLES = (tables, json_lines, parquet, excel)
+"""Formats whose documents have columns or fields."""
+CERTAIN = ("parquet", "excel", "npz", "mallet", "mtx", "lda-c", "uci")
 """Formats whose first bytes nothing else has."""
 LIKELY = ("jsonl", "csv", "fasta")
 OF_SEQUENCES = ("stop_words", "max_words", "token_pattern")
@@ -57,14 +60,14 @@ def read_corpus(
     path : path
         Counts: a UCI bag of words; an lda-c file; a Matrix Market file, documents × words; an npz archive; a CSV file
         with the columns document, word and count, or, where inputs or sequences are asked for, with a column of counts for
-        each word; a FASTA file; JSON lines with counts or tokens. Texts: a folder of ``.txt`` files,
-        subfolders included; a CSV file with a header row, its columns separated by comma, semicolon or tab; JSON
-        lines; a MALLET text file. The docstring of each format's file says what it holds.
+        each word; a FASTA file; JSON lines with counts or tokens. Texts: a folder of ``.txt`` files, subfolders included; a
+        CSV file with a header row, its columns separated by comma, semicolon or tab; a Parquet or Excel file with such
+        columns; JSON lines; a MALLET text file. The docstring of each format's file says what it holds.
     vocabulary : path or words, for counts only
         Default ``vocab.NAME.txt`` beside ``docword.NAME.txt``, ``NAME.vocab.txt`` beside another file of numbers, or
         ``w0, w1, …`` when there is none. Counts whose words are written out need none; given one, they follow its order.
-    format : "uci", "lda-c", "mtx", "mallet", "folder", "csv", "jsonl", "npz" or "fasta", default whichever it looks like;
-        "words" reads a plain text as one sequence of words
+    format : "uci", "lda-c", "mtx", "mallet", "folder", "csv", "jsonl", "npz", "fasta", "parquet" or "excel"
+        By default whichever it looks like; "words" reads a plain text as one sequence of words.
     text, title, label : str
         Columns of a CSV file, fields of the JSON objects. Title and label may be missing unless another name
         than the default is asked for; None leaves them out.
@@ -107,13 +110,13 @@ def read_corpus(
     asked = Asked(vocabulary, text, title, label, time, encoding, keep_text, inputs, sequence, position, document, word, count)
     found = FORMATS[_format(path, format, asked)]
     named = next((name for name in ("inputs", "sequence", "position", "time") if getattr(asked, name)), None)
-    if named and found not in (tables, json_lines):
-        raise CorpusError(f"{path} is {found.MEANING}, and times, inputs and sequences are read from CSV and JSON lines; leave "
-                          f"{named} out")
+    if named and found not in TABLES:
+        raise CorpusError(f"{path} is {found.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
+                          f"leave {named} out")
     if encoding != DETECT and found not in (tables, json_lines, mallet, folder):
         raise CorpusError(f"{path} is {found.MEANING}, which has no encoding to choose; leave encoding out")
-    if asked.counts != Asked().counts and found is not tables:
-        raise CorpusError(f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a CSV file; "
+    if asked.counts != Asked().counts and found not in (tables, parquet, excel):
+        raise CorpusError(f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a table; "
                           "leave document, word and count out")
     running = found is running_text
     if running and (idle := [option for option in text_options if option not in OF_SEQUENCES]):

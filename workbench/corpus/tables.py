@@ -39,7 +39,11 @@ def looks_like(start: bytes, asked: Asked) -> bool:
 
 def read(path: Path, asked: Asked) -> dict:
     """The chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
-    header, values, lines = read_columns(path, asked.encoding)
+    return read_table(path, asked, *read_columns(path, asked.encoding))
+
+
+def read_table(path: Path, asked: Asked, header: list[str], values: list[Sequence[str]], lines: list[int]) -> dict:
+    """What `read` gives, of the names of columns, the values of each, and the line on which each row ends."""
     columns = dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))  # of two with one name the first
     named = asked.counts != COUNTS
     if missing := [name for name in asked.counts if named and name not in columns]:

@@ -55,7 +55,7 @@ def files_of(corpus: Corpus, path: str | os.PathLike, format: str | None = None,
     if found is None:
         raise CorpusError(f"the name {path.name!r} says no format; say which with format=…, one of {', '.join(WRITTEN)}")
     if found not in WRITTEN:
-        raise CorpusError(f"{FORMATS[found].MEANING} holds texts and no counts; write one of {', '.join(WRITTEN)}")
+        raise CorpusError(f"{FORMATS[found].MEANING} is read only; write one of {', '.join(WRITTEN)}")
     refuse_repeated(corpus.vocabulary)
     return FORMATS[found].write(corpus, path, vocabulary)
 
