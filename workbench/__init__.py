@@ -22,7 +22,10 @@ _HOMES = {
     "workbench.corpus.objects": ("corpus_of",),
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),
-    "workbench.measures": ("effective_samples", "representative_documents", "top_words", "topic_sizes"),
+    "workbench.measures": (
+        "documents_table", "effective_samples", "find_documents", "representative_documents", "top_words", "topic_sizes",
+    ),
+    "workbench.measures.tables": ("perplexity", "top_documents", "topics"),
     "workbench.models.bayes_nets.bayes_net": ("BayesNet",),
     "workbench.models.bayes_nets.nodes": ("Node",),
     "workbench.models.bayes_nets.simulated": ("simulate_records",),

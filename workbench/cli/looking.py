@@ -25,8 +25,10 @@ def topics(
     store: Store = None, json: Json = False,
 ) -> None:
     """Show the topics of a run, largest first: share of the tokens, label, words."""
+    from workbench.measures.tables import topic_entries
+
     dataset = wb.open_run(run, store)
-    found = _found(dataset, words, relevance)
+    found = topic_entries(dataset, words, relevance)
     if json:
         return print_json({"name": dataset.attrs["name"], "relevance": relevance, "topics": found})
     _print_topics(found)
@@ -39,16 +41,10 @@ def documents(
     store: Store = None, json: Json = False,
 ) -> None:
     """Show the documents that represent a topic best, or every topic, largest first."""
-    from workbench.measures import representative_documents, topics_by_size
-
     dataset = wb.open_run(run, store)
-    asked = topics_by_size(dataset) if topic is None else [topic]
-    found = []
-    for one in asked:
-        table = representative_documents(dataset, one, number)
-        for at in range(table.sizes["rank"]):
-            row = {name: table[name].values[at].item() for name in ("document", "theta", "n_tokens", "n_topic_tokens")}
-            found.append({"topic": int(one), "title": str(table["title"].values[at])} | row)
+    names = {"share": "theta"}  # in JSON, as since the first version
+    found = wb.top_documents(dataset, topic, number).rename(columns=names)
+    found = found[["topic", "title", "document", "theta", "n_tokens", "n_topic_tokens"]].to_dict("records")
     if json:
         return print_json({"name": dataset.attrs["name"], "documents": found})
     print_table(("topic", "title", "share", "tokens"), [
@@ -60,6 +56,8 @@ def documents(
 
 def print_words(run) -> None:
     """Prints the largest topics of a run with their words; nothing where it has none yet, no words, or very many documents."""
+    from workbench.measures.tables import topic_entries
+
     if max(map(math.prod, run.shapes().values()), default=0) > LARGE:
         return say(f"`workbench topics {run.name}` has the words of its topics")
     try:
@@ -70,26 +68,10 @@ def print_words(run) -> None:
         return say(str(error))
     if not {"phi", "n_kw"} <= set(dataset) or not dataset.sizes.get("snapshot"):
         return
-    found = _found(dataset, SHOWN_WORDS, 1.0)
+    found = topic_entries(dataset, SHOWN_WORDS)
     _print_topics(found[:SHOWN_TOPICS])
     if len(found) > SHOWN_TOPICS:
         say(f"and {len(found) - SHOWN_TOPICS} smaller ones; `workbench topics {run.name}` has all")
-
-
-def _found(dataset, n_words: int, relevance: float) -> list[dict]:
-    """Number, share, tokens, label and words of each topic, largest first."""
-    from workbench.measures import top_words, topic_sizes, topics_by_size
-
-    words, sizes, found = top_words(dataset, n_words, relevance)["word"], topic_sizes(dataset), []
-    labels = dict(zip(dataset["topic"].values.tolist(), dataset["topic_label"].values, strict=True)) if (
-        "topic_label" in dataset) else {}
-    for topic in topics_by_size(dataset):
-        own = sizes.sel(topic=topic)
-        found.append({
-            "topic": int(topic), "share": float(own["share"]), "tokens": float(own["n_k"]), "label": str(labels.get(topic, "")),
-            "words": [str(word) for word in words.sel(topic=topic).values],
-        })
-    return found
 
 
 def _print_topics(found: list[dict]) -> None:
