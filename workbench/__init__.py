@@ -19,6 +19,7 @@ _HOMES = {
         "hold_out_rows", "hold_out_tokens", "keep_top_words", "load_corpus", "prepare", "read_corpus", "split_halves",
         "synthetic", "write_corpus",
     ),
+    "workbench.corpus.example": ("write_example_csv",),
     "workbench.corpus.objects": ("corpus_of",),
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),

@@ -83,6 +83,20 @@ def fetch(name: Name, json: Json = False) -> None:
         print_json(entry.facts())
 
 
+@data.command("example")
+def example(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="CSV file to write.")] = Path("news.csv"),
+    documents: Annotated[int, typer.Option("--documents", help="Rows.")] = 1500,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+) -> None:
+    """Write a CSV file of simulated news with dates and categories, to try things on."""
+    if out.expanduser().exists() and not force:
+        raise wb.CorpusError(f"{out} is there already; --force replaces it, or choose another OUT")
+    written = wb.write_example_csv(out, documents)
+    say(f"{written}: {documents:,} simulated news items; now `workbench fit {written} --read time=date --read label=category "
+        "--read title=id -k 5`, and `workbench serve`")
+
+
 @data.command("convert")
 def convert(
     corpus: CorpusName,

@@ -32,7 +32,8 @@ def topic_entries(run: xr.Dataset, n: int, relevance: float = 1.0) -> list[dict]
     return [
         {
             "topic": int(topic), "share": float(sizes["share"].sel(topic=topic)),
-            "tokens": float(sizes["n_k"].sel(topic=topic)), "label": str(labels.get(topic, "")), "words": [str(word) for word in words.sel(topic=topic).values],
+            "tokens": float(sizes["n_k"].sel(topic=topic)), "label": str(labels.get(topic, "")),
+            "words": [str(word) for word in words.sel(topic=topic).values],
         }
         for topic in topics_by_size(run)
     ]
