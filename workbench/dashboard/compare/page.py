@@ -13,8 +13,9 @@ from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
 from workbench.dashboard.compare.history import Lineage, Moves
+from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import n_runs, start_runs, summary_of_start
+from workbench.dashboard.compare.starting import data_of, n_runs, start_runs, summary_of_start
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import in_background
@@ -47,7 +48,7 @@ class ComparePage:
     def __init__(self, store: Path):
         self.store, self._monitor, self._document = Path(store), monitor_of(store), pn.state.curdoc
         self.handover = Handover()
-        self.settings = Settings(on_start=self.start)
+        self.settings, self.preview = Settings(on_start=self.start, on_preview=self.look_at_data), Preview()
         self.figure = FigureCard(self.handover)
         self.table = RunTable(on_draw=self.draw, empty=READING)
         self.heading = text(RUNS, css_classes=["wb-mid"])
@@ -156,6 +157,20 @@ class ComparePage:
 
         in_background(self._document, lambda: start_runs(self.store, values), then)
 
+    def look_at_data(self, values: dict) -> None:
+        """Shows the corpus of the form as it is read; the page goes on meanwhile."""
+        self.settings.say("Reading the corpus …", busy=True)
+
+        def then(result, error) -> None:
+            if error is not None:
+                self.preview.clear()
+                self.settings.refuse(error)
+                return
+            self.settings.say("")
+            self.preview.show(result)
+
+        in_background(self._document, lambda: data_of(values["corpus"], values["read"], values["engines"][0]), then)
+
     def draw(self, name: str) -> None:
         """Draws the run, or draws it no more."""
         self._pick(self.figure.toggled(name))
@@ -204,7 +219,7 @@ class ComparePage:
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
         cards = (*([self.notes.card] if change else []), self.comparison.card, self.lineage.card, self.topics, self.moves.card)
-        main = column(self.figure.view(), runs, *cards, self.handover, self.figure.highlight, kind="wb-main")
+        main = column(self.preview.card, self.figure.view(), runs, *cards, self.handover, self.figure.highlight, kind="wb-main")
         begin_session(self, TITLE, figures, self.tick)
         if not change:
             return lay_out("workbench", f"{said} {LOOK}", [main], figures, "compare")

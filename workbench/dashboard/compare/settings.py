@@ -53,10 +53,13 @@ FOLDS = {"fold:corpus": "Preprocessing", "fold:options": "Options", "fold:priors
 
 
 class Settings:
-    """The form and its Start button. ``on_start`` is called with checked values."""
+    """The form with its buttons.
 
-    def __init__(self, on_start=lambda values: None):
-        self._on_start = on_start
+    ``on_start`` is called with checked values, ``on_preview`` with values of which those about the corpus are checked.
+    """
+
+    def __init__(self, on_start=lambda values: None, on_preview=lambda values: None):
+        self._on_start, self._on_preview = on_start, on_preview
         self.corpus = Menu("Corpus", corpora(), DEFAULT, wide=True)
         self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
         self.single = single_fields()
@@ -82,12 +85,14 @@ class Settings:
         self._parts = self._in_order()
         self.form = Form(self._parts, lambda name: self.unfold(name, name not in self._unfolded))
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
+        self.preview = button("Preview data", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.ahead = text(sizing_mode="stretch_width")
         self._asked, self._refused, self._pace = {}, None, {}
         self._ready: dict | None = None               # the values, while nothing is wrong with them
         document = pn.state.curdoc
         self.start.on_click(lambda event: with_lock(document, self._start))  # or it may be told after what came of it
+        self.preview.on_click(lambda event: with_lock(document, self._look_at_data))
         for name, field in self.fields().items():
             field.watch(self._show_fields)
             field.watch(partial(self._look_over, name))
@@ -143,6 +148,7 @@ class Settings:
     def say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
         """Shows one sentence under the button, which rests while something is under way."""
         self.start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
+        self.preview.disabled = busy
         self.said.say(sentence, kind)
 
     def refuse(self, error: Exception) -> None:
@@ -163,6 +169,14 @@ class Settings:
             self.say(NOT_STARTED, "bad")
         else:
             self._on_start(self._asked)
+
+    def _look_at_data(self) -> None:
+        self._asked, self._refused = self.values(), None
+        found = self._placed(mistakes_in(self._asked))
+        found = {field: said for field, said in found.items() if field in ("corpus", "path", "engines", *self.reading)}
+        self._tell(found)
+        if not found:
+            self._on_preview(self._asked)
 
     # ------------------------------------------------------------------ mistakes
 
@@ -282,7 +296,7 @@ class Settings:
 
     def view(self) -> pn.Column:
         """The form as a card."""
-        start = column(self.ahead, self.start, self.said, kind="wb-start")
+        start = column(self.ahead, self.preview, self.start, self.said, kind="wb-start")
         told = policy().limits.told()  # below what stays in sight, of which it would take too much
         limits = [text(f'<p class="muted">{told}</p>', sizing_mode="stretch_width")] if told else []
         return column(text("<h2>New runs</h2>"), self.form, start, *limits, kind="wb-card wb-form", width=316, sizing_mode=None)

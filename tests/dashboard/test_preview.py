@@ -1,0 +1,65 @@
+"""The card with a corpus as it is read before a run is started."""
+
+from dataclasses import replace
+
+import pytest
+from toys import simulated
+
+import workbench as wb
+from workbench.dashboard.compare.page import ComparePage
+from workbench.dashboard.compare.preview import described
+from workbench.dashboard.shared.run_monitor import RunMonitor
+
+FILE = "My own data …"
+ROWS = 'title,text,kind,day\none,"Red ants & <b>bees</b>",x,2020-01-31\ntwo,,y,\nthree,ants bees red!,x,2021-02-01\n'
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """A page on an empty store, whose form names a file of three rows."""
+    own = RunMonitor(tmp_path / "runs")
+    monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
+    monkeypatch.setattr("workbench.dashboard.compare.page.monitor_of", lambda store: own)
+    (tmp_path / "a.csv").write_text(ROWS)
+    page = ComparePage(tmp_path / "runs")
+    page.settings.corpus.value, page.settings.path.value = FILE, str(tmp_path / "a.csv")
+    return page
+
+
+def test_a_corpus_is_shown_with_what_is_doubtful_its_documents_and_words():
+    texts = ["Red ants & <b>bees</b>", "", "bees ants red", "x" * 500 + " red"]
+    corpus = wb.Corpus.from_texts(texts, token_pattern=r"\w+")
+    corpus = replace(corpus, labels=("p", "q", "", "p"), times=("2020-01-31", None, 3, 4))
+    html = described(corpus)
+    assert "4 documents · 5 words" in html and "1 of 4 documents of &#x27;texts&#x27; has no word that is counted" in html
+    assert "has the same words as an earlier one: &#x27;document 2&#x27; as" not in html  # b is a word of the first alone
+    assert "Red ants &amp; &lt;b&gt;bees&lt;/b&gt;" in html and "<b>" not in html and "<em>empty</em>" in html
+    assert "<td>2020-01-31</td>" in html and "x" * 239 + "…" in html and "x" * 300 not in html
+    assert "red&nbsp;<small>3</small>" in html and "&amp;#x27;" not in html
+
+
+def test_counts_and_records_are_shown_without_texts():
+    assert "<th>Text</th>" not in (html := described(simulated())) and "first documents" in html
+    records = wb.load_records("votes")
+    assert f"{records.describe()['records']:,} records" in described(records)
+
+
+def test_the_button_shows_the_file_of_the_form_as_it_is_read(page):
+    page.settings.reading["label"].value, page.settings.reading["file.time"].value = "kind", "day"
+    assert not page.preview.card.visible
+    page.settings.preview.clicks += 1
+    html = page.preview.html.object
+    assert page.preview.card.visible and "3 documents" in html and "<td>2020-01-31</td>" in html and "<td>x</td>" in html
+    assert "further columns: title, kind, day" in html and not page.settings.said.object
+    assert not page.settings.preview.disabled and not [*page.store.glob("*")]
+
+
+def test_what_is_wrong_stands_at_its_field_and_nothing_old_is_shown(page):
+    page.settings.preview.clicks += 1
+    assert page.preview.card.visible
+    page.settings.reading["text"].value = "body"
+    page.settings.preview.clicks += 1
+    assert not page.preview.card.visible and "body" in page.settings.form.wrong["text"]
+    page.settings.path.value = "/nowhere.csv"
+    page.settings.preview.clicks += 1
+    assert "path" in page.settings.form.wrong and not page.preview.card.visible

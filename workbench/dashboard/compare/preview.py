@@ -1,0 +1,76 @@
+"""The card with a corpus as it is read, before a run is started: sizes, what is doubtful, the first documents, the words."""
+
+from html import escape
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.corpus.quality import describe_quality
+from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.shell import column, message, text
+from workbench.records import Records
+from workbench.views.elements import fitting
+
+MOST_DOCUMENTS, MOST_WORDS = 10, 40
+MOST_LETTERS, MOST_NAME = 240, 60
+"""Of a text, and of a title, a label, a word or the name of a column, that is shown."""
+
+
+class Preview:
+    """The card; hidden until something is to be shown."""
+
+    def __init__(self):
+        self.html = text("", "preview.css", sizing_mode="stretch_width")
+        self.card = column(self.html, kind="wb-card preview", visible=False)
+
+    def show(self, data: Corpus | Records) -> None:
+        """Shows a corpus or records."""
+        self.html.object, self.card.visible = described(data), True
+
+    def clear(self) -> None:
+        """Shows nothing."""
+        self.html.object, self.card.visible = "", False
+
+
+def described(data: Corpus | Records) -> str:
+    """Data as HTML."""
+    sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
+    parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
+    if isinstance(data, Corpus):
+        parts += [message(policy().shown(f"{sentence}."), "bad") for sentence in describe_quality(data)]
+        if data.table is not None:
+            names = ", ".join(fitting(name, MOST_NAME) for name in data.table.metadata) or "none"
+            kept = "The texts are kept; further columns: " if data.table.texts is not None else "Columns that are kept: "
+            parts.append(message(f"{kept}{names}."))
+        parts += [_documents(data), _words(data)]
+    return "".join(parts)
+
+
+def _documents(corpus: Corpus) -> str:
+    """The first documents as a table."""
+    texts = None if corpus.table is None else corpus.table.texts
+    known = {name: values for name, values in (("Label", corpus.labels), ("Time", corpus.times)) if values is not None}
+    head = "".join(f"<th>{name}</th>" for name in ("Document", *known, "Tokens", *(["Text"] if texts is not None else [])))
+    rows = []
+    for at, title in enumerate(corpus.titles[:MOST_DOCUMENTS]):
+        cells = [_short("" if values[at] is None else values[at]) for values in known.values()]
+        cells.append(f"{corpus.document_tokens[at]:,}")
+        if texts is not None:
+            cells.append(escape(fitting(" ".join(texts[at][: 4 * MOST_LETTERS].split()), MOST_LETTERS)) or "<em>empty</em>")
+        rows.append(f'<tr><th scope="row">{_short(title)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
+    return (
+        f'<div class="scroll"><table aria-label="first documents"><thead><tr>{head}</tr></thead>'
+        f'<tbody>{"".join(rows)}</tbody></table></div>'
+    )
+
+
+def _words(corpus: Corpus) -> str:
+    """The most frequent words with their tokens."""
+    totals = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words).astype(np.int64)
+    order = np.argsort(-totals, kind="stable")[:MOST_WORDS]
+    words = " ".join(f"{_short(corpus.vocabulary[w])}&nbsp;<small>{totals[w]:,}</small>" for w in order if totals[w])
+    return f"<p>Most frequent words: {words}</p>"
+
+
+def _short(value) -> str:
+    return escape(fitting(str(value), MOST_NAME))
