@@ -31,8 +31,11 @@ $(VENV)/.installed-%: pyproject.toml $(VENV)/.installed
 
 demo: $(VENV)/.installed  ## compare the engines on the bundled corpus; table, figures and report in out/demo
 	$(BIN)/workbench compare docstrings --engines $(ENGINES) --iterations 100 --jobs 2 --store out/demo/runs
-	$(BIN)/workbench figures out/demo/runs/* --out out/demo/figures
-	$(BIN)/workbench report out/demo/runs/* --out out/demo/report.html
+	@$(BIN)/workbench figures out/demo/runs/* --out out/demo/figures --json > /dev/null
+	@$(BIN)/workbench report out/demo/runs/* --out out/demo/report.html --json > /dev/null
+	@echo "report:  out/demo/report.html"
+	@echo "figures: out/demo/figures"
+	@echo "runs:    out/demo/runs; $(BIN)/workbench serve --store out/demo/runs shows them"
 
 serve: $(VENV)/.installed  ## open the dashboard and start a fresh comparison that streams live
 	$(BIN)/workbench compare docstrings --engines $(ENGINES) --iterations 2000 --seed $$(( $$(date +%s) % 100000 )) --detach

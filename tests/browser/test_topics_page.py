@@ -10,6 +10,7 @@ import pytest
 from browser.desk import press, until
 
 from workbench.corpus import Corpus
+from workbench.dashboard.topics.documents import N_DOCUMENTS
 from workbench.measures import match_topics, representative_documents, top_words, topics_by_size
 from workbench.models.networks.files import network_of
 from workbench.runs.execution.fit import fit, start
@@ -186,7 +187,7 @@ def test_documents_of_the_topic_are_listed_and_one_is_shown_with_coloured_words(
     documents = card(page, "documents")
     documents.get_by_text("Choose a topic").wait_for()
     page.locator(f"tr[data-topic='{topic}'] button.topic").first.click()
-    titles = [str(title) for title in representative_documents(run, topic, 12)["title"].values]
+    titles = [str(title) for title in representative_documents(run, topic, N_DOCUMENTS)["title"].values]
     until(lambda: documents.locator("tr[data-document] button").all_inner_texts() == titles, "the documents")
     documents.get_by_role("button", name=titles[3], exact=True).click()
     documents.get_by_role("heading", name=titles[3], exact=True).wait_for()

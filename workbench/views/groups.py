@@ -159,14 +159,13 @@ def _furthest(found: xr.Dataset) -> xr.Dataset:
 
 def _cell_texts(found: xr.Dataset, names: dict[int, str]) -> list[str]:
     """What each cell says, from the lowest row up and from left to right."""
-    texts = []
-    for topic in found["topic"].values.tolist()[::-1]:
-        for at, group in enumerate(found["group"].values.tolist()):
-            cell = found.isel(group=at).sel(topic=topic)
-            if np.isfinite(share := float(cell["share"])):
-                between = interval(float(cell["low"]), float(cell["high"]))
-                lift = f"{share:.2%}{between} of its tokens, {float(cell['lift']):.2f} times that of all"
-                texts.append(f"{group}: {int(cell['n_documents']):,} documents\n{names[topic]}\n{lift}")
+    shares, lows, highs, lifts = (found[name].transpose("topic", "group").values for name in ("share", "low", "high", "lift"))
+    groups = [f"{group}: {n:,} documents" for group, n in zip(found["group"].values, found["n_documents"].values, strict=True)]
+    texts, topics = [], found["topic"].values.tolist()
+    for row in range(len(topics) - 1, -1, -1):
+        for at in np.flatnonzero(np.isfinite(shares[row])):
+            share = f"{shares[row, at]:.2%}{interval(lows[row, at], highs[row, at])} of its tokens"
+            texts.append(f"{groups[at]}\n{names[topics[row]]}\n{share}, {lifts[row, at]:.2f} times that of all")
     return texts
 
 

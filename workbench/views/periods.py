@@ -133,12 +133,12 @@ def _words(run: xr.Dataset, corpus: Corpus | None, period: str, found: xr.Datase
 def _texts(found: xr.Dataset, topic: int, name: str, words: xr.Dataset | None) -> list[str]:
     """What each point of a topic says: period, share, documents, and its words there."""
     texts, own = [], found.sel(topic=topic)
-    for at, called in enumerate(found["period"].values.tolist()):
-        share, low, high = (float(own[key][at]) for key in ("share", "low", "high"))
+    shares, lows, highs, n_documents = (own[key].values for key in ("share", "low", "high", "n_documents"))
+    top = None if words is None else words["word"].sel(topic=topic).transpose("group", "rank")
+    of_period = {} if top is None else dict(zip(top["group"].values.tolist(), top.values.tolist(), strict=True))
+    for called, share, low, high, n in zip(own["period"].values, shares, lows, highs, n_documents, strict=True):
         if np.isfinite(share):
-            n_documents = int(own["n_documents"][at])
-            told = f"{name}\n{called}: {share:.2%}{interval(low, high)} of the tokens, {n_documents:,} documents"
-            if words is not None:
-                told += "\n" + " ".join(filter(None, words["word"].sel(group=called, topic=topic).values.tolist()))
-            texts.append(told)
+            told = f"{name}\n{called}: {share:.2%}{interval(low, high)} of the tokens, {n:,} documents"
+            found_words = " ".join(filter(None, of_period.get(str(called), [])))
+            texts.append(f"{told}\n{found_words}" if top is not None else told)
     return texts

@@ -148,7 +148,8 @@ def has(run: xr.Dataset, name: str) -> bool:
 def rows_of(label: str, run: xr.Dataset, table) -> list[list]:
     """Rows of a table, each after label, name and seed of its run; ``table`` is a DataFrame or holds rows."""
     rows = table.itertuples(index=False) if hasattr(table, "itertuples") else table
-    return [[label, run.attrs["name"], spec_of(run).seed, *row] for row in rows]
+    of_run = label, run.attrs["name"], spec_of(run).seed
+    return [[*of_run, *row] for row in rows]
 
 
 def fitting_panels(by_label: dict) -> tuple[dict, str]:

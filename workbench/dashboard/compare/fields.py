@@ -121,6 +121,11 @@ def stop_lists() -> dict[str, str | None]:
     return {name.capitalize(): name for name in languages()} | {"none": None}
 
 
+def engine_hints() -> list[str]:
+    """A sentence about each engine, in the order of the list."""
+    return [f"{engine.title}. {engine.source}" for engine in map(get_engine, ENGINES)]
+
+
 def reading_fields() -> dict[str, Field]:
     """The fields for how a file or folder is read, by the names of `load_corpus`."""
     return {

@@ -19,6 +19,7 @@ from workbench.dashboard.compare.fields import (
     choices,
     corpora,
     defaults,
+    engine_hints,
     fields_of_networks,
     grouped,
     number_field,
@@ -67,7 +68,7 @@ class Settings:
             self.top_words, self.singletons, self.holdout_per, self.of_records, self.holdout_rows, self.warm_start_from,
             self.network, self.supers,
         ) = self.single.values()
-        self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES))
+        self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES), engine_hints())
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
         self.reading, self.reading_records, self.of_networks = reading_fields(), record_fields(), fields_of_networks()

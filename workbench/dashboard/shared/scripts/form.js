@@ -47,8 +47,8 @@ export function render({ model }) {
     ticks: (one) => {
       const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value), onchange = () => send(one.name, chosen())
       const boxes = one.options.map((value) => element("input", { type: "checkbox", value, onchange }))
-      const place = element("div", { className: "ticks across", label: one.label, role: "group" }, ...boxes.map((box) =>
-        element("label", {}, box, element("span", { textContent: box.value }))))
+      const place = element("div", { className: "ticks across", label: one.label, role: "group" }, ...boxes.map((box, at) =>
+        element("label", { title: one.hints[at] }, box, element("span", { textContent: box.value }))))
       made[one.name] = { input: place, hold: (value) => { for (const box of boxes) box.checked = value.includes(box.value) } }
       return place
     },
