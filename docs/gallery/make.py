@@ -37,6 +37,9 @@ PYTHON = {
     "hyperparameters": 'views.concentration_curves(runs, "top_concentration")', "topic-sizes": "views.topic_size_curves(run)",
     "topic-words-cgs": "views.topic_words_view(run)",
     "topic-map-cgs": "views.topic_map_view(measures.topic_map(run)) + views.topic_list_view(run)",
+    "topics-by-group": "views.by_group_view(measures.topics_by_group(run), views.names_of_topics(run))",
+    "group-differences":
+        "views.group_differences_view(measures.group_differences(run, groups, one, other), views.names_of_topics(run))",
     "coherence": "views.coherence_view(measures.coherence(run, corpus))",
     "topic-flow-svb-cgs-r1-to-cgs":
         "views.topic_flow_view(measures.topic_flow(a, b, corpus), measures.match_topics(a, b))",

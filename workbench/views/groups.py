@@ -45,7 +45,7 @@ def by_group_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
     )
 
 
-def differences_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
+def group_differences_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
     """Differences of shares with their 95 % intervals, as `holoviews.Overlay`: a line and a point for each topic.
 
     found : of `workbench.measures.group_differences`.
@@ -121,7 +121,7 @@ def draw_group_differences(view: View, shown: SideBySide, group: str | None = No
         runs[label] = run, _furthest(found)
     drawn, left_out = fitting_panels(runs)
     for label, (run, found) in drawn.items():
-        panels.append(differences_view(found, names_of_topics(run, 3, 28), label))
+        panels.append(group_differences_view(found, names_of_topics(run, 3, 28), label))
         hover.append(_point_texts(found, names_of_topics(run, 6, 80), group))
     if panels:
         yield view.picture(
