@@ -33,6 +33,7 @@ EXAMPLES = {
     "data info": ("docstrings",),
     "data fetch": ("bars",),
     "data convert": ("SIX", "six.csv"),
+    "data example": ("news.csv",),
 }
 """Arguments with which each command that has --json does something: SIX is a corpus, a and h are runs of cgs and svb-cgs."""
 

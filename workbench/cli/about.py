@@ -87,12 +87,14 @@ def fetch(name: Name, json: Json = False) -> None:
 def example(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="CSV file to write.")] = Path("news.csv"),
     documents: Annotated[int, typer.Option("--documents", help="Rows.")] = 1500,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False, json: Json = False,
 ) -> None:
     """Write a CSV file of simulated news with dates and categories, to try things on."""
     if out.expanduser().exists() and not force:
         raise wb.CorpusError(f"{out} is there already; --force replaces it, or choose another OUT")
     written = wb.write_example_csv(out, documents)
+    if json:
+        return print_json({"path": str(written), "documents": documents})
     say(f"{written}: {documents:,} simulated news items; now `workbench fit {written} --read time=date --read label=category "
         "--read title=id -k 5`, and `workbench serve`")
 

@@ -26,7 +26,7 @@ MOST_TYPES = 400
 """Different words of a document that are shown."""
 MOST_TEXT = 50_000
 """Letters of a text that is shown as it is; of a longer one the most frequent words are."""
-N_DOCUMENTS = 50
+N_DOCUMENTS = 20
 MOST_FOUND = 200
 """Documents that are listed of those that are found."""
 MOST_LETTERS, MOST_VALUE = 200, 80
