@@ -24,9 +24,12 @@ ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cv-hdp")
 SETTINGS = {"n_topics": 12, "n_iterations": 60, "seeds": 2}
 MAKES = """workbench compare docstrings --engines svb,cvb,cgs,svb-cgs,cv-hdp --topics 12 --iterations 60 --seeds 2 --store runs
 workbench figures runs/* --out figures --format svg"""
-LEFT_OUT = ("perplexity-by-seconds", "perplexity-by-steps", "alphas", "topic-words-", "topic-map-", "topic-flow-")
-"""Not shown: curves against seconds, which differ from machine to machine, what looks like another figure, and all but one of
-those that there is one of for each engine."""
+LEFT_OUT = (
+    "perplexity-by-seconds", "perplexity-by-steps", "alphas", "topics-by-group", "group-differences", "topic-words-",
+    "topic-map-", "topic-flow-",
+)
+"""Not shown: curves against seconds, which differ from machine to machine, what looks like another figure, what is about labels
+of documents, which would take the gallery beyond its size, and all but one of those that there is one of for each engine."""
 SHOWN = ("topic-words-cgs", "topic-map-cgs", "topic-flow-svb-cgs-r1-to-cgs")
 PYTHON = {
     "ordering": "views.final_perplexities(runs)", "differences": "views.differences_view(runs)",
@@ -37,9 +40,6 @@ PYTHON = {
     "hyperparameters": 'views.concentration_curves(runs, "top_concentration")', "topic-sizes": "views.topic_size_curves(run)",
     "topic-words-cgs": "views.topic_words_view(run)",
     "topic-map-cgs": "views.topic_map_view(measures.topic_map(run)) + views.topic_list_view(run)",
-    "topics-by-group": "views.by_group_view(measures.topics_by_group(run), views.names_of_topics(run))",
-    "group-differences":
-        "views.group_differences_view(measures.group_differences(run, groups, one, other), views.names_of_topics(run))",
     "coherence": "views.coherence_view(measures.coherence(run, corpus))",
     "topic-flow-svb-cgs-r1-to-cgs":
         "views.topic_flow_view(measures.topic_flow(a, b, corpus), measures.match_topics(a, b))",

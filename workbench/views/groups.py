@@ -51,7 +51,7 @@ def group_differences_view(found: xr.Dataset, names: dict[int, str], title: str 
     found : of `workbench.measures.group_differences`.
     """
     places, apart = -np.arange(found.sizes["topic"]), 100 * found["difference"].values
-    x, y = axis("difference", "difference of shares", "percentage points"), axis("topic", " ")
+    x, y = axis("difference", "difference of shares", "points"), axis("topic", " ")
     parts = [element("Curve", ([0.0, 0.0], [0.5 - len(places), 0.5]), x, y, color=GREY, linewidth=0.6)]
     for place, low, high in zip(places, 100 * found["low"].values, 100 * found["high"].values, strict=True):
         if np.isfinite(low):
@@ -126,8 +126,9 @@ def draw_group_differences(view: View, shown: SideBySide, group: str | None = No
     if panels:
         yield view.picture(
             f"How much larger the share of each topic is in the documents of the group {group!r} than in {OTHERS}, with "
-            f"Welch's 95 % intervals over documents: the {MOST_APART} topics at most that differ most; the table has all. An "
-            f"interval is of one topic by itself; of many topics some differ by chance. One run of each label.{left_out}",
+            f"Welch's 95 % intervals over documents, in percentage points: the {MOST_APART} topics at most that differ most; "
+            "the table has all. An interval is of one topic by itself; of many topics some differ by chance. One run of each "
+            f"label.{left_out}",
             panels, [*WHOSE, *DIFFERENCES], rows, legend=False, height=height_of(panels),
             runs=[run for run, _ in runs.values()], hover={"Points": hover},
         )
