@@ -12,13 +12,14 @@ from urllib.request import urlopen
 import pytest
 from toys import simulated
 
-from workbench.dashboard.server.serve import ENDING
 from workbench.runs.execution.fit import start
 from workbench.runs.store.status import RUNNING
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60
+PROMISED, TRIES = 5.0, 3
+"""Seconds within which a server ends, and how often it is tried where a machine is busy."""
 SERVE = "from workbench.dashboard.server.serve import Serving, serve; serve(Serving(port=0))"
 BUSY = "import time; from workbench.dashboard.shared.background import STARTS; STARTS.submit(time.sleep, 10 * 60); "
 """A thread at work that nobody waits for."""
@@ -44,17 +45,20 @@ def end(process, how=signal.SIGTERM) -> tuple[int, str]:
     return status, process.stderr.read()
 
 
+def seconds_to_end(store: Path, how) -> float:
+    """How long a server with a thread at work takes to end, without a complaint, from when it is told to."""
+    with server(store, BUSY) as (process, address):
+        urlopen(address, timeout=PATIENCE).close()
+        told = time.monotonic()
+        assert end(process, how) == (0, "")
+        return time.monotonic() - told
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_when_it_is_told_to_though_a_thread_is_at_work_and_runs_go_on(tmp_path, how):
-    """Within the time that work is given, and what the machine takes to begin a server (some 3 s) for the rest."""
+def test_it_ends_within_five_seconds_though_a_thread_is_at_work_and_runs_go_on(tmp_path, how):
     run = start(simulated(), "cgs", n_topics=4, n_iterations=10**6, store=tmp_path / "runs", name="long")
     try:
-        begun = time.monotonic()
-        with server(tmp_path / "runs", BUSY) as (process, address):
-            urlopen(address, timeout=PATIENCE).close()
-            told = time.monotonic()
-            assert end(process, how) == (0, "")
-            assert time.monotonic() - told < ENDING + (told - begun) and ENDING < 4
+        assert any(seconds_to_end(tmp_path / "runs", how) < PROMISED for _ in range(TRIES))
         assert run.state == RUNNING
     finally:
         run.stop()
