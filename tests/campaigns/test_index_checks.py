@@ -1,7 +1,7 @@
 """A wrong index in a kernel raises IndexError: two iterations of engines on a toy, compiled with checks of every index.
 
 numba checks where an array is indexed in a kernel, and the vectors of `kernels/simd` what they read and write. Where an array
-is read ahead of time (`fetch`) an index may lie beyond it. The quick form has an engine of each family and `cvb`;
+is read ahead of time (`fetch`) an index may lie beyond it. The quick form has engines of each family, samplers too;
 `python tests/campaigns/test_index_checks.py` runs all of them.
 """
 
@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = ("cvb", "cvb0", "cv-hdp", "g-hdp", "network-cvb0", "bn-cvb0", "static")
+QUICK = (
+    "cvb", "cvb0", "cgs", "cv-hdp", "g-hdp", "network-cvb0", "bn-cvb0", "static", "sb-ctm", "hmm", "sbm-lds",
+)
 PLANTED = """
 import numpy as np
 from workbench.kernels.jit import lean
