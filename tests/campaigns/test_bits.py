@@ -13,12 +13,14 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import workbench as wb
+from workbench.corpus.document_table import SUFFIX
 from workbench.errors import InputError
 from workbench.runs.execution.fit import finish
-from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.archive import CORPORA, WARM_STARTS, get_corpus, get_table, get_warm_start
 from workbench.runs.store.examine import examine
 from workbench.runs.store.notes import annotate
 from workbench.runs.store.places import DATA
@@ -32,10 +34,12 @@ OPTIONAL = ("notes.json",)
 CAME, WENT_ON = ("same", "sentence"), "went on to the same answer"
 MORE = 5
 """Iterations that a run goes on for after it was damaged."""
+SHARES = {"run": 0.75, "data": 0.12, "texts": 0.07, "beginning": 0.06}
+"""How often what is damaged lies in the folder of a run, is its data, its texts, or the counts that it began from."""
 
 
 def make_store(store: Path) -> list[Path]:
-    """Finished runs of several families, with several snapshots, notes, a start from another run."""
+    """Finished runs of several families, with several snapshots, notes, a start from another run, texts."""
     corpus, _ = wb.LDA(3, 0.3, 0.2).simulate(20, 15, 12, 3)
     train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
     about = {"n_iterations": 12, "snapshot_every": 4, "store": store, "progress": False, "test": test}
@@ -43,15 +47,33 @@ def make_store(store: Path) -> list[Path]:
     wb.fit(train, "svb", n_topics=3, name="svb", start="cgs", **about)
     wb.fit(train, "g-hdp", n_topics=140, name="hdp", options={"learn_gamma": False, "top_concentration": 60.0}, **about)
     wb.fit(wb.load_records("votes"), "bn-gibbs", n_iterations=9, snapshot_every=3, store=store, name="nodes", progress=False)
+    words = "ants bees cats dogs eels foxes geese".split()
+    texts = wb.corpus_of(pd.DataFrame({
+        "text": [" ".join(words[(d * n) % 7] for n in range(9)) for d in range(20)], "kind": ["one", "other"] * 10,
+    }))
+    wb.fit(texts, "cvb0", n_topics=2, name="texts", **about | {"test": None})
     for name in ("cgs", "svb"):
         annotate(store / name, note="seen", tags=["paper"])
         wb.Run(store / name).resume(12)
-    return [store / name for name in ("cgs", "svb", "hdp", "nodes")]
+    return [store / name for name in ("cgs", "svb", "hdp", "nodes", "texts")]
+
+
+def files_of(path: Path) -> dict[str, list[Path]]:
+    """The files that a run is read from, by what they are: see `SHARES`."""
+    spec, corpora = wb.Run(path).spec, path.parent / CORPORA
+    found = {
+        "run": sorted(file for file in path.rglob("*") if file.is_file() and file.name not in UNREAD),
+        "data": [corpora / f"{name}.npz" for name in (spec.train, spec.test) if name],
+        "texts": [corpora / f"{spec.table}{SUFFIX}"] if spec.table else [],
+        "beginning": [path.parent / WARM_STARTS / f"{spec.start['counts']}.npz"] if spec.start else [],
+    }
+    return {what: files for what, files in found.items() if files}
 
 
 def answer(path: Path) -> str:
-    """A digest of all that can be read of a run: rows, counts, estimates, settings, notes, state."""
+    """A digest of all that can be read of a run: rows, counts, estimates, settings, notes, state, texts, its beginning."""
     get_corpus.cache_clear()
+    get_table.cache_clear()
     run, digest = wb.Run(path), hashlib.sha256()
     dataset = run.dataset().load()
     for name in sorted(set(dataset.variables) - set(CLOCKS)):
@@ -59,6 +81,11 @@ def answer(path: Path) -> str:
         digest.update(f"{name} {dataset[name].dims} {values.shape}".encode())
         digest.update(repr(values.tolist()).encode() if values.dtype.kind == "O" else np.ascontiguousarray(values).tobytes())
     digest.update(repr((sorted(dataset.attrs.items()), run.spec.to_json(), run.notes, run.status()["iteration"])).encode())
+    if (table := run.table) is not None:
+        digest.update(repr((table.columns, table.text, table.counted)).encode())
+    if run.spec.start:
+        for counts in get_warm_start(path.parent, run.spec.start["counts"]):
+            digest.update(b"none" if counts is None else np.ascontiguousarray(counts).tobytes())
     return digest.hexdigest()
 
 
@@ -130,10 +157,11 @@ def campaign(number: int, seed: int = 0) -> tuple[Counter, list[str]]:
         for run in runs:
             go_on(later / run.name)
         answers_later = {run.name: answer(later / run.name) for run in runs}
+        readable = {run.name: files_of(run) for run in runs}
         for _ in range(number):
-            name = runs[int(random.integers(len(runs)))].name
-            inside = [*sorted((store / name).rglob("*")), *sorted((store / ".corpora").iterdir())]
-            files = [file for file in inside if file.is_file() and file.name not in UNREAD]
+            what = str(random.choice([*SHARES], p=[*SHARES.values()]))
+            name = str(random.choice([run for run, files in readable.items() if what in files]))
+            files = readable[name][what]
             file = files[int(random.integers(len(files)))].relative_to(store)
             copy = Path(folder) / "copy"
             shutil.copytree(store, copy)
@@ -146,6 +174,7 @@ def campaign(number: int, seed: int = 0) -> tuple[Counter, list[str]]:
             if not {came, went_on} <= set(CAME):
                 wrong.append(f"{name}: {file} {done}: {came}; gone on: {went_on}")
             found["wrong"] = len(wrong)
+            found[what] += 1
             found[came] += 1
             found["not found by doctor"] += came == "sentence" and not told
             found[WENT_ON] += went_on == "same"
@@ -158,6 +187,7 @@ def test_what_is_damaged_is_never_believed():
     found, wrong = campaign(150)
     assert not wrong, "\n".join(wrong)
     assert found["sentence"] > 50 and found[WENT_ON] > 10 and not found["not found by doctor"]
+    assert all(found[what] > 2 for what in SHARES), found
 
 
 def main(number: int) -> None:
