@@ -1,23 +1,32 @@
-"""What is fuzzed: each reader, network files, specs, links and requests, with valid inputs to begin from."""
+"""What is fuzzed: each reader, network files, specs, links, searches and requests, with valid inputs to begin from."""
 
+import atexit
 import contextlib
+import gzip
+import hashlib
 import io
 import json
 import os
+import shutil
 import tempfile
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import numpy as np
+import xarray as xr
 
 import workbench as wb
 from workbench.corpus import load_corpus, read_corpus
+from workbench.corpus.document_table import SUFFIX, DocumentTable
 from workbench.corpus.npz import write as npz_of
 from workbench.dashboard.compare.values import Menu, Number, Ticks, Values
 from workbench.dashboard.shared.link import attribute_part, from_query, to_query, widget_part
+from workbench.measures import find_documents
 from workbench.models.bayes_nets.files import net_of
 from workbench.models.networks.files import network_of
 from workbench.records import Records, read_records
@@ -69,14 +78,15 @@ def _saved(data) -> bytes:
         return data.save(folder).read_bytes()
 
 
-def _parquet() -> list[bytes]:
+def _tables(write: str, **columns) -> list[bytes]:
+    """The bytes that pandas writes of a table; none where a package for that is not there."""
+    import pandas
+
+    file = io.BytesIO()
     try:
-        import pandas
-        import pyarrow  # noqa: F401
+        getattr(pandas.DataFrame(columns), write)(file, index=False)
     except ImportError:
         return []
-    file = io.BytesIO()
-    pandas.DataFrame({"a": ["x", "y", None], "b": [1, 2, 3]}).to_parquet(file)
     return [file.getvalue()]
 
 
@@ -116,6 +126,59 @@ def _link(data: bytes, folder: Path) -> None:
     assert not refused and to_query(parts) == written, (refused, written)
 
 
+@cache
+def _page(name: str):
+    """(page, its parts of the link), of a store with one run."""
+    from workbench.dashboard.compare.page import ComparePage
+    from workbench.dashboard.topics.page import TopicsPage
+
+    store = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, store, ignore_errors=True)
+    wb.fit(CORPUS, "cvb0", 2, n_iterations=2, store=store, name="one", progress=False)
+    page = ComparePage(store) if name == "compare" else TopicsPage(store)
+    return page, page.parts if name == "compare" else page._parts
+
+
+def _page_link(name: str, data: bytes, folder: Path) -> None:
+    """Sets parts of a page, one for each line and the next ones after its first; what is then in the address sets the same."""
+    _, parts = _page(name)
+    usual = {part: urlencode({part: at.usual}) for part, at in parts.items() if at.now() != at.usual}
+    from_query("&".join(usual.values()), parts)
+    names, first = list(parts), zlib.crc32(data)
+    values = data.decode("utf-8", "replace").split("\n")
+    from_query(urlencode({names[(first + at) % len(names)]: value for at, value in enumerate(values)}), parts)
+    written = to_query(parts)
+    refused = from_query(written, parts)
+    assert not refused and to_query(parts) == written, (refused, written)
+
+
+def _texts(data: bytes, folder: Path) -> DocumentTable:
+    """Texts of documents as a store keeps them: compressed ones under a name that is right for the first input alone."""
+    packed = data.startswith(b"\x1f")
+    name = TABLE.content_hash if packed else hashlib.sha256(data).hexdigest()
+    path = folder / f"{name}{SUFFIX}"
+    path.write_bytes(data if packed else gzip.compress(data, 1))
+    try:
+        return DocumentTable.load(path)
+    finally:
+        path.unlink()
+
+
+def _encoded(data: bytes, folder: Path) -> object:
+    """The first line names the encoding of the others."""
+    name, _, content = data.partition(b"\n")
+    (folder / "encoded.csv").write_bytes(content)
+    return read_corpus(folder / "encoded.csv", encoding=name.decode("utf-8", "replace"))
+
+
+def _find(data: bytes, folder: Path) -> None:
+    """Documents that are looked for, with and without texts."""
+    query = data.decode("utf-8", "replace")
+    found = [find_documents(DOCUMENTS, query, table, CORPUS) for table in (TABLE, None)] if ":" not in query else [
+        find_documents(DOCUMENTS, query, TABLE)]
+    assert all((np.diff(each) > 0).all() and set(each.tolist()) <= {0, 1, 2, 3} for each in found)
+
+
 def _control(data: bytes, folder: Path) -> None:
     """A run's files of requests and state, read by its control and by others."""
     (folder / "control.json").write_bytes(data)
@@ -134,6 +197,23 @@ def _load(load: Callable, data: bytes, folder: Path) -> object:
     return load(name)
 
 
+TABLE = DocumentTable(
+    {"text": ("Ants & bees", "A cat: 12:30", "", "Ants"), "a kind": ("x", None, "y", "x"), "n": (1, 2.5, 3, 4)}, "text"
+)
+DOCUMENTS = xr.Dataset(coords={"document": list(CORPUS.titles), "document_label": ("document", list(CORPUS.labels))})
+QUERIES = [b"ant", b'"ants & bees" cat', b'label:x "a kind":y', b'n:"2.5" 12', b'"12:30"']
+ENCODINGS = [
+    name.encode() + b"\n" + "text,label\ncafé ants,x\nbees,y\n".encode(name) for name in (
+        "utf-8", "utf-16", "utf-32", "utf-7", "cp1252", "latin-1", "cp437", "iso8859-15", "gb18030", "unicode_escape",
+        "raw_unicode_escape", "punycode",
+    )
+] + [name + b"\ntext,label\nants,x\n" for name in (b"idna", b"hz", b"iso2022_jp", b"shift_jis", b"koi8-r")]
+LINKS = [
+    b"10,20\ninf\n0.1,1\nsvb,cgs\nTrue", b"one\n3\n-train_perplexity\nseconds\n7",
+    b"bars:side=3\nvotes\n/tmp/x.csv\nText\nfull",
+    b"0.5\n1e-8\nnan\n-1\n2147483648\n", b"True\nFalse\nlda\ncv-hdp\none,one\n1:2:3:4\nstate",
+]
+FRAME = dict(text=["red ants", None, "green bees"], day=["2020-01-31", "", "2021-02-01"], n=[1, 2, 3], share=[0.5, None, 2.0])
 TEXTS = [b'text,title,label\nibis heron,one,zoo\n"oil,\noil",two,art\n',
          b"text;label\nibis;a\nheron;b\n", b"text\tn\nibis\t1\n"]
 COUNTS = [b"document,word,count,label\n1,ant,3,x\n1,bee,1,x\n2,cat,2,y\n3,ant,0,\n", b"document;word;count\na;b;3.0\n"]
@@ -218,7 +298,14 @@ TARGETS = [
     Target("records name", [b"votes:party=keep", b"votes"], partial(_load, load_records), False),
     *(Target(f"saved {kind.item}s", [_saved(data)], from_file(kind.load, f"{data.content_hash}.npz"), False)
       for kind, data in ((wb.Corpus, CORPUS), (Records, CELLS))),
-    *(Target("parquet", [data], from_file(read_records, "r.parquet"), False) for data in _parquet()),
+    *(Target("parquet", [data], from_file(read_records, "r.parquet"), False)
+      for data in _tables("to_parquet", a=["x", "y", None], b=[1, 2, 3])),
+    *(Target("parquet texts", [data], from_file(read_corpus, "t.parquet"), False) for data in _tables("to_parquet", **FRAME)),
+    *(Target("excel", [data], from_file(read_corpus, "t.xlsx", time="day"), False) for data in _tables("to_excel", **FRAME)),
+    Target("texts of documents", [TABLE._content, gzip.compress(TABLE._content, 1)], _texts, False),
+    Target("encoding", ENCODINGS, _encoded, False),
+    Target("find", QUERIES, _find, False),
+    *(Target(f"{name} link", LINKS, partial(_page_link, name), False) for name in ("compare", "topics")),
 ]
 RARE = [Target("bif", [data], from_file(net_of, "rain.bif")) for data in _bif()]
 """What takes long: pgmpy makes its grammar anew for each file."""

@@ -58,7 +58,8 @@ def campaign(number: int, first: int = 0, seed: int = 1, jobs: int = 1, minutes:
             if process.returncode == 0:
                 reached.append(int(state.read_text()))
             else:  # it goes on behind the input on which it ended
-                assert state.exists(), f"a process that fuzzes ended with {process.returncode} before its first input"
+                begun = state.exists() and state.stat().st_size
+                assert begun, f"a process that fuzzes ended with {process.returncode} before its first input"
                 at = int(state.read_text())
                 hung = process.returncode == -signal.SIGPROF
                 lines.append([at, "hung" if hung else "ended", f"by signal {-process.returncode}"])
@@ -84,7 +85,7 @@ def test_three_thousand_mutated_inputs_give_an_object_or_a_sentence():
     assert not found.wrong, "\n".join(found.wrong)
     assert found.reached == QUICK
     for name, counts in found.counts.items():
-        never_refused = name in ("link", "control") or name == "bif"  # of which there are three here
+        never_refused = name.endswith(("link", "control")) or name == "bif"  # of which there are three here
         assert (counts["accepted"] and counts["refused"]) or never_refused, f"{name}: {counts} shows nothing"
 
 
