@@ -1,4 +1,4 @@
-"""Every operation on files by which a run is written, so that a campaign can kill the process in it, or let it fail.
+"""Every operation on files by which a run is written or read, so that a campaign can kill the process in it, or let it fail.
 
 Zarr and NumPy write through them too. A write is that of the operating system: one of Python is made of several where the
 system takes only a part of the bytes.
@@ -10,6 +10,7 @@ import io
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from workbench.runs.store.writer import RunWriter
@@ -21,13 +22,58 @@ PHASES = ("record", "snapshot", "checkpoint", "flush", "_resize", "settle", "_op
 class Operation(NamedTuple):
     """One operation, before it takes place."""
 
-    kind: str      # open, write, replace, mkdir, unlink
+    kind: str      # open, write, replace, mkdir, unlink; of those that read: read, stat, list
     path: str
     phase: str     # the method of the writer; "heartbeat" for those of its thread, else ""
 
 
 Act = Callable[[Operation, Callable], object]
 """Takes an operation and the function that does it (for a write: of how many bytes to write); gives its result."""
+
+
+@contextlib.contextmanager
+def reading_operations(act: Act, under: Path):
+    """Within it, ``act`` is called in the place of every operation that reads a file or a folder beneath ``under``."""
+    def beneath(path) -> bool:
+        return isinstance(path, str | os.PathLike) and Path(path).is_relative_to(under)
+
+    def reading(kind, function):
+        def called(path=".", *rest, **named):
+            if not beneath(path):
+                return function(path, *rest, **named)
+            return act(Operation(kind, os.fspath(path), ""), lambda n=None: function(path, *rest, **named))
+
+        return called
+
+    class Raw(io.FileIO):
+        def read(self, size=-1):
+            return act(Operation("read", self.name, ""), lambda n=None: super(Raw, self).read(n if n else size))
+
+        def readall(self):
+            return self.read()
+
+        def readinto(self, buffer):
+            return act(Operation("read", self.name, ""), lambda n=None: super(Raw, self).readinto(memoryview(buffer)[:n]))
+
+    def open_file(file, mode="r", buffering=-1, *arguments, **named):
+        if set(mode) & set("wax+") or not beneath(file):
+            return opened(file, mode, buffering, *arguments, **named)
+        raw = act(Operation("open", os.fspath(file), ""), lambda n=None: Raw(os.fspath(file), "r"))
+        if "b" in mode:
+            return raw if buffering == 0 else io.BufferedReader(raw)
+        return io.TextIOWrapper(io.BufferedReader(raw), *arguments, **named)
+
+    opened, kinds = builtins.open, {"stat": "stat", "lstat": "stat", "listdir": "list", "scandir": "list", "open": "open"}
+    changed = {name: getattr(os, name) for name in kinds}
+    try:
+        builtins.open = io.open = open_file
+        for name, function in changed.items():
+            setattr(os, name, reading(kinds[name], function))
+        yield
+    finally:
+        builtins.open = io.open = opened
+        for name, function in changed.items():
+            setattr(os, name, function)
 
 
 @contextlib.contextmanager

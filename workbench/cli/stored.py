@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -32,9 +33,9 @@ def runs(
     from workbench.runs.store.places import run_paths
 
     home = store_path(store)
-    if home.exists() and not home.is_dir():
+    if os.path.isfile(home):
         raise StoreError(f"{home} is a file; --store takes the folder of the runs")
-    if store is not None and not home.exists():
+    if store is not None and not os.path.lexists(home):
         raise StoreError(f"there is no folder {home}; --store takes the folder of the runs")
     found, paths = [], run_paths(home)
     for path in paths:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from workbench.data.saving import LEVEL, replacing
+from workbench.data.saving import LEVEL, refused_by_system, replacing
 from workbench.errors import DataError, nearest_or_all
 
 SUFFIX = ".documents.json.gz"
@@ -104,6 +104,8 @@ class DocumentTable:
         except FileNotFoundError:
             raise DataError(f"there is no file {path}; check the path") from None
         except Exception as error:  # whatever gzip, JSON and the type make of a damaged file
+            if refused_by_system(error):
+                raise DataError(f"{path} cannot be read: {error.strerror}") from error
             raise DataError(f"{path} is damaged ({type(error).__name__}); {mend}") from error
 
 

@@ -1,6 +1,7 @@
 """Writing files atomically: text encoded, data in npz files named by their content hash."""
 
 import contextlib
+import errno
 import gzip
 import json
 import os
@@ -112,6 +113,11 @@ class SavedByHash:
         return f"{type(self).__name__}({self.name!r}, {', '.join(f'{n:,} {what}' for what, n in self.describe().items())})"
 
 
+def refused_by_system(error: Exception) -> bool:
+    """Is a file not read because the system refuses (a disk that fails, no permission), and not for what is in it?"""
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)  # as damaged archives name wrong places
+
+
 def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
     """The data in a file that `SavedByHash.save` wrote, of one of these types; ``mend`` ends the sentence about a wrong file.
 
@@ -128,6 +134,8 @@ def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
     except FileNotFoundError:
         raise DataError(f"there is no file {path}; check the path") from None
     except Exception as error:  # whatever numpy, zipfile, JSON and the type make of a damaged file
+        if refused_by_system(error):
+            raise DataError(f"{path} cannot be read: {error.strerror}") from error
         raise DataError(f"{path} is damaged ({type(error).__name__}); {mend}") from error
     if kind is None:
         raise DataError(f"{path} holds data by the {item}; {' or '.join(kind.__name__ for kind in kinds)} was wanted")

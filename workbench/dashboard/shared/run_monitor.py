@@ -21,6 +21,7 @@ import xarray as xr
 from workbench.corpus.experiments import IN_WORDS
 from workbench.dashboard.shared.numbers import COLUMNS, last_alphas, numbers_of
 from workbench.dashboard.shared.policy import policy
+from workbench.errors import InputError
 from workbench.measures import Move, learnt_by, moves
 from workbench.runs.dataset import label_rows
 from workbench.runs.spec import RunSpec
@@ -163,7 +164,7 @@ class RunMonitor:
                 follower = followers[key] = self._followers.get(key) or Follower(path)
                 readings.append(follower.look())
             except Exception as error:  # whatever is wrong with one run, the others are to be seen
-                if path.exists():
+                if not _is_gone(path):
                     readings.append(unreadable(path, error))
             self.progress = (len(readings), len(paths)) if n_new > LISTED_FIRST else None
             late = time.monotonic() - listed > patience
@@ -188,7 +189,7 @@ class RunMonitor:
     def _follow(self) -> None:
         while True:
             began = time.thread_time()
-            with suppress(OSError):  # of a store that cannot be read now: the last listing stays, and it is tried again
+            with suppress(OSError, InputError):  # of a store that cannot be read now: the last listing stays
                 self.look()
             self._hurry.wait(pause_after(time.thread_time() - began))
             self._hurry.clear()
@@ -226,6 +227,16 @@ def unreadable(path: Path, error: Exception) -> Reading:
     message = policy().shown(str(error)) or type(error).__name__
     status = {"state": UNREADABLE, "iteration": 0, "n_iterations": 0, "time_left": None, "message": message}
     return Reading(path, None, path.name, status, 1)
+
+
+def _is_gone(path: Path) -> bool:
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:  # it may be there
+        return False
+    return False
 
 
 def _notes_of(path: Path) -> Notes:

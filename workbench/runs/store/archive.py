@@ -8,35 +8,40 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import SUFFIX, DocumentTable
-from workbench.data.saving import load_data, replacing
+from workbench.data.saving import load_data, refused_by_system, replacing
 from workbench.engines.engine import WarmStart
 from workbench.errors import DataError
 from workbench.records import Records
 from workbench.runs.spec import SpecError
 
 CORPORA, WARM_STARTS = ".corpora", ".starts"
+MEND = "delete it and fit the run again"
+"""What to do with a damaged file."""
 
 
 @lru_cache(maxsize=8)
 def get_corpus(store: Path, content_hash: str) -> Corpus | Records:
     """The data of a hash; raises SpecError where they are not in the store, or not what the name says."""
     path = store / CORPORA / f"{content_hash}.npz"
-    if not path.exists():
-        raise SpecError(f"the corpus of this run is not in the store; expected the file {path}")
-    try:
-        return load_data(path, Corpus, Records, mend="delete it and fit the run again")
-    except DataError as error:
-        raise SpecError(str(error)) from error
+    return _loaded(path, "corpus of this run is", lambda: load_data(path, Corpus, Records, mend=MEND))
 
 
 @lru_cache(maxsize=4)
 def get_table(store: Path, content_hash: str) -> DocumentTable:
     """The texts and columns of a hash; raises SpecError where they are not in the store, or not what the name says."""
     path = store / CORPORA / f"{content_hash}{SUFFIX}"
-    if not path.exists():
-        raise SpecError(f"the texts of this run are not in the store; expected the file {path}")
+    return _loaded(path, "texts of this run are", lambda: DocumentTable.load(path, mend=MEND))
+
+
+def _loaded(path: Path, what: str, load):
+    """What a file of the store holds; raises SpecError where it is not there, or cannot be loaded."""
     try:
-        return DocumentTable.load(path, mend="delete it and fit the run again")
+        path.stat()
+        return load()
+    except FileNotFoundError:
+        raise SpecError(f"the {what} not in the store; expected the file {path}") from None
+    except OSError as error:
+        raise SpecError(f"{path} cannot be read: {error.strerror}") from error
     except DataError as error:
         raise SpecError(str(error)) from error
 
@@ -69,4 +74,6 @@ def get_warm_start(store: Path, name: str) -> WarmStart:
             raise ValueError("other counts than its name says")
         return found
     except Exception as error:  # whatever numpy and zipfile make of a damaged file
+        if refused_by_system(error):
+            raise SpecError(f"{path} cannot be read: {error.strerror}") from error
         raise SpecError(f"the counts that this run starts from cannot be read from {path}; fit the run again") from error

@@ -44,7 +44,11 @@ def read(path: Path, array, selection) -> np.ndarray:
 
 def refuse_missing(path: Path, array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> None:
     """A DamagedError where a chunk of these rows is missing; ``shape``: how far it reaches along the other dims, else all."""
-    if (key := next(missing(array, rows, shape), None)) is not None:
+    try:
+        key = next(missing(array, rows, shape), None)
+    except OSError as error:
+        raise DamagedError.of(path, f"{_file(array)} cannot be read ({error.strerror or error})") from error
+    if key is not None:
         raise DamagedError.of(path, f"the chunk {_file(array)}/{'/'.join(map(str, key))} is gone")
 
 

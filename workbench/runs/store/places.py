@@ -4,6 +4,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from workbench.errors import InputError
+
 DATA = "data.zarr"
 ABOUT = (f"{DATA}/zarr.json", "status.json")
 """Files by which a run is known, one of which may be lost."""
@@ -23,14 +25,23 @@ def is_run(path: Path) -> bool:
 
 
 def run_paths(store: Path) -> list[Path]:
-    """The folders of all runs of a store, oldest first; one that is removed meanwhile is left out."""
-    made = {path: _made(path) for path in Path(store).glob("*") if is_run(path)}
+    """The folders of all runs of a store, oldest first; one that is removed meanwhile is left out.
+
+    A folder that cannot be looked into is an InputError: it is not for a store without runs.
+    """
+    try:
+        inside = [Path(store) / name for name in os.listdir(store)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise InputError(f"the store {store} cannot be read: {error.strerror}; check the folder") from error
+    made = {path: _made(path) for path in inside if is_run(path)}
     return sorted((path for path, when in made.items() if when is not None), key=lambda path: (made[path], path.name))
 
 
 def _made(path: Path) -> int | None:
-    """When a run was made, or last changed where the file that tells is lost; None where the run is gone."""
+    """When a run was made, or last changed where the file that tells is lost; None where neither can be asked."""
     for name in ABOUT:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             return (path / name).stat().st_mtime_ns
     return None
