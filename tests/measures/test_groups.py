@@ -125,6 +125,13 @@ def test_an_empty_document_counts_as_a_document_and_changes_no_interval():
     assert np.isnan(topics_by_group(with_tokens([[0, 0], [1, 1]]), ["empty", "a"]).sel(group="empty")["share"]).all()
 
 
+def test_intervals_end_at_nought_and_one_and_groups_of_equal_documents_have_one():
+    found = topics_by_group(with_tokens([[9, 1], [10, 0]]), ["a", "a"]).isel(group=0)
+    assert (found["low"][1], found["high"][0]) == (0, 1) and found["high"][1] < 1 and found["low"][0] > 0
+    apart = group_differences(with_tokens([[3, 1]] * 4), list("aabb"), "a", "b")
+    assert not apart[["difference", "low", "high"]].to_array().any()
+
+
 @pytest.mark.parametrize("ask, sentence", [
     (lambda run: topics_by_group(run, ["a"]), "groups must have one entry for each of 3 documents; got 1"),
     (lambda run: topics_by_group(run, "abc"), "have no 'abc'; their columns are none; give groups with an entry"),
