@@ -3,6 +3,7 @@
 The browser is told to heed no Content-Security-Policy, so a string that became an element would run.
 """
 
+import csv
 from itertools import islice, product
 from pathlib import Path
 from urllib.parse import urlencode
@@ -10,14 +11,19 @@ from urllib.parse import urlencode
 import numpy as np
 import panel as pn
 import pytest
-from browser.desk import row, until
+from browser.desk import fill, row, until
 from browser.servers import our_server, serving
 
 import workbench as wb
 from workbench.corpus import Corpus, hold_out_tokens
+from workbench.corpus.document_table import DocumentTable
+from workbench.dashboard.compare.fields import FILE
+from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.tune import Tune
+from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.shell import column
+from workbench.dashboard.topics.page import TopicsPage
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import Run
 from workbench.runs.store.notes import annotate, label_topic
@@ -59,6 +65,8 @@ INJECTED = """() => {
 """Elements that came of a string, in shadow roots too."""
 LOOSE = "<img src=x onerror=document.documentElement.dataset.hit=1>"
 """The name that a person gives the folder of a run, as no run is named."""
+KIND, OTHER = "kind", next(text for text in STRINGS if '"' not in text)
+"""Columns of documents."""
 
 
 def test_there_are_two_hundred():
@@ -67,12 +75,18 @@ def test_there_are_two_hundred():
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """A store with runs whose words, titles, labels, notes, tags and corpus are the strings; one in such a folder."""
+    """A store with runs whose words, titles, texts, columns, labels, notes, tags and corpus are the strings; one in such a
+    folder."""
     store, draw = tmp_path_factory.mktemp("scripts") / "runs", np.random.default_rng(0)
     documents, words = np.divmod(draw.choice(60 * 200, 4000, replace=False), 200)
+    columns = {
+        "text": [f"{STRINGS[d]} {STRINGS[-d]}" for d in range(60)], KIND: [STRINGS[d % 20] for d in range(60)],
+        OTHER: [STRINGS[100 + d % 15] for d in range(60)], STRINGS[180]: STRINGS[120:180],
+    }
     corpus = Corpus.from_pairs(
         documents, words, draw.integers(1, 4, 4000), vocabulary=STRINGS, titles=STRINGS[:60], labels=STRINGS[60:120],
         authors=tuple((name,) for name in STRINGS[120:180]), name=LOOSE.replace("/", ""),
+        table=DocumentTable(columns, "text", {"token_pattern": r"\w+"}),
     )
     train, test = hold_out_tokens(corpus, fraction=0.2, seed=0)
     for name, engine in (("one", "cgs"), ("two", "svb")):
@@ -94,6 +108,17 @@ def served(store):
 def in_groups(n: int):
     """All strings, n at a time."""
     return (STRINGS[at : at + n] for at in range(0, len(STRINGS), n))
+
+
+def packed():
+    """All strings, as many at a time as the value of a link may hold."""
+    pack = ""
+    for text in STRINGS:
+        if len(pack) + len(text) >= LONGEST:
+            yield pack
+            pack = ""
+        pack += f"{text} "
+    yield pack
 
 
 def check_nothing_ran(page) -> None:
@@ -143,16 +168,56 @@ def test_on_the_topics_page(served, hostile):
     page.locator(".unseen [role=status]").first.wait_for()
 
 
-def test_in_links(served, hostile):
-    names = {"compare": ("path", "corpus", "engines", "n_topics", "q", "sort", "group", "against", "topics_of", "runs", "axis"),
-             "topics": ("run", "with", "topic", "words", "relevance", "sizes", "document", "scores", "matches")}
-    for name, parameters in names.items():
+def test_in_texts_and_columns_of_documents_and_in_what_is_looked_for(served, hostile):
+    page = hostile(served.replace("compare", f"topics?{urlencode({'run': 'one', 'document': 2, 'find': 'onerror'})}"))
+    page.get_by_text("20 topics of one, finished.").wait_for()
+    documents = page.locator(".documents")
+    documents.get_by_text("documents have what is looked for").wait_for()
+    until(lambda: STRINGS[2] in documents.locator("p.text").inner_text(), "the text is shown")
+    assert STRINGS[2] in documents.locator("dd").all_inner_texts() and OTHER in documents.locator("dt").all_inner_texts()
+    for query in (f"{KIND}:svg", f'"{OTHER}":body', *STRINGS[::20], *(f'"{text}"' for text in STRINGS[5::40])):
+        fill(page, "Find documents", query)  # some are told to have a column that there is not
+        check_nothing_ran(page)
+
+
+@pytest.mark.parametrize(("figure", "menu"), [("Topics by group", "Group by"), ("One group against all others", "Group")])
+def test_in_figures_of_groups(served, hostile, figure, menu):
+    page = hostile(served.replace("compare", "topics?run=one"))
+    recorded = page.locator(".recorded")
+    recorded.get_by_label("Figure", exact=True).select_option(figure)
+    choices = recorded.get_by_label(menu, exact=True).locator("option")
+    until(lambda: choices.count() > 2, "there are groups")
+    for value in choices.evaluate_all("options => options.map(option => option.value)")[1::20]:
+        before = recorded.locator("figure").inner_html()
+        recorded.get_by_label(menu, exact=True).select_option(value)
+        until(lambda before=before: recorded.locator("figure").inner_html() != before, "another figure is drawn")
+        check_nothing_ran(page)
+
+
+def test_in_the_preview_of_a_file(served, hostile, tmp_path):
+    file = tmp_path / f"{STRINGS[0].replace('/', '')}.csv"
+    with open(file, "w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(["text", "title", "label", *STRINGS[:5]])
+        writer.writerows([some, some[::-1], some, *STRINGS[5:10]] for some in ("", *STRINGS, *STRINGS))
+    page = hostile(f"{served}?{urlencode({'corpus': FILE, 'path': file})}")
+    page.get_by_role("button", name="Preview data").click()
+    page.get_by_text("the same words as an earlier one").wait_for()
+    assert STRINGS[0] in page.get_by_label("first documents").inner_text()
+
+
+def test_in_links(store, served, hostile):
+    packs = list(packed())
+    pages = ("compare", ComparePage(store).parts, "Corpus"), ("topics", TopicsPage(store)._parts, "Topics of")
+    for name, parts, drawn in pages:
+        texts = [parameter for parameter, part in parts.items() if part.take(STRINGS[0])]
+        assert "find" in texts
         page = hostile(served.replace("compare", name))
-        for some in in_groups(25):  # every string through every parameter, and one alone through each
-            query = urlencode({parameter: some[number] for number, parameter in enumerate(parameters)})
-            page.goto(served.replace("compare", f"{name}?{query}"))
-            check_nothing_ran(page)
-            page.goto(served.replace("compare", f"{name}?{urlencode(dict.fromkeys(parameters, ' '.join(some)))}"))
+        for visit in range(max(8, -(-len(packs) // len(texts)))):  # eight for each parameter, and all through those of texts
+            query = {parameter: STRINGS[(25 * visit + at) % len(STRINGS)] for at, parameter in enumerate(parts)}
+            query |= {parameter: packs[(visit * len(texts) + at) % len(packs)] for at, parameter in enumerate(texts)}
+            page.goto(served.replace("compare", f"{name}?{urlencode(query)}"))
+            page.get_by_label(drawn, exact=True).wait_for()
             check_nothing_ran(page)
 
 
