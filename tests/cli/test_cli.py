@@ -171,6 +171,19 @@ def test_a_damaged_run_hides_no_other_and_can_be_removed(command, tmp_path, six_
     assert command("remove", "damaged", "--yes")[0] == 0 and not (tmp_path / "runs" / "damaged").exists()
 
 
+@pytest.mark.parametrize("file", ["status.json", "end.json", "kernels.json", "control.json"])
+def test_a_folder_in_the_place_of_a_file_hides_no_run(command, tmp_path, six_documents, file):
+    for name in ("whole", "damaged"):
+        command("fit", six_documents, "-k", 2, "-n", 2, "--name", name, "-q")
+    (tmp_path / "runs" / "damaged" / file).unlink(missing_ok=True)
+    (tmp_path / "runs" / "damaged" / file).mkdir()
+    status, out, err = command("runs", "--json")
+    assert status == 0 and "whole" in [told["name"] for told in json.loads(out)["runs"]]
+    status, _, err = command("doctor", "damaged")
+    assert status == 1 and f"{file} cannot be read (Is a directory)" in " ".join(err.split())
+    assert command("show", "damaged")[0] in (0, 2) and command("remove", "damaged", "--yes")[0] == 0
+
+
 def test_remove_deletes_nothing_without_a_yes(command, monkeypatch, six_documents):
     command("fit", six_documents, "-k", 2, "-n", 2, "--name", "mine", "-q")
     for answer in ("n\n", ""):

@@ -198,6 +198,23 @@ def test_a_status_that_is_damaged_is_told_and_taken_from_the_rows(run, store, mo
     assert read_status(run.path)["state"] == "finished" and not read_status(run.path)["message"]
 
 
+@pytest.mark.parametrize("file", ["status.json", "end.json", "kernels.json", "control.json", "notes.json"])
+def test_what_the_system_says_of_a_file_is_in_the_sentence(run, file, monkeypatch):
+    (run.path / file).unlink(missing_ok=True)
+    (run.path / file).mkdir()
+    with pytest.raises(StoreError, match=rf"run '{run.name}' is damaged: {file} cannot be read \(Is a directory\); `workbench"):
+        read_json(run.path / file)
+    assert read_json(run.path / file, {"told": 1}) == {"told": 1}
+
+    def failing(path):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Path, "read_bytes", failing)
+    for reads, name in ((lambda: read_json(run.path / file), file), (lambda: wb.Run(run.path), "data.zarr/zarr.json")):
+        with pytest.raises(StoreError, match=rf"{name} cannot be read \(Input/output error\)"):
+            reads()
+
+
 def test_a_run_whose_commit_counter_is_gone_is_not_continued(run):
     committed = run.path / DATA / "committed" / "c" / "0"
     committed.unlink()

@@ -37,7 +37,7 @@ def read(path: Path, array, selection) -> np.ndarray:
         by_place = isinstance(selection, tuple) and any(isinstance(part, np.ndarray) for part in selection)
         return array.oindex[selection] if by_place else array[selection]
     except OSError as error:
-        raise DamagedError.of(path, f"{_file(array)} cannot be read ({error.strerror or error})") from error
+        raise DamagedError.unreadable(path, _file(array), error) from error
     except Exception as error:  # whatever codecs make of damaged bytes
         raise DamagedError.of(path, f"{_file(array)} holds a chunk that is not what was written") from error
 

@@ -65,6 +65,12 @@ class DamagedError(StoreError):
         error.what = what
         return error
 
+    @classmethod
+    def unreadable(cls, path: Path, file: str, error: Exception) -> DamagedError:
+        """That a file of the run in a folder cannot be read, with what the system says of it."""
+        why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+        return cls.of(path, f"{file} cannot be read{why}")
+
 
 def open_group(path: Path, mode: str = "r"):
     """The Zarr group of a run, or a StoreError."""
@@ -114,7 +120,7 @@ def _opening(path: Path):
             raise DamagedError.of(path, f"{DATA}/zarr.json is gone") from error
         raise StoreError(f"{path} is not a run; `workbench runs` lists the runs of a store") from error
     except Exception as error:  # whatever JSON and Zarr make of damaged metadata
-        raise DamagedError.of(path, f"{DATA}/zarr.json cannot be read") from error
+        raise DamagedError.unreadable(path, f"{DATA}/zarr.json", error) from error
 
 
 def _check_schema(path: Path, schema: int) -> None:
@@ -136,7 +142,7 @@ def open_arrays(path: Path, group, names) -> list:
                 array = group[name]
             told = described(array) if wanted else None
         except Exception as error:  # whatever Zarr makes of damaged metadata
-            raise DamagedError.of(path, f"{DATA}/{name}/zarr.json cannot be read") from error
+            raise DamagedError.unreadable(path, f"{DATA}/{name}/zarr.json", error) from error
         if told != wanted.get(name):
             raise DamagedError.of(path, f"{DATA}/{name}/zarr.json is not what was written")
         found.append(array)

@@ -62,8 +62,8 @@ def _read_json(path: Path) -> dict:
         if path.name in ALWAYS and _has_checksums(path.parent):
             raise DamagedError.of(path.parent, f"{path.name} is gone") from error
         return {}
-    except (ValueError, AttributeError, TypeError, RecursionError) as error:
-        raise DamagedError.of(path.parent, f"{path.name} cannot be read") from error
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise DamagedError.unreadable(path.parent, path.name, error) from error
     if known != checksum(values) and (known is not None or _has_checksums(path.parent)):
         raise DamagedError.of(path.parent, f"{path.name} does not have the checksum it was written with")
     return values
