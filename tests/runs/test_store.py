@@ -23,7 +23,7 @@ from workbench.runs.execution.run import find_run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store import create
-from workbench.runs.store.archive import CORPORA, get_corpus
+from workbench.runs.store.archive import CORPORA, get_corpus, get_table
 from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import SCHEMA, StoreError
@@ -120,6 +120,16 @@ def test_a_missing_or_damaged_corpus_is_said_so(run, store):
     with pytest.raises(SpecError, match="the corpus of this run is not in the store; expected the file"):
         run.dataset()
     assert run.progress().sizes["iteration"] == 12  # the curve needs no corpus
+
+
+def test_a_folder_of_corpora_that_may_not_be_looked_into_is_said_so(run, monkeypatch):
+    def refusing(path, **more):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(os, "stat", refusing)
+    for reads in (get_corpus, get_table):
+        with pytest.raises(SpecError, match="cannot be read: Permission denied"):
+            reads.__wrapped__(run.path.parent, "0" * 64)
 
 
 def test_leftovers_of_a_killed_writer_are_deleted(run):
