@@ -687,6 +687,19 @@ def test_texts_are_coloured_as_they_were_counted(store):
     assert [piece["word"] for piece in pieces if piece["topic"] is not None] == ["Café", "CAFÉ", "café", "x1"]
 
 
+def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store):
+    texts = ["The quick brown fox jumps over the lazy dogs again here", "red ants and bees"]
+    corpus = Corpus.from_texts(texts, token_pattern=r"[A-Z](?:\w+\s?)+@|[a-z]{2,}")  # quick in lower case, as texts are read
+    fit(corpus, "cgs", 2, n_iterations=2, store=store, name="hanging", progress=False)
+    page = TopicsPage(store)
+    page.documents.chosen = 0
+    shown = page.documents.shown
+    assert not shown["raw"] and {piece["word"] for piece in shown["words"]} == set(texts[0].split()) & set(corpus.vocabulary)
+    assert "To find them in the text by their pattern takes too long: words stand by count" in shown["note"]
+    page.documents.chosen = 1
+    assert page.documents.shown["raw"] and "".join(piece["word"] for piece in page.documents.shown["words"]) == texts[1]
+
+
 def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store):
     page = TopicsPage(store)
     page.find.value = "kind:fruit plum"

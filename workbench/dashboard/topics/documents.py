@@ -15,6 +15,7 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.snapshots import Moment, documents_of, topic_colour
 from workbench.dashboard.topics.filled import NONE, Filled
 from workbench.measures import MeasureError, find_documents, representative_documents, token_topics
+from workbench.runs.execution.bounded_matching import find_spans
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
@@ -138,14 +139,17 @@ def document_content(
     tokens = token_topics(run, corpus_of_run(moment), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     note = "This document has no training token."
+    text = None if table is None or table.texts is None else table.texts[document]
+    short = text is not None and len(text) <= MOST_TEXT
+    pieces = text_coloured(text, tokens, table.counted) if short else None
+    whole = pieces is not None
     if n_tokens:
         most = f", the {MOST_TYPES} most frequent ones are shown" if n_types > MOST_TYPES else ""
+        why = "To find them in the text by their pattern takes too long" if short else "A bag of words has no order"
         note = (
-            f"{n_tokens:,} training tokens of {n_types:,} words{most}. A bag of words has no order: words stand by count, "
-            "coloured by their likeliest topic."
+            f"{n_tokens:,} training tokens of {n_types:,} words{most}. {why}: words stand by count, coloured by their "
+            "likeliest topic."
         )
-    text = None if table is None or table.texts is None else table.texts[document]
-    whole = text is not None and len(text) <= MOST_TEXT
     if whole and n_tokens:
         note = (
             f"{n_tokens:,} training tokens of {n_types:,} words, in the colours of their likeliest topics; plain: what was not "
@@ -154,7 +158,7 @@ def document_content(
     return {
         "document": document, "title": fitting(str(run["document"].values[document]), MOST_LETTERS), "topic": topic,
         "note": note, "raw": whole, "columns": columns_shown(table, document),
-        "words": text_coloured(text, tokens, table.counted) if whole else words_coloured(tokens),
+        "words": pieces if whole else words_coloured(tokens),
         "topics": topics_of(run["topic"].values, run["theta"].values[document], labels),
     }
 
@@ -166,20 +170,25 @@ def columns_shown(table: DocumentTable | None, document: int) -> list[list[str]]
             (None, "")]
 
 
-def text_coloured(raw: str, tokens: xr.Dataset, counted: Mapping[str, object] = MappingProxyType({})) -> list[dict]:
+def text_coloured(
+    raw: str, tokens: xr.Dataset, counted: Mapping[str, object] = MappingProxyType({}),
+) -> list[dict] | None:
     """The text in pieces: words that were counted with their topic, and what lies between them with none.
 
-    ``counted``: how the words of the text were found, see `workbench.corpus.document_table.DocumentTable`.
+    ``counted``: how the words of the text were found, see `workbench.corpus.document_table.DocumentTable`. None where the
+    pattern of words is somebody's own and takes too long on this text.
     """
-    pattern, alike = compiled_pattern(counted.get("token_pattern", WORD_PATTERN)), spelling(
-        counted.get("lowercase", True), counted.get("accents", "keep"))
+    pattern = counted.get("token_pattern", WORD_PATTERN)
+    if pattern == WORD_PATTERN:
+        spans = [found.span() for found in compiled_pattern(pattern).finditer(raw)]
+    elif (spans := find_spans(pattern, raw)) is None:
+        return None
+    alike = spelling(counted.get("lowercase", True), counted.get("accents", "keep"))
     topics = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
     pieces, end = [], 0
-    for found in pattern.finditer(raw):
-        word = found.group(pattern.groups)
-        if word is not None and (known := alike(word)) in topics:
-            start, stop = found.span(pattern.groups)
-            pieces += [{"word": raw[end:start], "topic": None}, piece(word, 1, topics[known])]
+    for start, stop in spans:
+        if (known := alike(raw[start:stop])) in topics:
+            pieces += [{"word": raw[end:start], "topic": None}, piece(raw[start:stop], 1, topics[known])]
             end = stop
     return [one for one in (*pieces, {"word": raw[end:], "topic": None}) if one["word"]]
 
