@@ -3,11 +3,13 @@
 import gzip
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from pathlib import Path
 
 import psutil
@@ -89,6 +91,55 @@ def test_what_takes_more_memory_than_it_seems_is_ended(tmp_path):
     assert "a.fa takes more than the 1.5 GB of memory that a page may take to read it" in str(error)
 
 
+def taken_here(work) -> int:
+    """Bytes that this process took at most for the work."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.slow
+def test_what_is_too_large_to_be_handed_over_is_refused_where_it_is_read(tmp_path):
+    path = put(tmp_path, "a.csv", gzip.compress(b"text\n" + (b"ibis " * 10**5 + b"\n") * 40))
+    errors = []
+    assert taken_here(lambda: errors.append(refused(path, most=4 * MIB))) < MIB
+    assert str(errors[0]) == (
+        f"{path} takes about 57 MB of memory once it is read, of which a page may take 4 MB; give a part of it, or leave out "
+        "its texts and columns with keep_text=False, or read it with Python or the command line"
+    )
+    assert errors[0].field == "keep_text" and read_bounded(path, most=4 * MIB, keep_text=False).n_tokens == 4 * 10**6
+    path = put(tmp_path, "b.csv", gzip.compress(b"text\n" + b"ibis\n" * 10**5))
+    error = refused(path, most=4 * MIB, keep_text=False)
+    assert "give a part of it, or read it with Python" in str(error)
+
+
+DOCUMENTS = {
+    "columns": ("a,text\n" + "ab,plum\n" * 40_000, {}), "wide": ("text\n" + "漢" * 10**6 + "\nplum\n", {}),
+    "titles": ("text,title\n" + f"plum,{'b' * 1000}\n" * 3000, {"keep_text": False}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_what_is_handed_over_takes_no_more_than_it_was_said_to(tmp_path, name):
+    content, options = DOCUMENTS[name]
+    path = put(tmp_path, "a.csv", content)
+    taken = taken_here(lambda: read_bounded(path, **options))
+    said = re.search(r"takes about ([\d.]+) MB", str(refused(path, most=1, **options)))[1]
+    assert taken <= (float(said) + 0.5) * MIB
+
+
+@pytest.mark.slow
+def test_a_sentence_that_quotes_a_large_file_is_short_before_it_comes_back(tmp_path):
+    path = put(tmp_path, "a.csv", gzip.compress(b"x" * 2 * 10**7 + b",b\n1,2\n"))
+    errors = []
+    assert taken_here(lambda: errors.append(refused(path))) < MIB
+    assert "no column 'text'" in str(errors[0])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/stdin", "fifo", "socket"])
 def test_what_never_ends_is_no_file_for_a_page(tmp_path, name):
@@ -119,7 +170,7 @@ def test_a_size_in_a_name_is_forecast_in_the_memory_of_the_process():
 def test_the_process_ends_by_itself_when_the_server_is_gone(tmp_path):
     path = put(tmp_path, "a.csv", f"text\n{'a' * 60}!\n")
     request = {"name": str(path), "kind": "Corpus", "options": {"token_pattern": "(a+)+$"}, "folder": str(tmp_path),
-               "seconds": 3.0, "n_bytes": ENOUGH}
+               "seconds": 3.0, "n_bytes": ENOUGH, "most": MIB}
     process = subprocess.Popen([sys.executable, "-m", bounded_reading.__name__], stdin=subprocess.PIPE, text=True)
     process.stdin.write(json.dumps(request))
     process.stdin.close()
@@ -164,6 +215,11 @@ def test_what_a_form_names_and_what_is_uploaded_is_read_within_limits(tmp_path, 
     assert unseen._uploaded("mine.csv", b"text\nibis\n", ".csv").vocabulary == ("ibis",)
     with pytest.raises(FileError, match=r"^mine.csv, line 1: no column 'text'"):
         unseen._uploaded("mine.csv", b"body\nibis\n", ".csv")
+    packed = gzip.compress(b"text\n" + b"ibis " * 4 * 10**6)
+    assert taken_here(lambda: unseen._uploaded("mine.csv", packed, ".csv")) < 2 * MIB
+    monkeypatch.setattr(unseen, "MOST_READ", MIB)
+    with pytest.raises(FileError, match=r"^many.csv takes about \d MB of memory once it is read, of which a page may take 1"):
+        unseen._uploaded("many.csv", b"text\n" + b"ibis\n" * 20_000, ".csv")
     with pytest.raises(FileError, match=r"mine.jsonl counts 2,000,000,000 tokens where a page takes 5,000,000"):
         unseen._uploaded("mine.jsonl", b'{"counts": {"ibis": 2000000000}}\n', ".jsonl")
-    assert asked == ["a.csv", "bars:side=3", "upload.csv", "upload.csv", "upload.jsonl"]
+    assert asked == ["a.csv", "bars:side=3", "upload.csv", "upload.csv", "upload.csv", "upload.csv", "upload.jsonl"]

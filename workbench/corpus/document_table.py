@@ -15,6 +15,10 @@ from workbench.data.saving import LEVEL, refused_by_system, replacing
 from workbench.errors import DataError, nearest_or_all
 
 SUFFIX = ".documents.json.gz"
+COPIES = 3
+"""Of a file's JSON, while it is loaded: as bytes, as one text and as values."""
+VALUE_BYTES = 72
+"""That a value takes besides its letters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +81,11 @@ class DocumentTable:
     def _content(self) -> bytes:
         about = {"text": self.text, "counted": dict(self.counted), "columns": self.columns}
         return json.dumps(about, ensure_ascii=True, allow_nan=False).encode()
+
+    @property
+    def memory_bytes(self) -> int:
+        """About the most that it takes while it is loaded."""
+        return COPIES * len(self._content) + VALUE_BYTES * self.n_documents * len(self.columns)
 
     @cached_property
     def content_hash(self) -> str:

@@ -31,6 +31,8 @@ from workbench.views.elements import fitting
 
 MOST_TOKENS = 5 * 10**6
 """Tokens that a file counts."""
+MOST_READ = 100 * 10**6
+"""Bytes of memory that the documents of a file take once they are read, without their texts."""
 MOST_BYTES = 200 * 10**6
 """That inference may take for the documents of a file, which grows with documents times topics."""
 MOST_LISTED = 200
@@ -61,8 +63,8 @@ class Unseen:
         ), LatestTask()
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
         hint = (
-            f"or a file of up to {size(most)}, {MOST_TOKENS:,} tokens and {size(most_bytes())} of memory for documents times "
-            "topics: .txt (one document), .csv or .jsonl (a column or field “text”)"
+            f"or a file of up to {size(most)}, {size(MOST_READ)} of memory once it is read, {MOST_TOKENS:,} tokens and "
+            f"{size(most_bytes())} for documents times topics: .txt (one document), .csv or .jsonl (a column or field “text”)"
         )
         beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
         bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
@@ -186,7 +188,7 @@ def _uploaded(name: str, content: bytes, kind: str) -> Corpus:
         path = Path(folder) / f"upload{kind}"
         path.write_bytes(content)
         try:
-            corpus = read_bounded(path)
+            corpus = read_bounded(path, most=MOST_READ, keep_text=False)
         except ValueError as error:
             raise FileError(str(error).replace(str(path), name)) from None
     if corpus.n_tokens > MOST_TOKENS:

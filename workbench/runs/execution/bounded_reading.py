@@ -1,8 +1,9 @@
 """Data that a visitor of a page names or hands over, read in a process of its own, with limits of memory and time.
 
 ``python -m workbench.runs.execution.bounded_reading`` reads one request from stdin, as JSON, and answers with one line of JSON:
-the file that has the data, or the sentence that refuses them. So neither a file, nor sizes in a name, nor the pattern of a word
-can take the memory of the server or hold one of its threads for good; nothing of the visitor's is pickled.
+the file that has the data, or the sentence that refuses them. So neither a file, nor what it unpacks to, nor sizes in a name,
+nor the pattern of a word can take the memory of the server or hold one of its threads for good; nothing of the visitor's is
+pickled.
 """
 
 import contextlib
@@ -21,25 +22,26 @@ from pathlib import Path
 import psutil
 
 from workbench.corpus import Corpus
-from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.document_table import COPIES, DocumentTable
 from workbench.data import saving
 from workbench.data.available_memory import available_memory, format_size
 from workbench.data.opening import path_of
-from workbench.errors import ALONE, DataError, InputError, Named
+from workbench.errors import ALONE, DataError, InputError, Named, one_sentence
 from workbench.records import Records
 from workbench.runs.loading import load_data, named_set
 
 SECONDS = 60.0
 """That reading may take, unless WORKBENCH_READING_SECONDS says another number."""
 SHARE = 4
-"""Of the memory that is available, reading may take one part in so many."""
+"""Of the memory that is available, reading may take one part in so many; what was read, one part in so many of that."""
 GRACE = 5.0
 """Seconds after which a process that should have ended is killed."""
 KINDS = {kind.__name__: kind for kind in (Corpus, Records)}
 
 
 def read_bounded(
-    name_or_path: str | Path, kind: type = Corpus, seconds: float | None = None, n_bytes: int | None = None, **options
+    name_or_path: str | Path, kind: type = Corpus, seconds: float | None = None, n_bytes: int | None = None,
+    most: int | None = None, **options
 ) -> Corpus | Records:
     """The data of a name or of a regular file or folder, as `workbench.runs.loading.load_data` reads them.
 
@@ -49,6 +51,8 @@ def read_bounded(
         That it may take.
     n_bytes : int, default one part in `SHARE` of the memory that is available
         That it may take, packages included that it needs and Python has not loaded.
+    most : int, default one part in `SHARE` of ``n_bytes``
+        Bytes that the data may take here; what takes more is refused before it is handed over.
     **options
         As JSON can hold them.
 
@@ -59,13 +63,15 @@ def read_bounded(
     """
     seconds = _seconds() if seconds is None else seconds
     n_bytes = available_memory().n_bytes // SHARE if n_bytes is None else n_bytes
+    most = n_bytes // SHARE if most is None else most
     with tempfile.TemporaryDirectory(prefix="workbench-reading-") as folder:
         request = {"name": str(name_or_path), "kind": kind.__name__, "options": options, "folder": folder,
-                   "seconds": seconds, "n_bytes": n_bytes}
+                   "seconds": seconds, "n_bytes": n_bytes, "most": most}
         with contextlib.suppress(subprocess.TimeoutExpired):
             done = subprocess.run(
-                [sys.executable, "-m", __name__], input=json.dumps(request), capture_output=True, text=True,
-                timeout=seconds + GRACE, env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                [sys.executable, "-m", __name__], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                text=True, timeout=seconds + GRACE,
+                env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             )
             answer = _answer(done.stdout)
             if "file" in answer:
@@ -104,7 +110,7 @@ def _answer(printed: str) -> dict:
 def _plain(part) -> str | list:
     """A part of a sentence as JSON has it."""
     if not isinstance(part, Named):
-        return str(part)
+        return one_sentence([part])  # no longer than what is shown of it
     return [part.field, {"value": "…" if part.value is ... else None if part.value is ALONE else str(part.value)}, part.text]
 
 
@@ -114,6 +120,14 @@ def _restored(part: str | list) -> str | Named:
     field, about, text = part
     value = about["value"]
     return Named(field, ALONE if value is None else ... if value == "…" else value, text)
+
+
+def _check_size(name: str | Path, n_bytes: int, of_table: int | None, most: int) -> None:
+    """Refuses data that take more than ``most`` together with their texts and columns where they are handed over."""
+    if (taken := n_bytes + (of_table or 0)) > most:
+        texts = (", or leave out its texts and columns with ", Named("keep_text", False)) if n_bytes <= most else ()
+        raise DataError(f"{name} takes about {format_size(taken)} of memory once it is read, of which a page may take "
+                        f"{format_size(most)}; give a part of it", *texts, ", or read it with Python or the command line")
 
 
 def main() -> int:
@@ -131,8 +145,9 @@ def main() -> int:
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 raise DataError(f"{name} is neither a file nor a folder but a device or a pipe; give a file")
         found = load_data(name, kind, **request["options"])
-        table = getattr(found, "table", None)
-        answer = {"file": found.save(request["folder"]).name, "table": table and table.save(request["folder"]).name}
+        table, file = getattr(found, "table", None), found.save(request["folder"])
+        _check_size(name, found.memory_bytes + COPIES * file.stat().st_size, table and table.memory_bytes, request["most"])
+        answer = {"file": file.name, "table": table and table.save(request["folder"]).name}
     except InputError as error:
         answer = {"parts": [*map(_plain, error.parts)], "field": error.field}
     except MemoryError:
