@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import shutil
 import socket
 from dataclasses import fields
 
@@ -13,7 +14,7 @@ from workbench.dashboard.compare.fields import choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import check_waiting, start_runs
+from workbench.dashboard.compare.starting import check_memory, check_waiting, planned_of, start_runs
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.policy import LOOK_ONLY, OF_OTHERS, Limits, Policy, PolicyError
 from workbench.dashboard.shared.run_monitor import Follower
@@ -22,11 +23,15 @@ from workbench.dashboard.topics.page import TopicsPage
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.errors import InputError
+from workbench.runs.execution.memory_check import predict_memory
 from workbench.runs.execution.run import Run
 from workbench.runs.settings import ModelSettings
 from workbench.runs.spec import make_spec
+from workbench.runs.store.archive import CORPORA, get_corpus
 from workbench.runs.store.create import create_run
 from workbench.runs.store.notes import read_notes
+from workbench.runs.store.status import RUNNING
+from workbench.runs.store.writer import RunWriter
 
 OUTSIDE = (
     "../secret.txt", "a/../../secret.txt", "/etc/passwd", "//etc/passwd", "~/secret.txt", "~root/.profile", "link.txt",
@@ -184,7 +189,8 @@ def test_limits_stand_under_start_where_a_machine_of_ones_own_has_none(ruled):
     assert "New runs" in said() and "At most" not in said()
     ruled(limits=OF_OTHERS._replace(memory=0.5, waiting=math.inf))
     assert (
-        "At most 50 runs a start, 200 runs a page, 1,000 topics or states, 100,000 iterations, 0.5 GB of memory." in said()
+        "At most 50 runs a start, 200 runs a page, 1,000 topics or states, 100,000 iterations, 0.5 GB of memory of all runs at "
+        "work." in said()
     )
     ruled(limits=Limits(topics=200, pages=9))
     assert ">At most 200 topics or states.<" in said()
@@ -217,6 +223,29 @@ def test_runs_that_go_on_count_among_the_unfinished(ruled, halves, tmp_path):
     page.steering.press("resume")
     assert "1 runs may be unfinished at a time here, and these are 2" in page.steering.said.object
     assert [Run(path).state for path in paths] == ["stopped", "stopped"]
+
+
+def test_runs_at_work_count_in_the_memory_that_others_may_take(ruled, halves, tmp_path):
+    train, test = halves
+    specs = [make_spec(train, "svb", name=name, test=test) for name in ("one", "two")]
+    one, two = (create_run(tmp_path / "runs", spec, train, test) for spec in specs)
+    coming = planned_of(two)
+    ruled(limits=Limits(memory=1.5e-9 * predict_memory(coming).total))
+    check_memory(one.parent, [coming, coming], 1)
+    with RunWriter(one) as writer:
+        writer.beat(RUNNING)
+        with pytest.raises(PolicyError, match=r"of memory beside 1 run at work, where 0\.\d+ GB may be taken at once here"):
+            check_memory(one.parent, [coming], 1)
+        check_memory(one.parent, [planned_of(one)], 1)
+        page = ComparePage(one.parent)
+        page._monitor.look()
+        page.tick()
+        page.table.chosen = ["two"]
+        page.steering.press("resume")
+        assert "beside 1 run at work" in page.steering.said.object and Run(two).state == "stopped"
+        shutil.rmtree(one.parent / CORPORA)
+        get_corpus.cache_clear()
+        check_memory(one.parent, [coming], 1)
 
 
 def test_where_too_many_pages_are_open_another_says_so(ruled, tmp_path, monkeypatch):

@@ -42,8 +42,9 @@ def serve(
         "--data", help="Folder from which others may read corpora; may be given several times.", metavar="DIR",
         rich_help_panel=OTHERS)] = None,
     limits: Annotated[list[str] | None, typer.Option(
-        "--limit", help="The most of something: start, session, waiting (runs), pages, topics, iterations, memory (GB), as "
-        "topics=200; inf lifts it. May be given several times.", metavar="NAME=N", rich_help_panel=OTHERS)] = None,
+        "--limit", help="The most of something: start, session, waiting (runs), pages, topics, iterations, memory (GB of all "
+        "runs at work), as topics=200; inf lifts it. May be given several times.", metavar="NAME=N",
+        rich_help_panel=OTHERS)] = None,
 ) -> None:
     """Serve the dashboard, on this machine only unless told otherwise; runs of the store appear by themselves."""
     from workbench.dashboard.server.serve import Serving

@@ -1,5 +1,6 @@
 """The runs that the form describes: how many they are, about how long they will take, and their start."""
 
+import contextlib
 import math
 import os
 from collections.abc import Iterable, Iterator
@@ -21,11 +22,13 @@ from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.forecast import duration
 from workbench.runs.execution.grid import lay_out
-from workbench.runs.execution.memory_check import Planned, at_a_time, memory_forecast, unfinished
+from workbench.runs.execution.memory_check import Planned, at_a_time, memory_forecast, predict_memory, unfinished
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run, make_runs
+from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import load_data, named_set, named_sets
 from workbench.runs.spec import model_fields
+from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.places import run_paths
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED, read_status
@@ -104,8 +107,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     store, jobs, corpus = Path(store), values["jobs"], data_of(values["corpus"], values["read"], values["engines"][0])
     cells = shared([cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)])
     coming = unfinished(store, cells)
-    check_memory(coming, jobs)
     with STARTING:
+        check_memory(store, coming, jobs)
         check_waiting(store, len(coming))
         runs = list(dict.fromkeys(make_runs(store, cells, jobs)))
     finished = [run for run in runs if run.state == FINISHED]
@@ -135,13 +138,34 @@ def _at_work(path: Path) -> bool:
         return False
 
 
-def check_memory(coming: list[Planned], jobs: int) -> None:
-    """Raises PolicyError for runs that take more memory at a time than visitors may ask for."""
+def check_memory(store: Path, coming: list[Planned], jobs: int) -> None:
+    """Raises PolicyError where runs would take more memory than they may, together with the unfinished ones of the store.
+
+    Of all runs the largest `SLOTS` are counted, as no more of a store compute at a time.
+    """
     most = policy().limits.memory
-    if most < math.inf and at_a_time(coming, jobs) > most * 1e9:
-        needed = memory_forecast(coming, jobs)
-        raise PolicyError(f"these runs take {needed}, where {most:g} GB may be taken at once here; take fewer topics, or fewer "
-                          "runs at a time")
+    if most == math.inf or not coming:
+        return
+    names = {run.spec.name for run in coming}
+    there = list(_readable(path for path in run_paths(store) if path.name not in names and _at_work(path)))
+    new = sorted(coming, key=lambda run: predict_memory(run).total, reverse=True)[:jobs]
+    if at_a_time([*new, *there], SLOTS) > most * 1e9:
+        others = f" beside {counted(len(there))} at work" if there else ""
+        raise PolicyError(f"these runs take {memory_forecast(coming, jobs)}{others}, where {most:g} GB may be taken at once "
+                          "here; take fewer topics, or fewer runs at a time, or wait until some have ended")
+
+
+def planned_of(path: Path) -> Planned:
+    """A run of the store, with its data."""
+    spec = Run(path).spec
+    return Planned(spec, *(name and get_corpus(path.parent, name) for name in (spec.train, spec.test)))
+
+
+def _readable(paths: Iterable[Path]) -> Iterator[Planned]:
+    """The runs that can be read; the others do nothing."""
+    for path in paths:
+        with contextlib.suppress(InputError):
+            yield planned_of(path)
 
 
 def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Planned]:

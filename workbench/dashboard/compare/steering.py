@@ -4,7 +4,7 @@ from pathlib import Path
 
 import panel as pn
 
-from workbench.dashboard.compare.starting import check_waiting
+from workbench.dashboard.compare.starting import check_memory, check_waiting, planned_of
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import in_background, sentence_of
@@ -67,6 +67,7 @@ class Steering:
             began = [path for state, path in targets if action == "resume" and state != PAUSED]
             if began:
                 check_waiting(began[0].parent, len(began))
+                check_memory(began[0].parent, list(map(planned_of, began)), SLOTS)
             others = other_kernels_warning([path.name for path in began if Run(path).by_other_kernels()])
             in_line = began if len(began) > SLOTS else []
             each_of([path for _, path in targets if path not in in_line], action)

@@ -21,7 +21,7 @@ MANY = {
 }
 TOLD = {
     "start": "runs a start", "session": "runs a page", "waiting": "unfinished runs", "topics": "topics or states",
-    "iterations": "iterations", "memory": "GB of memory",
+    "iterations": "iterations", "memory": "GB of memory of all runs at work",
 }
 LOOK_ONLY = "This server is to look at: nothing can be started, changed or removed here."
 
@@ -39,7 +39,7 @@ class Limits(NamedTuple):
     pages: float = math.inf       # pages that are open at a time
     topics: float = math.inf      # K of a run: topics, super-topics, states, dimensions of a state
     iterations: float = math.inf  # of a run
-    memory: float = math.inf      # GB that the runs of one start take at a time
+    memory: float = math.inf      # GB that the runs of the store that have not ended take at a time
 
     def check(self, name: str, n: float) -> None:
         """Raises PolicyError where so many are more than may be."""
