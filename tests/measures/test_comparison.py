@@ -100,6 +100,16 @@ def test_each_data_and_each_number_of_topics_has_its_own_reference():
         assert table.attrs["reference"] == "cgs, on kos, K=2; cgs, on kos, K=20; cgs, on nips, K=2"
 
 
+def test_a_label_alone_with_its_number_of_topics_is_set_against_the_best_on_the_same_data():
+    of_20, of_100 = ({"model": WIDER | {"n_topics": k}} for k in (20, 100))
+    runs = [made_up("cvb0", [90], **of_100), made_up("cgs", [95], **of_100), made_up("cgs", [100], **of_20)]
+    table = summary(runs)
+    assert table["reference"].values.tolist() == ["cgs, K=100", "cgs, K=100", "cvb0, K=100"]
+    assert table["difference"].values.tolist() == [-5, 0, 10]
+    elsewhere = summary([*runs, made_up("cgs", [50], train="other", corpus="other", **of_20)])
+    assert elsewhere["reference"].values.tolist()[3] == "cgs, on other, K=20"
+
+
 def test_the_papers_order_is_variational_hybrid_gibbs():
     named = ["cgs", "cvb0-cgs", "cvb-cgs", "svb-cgs", "cvb0", "cvb", "vb", "svb"]
     runs = [made_up(engine, [1], train=train, corpus=train) for train in ("nips", "kos") for engine in named]

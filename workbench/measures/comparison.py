@@ -69,8 +69,8 @@ def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | N
 
     ``reference`` is a label, or the name of an engine; on other data, and of several labels with that engine, the one with the
     same data and the same model. By default it is ``cgs`` where it is there, otherwise the label with the lowest mean
-    perplexity on the same data with the same model; where no two labels of the data have the same model, as over several K, it
-    is the label with the lowest mean on that data.
+    perplexity on the same data with the same model; of a label that is alone with its model, as over several K, it is the label
+    with the lowest mean on the same data.
     """
     runs = each_run(runs)
     last = final(runs)
@@ -189,14 +189,10 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
         hint = nearest_or_all(wanted, labels, f"there are {'; '.join(labels)}", 0.4)
         raise MeasureError(f"no reference '{wanted}'; {hint}")
     chosen = {}
-
-    def alike_on(data: list[str], label: str) -> list[str]:
-        return [other for other in data if same_model(peers[other][1], peers[label][1])]
-
     for label in labels:
         on_same_data = [other for other in labels if peers[other][0] == peers[label][0]]
-        alike = alike_on(on_same_data, label)
-        if wanted is None and all(len(alike_on(on_same_data, other)) == 1 for other in on_same_data):
+        alike = [other for other in on_same_data if same_model(peers[other][1], peers[label][1])]
+        if wanted is None and len(alike) == 1:
             chosen[label] = _best(on_same_data, by_label, last["test_perplexity"].values)
             continue
         if wanted in on_same_data:
