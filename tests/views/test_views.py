@@ -9,6 +9,7 @@ from comparisons import made_up, tiny_comparison, tiny_run
 from workbench.dashboard.shared.shell import read_style
 from workbench.engines import ENGINES
 from workbench.measures import PAPERS_ORDER, MeasureError, mean_curves
+from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.views import (
     final_perplexities,
     objective_curves,
@@ -108,10 +109,12 @@ def test_every_colour_is_seen_on_paper_and_on_a_dark_page():
     css = read_style("page.css")
     cards = set(re.findall("--wb-card: (#[0-9a-f]{6})", css))
     assert len(cards) == 2
+    by_default = {OF_ENGINE[engine].colour for engine in DEFAULT_ENGINES}
     for colour in {*COLOURS, *(look.colour for look in OF_ENGINE.values())}:
         for card in cards:
             light, dark = sorted((luminance(colour), luminance(card)), reverse=True)
-            assert (light + 0.05) / (dark + 0.05) >= 3, (colour, card)
+            least = 3.5 if colour in by_default else 3  # with both cards no colour has more than 4.1
+            assert (light + 0.05) / (dark + 0.05) >= least, (colour, card)
 
 
 def luminance(colour: str) -> float:
