@@ -9,7 +9,7 @@ from toys import simulated
 import workbench as wb
 from workbench.corpus.document_table import DocumentTable
 from workbench.measures import group_differences, spec_of, topics_by_group, topics_over_time, with_columns
-from workbench.report.drawing import draw, inline
+from workbench.report.drawing import _figure, draw, inline
 from workbench.views.every import draw_view, pictures
 from workbench.views.groups import OTHERS, against_controls, group_controls
 from workbench.views.periods import period_controls
@@ -39,6 +39,26 @@ def test_they_are_drawn_of_runs_whose_documents_have_labels_or_times(run_and_cor
     assert names(run_and_corpus[0]) == NAMES and names(fitted()[0]) == []
     assert names(fitted(labels=("a",) * 20, times=(1990,) * 20)[0]) == []  # nothing to compare
     assert names(fitted(times=(1990, 1991) * 10)[0]) == NAMES[:1]
+
+
+@pytest.mark.slow
+def test_a_figure_on_one_column_fits_on_a_page_without_its_rows_coming_closer():
+    """Five engines with 60 topics each, all figures."""
+    corpus = replace(simulated(20, 15, 30), labels=("a", "b", "", "b") * 5, times=DATES * 4)
+    train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
+    engines = ("svb", "vb", "cvb", "cvb0", "cgs")
+    runs = [wb.fit(train, engine, 60, n_iterations=2, test=test, burn_in=0, progress=False) for engine in engines]
+    found = {picture.name: picture for picture in pictures(runs, 1, {spec_of(runs[0]).train: train})}
+    assert {*NAMES[1:], "coherence", "topic-sizes", "state-and-average", "topic-words-cgs", "topic-flow-svb-to-vb"} <= set(found)
+    for picture in found.values():
+        assert _figure(picture.panels, 1, picture.legend, picture.height).get_figheight() <= 9.5, picture.name
+        assert len(picture.panels) * (picture.height or 0) <= 11, picture.name  # rows of 0.135 in keep 0.11; letters have 0.09
+    assert [len(found[name].panels) for name in ("topic-sizes", "state-and-average", "coherence", "group-differences")] == [
+        5, 5, 4, 4]
+    for name in ("coherence", "group-differences"):
+        assert "Of 5 panels 4 are drawn, as many as fit on one column of a page; the table has all." in found[name].caption
+        assert len({row[0] for row in found[name].rows}) == 5
+    assert "Of more than 10 topics the 5 best and the 5 worst are drawn" in found["coherence"].caption
 
 
 def test_shares_over_time_are_those_of_the_measure(run_and_corpus):

@@ -28,6 +28,10 @@ OF_PAGE = {FILLED["dirichlet"]: "level", FILLED["observed"]: "known"}
 OF_MATPLOTLIB = {"QuadMesh": "QuadMesh", "Polygons": "PatchCollection", "Points": "PathCollection"}
 """What matplotlib calls its groups of the elements that can have texts of their parts."""
 MOST_ACROSS = 3
+SHAPES = {1: 0.62, 2: 0.72, 3: 0.78}
+"""Height of a panel of curves for its width, by how many stand side by side."""
+HIGHEST = 9.0
+"""Inches that a figure on one column may be high: a page of a journal."""
 LETTER, LINE, SAMPLE = 0.075, 0.185, 0.55
 """Inches that a letter and a line of a legend or a title take, at 8 points, and the line beside a name."""
 NARROW, BELOW = 0.062, 0.4
@@ -47,7 +51,8 @@ def draw(
     Parameters
     ----------
     panels : list of holoviews.Overlay
-        Drawn side by side on two columns of a journal page (7 in), one below the other on one (3.4 in).
+        Drawn side by side on two columns of a journal page (7 in), one below the other on one (3.4 in), where panels of curves
+        that would not fit on the page stand two by two. No figure on one column is higher than the page.
     height : float, optional
         Inches of each panel; by default what suits curves.
     title, caption : str
@@ -84,11 +89,12 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    across = 1 if columns == 1 else min(len(panels), MOST_ACROSS)
+    high = not height and len(panels) * SHAPES[1] * WIDTHS[1] > HIGHEST
+    across = min(len(panels), MOST_ACROSS if columns == 2 else 2 if high else 1)
     down = math.ceil(len(panels) / across)
     whole = columns == 1 or len(panels) > 1 or height
     width = WIDTHS[columns] if whole else 0.65 * WIDTHS[columns]
-    height = height or {1: 0.62, 2: 0.72, 3: 0.78}[across] * width / across
+    height = height or SHAPES[across] * width / across
     figure = Figure((width, down * height + 0.25), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(down, across, squeeze=False)
@@ -117,7 +123,8 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
         beside = min(len(told), max(1, int(WIDTHS[columns] // (SAMPLE + LETTER * max(map(len, entries))))))
         figure.legend(list(entries.values()), told, loc="outside upper center", ncols=beside)
         more += max(math.ceil(sum(name.count("\n") + 1 for name in told) / beside) - USUAL_LINES, 0)
-    figure.set_figheight(figure.get_figheight() + LINE * more)
+    height = figure.get_figheight() + LINE * more
+    figure.set_figheight(min(height, HIGHEST) if columns == 1 else height)
     return figure
 
 

@@ -4,6 +4,8 @@ from workbench.views.style import INK, RC
 
 ROW = 0.135
 """Height of a line of small letters, inches."""
+PAGE = 8.5
+"""Inches of a page of paper that a figure may take."""
 
 
 def element(kind: str, *data, label: str = "", vdims=None, **look):
@@ -61,6 +63,11 @@ def option(panel, name: str):
 def height_of(panels: list) -> float:
     """Inches of the highest of panels that have a height of their own."""
     return max(option(each, "fig_inches")[1] for each in panels)
+
+
+def rows_below(n_panels: int, above: float, most: int, fewest: int) -> int:
+    """Rows of names that each of so many panels may have, one below the other on a page; ``above``: inches beside the rows."""
+    return min(max(int((PAGE / n_panels - above) / ROW), fewest), most)
 
 
 def fitting(text: str, letters: int) -> str:

@@ -8,15 +8,18 @@ import xarray as xr
 
 from workbench.measures import group_differences, topics_by_group
 from workbench.measures.groups import COLUMN, columns_of
-from workbench.views.elements import ROW, axis, element, fitting, height_of, panel
+from workbench.views.elements import ROW, axis, element, fitting, height_of, panel, rows_below
 from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, View, fitting_panels, rows_of
 from workbench.views.style import COLOURS, GREY, RC
 from workbench.views.topics import names_of_topics
 
 SHARES = ("group", "topic", "share", "low", "high", "lift", "n_documents", "n_tokens")
 DIFFERENCES = ("group", "topic", "difference", "low", "high", "one", "other")
-MOST_GROUPS, MOST_TOPICS, MOST_APART = 24, 60, 24
-"""Columns and rows of a heat map, and topics of a comparison; the table has all."""
+MOST_GROUPS, MOST_TOPICS, MOST_APART, FEWEST = 24, 60, 24, 9
+"""Columns and rows of a heat map, and topics of a comparison; where several are on one column of a page, at least so many of
+both topics. The table has all."""
+ABOVE_MAP, ABOVE_APART = 1.7, 0.9
+"""Inches of a heat map, and of a comparison, beside its rows."""
 MOST_CHOICES = 200
 OTHERS = "all other documents"
 LIFT = 2.0
@@ -39,7 +42,7 @@ def by_group_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
     called = [f"{fitting(str(one), 18)} ({n:,})" for one, n in zip(groups, found["n_documents"].values.tolist(), strict=True)]
     return panel(
         [mesh], title=f"{title}, full colour: {2**LIFT:g} times".removeprefix(", "), aspect="auto", show_grid=False,
-        fig_inches=(3.4, 1.7 + max(ROW * len(numbers), 0.8)), xrotation=90, xticks=list(enumerate(called)),
+        fig_inches=(3.4, ABOVE_MAP + max(ROW * len(numbers), 0.8)), xrotation=90, xticks=list(enumerate(called)),
         yticks=[(-at, names[number]) for at, number in enumerate(numbers)],
         fig_rcparams=RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5},
     )
@@ -59,7 +62,7 @@ def group_differences_view(found: xr.Dataset, names: dict[int, str], title: str 
     parts.append(element("Points", (apart, places), [x, y], color=COLOURS[0], s=12))
     numbers = found["topic"].values.tolist()
     return panel(
-        parts, title=title, aspect="auto", fig_inches=(3.4, 0.9 + max(ROW * len(numbers), 0.8)),
+        parts, title=title, aspect="auto", fig_inches=(3.4, ABOVE_APART + max(ROW * len(numbers), 0.8)),
         ylim=(0.5 - len(numbers), 0.5), yticks=[(place, names[number]) for place, number in zip(places, numbers, strict=True)],
         fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
@@ -82,8 +85,9 @@ def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Itera
         rows += rows_of(label, run, found.to_dataframe().reset_index()[list(SHARES)])
         drawn_of[label] = run, column, found
     drawn, left_out = fitting_panels(drawn_of)
+    most = MOST_TOPICS if shown.columns == 2 or not drawn else rows_below(len(drawn), ABOVE_MAP, MOST_TOPICS, FEWEST)
     for label, (run, column, found) in drawn.items():
-        some = _largest(found)
+        some = _largest(found, most)
         hidden = hidden or some.sizes != found.sizes
         panels.append(by_group_view(some, names_of_topics(run, 3, 28), f"{label}, by {column}".removeprefix(", ")))
         hover.append(_cell_texts(some, names_of_topics(run, 6, 80)))
@@ -118,15 +122,17 @@ def draw_group_differences(view: View, shown: SideBySide, group: str | None = No
         found = group_differences(run, sides, group, OTHERS)
         rows += rows_of(label, run, [[group, *row] for row in found.to_dataframe().reset_index()[
             list(DIFFERENCES[1:])].itertuples(index=False)])
-        runs[label] = run, _furthest(found)
+        runs[label] = run, found
     drawn, left_out = fitting_panels(runs)
-    for label, (run, found) in drawn.items():
+    most = MOST_APART if shown.columns == 2 or not drawn else rows_below(len(drawn), ABOVE_APART, MOST_APART, FEWEST)
+    for label, (run, every) in drawn.items():
+        found = _furthest(every, most)
         panels.append(group_differences_view(found, names_of_topics(run, 3, 28), label))
         hover.append(_point_texts(found, names_of_topics(run, 6, 80), group))
     if panels:
         yield view.picture(
             f"How much larger the share of each topic is in the documents of the group {group!r} than in {OTHERS}, with "
-            f"Welch's 95 % intervals over documents, in percentage points: the {MOST_APART} topics at most that differ most; "
+            f"Welch's 95 % intervals over documents, in percentage points: the {most} topics at most that differ most; "
             "the table has all. An interval is of one topic by itself; of many topics some differ by chance. One run of each "
             f"label.{left_out}",
             panels, [*WHOSE, *DIFFERENCES], rows, legend=False, height=height_of(panels),
@@ -145,16 +151,16 @@ def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
     return dict(itertools.islice(found.items(), MOST_CHOICES))
 
 
-def _largest(found: xr.Dataset) -> xr.Dataset:
-    """The groups of the most documents, in their order, and the topics of the most tokens, largest first."""
+def _largest(found: xr.Dataset, most: int) -> xr.Dataset:
+    """The groups of the most documents, in their order, and so many topics of the most tokens, largest first."""
     groups = np.sort(np.argsort(-found["n_documents"].values, kind="stable")[:MOST_GROUPS])
     sizes = (found["share"].fillna(0) * found["n_tokens"]).sum("group").values
-    return found.isel(group=groups, topic=np.argsort(-sizes, kind="stable")[:MOST_TOPICS])
+    return found.isel(group=groups, topic=np.argsort(-sizes, kind="stable")[:most])
 
 
-def _furthest(found: xr.Dataset) -> xr.Dataset:
-    """The topics that differ most, the largest difference first."""
-    some = np.argsort(-np.abs(found["difference"].values), kind="stable")[:MOST_APART]
+def _furthest(found: xr.Dataset, most: int) -> xr.Dataset:
+    """So many topics that differ most, the largest difference first."""
+    some = np.argsort(-np.abs(found["difference"].values), kind="stable")[:most]
     return found.isel(topic=np.sort(some))
 
 

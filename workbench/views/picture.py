@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
 from workbench.measures.selection import grouped
 from workbench.runs.afterwards.heldout_by_document import Scored
+from workbench.views.elements import PAGE
 from workbench.views.style import Look, looks
 
 WHOSE = ("label", "run", "seed")
@@ -91,7 +92,8 @@ class View(NamedTuple):
 
     def pictures(self, shown: SideBySide, **options) -> list[Picture]:
         """The pictures of the runs, none where no run fits."""
-        return list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
+        found = list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
+        return list(map(on_a_page, found)) if shown.columns == 1 else found
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,15 @@ def fitting_panels(by_label: dict) -> tuple[dict, str]:
     hidden = len(by_label) - MOST_PANELS
     shown = dict(list(by_label.items())[:MOST_PANELS])
     return shown, f" {hidden} further labels are in the table only." if hidden > 0 else ""
+
+
+def on_a_page(picture: Picture) -> Picture:
+    """The picture with as many panels as a page has room for below each other, and a sentence about the others."""
+    most, n_panels = max(int(PAGE / picture.height), 1) if picture.height else MOST_PANELS, len(picture.panels)
+    if n_panels <= most:
+        return picture
+    fewer = f"Of {n_panels} panels {most} are drawn, as many as fit on one column of a page; the table has all."
+    return replace(picture, panels=picture.panels[:most], caption=f"{picture.caption} {fewer}")
 
 
 def capital(text: str) -> str:

@@ -16,7 +16,7 @@ from workbench.measures import (
     used_topics,
 )
 from workbench.views.curves import dimension
-from workbench.views.elements import ROW, axis, bare_panel, element, fitting, panel, text_labels
+from workbench.views.elements import PAGE, ROW, axis, bare_panel, element, fitting, panel, text_labels
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
 from workbench.views.style import COLOURS, INK, RC
 
@@ -24,8 +24,6 @@ ACROSS = 5
 """Topics side by side on two columns of a page: words of 14 letters fit."""
 MOST_LETTERS = 15
 MOST_TOPICS, MOST_WORDS, FEWEST_WORDS, TABLE_WORDS = 40, 10, 4, 20
-PAGE = 8.5
-"""Height that a figure of words may have, inches: one page of paper."""
 BASE, LENGTH = 0.5, 0.3
 """Where bars begin, and how long the longest is, as shares of the width of a topic."""
 
@@ -78,7 +76,8 @@ def draw_words(
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
         sizes, words = topic_sizes(run), top_words(run, n_words or TABLE_WORDS, relevance)
         largest = topics_by_size(run) if topics is None else topics
-        drawn = largest[:MOST_TOPICS]
+        most_down = int(PAGE / ROW / (FEWEST_WORDS + 1.8))
+        drawn = largest[: min(MOST_TOPICS, across * most_down)]
         room = PAGE / ROW / math.ceil(len(drawn) / across) - 1.8
         most = n_words if n_words and len(drawn) == 1 else MOST_WORDS
         n_drawn = min(max(int(room), FEWEST_WORDS), most, words.sizes["rank"])

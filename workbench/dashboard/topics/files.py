@@ -122,7 +122,7 @@ def scores_file(shown: Shown, form: str, columns: int = 1) -> File:
     run, found, name = shown._replace(labels={}).counts(), scores_of(shown.moment), f"{shown.name}-coherence"
     if form == "csv":
         return _csv(name, _with_labels(found.to_dataframe().reset_index(), shown.labels).set_index("topic"))
-    picture = scores_picture(run, found, name, f"Coherence of the topics, {shown.name}")
+    picture = scores_picture(run, found, name, f"Coherence of the topics, {shown.name}", columns)
     return picture_file(picture, gather_begun(shown.moment.path), form, columns)
 
 
