@@ -106,6 +106,8 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
         equal = option(panel, "aspect") == "equal"
         axes.set_aspect("equal" if equal else "auto")  # otherwise the layout decides, not the element
         axes.title.set_text(textwrap.fill(axes.get_title(), int(width / across / LETTER)))
+        if axes.get_ylabel() == " ":  # rows of names: a title over the middle of what is beside them would be cut
+            axes.title.set(horizontalalignment="right", x=1)
         axes.set_ylabel(textwrap.fill(axes.get_ylabel(), max(int((height - BELOW) / NARROW), 10)) or axes.get_ylabel())
         for part in plot.subplots.values():
             if isinstance(part.handles.get("artist"), Line2D):

@@ -18,7 +18,7 @@ COHERENCES = {
     "npmi": "NPMI the mean normalised pointwise mutual information of the pairs (from -1 to 1)",
     "c_v": "c_v the mean cosine of the words' NPMI with that of all",
 }
-MOST_TOPICS, FEWEST = 40, 10
+MOST_TOPICS, FEWEST = 40, 8
 """Rows of a panel, and the least of several on one column of a page."""
 ABOVE = 0.45
 """Inches of a panel beside its rows."""
@@ -97,7 +97,8 @@ def scores_picture(run: xr.Dataset, found: xr.Dataset, name: str, title: str, co
 
 
 def _most(n_panels: int, columns: int) -> int:
-    return MOST_TOPICS if columns == 2 or not n_panels else rows_below(n_panels, ABOVE, MOST_TOPICS, FEWEST)
+    """Rows of each panel, an even number."""
+    return MOST_TOPICS if columns == 2 or not n_panels else rows_below(n_panels, ABOVE, MOST_TOPICS, FEWEST) // 2 * 2
 
 
 def _said(most: int) -> str:
