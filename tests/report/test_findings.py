@@ -9,6 +9,7 @@ from comparisons import made_up
 
 import workbench as wb
 from workbench.cli import main
+from workbench.measures import top_words, topics_by_size
 from workbench.report.files import ReportError
 from workbench.report.findings import findings, listed, once
 from workbench.report.gathering import gather
@@ -67,7 +68,8 @@ def test_the_page_begins_with_them_and_its_contents_lead_to_sections(store, tmp_
 def test_tables_are_written_as_markdown_and_latex(store, tmp_path):
     paths = [str(run.path) for run in wb.open_runs(store)]
     assert main(["report", *paths, "--out", str(tmp_path / "r.html"), "--tables", "md,tex"]) == 0
-    assert {path.name for path in tmp_path.glob("*.*")} == {"r.html", "result.md", "result.tex", "cost.md", "cost.tex"}
+    names = {f"{table}.{form}" for table in ("result", "cost", "topics", "runs") for form in ("md", "tex")}
+    assert {path.name for path in tmp_path.glob("*.*")} == {"r.html"} | names
     lines = (tmp_path / "result.md").read_text().splitlines()
     assert lines[0].startswith("| engine | runs | iterations | held-out perplexity |") and len(lines) == 4
     table = pd.DataFrame([[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]])
@@ -83,5 +85,32 @@ def test_tables_are_written_as_markdown_and_latex(store, tmp_path):
         wb.write_tables(wb.open_runs(store), tmp_path, "docx")
 
 
+def rows_of(path) -> list[list[str]]:
+    """The cells of a table in Markdown, its heads first."""
+    lines = path.read_text().splitlines()
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in [lines[0], *lines[2:]]]
+
+
+def test_the_tables_of_topics_and_of_runs_say_what_the_page_says(store, tmp_path):
+    wb.write_tables(wb.open_runs(store), tmp_path)
+    heads, *topics = rows_of(tmp_path / "topics.md")
+    assert heads == ["engine", "topic", "share of tokens", "most probable words"] and len(topics) == 2 * 3
+    first = next(run for run in wb.open_runs(store) if run.spec.engine == topics[0][0] and run.spec.seed == 0).dataset()
+    size, words = topics_by_size(first), top_words(first, 12)["word"]
+    assert [int(row[1]) for row in topics[:3]] == size and topics[0][3].split() == words.sel(topic=size[0]).values.tolist()
+    heads, *runs = rows_of(tmp_path / "runs.md")
+    assert heads[:5] == ["engine", "run", "seed", "iteration", "held-out perplexity"]
+    assert {row[1] for row in runs} == {run.name for run in wb.open_runs(store)}
+    perplexities = {run.name: float(run.progress()["test_perplexity"][-1]) for run in wb.open_runs(store)}
+    assert all(float(row[4]) == pytest.approx(perplexities[row[1]], abs=0.06) for row in runs)
+    tex = (tmp_path / "topics.tex").read_text()
+    assert "{lrrp{0.6\\linewidth}}" in tex and " \\% &" in tex
+
+
+def test_runs_without_counts_have_no_table_of_topics(tmp_path):
+    written = wb.write_tables(seeds("cgs", 100.0, 104.0), tmp_path, "md")
+    assert [path.name for path in written] == ["result.md", "cost.md", "runs.md"]
+
+
 def test_a_bar_in_a_name_does_not_break_a_table():
-    assert markdown(["a|b"], [["c|d"]]) == "| a\\|b |\n| --- |\n| c\\|d |\n"
+    assert markdown(["a|b"], [["c|d"]], ["l"]) == "| a\\|b |\n| --- |\n| c\\|d |\n"

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import gather
-from workbench.report.tables import label_rows
+from workbench.report.gathering import Gathered, gather
+from workbench.report.tables import NONE, label_rows, run_rows, topic_tables
+from workbench.views import SideBySide
 
 FORMS = ("md", "tex")
 RESULT = {
@@ -15,11 +16,21 @@ COST = {
     "label": "engine", "elapsed": "inference (s)", "cpu_time": "CPU (s)", "updates": "site updates",
     "time_per_update": "ns per update", "time_to": "seconds to {target}",
 }
-TABLES = {"result": RESULT, "cost": COST}
+TOPICS = {"label": "engine", "number": "topic", "node": "of", "share": "share of tokens", "words": "most probable words"}
+RUNS = {
+    "label": "engine", "name": "run", "seed": "seed", "iteration": "iteration", "test_perplexity": "held-out perplexity",
+    "test_perplexity_state": "of the state", "test_perplexity_average": "running average", "elapsed": "inference (s)",
+    "cpu_time": "CPU (s)",
+}
+LEFT = {"label": "l", "name": "l", "node": "l", "words": "p{0.6\\linewidth}"}
+"""Columns of text, and how LaTeX sets them; all others are numbers."""
 
 
 def write_tables(runs, folder=".", forms=FORMS, reference: str | None = None, store=None) -> list[Path]:
-    """Writes result and cost of runs as ``result.md``, ``result.tex``, ``cost.md`` and ``cost.tex``; their paths.
+    """Writes the tables of a report, each as Markdown and as LaTeX, such as ``result.md`` and ``result.tex``; their paths.
+
+    ``result`` and ``cost`` have a row for each label, ``topics`` one for each topic of a run of each label, of runs that come
+    with their counts, and ``runs`` one for each run.
 
     Parameters
     ----------
@@ -36,29 +47,42 @@ def write_tables(runs, folder=".", forms=FORMS, reference: str | None = None, st
     forms = (forms,) if isinstance(forms, str) else tuple(forms)
     if unknown := [form for form in forms if form not in FORMS]:
         raise ReportError(f"tables are written as {' and '.join(FORMS)}; got {unknown[0]!r}")
-    rows, against, target = label_rows(gather(runs, store), reference)
+    found = gather(runs, store)
+    labels, against, target = label_rows(found, reference)
+    cost = {key: head for key, head in COST.items() if key != "time_to" or target}
+    tables = {"result": (RESULT, labels), "cost": (cost, labels), "topics": (TOPICS, _topic_rows(found)),
+              "runs": (RUNS, run_rows(found))}
     written = []
-    for name, columns in TABLES.items():
-        there = {key: head.format(against=against, target=target) for key, head in columns.items()
-                 if (key != "time_to" or target) and any(row[key] not in ("", "–") for row in rows)}
+    for name, (columns, rows) in tables.items():
+        there = [key for key in columns if any(row[key] not in ("", NONE) for row in rows)]
+        heads = [columns[key].format(against=against, target=target) for key in there]
         cells = [[str(row[key]) for key in there] for row in rows]
-        for form in forms:
-            text = {"md": markdown, "tex": latex}[form](list(there.values()), cells)
+        for form in forms if rows else ():
+            text = {"md": markdown, "tex": latex}[form](heads, cells, [LEFT.get(key, "r") for key in there])
             written.append(put_file(Path(folder) / f"{name}.{form}", text.encode()))
     return written
 
 
-def markdown(heads: list[str], cells: list[list[str]]) -> str:
-    """A table in Markdown, the first column to the left."""
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *cells]
+def _topic_rows(found: list[Gathered]) -> list[dict]:
+    """A row for each topic of a run of each label, its words as one text."""
+    counted = SideBySide([each.dataset for each in found]).first("phi", "n_kw")
+    return [
+        topic | {"label": run["label"], "words": " ".join(one["word"] for one in topic["words"])}
+        for run in topic_tables(counted) for topic in run["topics"]
+    ]
+
+
+def markdown(heads: list[str], cells: list[list[str]], columns: list[str]) -> str:
+    """A table in Markdown; ``columns`` are those of LaTeX: "r" is to the right."""
+    lines = [heads, ["---:" if column == "r" else "---" for column in columns], *cells]
     return "".join(f"| {' | '.join(one.replace('|', chr(92) + '|') for one in line)} |\n" for line in lines)
 
 
-def latex(heads: list[str], cells: list[list[str]]) -> str:
+def latex(heads: list[str], cells: list[list[str]], columns: list[str]) -> str:
     """A table in LaTeX, with rules of booktabs."""
     import pandas as pd
 
     table = pd.DataFrame(cells, columns=heads)
     told = table.style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis=1)
-    text = told.to_latex(hrules=True, column_format="l" + "r" * (len(heads) - 1))
+    text = told.to_latex(hrules=True, column_format="".join(columns))
     return text.replace("±", "$\\pm$").replace("−", "$-$").replace("…", "\\ldots{}").replace("–", "--")
