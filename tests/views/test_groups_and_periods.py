@@ -11,7 +11,7 @@ from workbench.corpus.document_table import DocumentTable
 from workbench.measures import group_differences, spec_of, topics_by_group, topics_over_time, with_columns
 from workbench.report.drawing import _figure, draw, inline
 from workbench.views.every import draw_view, pictures
-from workbench.views.groups import OTHERS, against_controls, group_controls
+from workbench.views.groups import OTHERS, against_controls, by_group_view, group_controls
 from workbench.views.periods import period_controls
 
 pytest.importorskip("holoviews")
@@ -51,17 +51,23 @@ def test_a_figure_on_one_column_fits_on_a_page_without_its_rows_coming_closer():
     found = {picture.name: picture for picture in pictures(runs, 1, {spec_of(runs[0]).train: train})}
     assert {*NAMES[1:], "coherence", "topic-sizes", "state-and-average", "topic-words-cgs", "topic-flow-svb-to-vb"} <= set(found)
     for picture in found.values():
-        figure = _figure(picture.panels, 1, picture.legend, picture.height)
-        assert figure.get_figheight() <= 9.5, picture.name
-        figure.draw_without_rendering()
-        titles = [axes.title.get_window_extent() for axes in figure.axes]
-        assert all(title.x0 >= 0 and title.x1 <= figure.bbox.x1 for title in titles), picture.name
+        assert _figure(picture.panels, 1, picture.legend, picture.height).get_figheight() <= 9.5, picture.name
         assert len(picture.panels) * (picture.height or 0) <= 11, picture.name  # rows of 0.135 in keep 0.11; letters have 0.09
     assert [len(found[name].panels) for name in ("topic-sizes", "state-and-average", "coherence", "group-differences")] == [
         5, 5, 5, 4]
     fewer = "Of 5 panels 4 are drawn, as many as fit on one column of a page; the table has all."
     assert fewer in found["group-differences"].caption and len({row[0] for row in found["group-differences"].rows}) == 5
     assert "Of more than 8 topics the 4 best and the 4 worst are drawn; the table has all." in found["coherence"].caption
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_title_over_rows_of_names_is_seen_whole(run_and_corpus, columns):
+    names = dict.fromkeys(range(3), "12 · matrix solver vectors")
+    panel = by_group_view(topics_by_group(run_and_corpus[0]), names, "svb-cgs r=1, K=20, by label")
+    figure = _figure([panel] * columns, columns, False, 3.0)
+    figure.draw_without_rendering()
+    for title in (axes.title.get_window_extent() for axes in figure.axes):
+        assert title.x0 >= 0 and title.x1 <= figure.bbox.x1
 
 
 def test_shares_over_time_are_those_of_the_measure(run_and_corpus):
