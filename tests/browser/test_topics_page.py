@@ -390,6 +390,72 @@ def test_another_run_is_matched_and_the_flow_drawn(page, store):
     until(lambda: "with=done-svb" in page.url, "the link")
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_texts_of_a_flow_are_cut_at_their_end_alone_and_lie_in_it(new_page, topics_url, store, corpus, width):
+    names = [f"of-{engine}-with-a-name-of-very-many-letters" for engine in ("cgs", "svb")]
+    for name in names:
+        if not (store / name).exists():
+            fit(corpus, name.split("-")[1], 20, n_iterations=5, store=store, name=name, progress=False)
+    page = ready(new_page(f"{topics_url}?run={names[0]}&with={names[1]}", width=width), 20)
+    matching = card(page, "matching")
+    until(lambda: matching.locator("svg.flow g.node").count() == 40, "the flow")
+    texts = matching.locator("svg.flow text")
+    beyond = """texts => texts.filter(text => {
+      const [own, flow] = [text, text.ownerSVGElement].map(one => one.getBoundingClientRect())
+      return own.left < flow.left - 1 || own.right > flow.right + 1
+    }).map(text => text.textContent)"""
+    until(lambda: texts.evaluate_all(beyond) == [], "all texts lie in the flow")
+    pairs = match_topics(*map(open_run, (store / name for name in names)))
+    back = {int(other): int(topic) for topic, other in zip(pairs["topic"].values, pairs["matched"].values, strict=True)}
+    numbers = [text.split(" · ")[0].rstrip("…") for text in matching.locator("g.node text").all_text_contents()]
+    assert set(numbers) == {*map(str, range(20)), *(f"{at} = {back[at]}" for at in range(20))}
+    first, second = matching.locator("svg.flow text.name").all_text_contents()
+    assert names[0].startswith(first.rstrip("…")) and names[1].startswith(second.rstrip("…"))
+    assert (first == names[0]) == (width == 1440)
+
+
+def test_no_number_of_the_map_lies_on_another_and_zoom_makes_room_for_more(new_page, topics_url, store, corpus):
+    fit(corpus, "cgs", 60, n_iterations=5, store=store, name="many", progress=False)
+    page = ready(new_page(f"{topics_url}?run=many", width=1440), 60)
+    found = """() => {
+      const shown = deep('.map .number').filter(one => getComputedStyle(one).visibility !== 'hidden')
+      const boxes = shown.map(one => one.getBoundingClientRect())
+      const on = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.4 * a.height
+      return [shown.length, boxes.filter((one, at) => boxes.some((other, to) => to < at && on(one, other))).length]
+    }"""
+    view = "() => deep('svg.map')[0].getAttribute('viewBox').split(' ').map(Number)"
+    shown, on_another = page.evaluate(found)
+    assert 0 < shown < 60 and on_another == 0
+    page.get_by_text(f"Numbers without room: {60 - shown} of 60; zoom in to see them.").wait_for()
+    for _ in range(4):
+        page.get_by_role("button", name="Zoom in").click()
+    until(lambda: page.evaluate(found)[0] > shown, "more numbers")
+    assert page.evaluate(found)[1] == 0
+    box, before = page.locator("svg.map").bounding_box(), page.evaluate(view)
+    assert before[2] == pytest.approx(420 / 1.6**4, abs=0.01)
+    page.mouse.move(box["x"] + 150, box["y"] + 150)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 110, box["y"] + 130, steps=4)
+    page.mouse.up()
+    left, top, wide, _ = page.evaluate(view)
+    unit = wide / box["width"]
+    assert [left, top] == pytest.approx([before[0] + 40 * unit, before[1] + 20 * unit], abs=0.05)
+    assert pressed(page) == "", "a drag chooses no topic"
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, 100)
+    until(lambda: page.evaluate(view)[2] > wide, "the wheel zooms out")
+    page.keyboard.up("Control")
+    page.get_by_role("button", name="Whole map").click()
+    assert page.evaluate(view) == [0, 0, 420, 420] and page.evaluate(found) == [shown, 0]
+    page.get_by_role("button", name="Zoom in").click()
+    page.locator(".listed button.topic").last.click()
+    last = int(page.locator(".listed button.topic").last.inner_text())
+    until(lambda: page.locator(f".map g[data-topic='{last}']").get_attribute("aria-pressed") == "true", "chosen")
+    assert page.evaluate("at => deep('.map .number')[at].classList.contains('covered')", [
+        *page.evaluate("() => deep('.map .number').map(one => one.textContent)")].index(str(last))) is False
+
+
 def test_text_is_folded_in_typed_and_uploaded(page, tmp_path):
     unseen = card(page, "unseen")
     field = page.get_by_label("Text of a document that the run has not seen")

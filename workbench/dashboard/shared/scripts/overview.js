@@ -1,13 +1,19 @@
 // The map of the topics, their list, and the words of the one that is chosen. A word that is pointed at says in which
 // topics it lies: the points take their sizes from it. All of that happens in the browser.
-const WIDE = 420, MARGIN = 46, LARGEST = 84, CROWD = 40
+const WIDE = 420, MARGIN = 46, LARGEST = 84, CROWD = 40, CLOSEST = 12, STEP = 1.6, SLIP = 4
+const DIGIT = 0.66  // width of a digit for its height
 
 export function render({ model }) {
   const points = new Map(), lines = new Map()
   let pointed = null, pinned = null, editing = false
+  let zoom = 1, corner = [0, 0], grip = null, covered = 0, drawn = ""  // grip: where the pointer took hold, and the corner then
 
   const layer = shape("g"), above = shape("g", { "aria-hidden": "true" })  // numbers and labels, which no other topic covers
   const map = shape("svg", { viewBox: `0 0 ${WIDE} ${WIDE}`, role: "group", class: "map" }, layer, above)
+  const nearer = element("button", { type: "button", label: "Zoom in", title: "Zoom in: also Ctrl and wheel", textContent: "+", onclick: () => look(zoom * STEP) })
+  const farther = element("button", { type: "button", label: "Zoom out", title: "Zoom out: also Ctrl and wheel", textContent: "−", onclick: () => look(zoom / STEP) })
+  const whole = element("button", { type: "button", title: "Drag the map to move it", textContent: "Whole map", onclick: () => look(1) })
+  const zooming = element("div", { className: "zooming" }, nearer, farther, whole)
   const where = element("p", { className: "hint", ariaLive: "polite" })
   const list = element("tbody"), topics = element("table", { className: "topics" },
     element("thead", {}, element("tr", {}, ...["Topic", "Size", "Words"].map((title) => element("th", { textContent: title, scope: "col" })))), list)
@@ -19,7 +25,7 @@ export function render({ model }) {
   const field = element("input", { type: "text", maxLength: 80, hidden: true, placeholder: "what it is about" })
   const wrong = element("p", { className: "bad", role: "alert" }), legend = element("p", { className: "hint" })
   const head = element("div", { className: "head" }, title, field, name, all)
-  const root = element("div", { className: "wb-overview" }, element("section", {}, map, where),
+  const root = element("div", { className: "wb-overview" }, element("section", {}, map, zooming, where),
     element("section", { className: "listed" }, boxed(topics, "topics")),
     element("section", { className: "worded" }, head, wrong, legend, boxed(words, "words", 30)))
 
@@ -54,7 +60,7 @@ export function render({ model }) {
       if (layer.children[rank] !== group) layer.insertBefore(group, layer.children[rank] || null)
     })
     set(map, { "aria-label": `map of ${model.topics.length} topics of ${model.run}; the list beside it holds the same` })
-    sizes()
+    if (drawn !== model.run) { drawn = model.run; look(1) } else sizes()
   }
 
   function makePoint(number) {
@@ -63,7 +69,7 @@ export function render({ model }) {
     const group = shape("g", { role: "button", tabindex: -1, "data-topic": number }, hint, circle), texts = shape("g", {}, text, label)
     above.append(texts)
     Object.assign(group, {
-      onclick: () => toggle(number), onpointerenter: () => say(topic(number)), onpointerleave: () => say(),
+      onclick: () => toggle(number), onpointerenter: () => say(topic(number)), onpointerleave: () => say(), onfocus: () => bring(number),
       onkeydown: (event) => along(event, [...points.keys()], number, (next) => points.get(next).group),
     })
     return { group, texts, circle, number: text, label, hint }
@@ -71,16 +77,88 @@ export function render({ model }) {
 
   function sizes() {
     const word = spread(), first = model.topics.some((one) => one.topic === model.chosen) ? model.chosen : model.topics[0]?.topic
-    model.topics.forEach((one, at) => {
-      const { group, circle, number, label } = points.get(one.topic), share = word ? word.spread[at] : one.share
-      const radius = Math.max(LARGEST * Math.sqrt(Math.max(share, 0)), word ? 2 : 4)
-      circle.style.r = `${radius.toFixed(1)}px`
-      set(number, { class: radius < 9 ? "number beside" : "number", x: radius < 9 ? (radius + 3).toFixed(1) : 0, "text-anchor": radius < 9 ? "start" : "middle" })
-      set(label, { y: (radius + 13).toFixed(1) })
+    const at = place(), discs = model.topics.map((one, rank) => {
+      const { group, circle, label } = points.get(one.topic), share = word ? word.spread[rank] : one.share
+      const radius = Math.max(LARGEST * Math.sqrt(Math.max(share, 0)), word ? 2 : 4) / Math.sqrt(zoom)  // circles come apart
+      circle.style.r = `${radius.toFixed(2)}px`
+      set(label, { y: (radius + 13 / zoom).toFixed(2) })
       set(group, { "aria-pressed": one.topic === model.chosen, tabindex: one.topic === first ? 0 : -1 })
+      return { topic: one.topic, at: at(one), radius }
     })
+    placeNumbers(discs)
     say()
   }
+
+  // A number stands in its circle, or beside a small one: on no other number and in no smaller circle. One without such a
+  // place is hidden until there is more room; the chosen topic's and then those of the largest circles come first.
+  function placeNumbers(discs) {
+    const order = [...discs].sort((a, b) => (b.topic === model.chosen) - (a.topic === model.chosen) || b.radius - a.radius), taken = []
+    covered = 0
+    for (const { topic, at: [x, y], radius } of order) {
+      const { number } = points.get(topic), small = radius * zoom < 9, high = (small ? 10 : 12) / zoom
+      const wide = DIGIT * high * String(topic).length, aside = small ? radius + 3 / zoom + wide / 2 : radius - wide / 2
+      const above = small ? radius + high / 2 : radius - high / 2, smaller = discs.filter((other) => other.radius < radius)
+      const sides = [[1, 0], [-1, 0], [0, -1], [0, 1], [0.7, -0.7], [-0.7, -0.7], [0.7, 0.7], [-0.7, 0.7]]
+      const places = [...(small ? [] : [[0, 0]]), ...sides.map(([right, down]) => [right * aside, down * above])]
+      const free = ([dx, dy]) => taken.every(([tx, ty, tw, th]) => Math.abs(x + dx - tx) >= (wide + tw) / 2 || Math.abs(y + dy - ty) >= (high + th) / 2)
+      const own = ([dx, dy]) => smaller.every(({ at: [ox, oy], radius: theirs }) => Math.hypot(x + dx - ox, y + dy - oy) > theirs + high / 2)
+      const found = places.find((one) => free(one) && own(one)) || (topic === model.chosen ? places[0] : null), [dx, dy] = found || [0, 0]
+      set(number, { class: `number${small ? " beside" : ""}${found ? "" : " covered"}`, x: dx.toFixed(2), y: dy.toFixed(2) })
+      if (found) taken.push([x + dx, y + dy, wide, high])
+      else covered += 1
+    }
+  }
+
+  const seen = (point) => point.every((value, axis) => value >= corner[axis] && value <= corner[axis] + WIDE / zoom)
+
+  // What the buttons zoom to: the chosen topic, or the middle of the topics that are seen.
+  function focus() {
+    const at = place(), shown = model.topics.filter((one) => seen(at(one))), chosen = shown.filter((one) => one.topic === model.chosen)
+    const points = (chosen.length ? chosen : shown).map(at)
+    return corner.map((low, axis) => points.length ? points.reduce((sum, point) => sum + point[axis], 0) / points.length : low + WIDE / zoom / 2)
+  }
+
+  // Zooms; the point (x, y) of the map stays where it is.
+  function look(next, [x, y] = focus()) {
+    const before = zoom
+    zoom = Math.min(Math.max(next, 1), CLOSEST)
+    move([x - (x - corner[0]) * before / zoom, y - (y - corner[1]) * before / zoom])
+    map.classList.toggle("zoomed", zoom > 1)
+    map.style.setProperty("--zoom", zoom.toFixed(3))
+    nearer.disabled = zoom === CLOSEST; farther.disabled = whole.disabled = zoom === 1
+    if (model.topics.length) sizes()
+  }
+
+  function move(to) {
+    corner = to.map((low) => Math.min(Math.max(low, 0), WIDE - WIDE / zoom))
+    set(map, { viewBox: [...corner, WIDE / zoom, WIDE / zoom].map((one) => one.toFixed(2)).join(" ") })
+  }
+
+  // Moves a zoomed map to a topic that lies outside of what is seen.
+  function bring(number) {
+    const one = topic(number)
+    if (zoom === 1 || !one) return
+    const point = place()(one)
+    if (!seen(point)) move(point.map((value) => value - WIDE / zoom / 2))
+  }
+
+  const unit = () => WIDE / zoom / map.getBoundingClientRect().width
+  Object.assign(map, {
+    onpointerdown: (event) => { grip = zoom > 1 && event.button === 0 ? [event.clientX, event.clientY, ...corner] : null },
+    onpointermove: (event) => {
+      if (!grip || !event.buttons) { grip = null; return }
+      const right = event.clientX - grip[0], down = event.clientY - grip[1]
+      if (Math.hypot(right, down) > SLIP) map.setPointerCapture(event.pointerId)  // from here on it is no click on a topic
+      if (map.hasPointerCapture(event.pointerId)) move([grip[2] - right * unit(), grip[3] - down * unit()])
+    },
+    onpointerup: () => { grip = null },
+  })
+  map.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return  // the page scrolls
+    event.preventDefault()
+    const box = map.getBoundingClientRect()
+    look(zoom * Math.exp(-event.deltaY / 300), [corner[0] + (event.clientX - box.left) * unit(), corner[1] + (event.clientY - box.top) * unit()])
+  }, { passive: false })
 
   function say(one) {
     const word = spread()
@@ -88,7 +166,7 @@ export function render({ model }) {
     else if (word) {
       const shares = model.topics.map((each, at) => [word.spread[at], each]).filter(([share]) => share >= 0.01).sort((a, b) => b[0] - a[0])
       put(where, `“${word.word}” lies in ${shares.slice(0, 4).map(([share, each]) => `${called(each)} (${percent(share, 0)})`).join(", ")}`)
-    } else put(where, model.said)
+    } else put(where, model.said + (covered ? ` Numbers without room: ${covered} of ${model.topics.length}; zoom in to see them.` : ""))
   }
 
   // ------------------------------------------------------------- the list
@@ -210,7 +288,7 @@ export function render({ model }) {
 
   function show() { root.hidden = !model.topics.length; if (model.topics.length) { drawMap(); drawList(); mark() } if (!editing) drawWords() }
   model.on("topics", show); model.on("said", () => say()); model.on("words", () => { if (!editing) drawWords() })
-  model.on("chosen", () => { mark(); reveal(lines.get(model.chosen)?.row); if (model.topics.length) drawMap() })
+  model.on("chosen", () => { mark(); reveal(lines.get(model.chosen)?.row); if (model.topics.length) { drawMap(); bring(model.chosen) } })
   model.on("wrong", () => put(wrong, model.wrong))
   show()
   return root
