@@ -89,7 +89,8 @@ def readme(names: list[str], folder: Path) -> str:
     told = [
         "# Gallery", "",
         "The figures of one small comparison on the bundled corpus, as `workbench figures` writes it: on two columns of a "
-        "journal page (7 in), and folded away on one (3.4 in). Letters are outlines in SVG and embedded TrueType in PDF, from "
+        "journal page (7 in), and folded away on one (3.4 in), where a figure fits on a page and may have fewer rows, which "
+        "its own caption says. Letters are outlines in SVG and embedded TrueType in PDF, from "
         "6 to 8 points; engines keep colour, line and marker everywhere, and any two differ in line or marker alone, for grey "
         "copies. Built by `make gallery`; the same runs give the same bytes, and runs made anew differ only where "
         "seconds are drawn, the second panel of the bounds.", "",
