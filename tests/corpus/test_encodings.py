@@ -10,6 +10,26 @@ from workbench.errors import DataError
 
 WESTERN = "text\nété café\nnaïve\n"
 RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему. " * 3
+SENTENCES = {
+    "cp1252": [
+        "Les élèves étudient à l'école près de la forêt. Où êtes-vous allés pendant l'été dernier ? Ça ne m'étonne guère.",
+        "Die Bürger wählen im Frühling. Über den Flüssen hängt dichter Nebel. Schöne Grüße aus Köln, für die Kühe Gräser.",
+        "El niño comió una piña en el jardín. Mañana habrá una reunión. La canción sonó también en Japón. ¿Dónde está?",
+        "A situação econômica do país não é fácil. Os pães e as maçãs são boas. Três irmãos vivem à beira do rio. Você já leu?",
+        "Småbarnen går till skolan på måndag. Äpplen och päron växer på träden. Öborna åker över sjön. Björnen sover länge.",
+        "Lapset menevät kouluun. Hän ei tiedä mitä tehdä. Tänään sää on kylmä. Äiti keittää kahvia. Yöllä näkyy tähtiä.",
+        "La città è più bella di notte. Perché non sei venuto? Così è la vita. Lunedì andrò all'università. Virtù e libertà.",
+        "Það er kalt á Íslandi á veturna. Hún þekkir fólkið sem býr við sjóinn. Maðurinn keypti brauð og mjólk í búðinni.",
+    ],
+    "cp1250": [
+        "Wczoraj rząd ogłosił nowe święto. Dzieci poszły do szkoły. Książka leży na półce obok łóżka. Mężczyzna kupił chleb.",
+        "Příliš žluťoučký kůň úpěl ďábelské ódy. Vláda včera schválila nový zákon. Děti šly ráno do školy přes řeku.",
+        "Az idő gyorsan múlik, és az ősz hűvös szelet hoz. Ő jött először, és utolsóként ment el. A főváros fürdői híresek.",
+        "Copiii merg la şcoală în fiecare dimineaţă. Guvernul a hotărât să mărească preţurile. Pâinea şi brânza sunt pe masă.",
+    ],
+    "cp1254": ["Öğrenciler sınıfta kitap okuyor. Şimdi eve gidiyorum, yarın görüşürüz. İşçiler akşama kadar çalıştı."],
+    "cp1257": ["Vaikai eina į mokyklą. Šiandien šalta ir lyja. Vyriausybė priėmė naują įstatymą. Močiutė kepa."],
+}
 GREEK = "Η δημοκρατία είναι το πολίτευμα στο οποίο η εξουσία πηγάζει από τον λαό, ασκείται από τον λαό. " * 3
 
 
@@ -39,6 +59,26 @@ def test_another_encoding_is_detected_and_said(tmp_path, text, encoding, said):
     with pytest.warns(UserWarning, match=rf"1.txt is not UTF-8 and was read as {said}; say encoding=… if that is wrong"):
         corpus = wb.load_corpus(tmp_path, stop_words=None)
     assert corpus.table.texts == (text,) and corpus.vocabulary == wb.corpus_of([text]).vocabulary
+
+
+@pytest.mark.parametrize("n", [1, 60])
+@pytest.mark.parametrize(("encoding", "text"), [(name, text) for name, texts in SENTENCES.items() for text in texts])
+def test_languages_of_latin_letters_are_told_apart(tmp_path, encoding, text, n):
+    (tmp_path / "a.csv").write_text("text\n" + f'"{text}"\n' * n, encoding=encoding)
+    with pytest.warns(UserWarning, match=f"was read as {encoding};"):
+        assert set(wb.load_corpus(tmp_path / "a.csv").table.texts) == {text}
+
+
+def test_marks_of_an_office_program_are_western(tmp_path):
+    (tmp_path / "a.csv").write_text("text\n" + "It’s “fine” – he said\n" * 40, encoding="cp1252")
+    with pytest.warns(UserWarning, match="was read as cp1252;"):
+        wb.load_corpus(tmp_path / "a.csv")
+
+
+def test_bytes_of_no_text_have_no_encoding(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"text\n" + bytes(byte for byte in range(128, 256)) * 3)
+    with pytest.raises(DataError, match="a.csv, line 2: byte 0x80 is not UTF-8; .* or say which it has with encoding="):
+        wb.load_corpus(tmp_path / "a.csv")
 
 
 def test_one_wrong_byte_in_utf8_is_no_other_encoding(tmp_path):

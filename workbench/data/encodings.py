@@ -1,7 +1,9 @@
 """Bytes of text files as text: UTF-8, what a byte order mark says, an encoding that is named, or one that is detected."""
 
 import codecs
+import unicodedata
 import warnings
+from collections import Counter
 from pathlib import Path
 
 from workbench.errors import DataError
@@ -14,8 +16,26 @@ STRICT = "utf-8"
 DETECT = "detect"
 WESTERN = "cp1252"
 LEAST = 32
-"""Bytes beyond ASCII from which an encoding can be told from others; with fewer, Western European is taken."""
+"""Bytes beyond ASCII from which the script of a text can be told; with fewer, Latin letters are taken."""
 SAMPLE = 1 << 18
+FITTING = 0.75
+"""Share of the bytes beyond ASCII that must be letters of the language; of random bytes a half may be."""
+OF_WEST = (
+    "àâæçèéêëîïôœùûüÿ", "äöüß", "áéíñóúü", "àáâãçéêíóôõúü", "åäéö", "åæéø", "àèéìíòóùú", "áæéíðóöúýþ", "äõöüšž",
+    "àçèéíïòóúü", "áèéëïóöü", "çë",
+)
+OF_CENTRE = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "âîăşţ", "ćčđšž")
+LETTERS = {
+    WESTERN: OF_WEST, "cp1250": OF_CENTRE, "cp1254": ("âçîöûüğışi̇",), "cp1257": ("ąčėęįšūųž", "āčēģīķļņšūž"),
+    "iso8859_2": OF_CENTRE, "mac_roman": OF_WEST, "cp850": OF_WEST,
+}
+"""Encoding of Latin letters → the letters beyond ASCII of languages that are written in it; of two that fit alike the first is
+taken. French, German, Spanish, Portuguese, Swedish and Finnish, Danish and Norwegian, Italian, Icelandic, Estonian, Catalan,
+Dutch, Albanian; Polish, Czech, Slovak, Hungarian, Romanian, Slovenian and Croatian; Turkish; Lithuanian, Latvian."""
+LATIN = "LATIN"
+"""How Unicode begins the names of these letters."""
+SIGNS = "‘’‚“”„«»‹›–—…•·€£§°©®™ªº¿¡½×\xa0"
+"""What texts in any language have besides letters."""
 
 
 def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
@@ -64,9 +84,9 @@ def _detected(data: bytes) -> str | None:
     """The encoding of bytes that are not UTF-8; None where they are UTF-8 with damage, or no text."""
     if b"\0" in data or _has_utf8(data):
         return None
-    beyond = sum(byte > 127 for byte in data[:SAMPLE])
-    found = _best(data[:SAMPLE]) if beyond >= LEAST else WESTERN
-    for name in filter(None, (found, WESTERN)):
+    beyond = Counter(byte for byte in data[:SAMPLE] if byte > 127)
+    found = _best(data[:SAMPLE]) if beyond.total() >= LEAST else None
+    for name in (found or _of_latin(beyond), WESTERN):
         try:
             data.decode(name)
             return name
@@ -84,8 +104,21 @@ def _has_utf8(data: bytes) -> bool:
 
 
 def _best(data: bytes) -> str | None:
-    """What charset-normalizer takes the bytes for."""
+    """What charset-normalizer takes the bytes for, which it knows by their script; None where that is Latin."""
     from charset_normalizer import from_bytes
 
     found = from_bytes(data).best()
-    return found and found.encoding
+    beyond = [sign for sign in str(found or "") if sign > "\x7f"]
+    n_other = sum(sign.isalpha() and not unicodedata.name(sign, LATIN).startswith((LATIN, "MODIFIER")) for sign in beyond)
+    return found.encoding if 2 * n_other > len(beyond) else None
+
+
+def _of_latin(beyond: Counter[int]) -> str:
+    """The encoding in which most bytes beyond ASCII are letters of one language; Western European where few are."""
+    def n_known(name: str, letters: str) -> int:
+        return sum(n for byte, n in beyond.items()
+                   if (sign := bytes([byte]).decode(name, "replace").lower()) in letters or sign in SIGNS)
+
+    fits = {name: max(n_known(name, letters) for letters in languages) for name, languages in LETTERS.items()}
+    best = max(fits, key=fits.get)
+    return best if fits[best] >= FITTING * beyond.total() else WESTERN
