@@ -192,6 +192,56 @@ def test_a_folder_without_text_or_with_other_bytes_is_refused(tmp_path):
 # ---------------------------------------------------------------------- CSV
 
 
+DIALECTS = {
+    "bar": ("title|text\none|ibis, heron; a\ntwo|crane\n", {}),
+    "said": ("sep=;\r\ntitle;text\r\none;ibis, heron|a, b\r\ntwo;crane\r\n", {}),
+    "said after a mark": ("\ufeffsep=|\ntitle|text\none|ibis, heron\ntwo|crane\n", {}),
+    "backslash": ('title,text\none,"ibis \\"heron\\", a"\ntwo,"crane"\n', {}),
+    "blanks": ('title, text\none, "ibis, heron"\ntwo, "crane"\n', {}),
+    "blanks alone": ('title, text\none, "ibis heron"\ntwo, "crane"\n', {}),
+    "blanks and backslash": ('title, text\n"one", "ibis, \\"heron\\""\n"two", "crane"\n', {}),
+    "given": ("title~text\none~'ibis ~heron'\ntwo~crane\n", {"separator": "~", "quote": "'"}),
+    "escape": ('title,text\none,"ibis !"heron!""\ntwo,crane\n', {"escape": "!"}),
+    "no quotes": ('title\ttext\none\tibis "heron\ntwo\t"crane\n', {"separator": "tab", "quote": "none"}),
+    "comments": ('# of birds\n\ntitle,text\n#one,"x\none,"ibis\n#heron"\n# end\ntwo,crane\n', {"comment": "#"}),
+}
+
+
+@pytest.mark.parametrize(("content", "options"), DIALECTS.values(), ids=DIALECTS)
+@pytest.mark.parametrize("name", ["a.csv", "birds"])
+def test_dialects_of_csv_are_read(tmp_path, content, options, name):
+    corpus = read_corpus(put(tmp_path, name, content), **options)
+    assert corpus.titles == ("one", "two") and {"ibis", "heron"} == set(corpus.vocabulary) - {"crane"}
+    assert corpus.document_tokens.tolist() == [2, 1]
+    assert not any(text.startswith((" ", "'")) for text in corpus.table.texts)
+
+
+def test_what_could_be_read_before_is_read_as_it_was(tmp_path):
+    content = 'label,text\nC:\\zoo, ibis\n sea,"a ""heron"", a \\ crane"\n'
+    corpus = read_corpus(put(tmp_path, "a.csv", content))
+    assert corpus.labels == ("C:\\zoo", " sea") and corpus.table.texts == (" ibis", 'a "heron", a \\ crane')
+
+
+@pytest.mark.parametrize(("content", "options", "sentence"), [
+    ("sep=;\ntitle;text\none;ibis;heron\n", {}, "a.csv, line 3: 2 columns were wanted and 3 came; put double quotes around a "
+     "text that contains ';'"),
+    ("#\ntitle,text\n#\n\none,ibis\ntwo,a,b\n", {"comment": "#"}, "a.csv, line 6: 2 columns were wanted and 3 came; put "
+     "double quotes around a text that contains ','"),
+    ('title,text\none,"a \\"b\\", "c\n', {}, "a.csv, line 2: not a CSV row (',' expected after '\"'); check the quotes"),
+    ("#\n#\n", {"comment": "#"}, "a.csv holds nothing but comments; a header and rows were wanted"),
+    ("title,text\n", {"separator": "::"}, "separator must be one character, tab, space or none; got '::'"),
+    ("title,text\n", {"separator": "|", "quote": "|"}, "the characters of a CSV file must differ; separator='|', quote='|'"),
+])
+def test_a_wrong_row_of_a_dialect_is_refused_with_its_line(tmp_path, content, options, sentence):
+    assert refusal(put(tmp_path, "a.csv", content), format="csv", **options) == sentence
+
+
+def test_a_dialect_is_of_csv_alone(tmp_path):
+    assert refusal(put(tmp_path, "a.jsonl", '{"text": "ibis"}\n'), separator=";") == (
+        "a.jsonl is a file with one JSON object a line, and separator, quote, escape, comment are of CSV files; leave them out"
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "separator"), [("a.csv", ","), ("a.csv.gz", ","), ("a.csv", ";"), ("a.tsv", "\t"), ("a", ",")]
 )

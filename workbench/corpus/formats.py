@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from workbench.corpus.corpus import Corpus
 from workbench.data.encodings import DETECT
+from workbench.data.rows import Dialect
 
 
 class Asked(NamedTuple):
@@ -38,6 +39,7 @@ class Asked(NamedTuple):
     document: tuple[str, ...] = ("document",)  # columns of a table of counts: a document is what they say together
     word: str = "word"
     count: str = "count"
+    dialect: Dialect = Dialect()  # of a CSV file
 
     @property
     def counts(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from workbench.corpus.formats import Asked, stem_of, suffix_of
 from workbench.corpus.frames import excel, parquet
 from workbench.data.encodings import DETECT
 from workbench.data.opening import first_bytes, path_of, read_bytes
+from workbench.data.rows import Dialect
 from workbench.errors import Named
 
 FORMATS = {
@@ -51,6 +52,10 @@ def read_corpus(
     time: str | None = None,
     keep_text: bool = True,
     encoding: str = DETECT,
+    separator: str | None = None,
+    quote: str | None = '"',
+    escape: str | None = None,
+    comment: str | None = None,
     **text_options,
 ) -> Corpus:
     """The corpus in a file or folder.
@@ -61,8 +66,8 @@ def read_corpus(
         Counts: a UCI bag of words; an lda-c file; a Matrix Market file, documents × words; an npz archive; a CSV file
         with the columns document, word and count, or, where inputs or sequences are asked for, with a column of counts for
         each word; a FASTA file; JSON lines with counts or tokens. Texts: a folder of ``.txt`` files, subfolders included; a
-        CSV file with a header row, its columns separated by comma, semicolon or tab; a Parquet or Excel file with such
-        columns; JSON lines; a MALLET text file. The docstring of each format's file says what it holds.
+        CSV file with a header row; a Parquet or Excel file with such columns; JSON lines; a MALLET text file. The docstring of
+        each format's file says what it holds.
     vocabulary : path or words, for counts only
         Default ``vocab.NAME.txt`` beside ``docword.NAME.txt``, ``NAME.vocab.txt`` beside another file of numbers, or
         ``w0, w1, …`` when there is none. Counts whose words are written out need none; given one, they follow its order.
@@ -83,6 +88,10 @@ def read_corpus(
     encoding : str, default "detect"
         Of CSV, JSON lines, MALLET and folders of texts: as "cp1252"; by default UTF-8, what a byte order mark says, or, but for
         JSON and with a warning, the encoding that the bytes look like. Everything else is UTF-8.
+    separator, quote, escape, comment : one character, or "tab", "space", "none"
+        Of a CSV file: what separates columns (by default comma, semicolon, tab or bar, whichever the header has most of, or as
+        a first line ``sep=;`` says), what texts stand in that contain it, what takes the meaning from a quote behind it (by
+        default a backslash, where the file cannot be read otherwise), what lines begin with that are left out.
     keep_text : bool, default True
         Keep texts, and the columns or fields beside them, as ``table`` of the corpus: to be shown, searched and exported.
     document, word, count : str
@@ -107,7 +116,10 @@ def read_corpus(
     )
     if not isinstance(keep_text, bool):
         raise CorpusError.must_be("keep_text", "true or false", keep_text)
-    asked = Asked(vocabulary, text, title, label, time, encoding, keep_text, inputs, sequence, position, document, word, count)
+    dialect = Dialect(separator, quote, escape, comment).checked()
+    asked = Asked(
+        vocabulary, text, title, label, time, encoding, keep_text, inputs, sequence, position, document, word, count, dialect
+    )
     found = FORMATS[_format(path, format, asked)]
     named = next((name for name in ("inputs", "sequence", "position", "time") if getattr(asked, name)), None)
     if named and found not in TABLES:
@@ -115,6 +127,8 @@ def read_corpus(
                           f"leave {named} out")
     if encoding != DETECT and found not in (tables, json_lines, mallet, folder):
         raise CorpusError(f"{path} is {found.MEANING}, which has no encoding to choose; leave encoding out")
+    if dialect != Dialect() and found is not tables:
+        raise CorpusError(f"{path} is {found.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out")
     if asked.counts != Asked().counts and found not in (tables, parquet, excel):
         raise CorpusError(f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a table; "
                           "leave document, word and count out")

@@ -1,6 +1,6 @@
 """CSV files with a header row: one text a row, one count a row, or one document a row with counts of each word.
 
-Columns are separated by comma, semicolon or tab, whichever the header has most of. A table with the columns
+`workbench.data.rows` says what separates and quotes. A table with the columns
 ``document``, ``word`` and ``count`` (and no text), or with others that are named in their place, holds counts. So does one
 without these of which inputs or a sequence are asked for and whose further columns are all whole numbers. ``title`` and
 ``label`` may stand beside them, and the time, the inputs and the sequence that are asked for; further columns are kept as they
@@ -21,7 +21,7 @@ from workbench.corpus.by_name import Rows, counts_by_name, named_counts, numbere
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, Prepared, suffix_of, unplaced
 from workbench.data.opening import BYTE_ORDER_MARK
-from workbench.data.rows import SEPARATORS, read_columns
+from workbench.data.rows import header_of, read_columns, separator_of
 from workbench.data.saving import encoded
 
 MEANING = "a CSV file with a header row"
@@ -32,14 +32,15 @@ WHOLE = re.compile(r"\s*[0-9]{1,18}(\.0*)?\s*")  # spreadsheets write 3 as 3.0
 
 def looks_like(start: bytes, asked: Asked) -> bool:
     """Whether the first line is a header that has the text's column, or the three of counts."""
-    line = start.removeprefix(BYTE_ORDER_MARK).split(b"\n")[0].decode("utf-8", "replace")
-    columns = {column.strip(' "\r') for column in re.split(f"[{SEPARATORS}]", line)}
+    content, (separator, quote, _, comment) = start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"), asked.dialect
+    names = header_of(content, comment).split(separator or separator_of(content, comment))
+    columns = {name.strip(f' {quote}"\r\n') for name in names}
     return asked.text in columns or columns.issuperset(asked.counts)
 
 
 def read(path: Path, asked: Asked) -> dict:
     """The chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
-    return read_table(path, asked, *read_columns(path, asked.encoding))
+    return read_table(path, asked, *read_columns(path, asked.encoding, asked.dialect))
 
 
 def read_table(path: Path, asked: Asked, header: list[str], values: list[Sequence[str]], lines: list[int]) -> dict:
