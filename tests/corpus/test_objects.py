@@ -96,6 +96,60 @@ def test_what_cannot_be_read_is_one_sentence(given, about, said):
     assert "\n" not in str(error.value)
 
 
+def test_missing_texts_of_pandas_are_empty_documents_and_named():
+    wanted = Corpus.from_texts(["red ant", "", "", "", "", "bee"])
+    holes = ["red ant", None, np.nan, pd.NA, float("nan"), "bee"]
+    said = "4 of 6 texts are missing and are empty documents: 'document 1', 'document 2', 'document 3' and 1 more"
+    with pytest.warns(UserWarning, match=said):
+        assert same(wb.corpus_of(pd.Series(holes, dtype=object)), wanted)
+    table = pd.DataFrame({"text": holes, "key": ["a", "b", "c", "d", "e", "f"], "kind": ["x", None, "y", "y", "y", "y"]})
+    with pytest.warns(UserWarning, match="empty documents: 'b', 'c', 'd' and 1 more"):
+        found = wb.corpus_of(table, id="key", label="kind")
+    assert found.indptr.tolist() == wanted.indptr.tolist() and found.labels == ("x", "", "y", "y", "y", "y")
+    assert found.table.texts == ("red ant", "", "", "", "", "bee")
+    with pytest.warns(UserWarning, match="^1 of 2 texts is missing and is an empty document: 'document 0'$"):
+        wb.corpus_of(pd.Series([None, "bee"]))
+
+
+def test_lists_of_tokens_of_pandas_are_taken_as_they_are():
+    wanted = wb.corpus_of(TOKENS)
+    assert same(wb.corpus_of(pd.Series(TOKENS)), wanted)
+    table = pd.DataFrame({"words": TOKENS, "n": [1, 2, 3]})
+    for found in (wb.corpus_of(table), wb.corpus_of(table.assign(words=table["words"].map(np.array)), text="words")):
+        assert same(found, wanted) and found.table.texts is None and found.table.metadata == {"n": (1, 2, 3)}
+    assert wb.corpus_of(table, keep_text=False).table is None and wb.corpus_of(table[["words"]]).table is None
+    with pytest.warns(UserWarning, match="1 of 3 texts is missing"):
+        assert same(wb.corpus_of(pd.Series([TOKENS[0], None, TOKENS[2]])), wanted)
+
+
+@pytest.mark.parametrize("given", [TEXTS, pd.Series(TEXTS), TABLE[["body"]]], ids=lambda given: type(given).__name__)
+def test_words_of_texts_are_counted_as_asked_for(given):
+    for options in ({"stop_words": ["green"], "ngrams": 2}, {"tokenizer": str.split, "keep_text": False}, {"max_words": 2}):
+        found, wanted = wb.corpus_of(given, **options), Corpus.from_texts(TEXTS, **options)
+        assert same(found, wanted) and (found.table is None) == (wanted.table is None)
+
+
+@pytest.mark.parametrize(("given", "options", "said"), [
+    (TEXTS, {"ngram": 2}, "no option 'ngram' of raw text; did you mean 'ngrams'"),
+    (TOKENS, {"ngrams": 2}, "ngrams= is for raw text, and a list of tokens or of counts is counted as it is; leave it out"),
+    (pd.Series(TOKENS), {"ngrams": 2}, "ngrams= is for raw text, and a list of tokens is counted"),
+    (COUNTS, {"stop_words": None}, "stop_words= is for raw text, and a matrix of counts"),
+    (simulated(), {"keep_text": False}, "keep_text= is for raw text, and a Corpus"),
+], ids=lambda given: None)
+def test_options_of_words_are_for_raw_text(given, options, said):
+    with pytest.raises(DataError, match=said):
+        wb.corpus_of(given, **options)
+
+
+def test_ways_in_have_names_of_their_own():
+    counts = wb.corpus_of(COUNTS, vocabulary=WORDS)
+    assert same(Corpus.from_scipy(scipy.sparse.csr_array(COUNTS), WORDS), counts)
+    assert same(Corpus.from_bow(PAIRS, WORDS), counts)
+    assert same(Corpus.from_tokens(TOKENS, titles=list("abc")), wb.corpus_of(pd.Series(TOKENS, index=list("abc"))))
+    named = {"text": "body", "id": "key", "time": "when", "label": "kind", "ngrams": 2}
+    assert same(Corpus.from_dataframe(TABLE, **named), wb.corpus_of(TABLE, **named))
+
+
 def test_a_corpus_is_itself_and_a_notebook_shows_it():
     corpus = simulated()
     assert wb.corpus_of(corpus) is corpus

@@ -1,5 +1,7 @@
 """Fits, comparisons, sweeps and inference take documents as people have them."""
 
+from inspect import signature
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,6 +66,34 @@ def test_names_that_other_programs_use_are_told_apart(name, meant):
     for make in (wb.fit, wb.start, wb.compare, lambda corpus, **given: wb.sweep(corpus, {"r": [1]}, **given)):
         with pytest.raises((TypeError, wb.SpecError), match=f"no setting '{name}'; did you mean '{meant}'"):
             make(simulated(), **{name: 2})
+
+
+def test_words_are_counted_as_asked_for_wherever_documents_are_given(tmp_path):
+    options = {"stop_words": None, "ngrams": 2}
+    corpus = Corpus.from_texts(TEXTS, **options)
+    wanted = wb.fit(corpus, **SHORT)
+    (tmp_path / "texts.csv").write_text(TABLE.to_csv(index=False))
+    for given, text in ((TEXTS, {}), (TABLE, {"text": "body"}), (tmp_path / "texts.csv", {"text": "body"})):
+        same_bits(wb.fit(given, **text, **options, **SHORT), wanted)
+    same_bits(wb.infer(wanted, TEXTS, **options), wb.infer(wanted, corpus))
+    one, other = (wb.compare(given, ["svb"], **more, **SHORT) for given, more in ((corpus, {}), (TEXTS, options)))
+    np.testing.assert_array_equal(one["train_perplexity"], other["train_perplexity"])
+    for function in (wb.fit, wb.compare):
+        assert {"ngrams", "tokenizer", "keep_text", "time"} <= signature(function).parameters.keys()
+    with pytest.raises(DataError, match="stop_words= is for raw text, and a Corpus is counted as it is"):
+        wb.fit(corpus, stop_words=None, **SHORT)
+
+
+def test_a_file_has_times_where_their_column_is_named(tmp_path):
+    (tmp_path / "news.csv").write_text("text,date\ngreen ideas,2020-01-31\nideas sleep,2021-02-01\n")
+    run = wb.fit(str(tmp_path / "news.csv"), time="date", **SHORT)
+    assert run["document_time"].values.tolist() == ["2020-01-31", "2021-02-01"]
+
+
+@pytest.mark.parametrize(("name", "meant"), [("k", "n_topics"), ("random_state", "seed"), ("topic", "topics")])
+def test_keys_of_a_grid_that_other_programs_use_are_told_apart(name, meant):
+    with pytest.raises(wb.SpecError, match=f"no key '{name}' for a grid of svb-cgs; did you mean '{meant}'"):
+        wb.sweep(simulated(), {name: [2, 3]})
 
 
 def test_measures_and_views_are_names_of_the_package():

@@ -199,6 +199,34 @@ class Corpus(SavedByHash):
         """The corpus of raw strings, one per document; see `workbench.corpus.text.count_words` for the options."""
         return cls.from_pairs(**count_words(texts, titles=titles, **options))
 
+    @classmethod
+    def from_tokens(cls, documents, **about) -> Corpus:
+        """The corpus of lists of tokens, one a document; see `workbench.corpus.objects.of_tokens`."""
+        from workbench.corpus.objects import of_tokens
+
+        return of_tokens(documents, **about)
+
+    @classmethod
+    def from_dataframe(cls, frame, text=None, id=None, time=None, label=None, **options) -> Corpus:
+        """The corpus of a DataFrame with a row a document; see `workbench.corpus.objects.corpus_of`."""
+        from workbench.corpus.objects import corpus_of
+
+        return corpus_of(frame, text=text, id=id, time=time, label=label, **options)
+
+    @classmethod
+    def from_scipy(cls, matrix, vocabulary=None, name: str = "counts") -> Corpus:
+        """The corpus of a matrix of counts (document, word), sparse or not; see `workbench.corpus.objects.corpus_of`."""
+        from workbench.corpus.objects import corpus_of
+
+        return corpus_of(matrix, vocabulary=vocabulary, name=name)
+
+    @classmethod
+    def from_bow(cls, documents, vocabulary=None, name: str = "counts") -> Corpus:
+        """The corpus of lists of (word id, count) pairs; ``vocabulary`` may be gensim's Dictionary."""
+        from workbench.corpus.objects import corpus_of
+
+        return corpus_of(documents, vocabulary=vocabulary, name=name)
+
     def with_pairs(self, indptr, words, counts, **about) -> Corpus:
         """The same documents and vocabulary with other pairs (a split, a subset)."""
         return replace(self, indptr=indptr, words=words, counts=counts, **about)

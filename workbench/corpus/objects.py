@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
 import numpy as np
 
 from workbench.corpus.corpus import Corpus
-from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.document_table import DocumentTable, plain_value
+from workbench.corpus.text import TEXT_OPTIONS
 from workbench.corpus.times import times_of
 from workbench.errors import DataError, nearest_or_all, shown
 
 COLUMNS = ("text", "id", "time", "label")
 """What the columns of a DataFrame may be, besides those that are left aside."""
+MOST_NAMED = 3
+"""Documents that a warning names."""
 WANTED = (
     "documents are a Corpus, a name or path, a list of texts or of lists of tokens, a pandas Series or DataFrame, a matrix of "
     "counts (scipy.sparse or numpy) or a bag of words as gensim has it"
 )
 
 
-def corpus_of(given, *, text=None, id=None, time=None, label=None, vocabulary=None, name: str = "texts") -> Corpus:
+def corpus_of(
+    given, *, text=None, id=None, time=None, label=None, vocabulary=None, name: str = "texts", **text_options
+) -> Corpus:
     """The corpus of documents that Python holds.
 
     Parameters
     ----------
     given
         A Corpus is returned as it is. Otherwise: strings, one a document, counted as `Corpus.from_texts` does; lists of
-        tokens, taken as they are; a pandas Series of texts, whose index has their titles; a DataFrame with a row a document; a
-        matrix of counts (document, word), scipy.sparse or numpy; or a list of (word id, count) pairs for each document.
+        tokens, taken as they are; a pandas Series of texts or of lists of tokens, whose index has their titles; a DataFrame
+        with a row a document; a matrix of counts (document, word), scipy.sparse or numpy; or a list of (word id, count) pairs
+        for each document.
     text, id, time, label : str, optional
         Columns of a DataFrame: the text (by default the only column of texts, or that of this name), title, time (dates, or
         whole numbers; see `workbench.corpus.times.times_of`) and label. All columns are kept, as ``table`` of the corpus.
@@ -37,37 +44,46 @@ def corpus_of(given, *, text=None, id=None, time=None, label=None, vocabulary=No
         Words of a matrix or of a bag of words; w0, w1, … by default. gensim's Dictionary is one.
     name : str
         What pages and file names call the corpus.
+    **text_options
+        For raw text: stop_words, min_documents, ngrams, tokenizer …, keep_text: see `workbench.corpus.text.count_words`.
+
+    A missing text in a Series or DataFrame is an empty document, and named in a warning.
 
     Raises
     ------
     DataError
-        One sentence: something else was given, a column is not there, a text is missing.
+        One sentence: something else was given, a column or an option is not there, a text of a list is missing.
     """
+    if unknown := [option for option in text_options if option not in (*TEXT_OPTIONS, "keep_text")]:
+        raise DataError(f"no option {unknown[0]!r} of raw text; {nearest_or_all(unknown[0], [*TEXT_OPTIONS, 'keep_text'])}")
     columns = {key: value for key, value in zip(COLUMNS, (text, id, time, label), strict=True) if value is not None}
     is_frame = hasattr(given, "columns") and hasattr(given, "iloc")
     if columns and not is_frame:
         raise DataError(f"{next(iter(columns))}= names a column of a DataFrame; got {_kind(given)}; leave it out")
     if isinstance(given, Corpus):
         _refuse_vocabulary(vocabulary, given)
+        _refuse_options(text_options, "a Corpus")
         return given
     if is_frame:
         _refuse_vocabulary(vocabulary, given)
-        return _of_frame(given, columns, name)
+        return _of_frame(given, columns, name, text_options)
     if hasattr(given, "iloc"):
         _refuse_vocabulary(vocabulary, given)
-        return Corpus.from_texts(list(given), titles=_titles(given.index), name=name)
+        return _of_values(list(given), text_options, titles=_titles(given.index), name=name)
     if hasattr(given, "tocoo") or (isinstance(given, np.ndarray) and given.ndim == 2):
+        _refuse_options(text_options, "a matrix of counts")
         return _of_matrix(given, vocabulary, name)
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise DataError(f"{WANTED}; got {_kind(given)}; one text is written [text]")
-    return _of_list(list(given), vocabulary, name)
+    return _of_list(list(given), vocabulary, name, text_options)
 
 
-def _of_list(given: list, vocabulary, name: str) -> Corpus:
+def _of_list(given: list, vocabulary, name: str, text_options: dict) -> Corpus:
     """Texts, lists of tokens, or bags of words."""
     if not given or any(isinstance(one, str) for one in given):
         _refuse_vocabulary(vocabulary, given)
-        return Corpus.from_texts(given, name=name)
+        return Corpus.from_texts(given, name=name, **text_options)
+    _refuse_options(text_options, "a list of tokens or of counts")
     if odd := [at for at, one in enumerate(given) if not isinstance(one, Iterable)]:
         raise DataError(f"{WANTED}; document {odd[0]} (counted from 0) is {shown(repr(given[odd[0]]))}")
     rows = [tuple(one) for one in given]
@@ -135,7 +151,23 @@ def _words(vocabulary, n_words: int) -> list[str] | None:
     return list(vocabulary)
 
 
-def _of_frame(frame, columns: dict, name: str) -> Corpus:
+def _of_values(values: list, text_options: dict, **about) -> Corpus:
+    """Texts, or lists of tokens, of pandas; what is missing is an empty document, and named."""
+    tokens, missing = _are_tokens(values), [at for at, value in enumerate(values) if _is_missing(value)]
+    if missing and len(missing) < len(values):
+        called = about.get("titles") or [f"document {at}" for at in range(len(values))]
+        more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+        named = ", ".join(repr(called[at]) for at in missing[:MOST_NAMED]) + more
+        said = "is missing and is an empty document" if len(missing) == 1 else "are missing and are empty documents"
+        warnings.warn(f"{len(missing):,} of {len(values):,} texts {said}: {named}", stacklevel=3)
+        values = _filled(values, [] if tokens else "")
+    if tokens:
+        _refuse_options({name: value for name, value in text_options.items() if name != "keep_text"}, "a list of tokens")
+        return of_tokens(values, **about)
+    return Corpus.from_texts(values, **about, **text_options)
+
+
+def _of_frame(frame, columns: dict, name: str, text_options: dict) -> Corpus:
     """A row a document; the text in one column, what is known of it in others."""
     there = list(map(str, frame.columns))
     for key, column in columns.items():
@@ -143,20 +175,24 @@ def _of_frame(frame, columns: dict, name: str) -> Corpus:
             raise DataError(f"the table has no column {column!r} for {key}=; {nearest_or_all(str(column), there)}")
     about = {}
     if "label" in columns:
-        about["labels"] = tuple(map(str, frame[columns["label"]]))
+        about["labels"] = tuple("" if _is_missing(label) else str(label) for label in frame[columns["label"]])
     if "time" in columns:
         about["times"] = times_of(frame[columns["time"]], columns["time"], "row {} (counted from 0)".format)
     titles = _titles(frame[columns["id"]] if "id" in columns else frame.index)
     text = columns.get("text") or _text_column(frame)
-    about["table"] = DocumentTable({column: list(frame[column]) for column in frame.columns}, str(text))
-    return Corpus.from_texts(list(frame[text]), titles=titles, name=name, **about)
+    values, table = list(frame[text]), {str(column): list(frame[column]) for column in frame.columns}
+    if not _are_tokens(values):
+        about["table"] = DocumentTable(table | {str(text): _filled(values, "")}, str(text))
+    elif text_options.get("keep_text", True) and (others := {name: table[name] for name in table if name != str(text)}):
+        about["table"] = DocumentTable(others)
+    return _of_values(values, text_options, titles=titles, name=name, **about)
 
 
 def _text_column(frame):
     """The column named text, or the only one of strings."""
     if "text" in frame.columns:
         return "text"
-    found = [column for column in frame.columns if len(frame) and isinstance(frame[column].iloc[0], str)]
+    found = [column for column in frame.columns if isinstance(_first(frame[column]), str | list | tuple)]
     if len(found) != 1:
         there = ", ".join(map(repr, map(str, found or frame.columns)))
         raise DataError(f"which column has the texts? say text=; {'columns of texts' if found else 'columns'} are {there}")
@@ -167,6 +203,30 @@ def _titles(index) -> tuple[str, ...] | None:
     """The titles of an index or column; None of one that only counts."""
     values = list(index)
     return None if values == list(range(len(values))) else tuple(map(str, values))
+
+
+def _is_missing(value) -> bool:
+    return np.ndim(value) == 0 and plain_value(value) is None
+
+
+def _filled(values: list, empty) -> list:
+    """The values, with the empty one where one is missing."""
+    return [empty if _is_missing(value) else value for value in values]
+
+
+def _first(values):
+    """The first value that is not missing; None where all are."""
+    return next((value for value in values if not _is_missing(value)), None)
+
+
+def _are_tokens(values) -> bool:
+    first = _first(values)
+    return not isinstance(first, str) and isinstance(first, Iterable)
+
+
+def _refuse_options(text_options: dict, what: str) -> None:
+    if text_options:
+        raise DataError(f"{next(iter(text_options))}= is for raw text, and {what} is counted as it is; leave it out")
 
 
 def _refuse_vocabulary(vocabulary, given) -> None:

@@ -13,6 +13,7 @@ from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_mar
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, stem_of, suffix_of
 from workbench.corpus.frames import excel, parquet
+from workbench.corpus.text import TEXT_OPTIONS
 from workbench.data.encodings import DETECT
 from workbench.data.opening import first_bytes, path_of, read_bytes
 from workbench.data.rows import Dialect
@@ -29,10 +30,6 @@ CERTAIN = ("parquet", "excel", "npz", "mallet", "mtx", "lda-c", "uci")
 LIKELY = ("jsonl", "csv", "fasta")
 OF_SEQUENCES = ("stop_words", "max_words", "token_pattern")
 """Text options that running text has too."""
-TEXT_OPTIONS = (
-    "stop_words", "min_documents", "max_share", "max_words", "token_pattern", "lowercase", "accents", "min_letters", "ngrams",
-    "tokenizer",
-)
 
 
 def read_corpus(

@@ -14,6 +14,12 @@ from workbench.corpus.words import WORD_PATTERN, analyser
 from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named
 
+TEXT_OPTIONS = (
+    "stop_words", "min_documents", "max_share", "max_words", "token_pattern", "lowercase", "accents", "min_letters", "ngrams",
+    "tokenizer",
+)
+"""Options of `count_words` about words."""
+
 
 def count_words(
     texts: Iterable[str],

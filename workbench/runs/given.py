@@ -1,23 +1,27 @@
 """Whatever people have as data, as what an engine infers from."""
 
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 
 from workbench.corpus import Corpus
 from workbench.corpus.objects import COLUMNS, corpus_of
+from workbench.corpus.text import TEXT_OPTIONS, count_words
 from workbench.engines import get_engine
 from workbench.records import Records
 from workbench.runs.loading import load_data
 from workbench.runs.spec import SpecError
 
-READ = {"text": "text", "id": "title", "label": "label", "vocabulary": "vocabulary"}
+CALLED = {"id": "title"}
 """What `load_corpus` calls these where a file is given."""
+OF_TEXT = (*TEXT_OPTIONS, "keep_text")
 
 
-def data_from(given, engine, *, text=None, id=None, time=None, label=None, vocabulary=None) -> Corpus | Records:
+def data_from(given, engine, *, text=None, id=None, time=None, label=None, vocabulary=None, **of_text) -> Corpus | Records:
     """The data that an engine infers from; see `workbench.corpus.objects.corpus_of` for what documents may be.
 
-    A string is a name or a path, read as `workbench.load_corpus` and `load_records` do; of a table in a file, ``text``, ``id``
-    and ``label`` name its columns. For engines of records a DataFrame has a row a record. Of several engines the first counts.
+    A string is a name or a path, read as `workbench.load_corpus` and `load_records` do; of a table in a file, ``text``, ``id``,
+    ``time`` and ``label`` name its columns. ``of_text``: how raw text is counted; see `workbench.corpus.text.count_words`.
+    For engines of records a DataFrame has a row a record. Of several engines the first counts.
 
     Raises
     ------
@@ -27,15 +31,13 @@ def data_from(given, engine, *, text=None, id=None, time=None, label=None, vocab
         engine = engine[0]
     kind = get_engine(engine).model.data if isinstance(engine, str) else Corpus
     about = dict(zip((*COLUMNS, "vocabulary"), (text, id, time, label, vocabulary), strict=True))
-    about = {name: value for name, value in about.items() if value is not None}
+    about = {name: value for name, value in about.items() if value is not None} | of_text
     if isinstance(given, Records) or (isinstance(given, Corpus) and not about):
         return given  # of another kind than the engine's it is refused with the engine
     if isinstance(given, str) and " " in given and not Path(given).exists():  # a text, and neither a name nor a path
-        return corpus_of(given)
+        return corpus_of(given, **about)
     if isinstance(given, str | Path):
-        if "time" in about:
-            raise SpecError("times are read from a DataFrame; read the file with pandas and give that")
-        return load_data(given, kind, **{READ[name]: value for name, value in about.items()})
+        return load_data(given, kind, **{CALLED.get(name, name): value for name, value in about.items()})
     if kind is Records and hasattr(given, "columns") and hasattr(given, "iloc") and not about:
         return Records.from_pandas(given)
     if kind is Records:
@@ -46,4 +48,14 @@ def data_from(given, engine, *, text=None, id=None, time=None, label=None, vocab
 
 def taken(settings: dict) -> dict:
     """What is said of the data among the settings of a run, taken out of these."""
-    return {name: settings.pop(name) for name in (*COLUMNS, "vocabulary") if name in settings}
+    return {name: settings.pop(name) for name in (*COLUMNS, "vocabulary", *OF_TEXT) if name in settings}
+
+
+def _with_words(function) -> Signature:
+    """The signature of a function with the options of raw text in the place of its last argument."""
+    words = [signature(count_words).parameters[name].replace(kind=Parameter.KEYWORD_ONLY) for name in OF_TEXT]
+    return signature(function).replace(parameters=[*signature(function).parameters.values()][:-1] + words)
+
+
+data_from.__signature__ = _with_words(data_from)
+

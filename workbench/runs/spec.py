@@ -311,9 +311,13 @@ ELSEWHERE = {
 
 def no_setting(name: str, known) -> str:
     """The sentence about a setting that there is not, with the one that was meant, if that can be told."""
+    return f"no setting '{name}'; {meant_or_all(name, known)}"
+
+
+def meant_or_all(name: str, known, also=()) -> str:
+    """The end of a sentence about an unknown name: what other programs call so, the nearest, or all there are."""
     meant = next((own for own, others in ELSEWHERE.items() if str(name).lower() in others and own in known), None)
-    hint = f"did you mean '{meant}'?" if meant else nearest_or_all(name, known)
-    return f"no setting '{name}'; {hint}"
+    return f"did you mean '{meant}'?" if meant else nearest_or_all(name, known, also=also)
 
 
 def checked(settings: dict) -> dict:

@@ -73,7 +73,7 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **colum
     n_threads : int
         Never changes a bit.
     **columns
-        text, id, time, label of a DataFrame, and vocabulary, as `workbench.fit` takes them.
+        text, id, time, label, vocabulary, and how raw text is counted, as `workbench.fit` takes them.
 
     Returns
     -------

@@ -41,7 +41,9 @@ def fit(
     corpus : Corpus, name or path, list of texts or of lists of tokens, pandas Series or DataFrame, matrix of counts
         Training documents; see `workbench.corpus.objects.corpus_of`.
     text, id, time, label : str, optional
-        Columns of a DataFrame. vocabulary: words of a matrix of counts, or of bags of words.
+        Columns of a DataFrame or of a table in a file. vocabulary: words of a matrix of counts, or of bags of words.
+    stop_words, min_documents, ngrams, tokenizer, keep_text and others
+        How raw text is counted; see `workbench.corpus.text.count_words`.
     engine : str
         A name of `workbench.engines`.
     n_topics, alpha, beta

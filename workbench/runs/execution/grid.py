@@ -8,11 +8,11 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, split_options, takes
-from workbench.errors import nearest_or_all, shown
+from workbench.errors import shown
 from workbench.runs.execution.compare import is_option, plan
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
-from workbench.runs.spec import SpecError, whole
+from workbench.runs.spec import SpecError, meant_or_all, whole
 
 SETTINGS = (
     "engine", "n_topics", "alpha", "beta", "n_iterations", "seed", "burn_in", *names(SplitSettings)
@@ -75,7 +75,7 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
     known = [*SETTINGS, *dict.fromkeys(named.values())]
     for key, values in axes.items():
         if key not in SETTINGS and not is_option(key, values, engines):
-            hint = nearest_or_all(key, known, also=SHORT)
+            hint = meant_or_all(key, known, also=SHORT)
             raise SpecError(f"no key '{shown(key)}' for a grid of {', '.join(each.name for each in engines)}; {hint}")
     return axes
 
