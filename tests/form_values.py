@@ -64,6 +64,7 @@ REST = {   # name: (what is chosen or typed, of a run's spec and training corpus
     "encoding": ("cp1252", lambda spec, train: "cafã" in train.vocabulary, True, {}),
     "keep_text": ("no", lambda spec, train: spec.table, None, {}),
     "stop_words": ("none", lambda spec, train: "the" in train.vocabulary, True, {}),
+    "more_stop_words": ("apples, plums", lambda spec, train: {"apples", "plums"} & set(train.vocabulary), set(), {}),
     "min_documents": ("21", lambda spec, train: set(train.vocabulary), {"apples", "pears"}, {}),
     "max_share": ("0.5", lambda spec, train: set(train.vocabulary), {"plums", "cherries", "café"}, {}),
     "ngrams": ("2", lambda spec, train: "apples_pears" in train.vocabulary, True, {}),

@@ -50,6 +50,19 @@ def test_info_of_a_file_says_what_is_kept_of_it(tmp_path, monkeypatch, capsys):
     assert "texts not kept" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize(("read", "words"), [
+    (["stop_words=alpha,beta"], ["and", "gamma"]), (["stop_words=none"], ["alpha", "and", "beta", "gamma"]),
+    (["stop_words="], ["alpha", "and", "beta", "gamma"]), (["more_stop_words=alpha,beta"], ["gamma"]),
+    (["stop_words=stop.txt"], ["alpha", "and", "beta"]),
+])
+def test_stop_words_are_a_list_a_file_or_none_on_the_command_line(tmp_path, monkeypatch, capsys, read, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("text\nalpha and beta\nbeta and gamma\n")
+    (tmp_path / "stop.txt").write_text("gamma\n")
+    assert main(["data", "info", "a.csv", "--json", *(part for one in read for part in ("--read", one))]) == 0
+    assert json.loads(capsys.readouterr().out)["first words"] == words
+
+
 def test_info_of_a_file_is_one_json_object(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("text,kind\nred ant,x\nRed ant!,y\nthe,z\n")

@@ -66,6 +66,26 @@ def test_stop_words_of_other_languages_and_of_a_file(tmp_path):
     assert Corpus.from_texts(FRUIT, stop_words="en").content_hash == Corpus.from_texts(FRUIT).content_hash
 
 
+def test_stop_words_may_be_a_text_with_commas_or_none(tmp_path):
+    assert Corpus.from_texts(FRUIT, stop_words="Apple, banana").vocabulary == ("and", "cherry")
+    assert Corpus.from_texts(FRUIT, stop_words="apple,").vocabulary == ("and", "banana", "cherry")
+    for none in ("none", "", " None "):
+        assert Corpus.from_texts(FRUIT, stop_words=none).content_hash == Corpus.from_texts(FRUIT, stop_words=None).content_hash
+    (path := tmp_path / "my, own.txt").write_text("banana")
+    assert Corpus.from_texts(FRUIT, stop_words=str(path)).vocabulary == ("and", "apple", "cherry")
+
+
+@pytest.mark.parametrize("more", ["apple,Banana", ["apple", "BANANA "], " apple , banana ,"])
+def test_more_stop_words_are_left_out_besides_those_of_a_language(more):
+    assert Corpus.from_texts(FRUIT, more_stop_words=more).vocabulary == ("cherry",)
+    assert Corpus.from_texts(FRUIT, stop_words=None, more_stop_words=more).vocabulary == ("and", "cherry")
+    assert Corpus.from_texts(FRUIT, more_stop_words="").content_hash == Corpus.from_texts(FRUIT).content_hash
+    with pytest.raises(CorpusError, match="more_stop_words must be words with commas, a list of words or None; got 3"):
+        Corpus.from_texts(FRUIT, more_stop_words=3)
+    with pytest.raises(CorpusError, match="more_stop_words must be"):
+        Corpus.from_texts(FRUIT, more_stop_words=[3])
+
+
 def test_case_accents_and_short_words():
     text = ["Café cafe CAFÉ, El Niño"]
     assert Corpus.from_texts(text, lowercase=False).vocabulary == ("CAFÉ", "Café", "El", "Niño", "cafe")

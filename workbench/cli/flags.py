@@ -91,7 +91,7 @@ def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None,
     from workbench.engines import get_engine
     from workbench.runs.loading import load_data
 
-    kind, options = get_engine(engine).model.data if engine else Corpus, parse_options(read, "read")
+    kind, options = get_engine(engine).model.data if engine else Corpus, parse_options(read, "read", lambda value: True)
     if kind is Corpus:  # those of records are all text
         options = {name: _scalar(value) for name, value in options.items()}
     options |= {"vocabulary": vocabulary} if vocabulary else {}
@@ -112,9 +112,9 @@ def load_training_data(*arguments):
 
 
 def _scalar(text: str):
-    """A number or null as JSON writes it, else the text itself."""
+    """A number or null as JSON writes it, None for nothing, else the text itself."""
     try:
-        value = json.loads(text)
+        value = json.loads(text or "null")
     except ValueError:
         return text
     return value if value is None or isinstance(value, int | float) else text
@@ -131,9 +131,11 @@ def split_pairs(
         yield name, value
 
 
-def parse_options(pairs: list[str] | None, field: str = "options") -> dict[str, str]:
+def parse_options(
+    pairs: list[str] | None, field: str = "options", is_value: Callable[[str], object] = bool
+) -> dict[str, str]:
     """``name=value`` flags as a dict."""
-    return dict(split_pairs(pairs, "an option is written name=value, as in --option r=1", field))
+    return dict(split_pairs(pairs, "an option is written name=value, as in --option r=1", field, is_value))
 
 
 def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:

@@ -95,8 +95,8 @@ def read_corpus(
         Columns of a CSV file with a row for each word of a document. Several columns of ``document``, with commas or as
         names, say together which document a row is of, as ``state,year``.
     **text_options
-        stop_words, min_documents, max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer: see
-        `workbench.corpus.text.count_words`.
+        stop_words, min_documents, max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer,
+        more_stop_words: see `workbench.corpus.text.count_words`.
 
     Raises
     ------

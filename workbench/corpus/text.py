@@ -16,7 +16,7 @@ from workbench.errors import DataError, Named
 
 TEXT_OPTIONS = (
     "stop_words", "min_documents", "max_share", "max_words", "token_pattern", "lowercase", "accents", "min_letters", "ngrams",
-    "tokenizer",
+    "tokenizer", "more_stop_words",
 )
 """Options of `count_words` about words."""
 
@@ -36,6 +36,7 @@ def count_words(
     min_letters: int = 1,
     ngrams: int = 1,
     tokenizer: Callable[[str], Iterable[str]] | None = None,
+    more_stop_words: str | Iterable[str] | None = None,
     keep_text: bool = True,
     table: DocumentTable | None = None,
     **about,
@@ -55,8 +56,9 @@ def count_words(
     labels : (document,) str, optional
     name : str
         What pages and file names call the corpus.
-    stop_words : a language ("english", "german", "fr" …), a file with a word on each line, an iterable of words, or None
-        Words left out, in either case. "english" is scikit-learn's list with the stumps of contractions (don, isn, ve);
+    stop_words : a language ("english", "german", "fr" …), a file with a word on each line, words, or None
+        Words left out, in either case. Words are an iterable, or a text with commas ("alpha,beta"; one alone "alpha,"); None,
+        "none" and "" leave all words in. "english" is scikit-learn's list with the stumps of contractions (don, isn, ve);
         `workbench.corpus.words.languages` lists the others.
     min_documents : int, default 1
         Words in fewer documents than this are left out.
@@ -76,6 +78,8 @@ def count_words(
         by _: new_york.
     tokenizer : function of a text that gives its words, optional
         In the place of the pattern, after case and accents were seen to.
+    more_stop_words : iterable of words, or a text with commas, optional
+        Words left out besides those.
     keep_text : bool, default True
         Keep the texts, and the columns beside them, with the corpus: to be shown, searched and exported.
     table : DocumentTable, optional
@@ -97,7 +101,7 @@ def count_words(
         raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
     if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
         raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
-    words_of = analyser(stop_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer)
+    words_of = analyser(stop_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer, more_stop_words)
     vocabulary, counts = _count(texts, words_of, token_pattern)
     keep = _kept_words(counts, min_documents, max_share, max_words)
     counts = counts[:, keep]

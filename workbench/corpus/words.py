@@ -5,6 +5,7 @@ Stop words of English are scikit-learn's; those of other languages come from the
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 
 from workbench.data.drawing import check_whole
@@ -23,7 +24,7 @@ JOINT = "_"
 
 def analyser(
     stop_words="english", token_pattern: str = WORD_PATTERN, lowercase: bool = True, accents: str = "keep",
-    min_letters: int = 1, ngrams: int = 1, tokenizer: Callable[[str], Iterable[str]] | None = None,
+    min_letters: int = 1, ngrams: int = 1, tokenizer: Callable[[str], Iterable[str]] | None = None, more_stop_words=None,
 ) -> Callable[[str], list[str]]:
     """The function that makes the words of a text; see `workbench.corpus.text.count_words` for the options.
 
@@ -43,7 +44,8 @@ def analyser(
     if tokenizer is not None and not callable(tokenizer):
         raise DataError.must_be("tokenizer", "a function of a text, or None", tokenizer)
     alike, plain = spelling(lowercase, accents), spelling(False, accents)
-    left_out = frozenset(token for word in stop_list(stop_words) for token in pattern.findall(plain(word.lower())))
+    stop_words = chain(stop_list(stop_words), further_words(more_stop_words))
+    left_out = frozenset(token for word in stop_words for token in pattern.findall(plain(word.lower())))
 
     def words_of(text: str) -> list[str]:
         text = alike(text)
@@ -102,9 +104,14 @@ def languages() -> list[str]:
 
 
 def stop_list(stop_words) -> Iterable[str]:
-    """The words to leave out: of a language, of a file with one on each line, of a list; none for None."""
-    if stop_words is None:
+    """The words to leave out: of a language, of a file with one on each line, of a list, or of a text with commas.
+
+    None, "none" and an empty text are no words; a file with a comma in its name is one where it is there.
+    """
+    if stop_words is None or (isinstance(stop_words, str) and stop_words.strip().lower() in ("", "none")):
         return ()
+    if isinstance(stop_words, str) and "," in stop_words and not Path(stop_words).is_file():
+        return further_words(stop_words)
     if stop_words == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -115,6 +122,15 @@ def stop_list(stop_words) -> Iterable[str]:
     if not all(isinstance(word, str) for word in listed):
         raise DataError.must_be("stop_words", "a language, a file, a list of words or None", stop_words)
     return listed
+
+
+def further_words(words) -> list[str]:
+    """Words in a list, or in a text with commas between them; never those of a language or file."""
+    words = words.split(",") if isinstance(words, str) else () if words is None else words
+    listed = list(words) if isinstance(words, Iterable) else [None]
+    if not all(isinstance(word, str) for word in listed):
+        raise DataError.must_be("more_stop_words", "words with commas, a list of words or None", words)
+    return [word.strip() for word in listed if word.strip()]
 
 
 def _is_path(name) -> bool:

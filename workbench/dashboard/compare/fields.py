@@ -147,6 +147,9 @@ def reading_fields() -> dict[str, Field]:
             "them, to show and search them",
         ),
         "stop_words": Menu(LABELS["stop_words"], stop_lists(), "english", "words left out of raw text: the, of, and …"),
+        "more_stop_words": Field(
+            LABELS["more_stop_words"], "", "words left out of raw text besides these, with commas", placeholder="said, mr"
+        ),
         "min_documents": Number(
             LABELS["min_documents"], 1, "words of raw text that fewer documents have are left out; often 5"
         ),

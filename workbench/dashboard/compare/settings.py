@@ -76,8 +76,9 @@ class Settings:
         self._headings: dict[str, tuple] = {}         # of options → their fold, the engines that share them, the first of them
         self._folded = {
             "fold:corpus": [
-                "title", "label", f"{OF_FILES}time", "encoding", "keep_text", "stop_words", "min_documents", "max_share",
-                "ngrams", "min_letters", "lowercase", "accents", "top_words", "token_pattern", "singletons",
+                "title", "label", f"{OF_FILES}time", "encoding", "keep_text", "stop_words", "more_stop_words",
+                "min_documents", "max_share", "ngrams", "min_letters", "lowercase", "accents", "top_words", "token_pattern",
+                "singletons",
                 *self.reading_records, "holdout_per", f"{OF_RECORDS}holdout_per", "holdout_rows",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],
