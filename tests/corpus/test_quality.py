@@ -1,12 +1,14 @@
 """Empty and repeated documents are counted and named."""
 
 import json
+import random
+from collections import Counter
 
 import pytest
 
 import workbench as wb
 from workbench.cli import main
-from workbench.corpus.quality import describe_quality, quality_of
+from workbench.corpus.quality import NEAR, describe_quality, quality_of
 
 TEXTS = ["Red ants eat", "", "eat the RED ants!", "the of", "green bee", "green bee green", "bee; green", "red ants eat", "x"]
 
@@ -26,6 +28,45 @@ def test_they_are_named_and_a_clean_corpus_is_not_spoken_of():
     ]
     assert describe_quality(wb.Corpus.from_texts(["red", "green", ""]))[0].startswith("1 of 3 documents of 'texts' has no word")
     assert describe_quality(wb.Corpus.from_texts(["red ant", "green ant"])) == []
+
+
+def jaccard(one: str, other: str) -> float:
+    one, other = (Counter(text.split()) for text in (one, other))
+    return (one & other).total() / (one | other).total()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nearly_repeated_documents_are_those_that_a_comparison_of_all_finds(seed):
+    draw = random.Random(seed)
+    texts = [" ".join(f"w{int(draw.paretovariate(0.5)) % 3000:x}" for _ in range(draw.randint(1, 120))) for _ in range(150)]
+    for _ in range(50):  # some words of an earlier text replaced, up to a tenth of them
+        words = draw.choice(texts).split()
+        for _ in range(draw.randint(0, len(words) // 10)):
+            words[draw.randrange(len(words))] = f"w{draw.randrange(3000):x}"
+        texts.append(" ".join(words))
+    found = quality_of(wb.Corpus.from_texts(texts, token_pattern=r"\w+", stop_words=None))
+    near = dict(zip(found.near.tolist(), found.near_originals.tolist(), strict=True))
+    wanted = {later for later in range(200) if later not in found.repeated and any(
+        jaccard(texts[earlier], texts[later]) >= NEAR for earlier in range(later))}
+    assert len(wanted) > 10 and set(near) <= wanted
+    assert len(wanted - set(near)) <= 1  # at the threshold one of a hundred is missed, and most are above it
+    assert all(jaccard(texts[one], texts[other]) >= NEAR and other < one for one, other in near.items())
+
+
+def test_nearly_repeated_documents_are_named_and_looked_for_within_bounds(monkeypatch):
+    text = " ".join(f"word{letter}" for letter in "abcdefghijklmnopqrst")
+    corpus = wb.Corpus.from_texts([text, "", text + " wordz", text.replace("worda", "wordy"), "wordz", text])
+    assert describe_quality(corpus)[2] == (
+        "2 of 6 documents of 'texts' have nearly the same words as an earlier one (90% of those of both): 'document 2' as "
+        "'document 0', 'document 3' as 'document 0'"
+    )
+    monkeypatch.setattr("workbench.corpus.quality.MOST_TOKENS", 50)
+    assert describe_quality(corpus)[2] == (
+        "'texts' has more than 50 tokens; nearly repeated documents were not looked for"
+    )
+    many = wb.Corpus.from_texts([f"{text} word{at % 2 + 1}" for at in range(4000)], token_pattern=r"\w+")
+    monkeypatch.undo()
+    assert len(quality_of(many).near) == 1 and len(quality_of(many).repeated) == 3998
 
 
 @pytest.mark.parametrize("command", [["fit", "a.csv", "-k", "2", "-n", "2", "-q"], ["data", "info", "a.csv"]])

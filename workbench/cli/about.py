@@ -62,7 +62,7 @@ def _facts_of(corpus: wb.Corpus) -> dict:
     found, table = quality_of(corpus), corpus.table
     dated = sorted(str(time) for time in corpus.times or () if time is not None)
     return corpus.describe() | {
-        "empty": len(found.empty), "repeated": len(found.repeated),
+        "empty": len(found.empty), "repeated": len(found.repeated), "nearly repeated": len(found.near),
         "times": f"{dated[0]} to {dated[-1]}" if dated else None,
         "labels": len(set(corpus.labels)) if corpus.labels is not None else None,
         "texts": "kept" if table is not None and table.texts is not None else "not kept",

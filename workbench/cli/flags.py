@@ -100,7 +100,7 @@ def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None,
 
 
 def load_training_data(*arguments):
-    """What `load_documents` gives, after a line each about empty and repeated documents of raw text."""
+    """What `load_documents` gives, after a line each about empty, repeated and nearly repeated documents of raw text."""
     from workbench.cli.printing import say
     from workbench.corpus.quality import describe_quality
 
