@@ -2,9 +2,9 @@
 
 from workbench.dashboard.compare.fields import SINGLETONS_IN_WORDS
 
-ROWS = "text,body,name,kind,day\n" + (
-    "apples the pears plums Café x7,red green blue red,one,fruit,2024-07-31\n"
-    "apples pears cherries,red blue green,two,colour,2024-08-01\n" * 20
+ROWS = "text,body,name,kind,day,han\n" + (
+    "apples the pears plums Café x7,red green blue red,one,fruit,2024-07-31,我们去公园。\n"
+    "apples pears cherries,red blue green,two,colour,2024-08-01,今天天气很好。\n" * 20
 )
 CELLS = "a,b,n\n" + "x,u,1\nNA,u,2\ny,?,1\nx,v,2\n" * 6   # records
 RECORDS = {"engines": ["bn-vb"], "path": "records.csv"}   # of the folder of the form's file
@@ -65,6 +65,7 @@ REST = {   # name: (what is chosen or typed, of a run's spec and training corpus
     "keep_text": ("no", lambda spec, train: spec.table, None, {}),
     "stop_words": ("none", lambda spec, train: "the" in train.vocabulary, True, {}),
     "more_stop_words": ("apples, plums", lambda spec, train: {"apples", "plums"} & set(train.vocabulary), set(), {}),
+    "segmenter": ("Chinese", lambda spec, train: train.vocabulary, ("今天", "公园", "天气", "我们"), {"text": "han"}),
     "min_documents": ("21", lambda spec, train: set(train.vocabulary), {"apples", "pears"}, {}),
     "max_share": ("0.5", lambda spec, train: set(train.vocabulary), {"plums", "cherries", "café"}, {}),
     "ngrams": ("2", lambda spec, train: "apples_pears" in train.vocabulary, True, {}),

@@ -13,6 +13,12 @@ def skip_without(reason: str):
     pytest.skip(reason)
 
 
+def skip_without_budoux():
+    """Skips where the segmenter of languages without blanks is not installed."""
+    if find_spec("budoux") is None:
+        skip_without("Japanese and Chinese are cut into words by budoux, of the extra 'segment'")
+
+
 def skip_without_pgmpy():
     """Skips where the reader of published networks is not installed."""
     if find_spec("pgmpy") is None:

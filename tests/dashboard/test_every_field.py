@@ -2,7 +2,7 @@
 
 import pytest
 from form_values import CELLS, OPTIONS, REST, ROWS
-from missing import skip_without_pgmpy
+from missing import skip_without_budoux, skip_without_pgmpy
 
 import workbench as wb
 from workbench.corpus import Corpus
@@ -90,6 +90,8 @@ def test_a_setting_goes_to_the_run(name, desk):
     typed, of, wanted, beside = REST[name]
     if name == "records.model":
         skip_without_pgmpy()
+    if name == "segmenter":
+        skip_without_budoux()
     for other, value in beside.items():
         desk.type(other, str(desk.store.parent / value) if other == "path" else value)
     if typed is not None:

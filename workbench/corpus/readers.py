@@ -96,7 +96,7 @@ def read_corpus(
         names, say together which document a row is of, as ``state,year``.
     **text_options
         stop_words, min_documents, max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer,
-        more_stop_words: see `workbench.corpus.text.count_words`.
+        more_stop_words, segmenter: see `workbench.corpus.text.count_words`.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from workbench.errors import DataError, Named
 
 TEXT_OPTIONS = (
     "stop_words", "min_documents", "max_share", "max_words", "token_pattern", "lowercase", "accents", "min_letters", "ngrams",
-    "tokenizer", "more_stop_words",
+    "tokenizer", "more_stop_words", "segmenter",
 )
 """Options of `count_words` about words."""
 
@@ -37,6 +37,7 @@ def count_words(
     ngrams: int = 1,
     tokenizer: Callable[[str], Iterable[str]] | None = None,
     more_stop_words: str | Iterable[str] | None = None,
+    segmenter: str | None = None,
     keep_text: bool = True,
     table: DocumentTable | None = None,
     **about,
@@ -80,6 +81,9 @@ def count_words(
         In the place of the pattern, after case and accents were seen to.
     more_stop_words : iterable of words, or a text with commas, optional
         Words left out besides those.
+    segmenter : "japanese", "chinese" (simplified) or "chinese-traditional", optional
+        Cuts text of these languages into words, with the package budoux (`pip install budoux`); particles and endings of
+        Japanese are cut off. The default pattern leaves words of one sign out.
     keep_text : bool, default True
         Keep the texts, and the columns beside them, with the corpus: to be shown, searched and exported.
     table : DocumentTable, optional
@@ -101,13 +105,16 @@ def count_words(
         raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
     if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
         raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
-    words_of = analyser(stop_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer, more_stop_words)
+    words_of = analyser(
+        stop_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer, more_stop_words, segmenter
+    )
     vocabulary, counts = _count(texts, words_of, token_pattern)
     keep = _kept_words(counts, min_documents, max_share, max_words)
     counts = counts[:, keep]
     rows = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
     if keep_text:
         counted = {"token_pattern": token_pattern, "lowercase": lowercase, "accents": accents, "ngrams": ngrams}
+        counted |= {} if segmenter is None else {"segmenter": segmenter}
         columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
         about["table"] = DocumentTable(columns, text, counted)
     return about | {

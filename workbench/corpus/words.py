@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 
+from workbench.corpus.segmenting import segmenter_of
 from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named, nearest_or_all, shown
 
@@ -25,6 +26,7 @@ JOINT = "_"
 def analyser(
     stop_words="english", token_pattern: str = WORD_PATTERN, lowercase: bool = True, accents: str = "keep",
     min_letters: int = 1, ngrams: int = 1, tokenizer: Callable[[str], Iterable[str]] | None = None, more_stop_words=None,
+    segmenter: str | None = None,
 ) -> Callable[[str], list[str]]:
     """The function that makes the words of a text; see `workbench.corpus.text.count_words` for the options.
 
@@ -43,12 +45,13 @@ def analyser(
         raise DataError.must_be("accents", f"one of {', '.join(ACCENTS)}", accents)
     if tokenizer is not None and not callable(tokenizer):
         raise DataError.must_be("tokenizer", "a function of a text, or None", tokenizer)
+    cut = segmenter_of(segmenter)
     alike, plain = spelling(lowercase, accents), spelling(False, accents)
     stop_words = chain(stop_list(stop_words), further_words(more_stop_words))
     left_out = frozenset(token for word in stop_words for token in pattern.findall(plain(word.lower())))
 
     def words_of(text: str) -> list[str]:
-        text = alike(text)
+        text = cut(alike(text))
         found = pattern.findall(text) if tokenizer is None else _tokens(tokenizer, text)
         if lowercase:  # as most texts are read, and faster
             found = [word for word in found if word not in left_out]

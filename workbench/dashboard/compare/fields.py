@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from workbench.corpus import SINGLETONS
 from workbench.corpus.readers import FORMATS
+from workbench.corpus.segmenting import SEGMENTERS
 from workbench.corpus.words import ACCENTS, WORD_PATTERN, languages
 from workbench.dashboard.compare.values import SEVERAL, Field, Menu, Number, Values
 from workbench.dashboard.compare.wording import LABELS, in_words, labelled
@@ -149,6 +150,10 @@ def reading_fields() -> dict[str, Field]:
         "stop_words": Menu(LABELS["stop_words"], stop_lists(), "english", "words left out of raw text: the, of, and …"),
         "more_stop_words": Field(
             LABELS["more_stop_words"], "", "words left out of raw text besides these, with commas", placeholder="said, mr"
+        ),
+        "segmenter": Menu(
+            LABELS["segmenter"], {"none": None} | {name.replace("-", ", ").capitalize(): name for name in SEGMENTERS}, None,
+            "cuts text of a language without blanks between its words",
         ),
         "min_documents": Number(
             LABELS["min_documents"], 1, "words of raw text that fewer documents have are left out; often 5"

@@ -78,7 +78,7 @@ class Settings:
             "fold:corpus": [
                 "title", "label", f"{OF_FILES}time", "encoding", "keep_text", "stop_words", "more_stop_words",
                 "min_documents", "max_share", "ngrams", "min_letters", "lowercase", "accents", "top_words", "token_pattern",
-                "singletons",
+                "segmenter", "singletons",
                 *self.reading_records, "holdout_per", f"{OF_RECORDS}holdout_per", "holdout_rows",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],

@@ -7,7 +7,7 @@ LABELS = {
     "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
     "seeds": "Number of seeds", "jobs": "Runs at a time", "holdout": "Held-out share",
     "format": "Read as", "text": "Text column", "title": "Title column", "label": "Label column", "stop_words": "Stop words",
-    "more_stop_words": "More stop words",
+    "more_stop_words": "More stop words", "segmenter": "Segmenter",
     "encoding": "Encoding", "keep_text": "Keep texts",
     "min_documents": "Min. documents", "max_share": "Ignore words in more than", "token_pattern": "Pattern of words",
     "ngrams": "N-grams", "min_letters": "Min. letters", "accents": "Accents", "lowercase": "Lower case",

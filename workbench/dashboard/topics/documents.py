@@ -9,6 +9,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.segmenting import SEEN, segmenter_of
 from workbench.corpus.words import WORD_PATTERN, compiled_pattern, spelling
 from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.policy import policy
@@ -185,6 +186,7 @@ def text_coloured(
         return None
     alike = spelling(counted.get("lowercase", True), counted.get("accents", "keep"))
     topics = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
+    raw = segmenter_of(counted.get("segmenter"), SEEN)(raw)
     pieces, end = [], 0
     for start, stop in spans:
         if (known := alike(raw[start:stop])) in topics:
