@@ -37,6 +37,17 @@ def test_infer_prints_a_table_for_people_on_stderr(capsys):
     assert "33.3% of the tokens are unknown to talk" in err and "by foldin_same" in err
 
 
+def test_infer_counts_texts_as_those_of_the_run(capsys):
+    corpus = wb.Corpus.from_texts(["New York city", "a City called New York"], ngrams=2, lowercase=False, stop_words=None)
+    wb.fit(corpus, "cgs", n_topics=2, n_iterations=3, store="runs", name="pairs", progress=False)
+    with open("city.csv", "w") as file:
+        file.write("text\nNew York city\n")
+    for more, n_tokens in ((), 5), (("--read", "ngrams=1"), 3):
+        status, out, _ = run(capsys, "infer", "pairs", "city.csv", "--json", *more)
+        (found,) = json.loads(out)["documents"]
+        assert (status, found["n_tokens"], found["out_of_vocabulary"]) == (0, n_tokens, 0)
+
+
 def test_infer_prints_one_json_object_with_every_document(capsys):
     status, out, _ = run(capsys, "infer", "talk", "new.csv", "--json", "--seed", 3)
     told = json.loads(out)

@@ -309,7 +309,7 @@ def test_options_of_text_reach_the_counting(tmp_path):
         ("text\nibis\n", {"vocabulary": ["ibis"]}, "a.csv is raw text and makes its own vocabulary; "
          "leave vocabulary out, or prune with max_words"),
         ("text\nibis\n", {"min_docs": 2}, "no reader option 'min_docs'; for raw text there are stop_words, min_documents, "
-         "max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer"),
+         "max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer, more_stop_words, segmenter"),
         ("text\nibis\n", {"format": "orc"}, "no format 'orc'; there are uci, lda-c, mtx, mallet, folder, csv, "
          "jsonl, npz, fasta, words, parquet, excel"),
         ("text\nibis\n", {"format": "folder"}, "a.csv is a file; format='folder' wants a folder of .txt files"),

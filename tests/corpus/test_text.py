@@ -6,6 +6,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from workbench.corpus import Corpus, CorpusError
+from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.text import as_counted
 from workbench.corpus.words import WORD_PATTERN, languages, stop_list
 
 FRUIT = ["Apple banana apple", "banana cherry", "Cherry, cherry and apple!"]
@@ -93,6 +95,21 @@ def test_case_accents_and_short_words():
     assert Corpus.from_texts(text, min_letters=4).vocabulary == ("cafe", "café", "niño")
     assert Corpus.from_texts(["The cat AND the dog"], lowercase=False).vocabulary == ("cat", "dog")
     assert Corpus.from_texts(["el café"], stop_words=["CAFÉ"], accents="strip").vocabulary == ("el",)
+
+
+def test_how_texts_were_counted_is_written_down(tmp_path):
+    (path := tmp_path / "own.txt").write_text("cherry\nbanana\n")
+    usual = {"token_pattern": WORD_PATTERN, "lowercase": True, "accents": "keep", "ngrams": 1}
+    for options, more in (
+        ({}, {}), ({"stop_words": "german"}, {"stop_words": "german"}), ({"stop_words": None}, {"stop_words": []}),
+        ({"stop_words": "none"}, {"stop_words": []}), ({"stop_words": path}, {"stop_words": ["banana", "cherry"]}),
+        ({"stop_words": iter(["cherry"])}, {"stop_words": ["cherry"]}), ({"tokenizer": str.split}, {"tokenizer": True}),
+        ({"more_stop_words": "a, b"}, {"more_stop_words": ["a", "b"]}), ({"ngrams": 2, "max_words": 1}, {"ngrams": 2}),
+    ):
+        assert Corpus.from_texts(FRUIT, **options).table.counted == usual | more
+    assert as_counted(usual | {"min_letters": 2, "new": 1}, {"ngrams": 2}) == usual | {"min_letters": 2, "ngrams": 2}
+    table = Corpus.from_texts(["red ant"]).table
+    assert table.content_hash == DocumentTable({"text": ["red ant"]}, "text", usual).content_hash
 
 
 def test_ngrams_are_of_words_that_follow_each_other_without_stop_words():

@@ -700,6 +700,23 @@ def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store):
     assert page.documents.shown["raw"] and "".join(piece["word"] for piece in page.documents.shown["words"]) == texts[1]
 
 
+def test_new_text_is_counted_and_coloured_as_that_of_the_run(store):
+    corpus = Corpus.from_texts(["New York city Tea", "Tea in York"] * 3, ngrams=2, lowercase=False, stop_words=["tea"])
+    fit(corpus, "cgs", 2, n_iterations=5, store=store, name="pairs", progress=False)
+    text = "Tea in New York, york"
+    wanted = Corpus.from_texts([text], ngrams=2, lowercase=False, stop_words=["tea"])
+    found = folded(moment(store / "pairs"), "a text", text.encode(), ".txt")
+    assert found.corpus.vocabulary == wanted.vocabulary and found.corpus.titles == ("a text",)
+    table = f'text\n"{text}"\n'.encode()
+    assert folded(moment(store / "pairs"), "new.csv", table, ".csv").corpus.vocabulary == wanted.vocabulary
+    pieces = unseen_document(found, 0, 0, {})["words"]
+    assert [piece["word"] for piece in pieces if piece["topic"] not in (None, -1)] == ["in", "New", "York"]
+    own = Corpus.from_texts(["a b"], tokenizer=str.split, stop_words=None)
+    fit(own, "cgs", 2, n_iterations=1, store=store, name="cut", progress=False)
+    with pytest.raises(ValueError, match="cut into words by a tokenizer, which is not kept"):
+        folded(moment(store / "cut"), "a text", b"a b", ".txt")
+
+
 def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store):
     page = TopicsPage(store)
     page.find.value = "kind:fruit plum"

@@ -4,6 +4,7 @@ import time
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 import twins
 from short_runs import run_of, short_settings
@@ -44,6 +45,46 @@ def renamed(corpus, vocabulary):
 
 
 # ---------------------------------------------------------------------- infer
+
+
+COUNTED = {
+    "ngrams": 2, "lowercase": False, "min_letters": 3, "stop_words": ["City"], "more_stop_words": "The", "accents": "strip",
+}
+
+
+def a_corpus(**options):
+    return wb.Corpus.from_texts(["The New York city in Café", "a City called New York", "The old mill"], **options)
+
+
+@pytest.mark.parametrize("options", [COUNTED, {"stop_words": None}, {"token_pattern": r"\w+"}, {}], ids=str)
+def test_unseen_text_is_counted_as_that_of_the_run(options, tmp_path):
+    run = wb.fit(a_corpus(**options), "cvb0", n_topics=2, n_iterations=3, store=tmp_path / "runs", progress=False)
+    text = "The New York City in a Cafe"
+    (tmp_path / "a.csv").write_text(f"text\n{text}\n")
+    wanted = wb.infer(run, wb.Corpus.from_texts([text], **options))
+    for documents in ([text], pd.Series([text]), pd.DataFrame({"text": [text]}), tmp_path / "a.csv"):
+        for what in (run, wb.open_run(next((tmp_path / "runs").glob("*-cvb0-*")))):
+            found = wb.infer(what, documents)
+            np.testing.assert_array_equal(found.theta, wanted.theta)
+            assert found.n_tokens.values.tolist() == wanted.n_tokens.values.tolist()
+    assert wb.document_completion(run, [text] * 4)["out_of_vocabulary"] == wanted.attrs["out_of_vocabulary"]
+
+
+def test_what_is_said_of_unseen_text_comes_before_how_the_run_counted_its_own():
+    run = wb.fit(a_corpus(**COUNTED), "cvb0", n_topics=2, n_iterations=3, progress=False)
+    assert wb.infer(run, ["New York"]).n_tokens.values.tolist() == [3]
+    assert wb.infer(run, ["New York"], ngrams=1).n_tokens.values.tolist() == [2]
+    assert wb.infer(run, [["New", "York"]]).n_tokens.values.tolist() == [2]
+    assert wb.infer(run, wb.Corpus.from_texts(["New York called"])).n_tokens.values.tolist() == [3]
+
+
+def test_a_tokenizer_of_a_run_is_asked_for():
+    run = wb.fit(a_corpus(tokenizer=str.split), "cvb0", n_topics=2, n_iterations=3, progress=False)
+    with pytest.raises(wb.DataError, match="by a tokenizer, which is not kept; give it with tokenizer=…, or give"):
+        wb.infer(run, ["New York"])
+    assert wb.infer(run, ["New York"], tokenizer=str.split).n_tokens.values.tolist() == [2]
+    assert wb.infer(run, [["new", "york"]]).out_of_vocabulary.values.tolist() == [0]
+    assert wb.infer(run, ["New York"], tokenizer=None).n_tokens.values.tolist() == [2]
 
 
 def test_theta_is_labelled_and_is_what_the_engine_folds_in(learnt, forty_documents):

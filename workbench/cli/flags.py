@@ -84,8 +84,13 @@ def settings_of(flags: dict) -> dict:
     }
 
 
-def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None, engine: str | None = None):
-    """The data of a name or path, of the type that the engine infers from (a corpus without one), read as the flags want it."""
+def load_documents(
+    corpus: str, vocabulary: Path | None, read: list[str] | None, engine: str | None = None, counted: dict | None = None
+):
+    """The data of a name or path, of the type that the engine infers from (a corpus without one), read as the flags want it.
+
+    ``counted``: how raw text is counted where they leave it open, as the spec of a run has it.
+    """
     from workbench.cli.printing import saying_warnings
     from workbench.corpus import Corpus
     from workbench.engines import get_engine
@@ -95,6 +100,7 @@ def load_documents(corpus: str, vocabulary: Path | None, read: list[str] | None,
     if kind is Corpus:  # those of records are all text
         options = {name: _scalar(value) for name, value in options.items()}
     options |= {"vocabulary": vocabulary} if vocabulary else {}
+    options |= {"counted": counted} if counted else {}
     with saying_warnings():
         return load_data(corpus, kind, **options)
 

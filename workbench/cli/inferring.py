@@ -42,7 +42,8 @@ def infer(
     if out is not None and protocol != "theta":
         raise wb.SpecError(f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out")
     learnt = wb.open_run(run, store)
-    documents = load_documents(corpus, vocabulary, read, learnt.attrs.get("engine"))
+    counted = wb.RunSpec.from_json(learnt.attrs["spec"]).counted
+    documents = load_documents(corpus, vocabulary, read, learnt.attrs.get("engine"), counted)
     if isinstance(documents, wb.Records):
         return _infer_records(learnt, documents, protocol, out, threads, json)
     if protocol != "theta":

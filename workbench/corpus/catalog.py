@@ -55,7 +55,7 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
     if not isinstance(name_or_path, (str, os.PathLike)) or not str(name_or_path):
         raise CorpusError(f"load_corpus wants a name ({', '.join(DATA_SETS)}) or a path; got {name_or_path!r}")
     if is_named(name_or_path):
-        return _named(name_or_path, fetch, options)
+        return _named(name_or_path, fetch, {name: value for name, value in options.items() if name != "counted"})
     path = path_of(name_or_path)
     if not path.exists() and path.name == str(name_or_path):
         formats = ", ".join(format.MEANING for format in FORMATS.values())

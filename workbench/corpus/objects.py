@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.corpus.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable, plain_value
-from workbench.corpus.text import TEXT_OPTIONS
+from workbench.corpus.text import TEXT_OPTIONS, as_counted
 from workbench.corpus.times import times_of
 from workbench.errors import DataError, nearest_or_all, shown
 
@@ -26,7 +26,7 @@ WANTED = (
 
 
 def corpus_of(
-    given, *, text=None, id=None, time=None, label=None, vocabulary=None, name: str = "texts", **text_options
+    given, *, text=None, id=None, time=None, label=None, vocabulary=None, name: str = "texts", counted=None, **text_options
 ) -> Corpus:
     """The corpus of documents that Python holds.
 
@@ -44,6 +44,8 @@ def corpus_of(
         Words of a matrix or of a bag of words; w0, w1, … by default. gensim's Dictionary is one.
     name : str
         What pages and file names call the corpus.
+    counted : mapping, optional
+        How other texts were counted, as ``counted`` of their table has it: raw text is counted so, but for ``text_options``.
     **text_options
         For raw text: stop_words, min_documents, ngrams, tokenizer …, keep_text: see `workbench.corpus.text.count_words`.
 
@@ -66,23 +68,23 @@ def corpus_of(
         return given
     if is_frame:
         _refuse_vocabulary(vocabulary, given)
-        return _of_frame(given, columns, name, text_options)
+        return _of_frame(given, columns, name, counted, text_options)
     if hasattr(given, "iloc"):
         _refuse_vocabulary(vocabulary, given)
-        return _of_values(list(given), text_options, titles=_titles(given.index), name=name)
+        return _of_values(list(given), counted, text_options, titles=_titles(given.index), name=name)
     if hasattr(given, "tocoo") or (isinstance(given, np.ndarray) and given.ndim == 2):
         _refuse_options(text_options, "a matrix of counts")
         return _of_matrix(given, vocabulary, name)
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise DataError(f"{WANTED}; got {_kind(given)}; one text is written [text]")
-    return _of_list(list(given), vocabulary, name, text_options)
+    return _of_list(list(given), vocabulary, name, counted, text_options)
 
 
-def _of_list(given: list, vocabulary, name: str, text_options: dict) -> Corpus:
+def _of_list(given: list, vocabulary, name: str, counted, text_options: dict) -> Corpus:
     """Texts, lists of tokens, or bags of words."""
     if not given or any(isinstance(one, str) for one in given):
         _refuse_vocabulary(vocabulary, given)
-        return Corpus.from_texts(given, name=name, **text_options)
+        return Corpus.from_texts(given, name=name, **as_counted(counted, text_options))
     _refuse_options(text_options, "a list of tokens or of counts")
     if odd := [at for at, one in enumerate(given) if not isinstance(one, Iterable)]:
         raise DataError(f"{WANTED}; document {odd[0]} (counted from 0) is {shown(repr(given[odd[0]]))}")
@@ -151,7 +153,7 @@ def _words(vocabulary, n_words: int) -> list[str] | None:
     return list(vocabulary)
 
 
-def _of_values(values: list, text_options: dict, **about) -> Corpus:
+def _of_values(values: list, counted, text_options: dict, **about) -> Corpus:
     """Texts, or lists of tokens, of pandas; what is missing is an empty document, and named."""
     tokens, missing = _are_tokens(values), [at for at, value in enumerate(values) if _is_missing(value)]
     if missing and len(missing) < len(values):
@@ -164,10 +166,10 @@ def _of_values(values: list, text_options: dict, **about) -> Corpus:
     if tokens:
         _refuse_options({name: value for name, value in text_options.items() if name != "keep_text"}, "a list of tokens")
         return of_tokens(values, **about)
-    return Corpus.from_texts(values, **about, **text_options)
+    return Corpus.from_texts(values, **about, **as_counted(counted, text_options))
 
 
-def _of_frame(frame, columns: dict, name: str, text_options: dict) -> Corpus:
+def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> Corpus:
     """A row a document; the text in one column, what is known of it in others."""
     there = list(map(str, frame.columns))
     for key, column in columns.items():
@@ -185,7 +187,7 @@ def _of_frame(frame, columns: dict, name: str, text_options: dict) -> Corpus:
         about["table"] = DocumentTable(table | {str(text): _filled(values, "")}, str(text))
     elif text_options.get("keep_text", True) and (others := {name: table[name] for name in table if name != str(text)}):
         about["table"] = DocumentTable(others)
-    return _of_values(values, text_options, titles=titles, name=name, **about)
+    return _of_values(values, counted, text_options, titles=titles, name=name, **about)
 
 
 def _text_column(frame):

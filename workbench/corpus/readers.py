@@ -6,14 +6,14 @@ begin. Everything may be gzipped.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_market, npz, running_text, tables, uci
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, stem_of, suffix_of
 from workbench.corpus.frames import excel, parquet
-from workbench.corpus.text import TEXT_OPTIONS
+from workbench.corpus.text import TEXT_OPTIONS, as_counted
 from workbench.data.encodings import DETECT
 from workbench.data.opening import first_bytes, path_of, read_bytes
 from workbench.data.rows import Dialect
@@ -53,6 +53,7 @@ def read_corpus(
     quote: str | None = '"',
     escape: str | None = None,
     comment: str | None = None,
+    counted: Mapping | None = None,
     **text_options,
 ) -> Corpus:
     """The corpus in a file or folder.
@@ -89,6 +90,8 @@ def read_corpus(
         Of a CSV file: what separates columns (by default comma, semicolon, tab or bar, whichever the header has most of, or as
         a first line ``sep=;`` says), what texts stand in that contain it, what takes the meaning from a quote behind it (by
         default a backslash, where the file cannot be read otherwise), what lines begin with that are left out.
+    counted : mapping, optional
+        How other texts were counted, as ``counted`` of their table has it: raw text is counted so, but for ``text_options``.
     keep_text : bool, default True
         Keep texts, and the columns or fields beside them, as ``table`` of the corpus: to be shown, searched and exported.
     document, word, count : str
@@ -136,6 +139,7 @@ def read_corpus(
     text_options = {} if running else text_options
     if "texts" in read:
         read["keep_text"] = keep_text
+        text_options = as_counted(counted, text_options)
     if "texts" not in read and text_options:
         raise CorpusError(f"{path} is a bag of words, already counted; leave out {', '.join(text_options)}")
     if "texts" in read and vocabulary is not None:

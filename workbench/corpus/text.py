@@ -4,13 +4,15 @@ Counting is scikit-learn's CountVectorizer; pruning is done here, so that ties a
 every machine and an empty vocabulary is explained.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from inspect import signature
 from numbers import Real
+from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.words import WORD_PATTERN, analyser
+from workbench.corpus.document_table import DocumentTable, plain_value
+from workbench.corpus.words import WORD_PATTERN, analyser, further_words, is_language, stop_list
 from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named
 
@@ -19,6 +21,8 @@ TEXT_OPTIONS = (
     "tokenizer", "more_stop_words", "segmenter",
 )
 """Options of `count_words` about words."""
+FIRST = ("token_pattern", "lowercase", "accents", "ngrams")
+"""Those that a table of documents has always said."""
 
 
 def count_words(
@@ -105,22 +109,59 @@ def count_words(
         raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
     if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
         raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
-    words_of = analyser(
-        stop_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer, more_stop_words, segmenter
-    )
+    of_words = {
+        "stop_words": _once(stop_words), "token_pattern": token_pattern, "lowercase": lowercase, "accents": accents,
+        "min_letters": min_letters, "ngrams": ngrams, "tokenizer": tokenizer, "more_stop_words": _once(more_stop_words),
+        "segmenter": segmenter,
+    }
+    words_of = analyser(**of_words)
     vocabulary, counts = _count(texts, words_of, token_pattern)
     keep = _kept_words(counts, min_documents, max_share, max_words)
     counts = counts[:, keep]
     rows = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
     if keep_text:
-        counted = {"token_pattern": token_pattern, "lowercase": lowercase, "accents": accents, "ngrams": ngrams}
-        counted |= {} if segmenter is None else {"segmenter": segmenter}
         columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
-        about["table"] = DocumentTable(columns, text, counted)
+        about["table"] = DocumentTable(columns, text, _written(of_words))
     return about | {
         "documents": rows, "words": counts.indices, "counts": counts.data, "vocabulary": vocabulary[keep].tolist(),
         "n_documents": len(texts), "titles": titles, "labels": labels, "name": name,
     }
+
+
+def as_counted(counted: Mapping | None, given: Mapping) -> dict:
+    """The options of `count_words` by which texts are counted as others were, but for those that are given.
+
+    ``counted`` : as a DocumentTable has it; None where it is not known, for the defaults.
+
+    Raises
+    ------
+    DataError
+        The others were cut into words by a tokenizer, and none is given.
+    """
+    counted = {} if counted is None else counted
+    if counted.get("tokenizer") and "tokenizer" not in given:
+        raise DataError("the texts of the run were cut into words by a tokenizer, which is not kept; give it ",
+                        Named("tokenizer", ...), ", or give lists of tokens or a Corpus", field="tokenizer")
+    return {name: value for name, value in counted.items() if name in TEXT_OPTIONS and name != "tokenizer"} | dict(given)
+
+
+def _written(of_words: dict) -> dict:
+    """How words were found, as JSON holds it: stop words that are no language's as a list, a tokenizer as true.
+
+    Of what came later only what is not the default, so that tables of texts that are counted as before keep their hashes.
+    """
+    defaults = {name: one.default for name, one in signature(analyser).parameters.items()}
+    found = {name: plain_value(value) for name, value in of_words.items() if name in FIRST or value != defaults[name]}
+    if "stop_words" in found and not is_language(of_words["stop_words"]):
+        found["stop_words"] = sorted(stop_list(of_words["stop_words"]))
+    if "more_stop_words" in found:
+        found["more_stop_words"] = further_words(of_words["more_stop_words"])
+    return found | ({"tokenizer": True} if "tokenizer" in found else {})
+
+
+def _once(words):
+    """Words that can be looked at twice."""
+    return words if words is None or isinstance(words, str | Path) or not isinstance(words, Iterable) else list(words)
 
 
 def _strings(texts) -> list[str]:

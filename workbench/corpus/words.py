@@ -136,6 +136,12 @@ def further_words(words) -> list[str]:
     return [word.strip() for word in listed if word.strip()]
 
 
+def is_language(stop_words) -> bool:
+    """Are these the stop words of a language by its name?"""
+    return isinstance(stop_words, str) and stop_words.strip().lower() not in ("", "none") and not (
+        "," in stop_words or _is_path(stop_words))
+
+
 def _is_path(name) -> bool:
     return isinstance(name, Path) or bool(set(name) & set("./\\"))
 

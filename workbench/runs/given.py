@@ -16,11 +16,14 @@ CALLED = {"id": "title"}
 OF_TEXT = (*TEXT_OPTIONS, "keep_text")
 
 
-def data_from(given, engine, *, text=None, id=None, time=None, label=None, vocabulary=None, **of_text) -> Corpus | Records:
+def data_from(
+    given, engine, *, text=None, id=None, time=None, label=None, vocabulary=None, counted=None, **of_text
+) -> Corpus | Records:
     """The data that an engine infers from; see `workbench.corpus.objects.corpus_of` for what documents may be.
 
     A string is a name or a path, read as `workbench.load_corpus` and `load_records` do; of a table in a file, ``text``, ``id``,
     ``time`` and ``label`` name its columns. ``of_text``: how raw text is counted; see `workbench.corpus.text.count_words`.
+    ``counted``: how that of a run was, for what ``of_text`` leaves open.
     For engines of records a DataFrame has a row a record. Of several engines the first counts.
 
     Raises
@@ -35,15 +38,16 @@ def data_from(given, engine, *, text=None, id=None, time=None, label=None, vocab
     if isinstance(given, Records) or (isinstance(given, Corpus) and not about):
         return given  # of another kind than the engine's it is refused with the engine
     if isinstance(given, str) and " " in given and not Path(given).exists():  # a text, and neither a name nor a path
-        return corpus_of(given, **about)
+        return corpus_of(given, counted=counted, **about)
     if isinstance(given, str | Path):
+        about |= {} if counted is None else {"counted": counted}
         return load_data(given, kind, **{CALLED.get(name, name): value for name, value in about.items()})
     if kind is Records and hasattr(given, "columns") and hasattr(given, "iloc") and not about:
         return Records.from_pandas(given)
     if kind is Records:
         raise SpecError(f"{engine} infers from Records, a DataFrame with a row a record, or a name or path; "
                         f"got a {type(given).__name__}")
-    return corpus_of(given, **about)
+    return corpus_of(given, counted=counted, **about)
 
 
 def taken(settings: dict) -> dict:

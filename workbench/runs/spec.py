@@ -50,7 +50,7 @@ class RunSpec(RunSettings):
     ``start`` says which run this one began from and has the hash of the counts it took; the counts themselves
     are in ``warm_start`` until they are in a store, and never in JSON. ``stop_on`` names what must settle for the run
     to end early (see `workbench.runs.stopping`). ``table`` is the hash of what is kept of the training documents beside their
-    counts: their texts, and the columns that were read with them.
+    counts: their texts, and the columns that were read with them; ``counted`` says how these texts were counted.
     """
 
     corpus: str
@@ -63,6 +63,7 @@ class RunSpec(RunSettings):
     start: dict | None = None
     name: str = ""
     table: str | None = None
+    counted: dict | None = None
     warm_start: WarmStart | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -157,7 +158,7 @@ def _defaults(kind: type) -> dict:
 
 def _check_types(spec: RunSpec) -> None:
     """Refuses a spec whose fields have values of other types than `make_spec` gives them."""
-    optional = {"test": str, "split": dict, "start": dict, "stop_on": str, "table": str}
+    optional = {"test": str, "split": dict, "start": dict, "stop_on": str, "table": str, "counted": dict}
     wanted = {"corpus": str, "train": str, "engine": str, "name": str, "model": dict, "options": dict, **optional}
     for name, kind in wanted.items():
         if not isinstance(value := getattr(spec, name), kind) and not (value is None and name in optional):
@@ -213,7 +214,8 @@ def make_spec(
     spec = RunSpec(
         corpus=train.name, train=train.content_hash, test=None if test is None else test.content_hash, engine=chosen.name,
         model=_plain(model.settings()), options=_plain(beliefs | asdict(of_engine)), split=split, start=origin,
-        warm_start=warm_start, table=table and table.content_hash, **checked(settings),
+        warm_start=warm_start, table=table and table.content_hash, counted=dict(table.counted) if table else None,
+        **checked(settings),
     )
     _check_rule(spec, chosen)
     if name is None:

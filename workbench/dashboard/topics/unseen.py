@@ -14,6 +14,7 @@ import panel as pn
 import xarray as xr
 
 from workbench.corpus import Corpus
+from workbench.corpus.objects import corpus_of
 from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
@@ -154,7 +155,8 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
     if not content.strip():
         raise FileError(f"{name} is empty; type or paste some words")
     raw = content.decode("utf-8", errors="replace") if kind == ".txt" else None
-    corpus = _uploaded(name, content, kind) if raw is None else Corpus.from_texts([raw], titles=[name])
+    counted = Run(moment.path).spec.counted
+    corpus = _uploaded(name, content, kind, counted) if raw is None else corpus_of(pd.Series([raw], [name]), counted=counted)
     run = counts_of(moment)
     if run is not None:
         check_size(moment, name, corpus.n_documents, run.sizes["topic"])
@@ -183,12 +185,12 @@ def too_large(name: str, n_bytes: int) -> FileError:
     return FileError(f"{much}; use `workbench infer` in a terminal")
 
 
-def _uploaded(name: str, content: bytes, kind: str) -> Corpus:
+def _uploaded(name: str, content: bytes, kind: str, counted: dict | None) -> Corpus:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"upload{kind}"
         path.write_bytes(content)
         try:
-            corpus = read_bounded(path, most=MOST_READ, keep_text=False)
+            corpus = read_bounded(path, most=MOST_READ, keep_text=False, counted=counted)
         except ValueError as error:
             raise FileError(str(error).replace(str(path), name)) from None
     if corpus.n_tokens > MOST_TOKENS:
@@ -209,6 +211,7 @@ def listed(found: Folded) -> dict:
 
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
     """A document as `Shelf` shows it: the text itself where it is at hand, else its words by count."""
+    counted = Run(found.moment.path).spec.counted or {}
     run, theta = documents_of(found.moment), found.inferred["theta"].values[document]
     one = found.corpus.of_documents([document])
     n_types, bag = one.n_pairs, found.raw is None
@@ -224,7 +227,7 @@ def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, 
     used = used_topics(run)["topic"].values
     return {
         "document": document, "title": fitting(found.corpus.titles[document], MOST_LETTERS), "topic": topic, "note": note,
-        "words": words_coloured(tokens) if bag else text_coloured(found.raw, tokens), "raw": not bag,
+        "words": words_coloured(tokens) if bag else text_coloured(found.raw, tokens, counted), "raw": not bag,
         "topics": topics_of(used, theta[np.isin(run["topic"].values, used)], labels),
     }
 

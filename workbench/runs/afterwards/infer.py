@@ -66,8 +66,9 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **colum
     run : Dataset, Run, path or name
         What has learnt the topics; a name is looked up in ``store`` (default: ``WORKBENCH_STORE`` or ``./runs``).
     documents : Corpus, or what `workbench.fit` takes; or Records, of a run of a Bayesian network: see `infer_records`
-        Raw strings are counted as `Corpus.from_texts` does by default. Where topics change over time, a document is of the year
-        in its corpus's ``times``, or the nearest that the run knows; without one it is of the last year.
+        Raw text is counted as that of the run was, as far as ``columns`` leave it open and the run knows (its texts were kept).
+        Where topics change over time, a document is of the year in its corpus's ``times``, or the nearest that the run knows;
+        without one it is of the last year.
     seed : int
         Of the Gibbs sweeps; it plays no part in the deterministic engines.
     n_threads : int
@@ -89,7 +90,8 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **colum
     """
     if isinstance(documents, Records):
         return infer_records(run if isinstance(run, xr.Dataset) else open_run(run, store), documents, n_threads)
-    topics, corpus = _topics_of(run, store), data_from(documents, None, **columns)
+    topics = _topics_of(run, store)
+    corpus = _counted_alike(documents, topics, columns)
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0 and corpus.n_tokens > 0:
         warnings.warn(
@@ -110,6 +112,11 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **colum
     return xr.Dataset(
         {name: (VARIABLES[name].dims, values, VARIABLES[name].attrs) for name, values in data.items()}, coords, attrs
     )
+
+
+def _counted_alike(documents, topics: Topics, columns: dict) -> Corpus:
+    """Documents as a corpus, raw text counted as that of the run was, but for what is said of it."""
+    return data_from(documents, None, counted=topics.spec.counted, **columns)
 
 
 def _columns(corpus: Corpus) -> dict[str, tuple]:
@@ -167,7 +174,8 @@ def document_completion(
     """
     if protocol not in PROTOCOLS:
         raise SpecError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}")
-    topics, corpus = _topics_of(run, store), data_from(unseen, None)
+    topics = _topics_of(run, store)
+    corpus = _counted_alike(unseen, topics, {})
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0:
         raise SpecError(f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own")
