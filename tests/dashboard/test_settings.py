@@ -549,7 +549,8 @@ def test_a_link_goes_round_for_every_field():
                "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3, "format": "csv", "text": "body",
                "title": "", "label": "kind", "stop_words": None, "min_documents": 5, "max_share": 0.5, "token_pattern": r"\S+",
                "ngrams": 2, "min_letters": 3, "lowercase": False, "accents": "strip",
-               "file.time": "day", "encoding": "cp1252", "keep_text": False}
+               "file.time": "day", "encoding": "cp1252", "keep_text": False, "more_stop_words": "mr, said",
+               "segmenter": "chinese-traditional"}
     unusual |= {name: value for name, value in {
         "time": "none", "sbm-gp.order": "vocabulary", "length_time": 20.0, "length_space": 9.0, "scale": 2.0, "noise": 3.0,
         "mean": "paper-code", "kernel": "sampled", "lnm-gp.kernel": "given", "rank": "dense", "predict": "conditional",
