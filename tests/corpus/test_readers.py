@@ -230,6 +230,7 @@ def test_what_could_be_read_before_is_read_as_it_was(tmp_path):
     ('title,text\none,"a \\"b\\", "c\n', {}, "a.csv, line 2: not a CSV row (',' expected after '\"'); check the quotes"),
     ("#\n#\n", {"comment": "#"}, "a.csv holds nothing but comments; a header and rows were wanted"),
     ("title,text\n", {"separator": "::"}, "separator must be one character, tab, space or none; got '::'"),
+    ("sep=\r\ntitle,text\n", {"quote": ","}, "the characters of a CSV file must differ; separator=',', quote=','"),
     ("title,text\n", {"separator": "|", "quote": "|"}, "the characters of a CSV file must differ; separator='|', quote='|'"),
 ])
 def test_a_wrong_row_of_a_dialect_is_refused_with_its_line(tmp_path, content, options, sentence):

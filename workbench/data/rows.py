@@ -18,7 +18,7 @@ from workbench.errors import DataError
 SEPARATORS = ",;\t|"
 WORDS = {"tab": "\t", "\\t": "\t", "space": " ", "none": None}
 """What a character may be called where it cannot well be typed."""
-SAYS = re.compile(r"\ufeff?sep=(.)\r?\n")
+SAYS = re.compile(r"\ufeff?sep=([^\w\r\n\"'])\r?\n")
 """The first line by which a spreadsheet says what separates."""
 LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise
 
@@ -33,7 +33,7 @@ class Dialect(NamedTuple):
 
     def checked(self) -> "Dialect":
         """The same with characters for their names; what is none, or has two meanings, is a DataError."""
-        given = {name: WORDS.get(value, value) for name, value in self._asdict().items()}
+        given = {name: WORDS.get(value, value) if isinstance(value, str) else value for name, value in self._asdict().items()}
         for name, value in given.items():
             if value is not None and (not isinstance(value, str) or len(value) != 1 or value in "\r\n"):
                 raise DataError.must_be(name, "one character, tab, space or none", value)
@@ -79,12 +79,13 @@ def separator_of(content: str, comment: str | None = None) -> str:
 
 def _table(path: Path, content: str, dialect: Dialect) -> Table:
     """The rows in the first form that fits: as they are; without blanks before quotes; with quotes after a backslash."""
-    separator, quote = dialect.separator or separator_of(content, dialect.comment), dialect.quote
+    separator = dialect.separator or separator_of(content, dialect.comment)
+    quote = dialect._replace(separator=separator).checked().quote
     form = {"delimiter": separator, "quotechar": quote, "escapechar": dialect.escape}
     forms = [form if quote else form | {"quoting": csv.QUOTE_NONE}]
     if quote and re.search(f"{re.escape(separator)} +{re.escape(quote)}", content):
         forms.append(form | {"skipinitialspace": True})
-    if quote and dialect.escape is None and f"\\{quote}" in content:
+    if quote not in (None, "\\") and dialect.escape is None and f"\\{quote}" in content:
         forms += [form | {"escapechar": "\\"} for form in forms]
     fitting, errors = None, []
     for form in forms:
