@@ -687,7 +687,7 @@ def test_texts_are_coloured_as_they_were_counted(store):
     assert [piece["word"] for piece in pieces if piece["topic"] is not None] == ["Café", "CAFÉ", "café", "x1"]
 
 
-def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store):
+def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store, monkeypatch):
     texts = ["The quick brown fox jumps over the lazy dogs again here", "red ants and bees"]
     corpus = Corpus.from_texts(texts, token_pattern=r"[A-Z](?:\w+\s?)+@|[a-z]{2,}")  # quick in lower case, as texts are read
     fit(corpus, "cgs", 2, n_iterations=2, store=store, name="hanging", progress=False)
@@ -698,6 +698,9 @@ def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store):
     assert "To find them in the text by their pattern takes too long: words stand by count" in shown["note"]
     page.documents.chosen = 1
     assert page.documents.shown["raw"] and "".join(piece["word"] for piece in page.documents.shown["words"]) == texts[1]
+    monkeypatch.setattr(unseen, "corpus_of", None)  # it would count words here
+    found = folded(moment(store / "hanging"), "a text", b"red ants here", ".txt")
+    assert found.corpus.titles == ("a text",) and set(found.corpus.vocabulary) == {"red", "ants"}
 
 
 def test_new_text_is_counted_and_coloured_as_that_of_the_run(store):

@@ -179,14 +179,13 @@ def text_coloured(
     ``counted``: how the words of the text were found, see `workbench.corpus.document_table.DocumentTable`. None where the
     pattern of words is somebody's own and takes too long on this text.
     """
-    pattern = counted.get("token_pattern", WORD_PATTERN)
+    pattern, raw = counted.get("token_pattern", WORD_PATTERN), segmenter_of(counted.get("segmenter"), SEEN)(raw)
     if pattern == WORD_PATTERN:
         spans = [found.span() for found in compiled_pattern(pattern).finditer(raw)]
     elif (spans := find_spans(pattern, raw)) is None:
         return None
     alike = spelling(counted.get("lowercase", True), counted.get("accents", "keep"))
     topics = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
-    raw = segmenter_of(counted.get("segmenter"), SEEN)(raw)
     pieces, end = [], 0
     for start, stop in spans:
         if (known := alike(raw[start:stop])) in topics:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.corpus.objects import corpus_of
+from workbench.corpus.words import WORD_PATTERN
 from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
@@ -156,7 +158,7 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
         raise FileError(f"{name} is empty; type or paste some words")
     raw = content.decode("utf-8", errors="replace") if kind == ".txt" else None
     counted = Run(moment.path).spec.counted
-    corpus = _uploaded(name, content, kind, counted) if raw is None else corpus_of(pd.Series([raw], [name]), counted=counted)
+    corpus = _typed(name, raw, counted) if raw is not None else _uploaded(name, content, kind, counted)
     run = counts_of(moment)
     if run is not None:
         check_size(moment, name, corpus.n_documents, run.sizes["topic"])
@@ -183,6 +185,13 @@ def too_large(name: str, n_bytes: int) -> FileError:
     """The sentence about a file that a page does not take."""
     much = f"{name} has {size(n_bytes)} where a page takes {size(policy().max_upload)}"
     return FileError(f"{much}; use `workbench infer` in a terminal")
+
+
+def _typed(name: str, raw: str, counted: dict | None) -> Corpus:
+    """A text as a corpus. A pattern of words that is somebody's own is not matched in the server."""
+    if (counted or {}).get("token_pattern", WORD_PATTERN) == WORD_PATTERN:
+        return corpus_of(pd.Series([raw], [name]), counted=counted)
+    return _uploaded(name, json.dumps({"title": name, "text": raw}).encode(), ".jsonl", counted)
 
 
 def _uploaded(name: str, content: bytes, kind: str, counted: dict | None) -> Corpus:
