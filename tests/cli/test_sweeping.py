@@ -64,9 +64,18 @@ def test_warm_begins_each_run_from_that_with_fewer_topics(command, six_documents
     assert last.split()[0] == "3"
 
 
+def test_a_warm_sweep_that_is_left_in_the_background_is_begun(command, six_documents, monkeypatch):
+    begun = []
+    monkeypatch.setattr("workbench.runs.execution.warm_sweep.spawn", lambda *given, **more: begun.append(given[0]))
+    status, out, err = command("sweep", six_documents, "-g", "topics=2,3", "-e", "cgs", "--warm", "-n", 5, "--detach", "--json")
+    (told,) = json.loads(out)["runs"]
+    assert status == 0 and begun == ["warm_sweep"] and told["n_topics"] == 2
+    assert err.splitlines()[-1] == "those with more topics begin when these have ended"
+
+
 WRONG = [
     ("sweep SIX -g r=1,2 --warm", "a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40"),
-    ("sweep SIX -g topics=2,3 --warm --detach", "a warm sweep waits for each number of topics before it begins"),
+    ("sweep SIX -g r=1,2 --warm --detach", "a warm sweep goes from few topics to many; give topics in the grid"),
     ("sweep SIX", "Missing option '--grid' / '-g'"),
     ("sweep SIX -g r", "a grid is written name=values, as in --grid r=0,1,inf; got 'r'"),
     ("sweep SIX -g r=,", "a grid is written name=values, as in --grid r=0,1,inf; got 'r=,'"),

@@ -92,11 +92,12 @@ def sweep(
     **flags,
 ) -> int:
     """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
+    from workbench.runs.execution import warm_sweep
     from workbench.runs.execution.forecast import forecast
     from workbench.runs.execution.grid import lay_out
     from workbench.runs.execution.memory_check import predict_memory
     from workbench.runs.execution.run import make_runs
-    from workbench.runs.execution.sweep import failures, run_cells, rungs
+    from workbench.runs.execution.sweep import cold_rungs, failures, run_cells, rungs
     from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import whole
 
@@ -107,7 +108,10 @@ def sweep(
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
     if flags["detach"]:
         if warm:
-            raise wb.SpecError("a warm sweep waits for each number of topics before it begins the next; leave --detach out")
+            cold = cold_rungs(documents, axes, engine, seeds, store=home, **fixed)
+            status = leave_in_background(warm_sweep.begin(home, cold, SLOTS), json)
+            say("those with more topics begin when these have ended")
+            return status
         cells = lay_out(documents, axes, engine, seeds, **fixed)
         return leave_in_background(list(dict.fromkeys(make_runs(home, cells, SLOTS))), json)
     cells, runs = [], []

@@ -43,14 +43,19 @@ def enqueue(paths: list[Path], jobs: int) -> None:
     waiting = paths[jobs:]
     if not waiting:
         return
-    with _new_lock(paths[0].parent / QUEUES) as lock:
-        for path in waiting:
-            request(path, RUNNING)
-            set_state(path, WAITING, queue=lock.path.name, message="")
+    with new_lock(paths[0].parent / QUEUES) as lock:
+        set_waiting(waiting, lock.path)
         spawn("queue", jobs, *paths, log=waiting[0] / "worker.log", lock=lock)
 
 
-def _new_lock(folder: Path) -> Lock:
+def set_waiting(paths: list[Path], lock: Path) -> None:
+    """Records that the runs wait in the queue that has this lock."""
+    for path in paths:
+        request(path, RUNNING)
+        set_state(path, WAITING, queue=lock.name, message="")
+
+
+def new_lock(folder: Path) -> Lock:
     """A lock of its own for a queue; those of queues that have ended are deleted."""
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():

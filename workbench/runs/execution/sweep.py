@@ -95,16 +95,27 @@ def rungs(
     if not warm:
         yield lay_out(corpus, grid, engine, seeds, store=store, start=start, **settings)
         return
+    cold = cold_rungs(corpus, grid, engine, seeds, store=store, start=start, **settings)
+    check_room(unfinished(store, longest_of_each([cell for cells in cold for cell in cells])), jobs)
+    yield from warm_rungs(cold, store)
+
+
+def cold_rungs(corpus: Corpus, grid: dict, engine: str, seeds: int, **settings) -> list[list[Planned]]:
+    """The cells of a warm sweep by their number of topics, smallest first, before one begins from another."""
     axes = grid_axes(grid, engine)
     if "n_topics" not in axes:
         raise SpecError("a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40")
     if "n_iterations" in axes:
         raise SpecError("a warm sweep has one number of iterations; take iterations out of the grid")
     numbers = sorted(whole("topics", n_topics, 1) for n_topics in axes["n_topics"])
-    cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, store=store, start=start, **settings) for n in numbers]
+    cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, **settings) for n in numbers]
     if not all(cell.spec.parts()[1].warm_starts for cells in cold for cell in cells):
         raise SpecError("a run of a network cannot begin from another run; leave warm out")
-    check_room(unfinished(store, longest_of_each([cell for cells in cold for cell in cells])), jobs)
+    return cold
+
+
+def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]]:
+    """The same cells, each begun from the run that differs in having the next smaller number; see `rungs`."""
     ended: dict[tuple, Run] = {}
     for at, cells in enumerate(cold):
         found = {tuple(value for key, value in cell.at.items() if key != "n_topics"): cell for cell in cells}
