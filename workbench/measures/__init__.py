@@ -6,6 +6,7 @@ Dataset without the variables that a measure needs, and for a choice that it doe
 """
 
 from workbench.measures.against_topics import against_topics, finds_topics, runs_by_curve
+from workbench.measures.choosing import Recommendation, numbers_by_k, recommend_k, topic_similarity
 from workbench.measures.coherence import coherence
 from workbench.measures.comparison import final, paired_differences, reached_by_all, summary, time_to
 from workbench.measures.correlations import correlation_differences, mean_correlations, topic_correlations
@@ -47,6 +48,7 @@ __all__ = [
     "Hyperparameter",
     "MeasureError",
     "Move",
+    "Recommendation",
     "against_topics",
     "bound_of",
     "coherence",
@@ -74,11 +76,13 @@ __all__ = [
     "mixtures",
     "moves",
     "n_tokens",
+    "numbers_by_k",
     "one_run",
     "paired_differences",
     "perplexity_errors",
     "quantity",
     "reached_by_all",
+    "recommend_k",
     "replicate_of",
     "representative_documents",
     "runs_by_curve",
@@ -94,6 +98,7 @@ __all__ = [
     "topic_distances",
     "topic_flow",
     "topic_map",
+    "topic_similarity",
     "topic_sizes",
     "topic_words",
     "topics_by_group",

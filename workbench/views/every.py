@@ -19,6 +19,7 @@ from workbench.views.bayes_nets import (
     draw_record,
     record_controls,
 )
+from workbench.views.choosing import draw_choose_k
 from workbench.views.coherence import draw_coherence
 from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, draw_state_and_average
 from workbench.views.correlations import correlation_controls, draw_correlations
@@ -51,6 +52,7 @@ VIEWS = (
     View("bound", "Variational bounds", ("bound",), progress.draw_bounds),
     View("objectives", "Log joint and objective", ("log_joint", "objective"), progress.draw_objectives),
     View("against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics),
+    View("choose-k", "Choosing the number of topics", ("model.n_topics",), draw_choose_k),
     View("topic-numbers", "Number of topics", ("n_active_topics",), progress.draw_topic_numbers),
     View("hyperparameters", "Hyperparameters that are learnt", progress.CONCENTRATIONS, progress.draw_concentrations),
     View("alphas", "Prior of each topic", ("alpha topic",), progress.draw_alphas),

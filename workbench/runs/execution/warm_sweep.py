@@ -26,8 +26,8 @@ from workbench.runs.store.status import FINISHED, QUEUES, RUNNING, STOPPED, WAIT
 def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
     """Starts a warm sweep, up to ``jobs`` runs at a time, and returns its runs with the fewest topics at once.
 
-    ``cold`` is what `workbench.runs.execution.sweep.cold_rungs` lays out. Raises SpecError where ``jobs`` of them do not fit into
-    memory, StoreError where the store cannot be written; then nothing is started.
+    ``cold`` is what `workbench.runs.execution.sweep.cold_rungs` lays out. Raises SpecError where ``jobs`` of them do not fit
+    into memory, StoreError where the store cannot be written; then nothing is started.
     """
     store = Path(store).resolve()
     check_room(unfinished(store, longest_of_each([cell for cells in cold for cell in cells])), jobs)

@@ -1,0 +1,57 @@
+"""The panels over K: what the HoloViews elements hold."""
+
+import numpy as np
+import pytest
+from comparisons import made_up
+
+from workbench.measures import numbers_by_k
+from workbench.report.drawing import draw
+from workbench.views import choose_k_view, draw_view
+
+hv = pytest.importorskip("holoviews")
+
+
+def run(k, last, seed=0, engine="cgs"):
+    return made_up(engine, np.exp([-last + 1, -last]), seed=seed, model={"n_topics": k, "alpha": 0.1, "beta": 0.1})
+
+
+def runs(engine="cgs"):
+    return [run(k, score - seed / 10, seed, engine) for k, score in ((2, -7), (20, -6), (40, -6.5)) for seed in range(2)]
+
+
+def drawn(overlay, kind) -> list[list]:
+    return [list(map(float, row)) for part in overlay if isinstance(part, kind) for row in part.array()]
+
+
+def test_a_panel_has_means_errors_and_a_line_at_the_recommended_k():
+    overlay = choose_k_view(numbers_by_k(runs()), "log_likelihood", 20)
+    assert drawn(overlay, hv.Curve) == [pytest.approx(row) for row in ([2, -7.05], [20, -6.05], [40, -6.55])]
+    segments = drawn(overlay, hv.Segments)
+    assert segments[1] == pytest.approx([20, -6.1, 20, -6.0])  # the error of two values is half their distance
+    (line,) = (part for part in overlay if isinstance(part, hv.VLine))
+    assert line.data == 20
+    assert not any(isinstance(part, hv.VLine) for part in choose_k_view(numbers_by_k(runs())))
+    assert not list(choose_k_view(numbers_by_k(runs()), "npmi", 20))
+
+
+def test_a_picture_of_each_label_says_what_is_recommended_and_holds_the_table():
+    (picture,) = draw_view("choose-k", runs())
+    assert picture.name == "choose-k" and "K = 20 has the highest held-out log likelihood" in picture.caption
+    assert [row[0] for row in picture.rows] == [2, 20, 40]
+    both = draw_view("choose-k", [*runs(), *runs("svb"), run(5, -3, engine="vb")])
+    assert [one.name for one in both] == ["choose-k-cgs", "choose-k-svb"]
+    assert draw_view("choose-k", runs()[:2]) == []  # one K
+
+
+def test_nothing_is_recommended_and_all_else_drawn_where_nothing_is_held_out():
+    (picture,) = draw_view("choose-k", [each.drop_vars("test_perplexity") for each in runs()])
+    assert "recommended" not in picture.caption and len(picture.panels) == 1
+    assert "n_active_topics" in str(picture.panels[0])
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_the_only_numbers_on_the_axis_are_those_that_were_tried(columns):
+    (picture,) = draw_view("choose-k", runs())
+    svg = draw(picture.panels, columns, ("svg",), picture.legend, picture.height)["svg"].decode()
+    assert [svg.count(f"<!-- {k} -->") for k in (2, 20, 40)] == [len(picture.panels)] * 3
+    assert "<!-- 10 -->" not in svg and "mathdefault" not in svg
