@@ -1,0 +1,1 @@
+"""The Choose K page: its runs, what they came to, and the page itself."""
