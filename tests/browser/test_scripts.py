@@ -17,6 +17,7 @@ from browser.servers import our_server, serving
 import workbench as wb
 from workbench.corpus import Corpus, hold_out_tokens
 from workbench.corpus.document_table import DocumentTable
+from workbench.dashboard.choose_k.page import ChooseKPage
 from workbench.dashboard.compare.fields import FILE
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.notebooks.live_view import LiveView
@@ -208,10 +209,13 @@ def test_in_the_preview_of_a_file(served, hostile, tmp_path):
 
 def test_in_links(store, served, hostile):
     packs = list(packed())
-    pages = ("compare", ComparePage(store).parts, "Corpus"), ("topics", TopicsPage(store)._parts, "Topics of")
-    for name, parts, drawn in pages:
+    pages = (
+        ("compare", ComparePage(store).parts, "Corpus", "find"), ("choose-k", ChooseKPage(store).parts, "Corpus", "path"),
+        ("topics", TopicsPage(store)._parts, "Topics of", "find"),
+    )
+    for name, parts, drawn, known in pages:
         texts = [parameter for parameter, part in parts.items() if part.take(STRINGS[0])]
-        assert "find" in texts
+        assert known in texts
         page = hostile(served.replace("compare", name))
         for visit in range(max(8, -(-len(packs) // len(texts)))):  # eight for each parameter, and all through those of texts
             query = {parameter: STRINGS[(25 * visit + at) % len(STRINGS)] for at, parameter in enumerate(parts)}

@@ -98,6 +98,7 @@ class ChooseKPage:
     def tick(self) -> None:
         """Brings the page to the latest listing of the store."""
         self._take(self._monitor.latest())
+        self._compute()  # not before the page is drawn: what came at once would be lost
         write_address(self.parts)
 
     def _take(self, listing: Listing) -> None:
@@ -110,7 +111,6 @@ class ChooseKPage:
             self._wrong, self._wanted = bool(wrong), (points_of(self.runs), values["engine"] + " warm" * values["warm"], ks)
             self.ahead.object = "" if wrong else message(describe_sweep(values, paces(listing.readings)))
         self._show_progress(values)
-        self._compute()
 
     def _show_progress(self, values: dict) -> None:
         goes_on = values["warm"] and bool({one.name for one in self.runs} & warm_sweep.at_work(self.store))
@@ -159,6 +159,7 @@ class ChooseKPage:
         found = self._placed(mistakes(self.values()))
         self.form.wrong = {field: said for field, said in found.items() if field == name or field in self.form.wrong}
         self._take(self._listing)
+        self._compute()
         write_address(self.parts)
 
     def _start(self) -> None:
