@@ -1,8 +1,9 @@
-"""Takes the screenshots of both pages: ``python docs/screenshots/take.py [STORE]``
+"""Takes the screenshots of all pages: ``python docs/screenshots/take.py [STORE]``
 
 Makes a sweep over r and a comparison of engines with two seeds on the bundled corpus (runs that STORE has are taken as they
 are), starts one run more, and photographs Compare and Topics while that one goes on: at two widths in both themes, each page
-opened once. Then a server with a password on which nothing can be changed: what it asks first, and Compare with a damaged run.
+opened once; then Choose K, on a store of its own with a sweep over the number of topics. Then a server with a password on
+which nothing can be changed: what it asks first, and Compare with a damaged run.
 The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
 """
 
@@ -29,6 +30,7 @@ HERE = Path(__file__).parent
 WIDTHS, SCHEMES = (1440, 800), ("light", "dark")
 ENGINES = ("svb", "cvb", "cgs", "svb-cgs")
 SETTINGS = {"n_topics": 10, "n_iterations": 150, "progress": False, "jobs": 2}
+TOPICS = (10, 20, 40, 80, 120)
 SLOW = ("svb-cgs", {"r": 1, "n_chains": 8})
 LONG, BEGUN = 600, 60
 """Iterations of the live run, which is stopped in the end, and at how many the first picture is taken."""
@@ -44,6 +46,13 @@ def make_runs(store: Path) -> dict[str, list[str]]:
     wb.sweep(corpus, {"r": [0, 3, "inf"]}, engine="svb-cgs", store=store, **SETTINGS)
     found = wb.compare(corpus, ENGINES, seeds=2, store=store, **SETTINGS)
     return {engine: list(found["run"].values[found["engine"].values == engine]) for engine in ENGINES}
+
+
+def make_sweep(store: Path) -> dict[str, str | int]:
+    """The runs of a sweep over the number of topics; returns the settings that the page has for them."""
+    settings = {"n_iterations": SETTINGS["n_iterations"], "seeds": 3}
+    wb.sweep(wb.load_corpus("docstrings"), {"n_topics": TOPICS}, "cvb0", store=store, jobs=2, progress=False, **settings)
+    return settings | {"engine": "cvb0", "n_topics": ",".join(map(str, TOPICS))}
 
 
 @contextmanager
@@ -125,6 +134,16 @@ def photograph(address: str, store: Path, runs: dict[str, list[str]], live: str,
             take(page, folder, name, widths)
 
 
+def photograph_choosing(store: Path, folder: Path, widths=WIDTHS) -> None:
+    """Choose K, with a sweep whose runs have ended."""
+    view = make_sweep(store)
+    with served(store) as address, opened_browser() as browser:
+        page = new_page(browser, widths)
+        page.goto(f"{address}/choose-k?{urlencode(view)}")
+        page.locator("table[aria-label='numbers by K'] tbody tr").nth(len(TOPICS) - 1).wait_for()
+        take(page, folder, "choose-k", widths)
+
+
 def photograph_guarded(store: Path, damaged: str, folder: Path, widths=WIDTHS) -> None:
     """What a server with a password asks first, and Compare where nothing can be changed, with a damaged run."""
     secret = store.parent / "password"
@@ -179,6 +198,7 @@ def main(store: Path) -> None:
     runs = make_runs(store)
     with live_run(store) as live, served(store) as address:
         photograph(address, store, runs, live, HERE)
+    photograph_choosing(store.with_name(f"{store.name}-by-k"), HERE)
     with damaged_run(store, runs["cgs"][0]) as damaged:
         photograph_guarded(store, damaged, HERE)
 

@@ -259,7 +259,7 @@ def _fields() -> dict[str, Field]:
         **{name: reading[name] for name in ALWAYS},
         "engine": Menu("Engine", {name: name for name in engines()}, "cgs", "the engine of all runs; cgs, a Gibbs sampler, is "
                        "a good first choice"),
-        "n_topics": Values(LABELS["n_topics"], TOPICS, "numbers of topics to choose from, with commas", whole=True),
+        "n_topics": Values(LABELS["n_topics"], TOPICS, "numbers of topics to choose from, with commas", whole=True, wide=True),
         **numbers,
         "warm": Menu("Warm starts", {"no": False, "yes": True}, False, WARM),
     }
