@@ -81,7 +81,8 @@ def shown_of(points: tuple[Point, ...], label: str, wanted: tuple[int, ...]) -> 
     coming = set(wanted).difference(table["n_topics"].values.tolist())
     picture = choose_k_picture(table, view, coming=coming)
     svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
-    figure = f'<figure style="{STYLE}">{inline(svg, picture.name, picture.title)}</figure>'
+    named = "numbers by K; the table below has them"
+    figure = f'<figure style="{STYLE}" aria-label="{named}">{inline(svg, picture.name, picture.title)}</figure>'
     advice, recommended = _advice(table, points, coming)
     return Shown(advice, figure, _table(table, points, recommended), picture)
 
