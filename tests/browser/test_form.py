@@ -8,7 +8,7 @@ from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import FILE, OF_RECORDS
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.values import written
-from workbench.engines import ENGINES, get_engine
+from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.status import read_spec
@@ -54,6 +54,20 @@ def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page)
     for fold in FOLDS:
         page.get_by_role("button", name=f"{fold}: ", expanded=True).click()
         assert "defaults" not in page.get_by_role("button", name=f"{fold}: ", expanded=False).inner_text()
+
+
+def test_an_engine_tells_when_to_use_it_at_the_pointer_and_at_the_keyboard(url, new_page):
+    page = new_page(url)
+    tip = page.locator(".tip")
+    page.get_by_text(FIRST_CHOICE, exact=True).wait_for()
+    page.locator("label").filter(has=page.get_by_label("cgs", exact=True)).hover()
+    tip.get_by_text(get_engine("cgs").when).wait_for()
+    page.get_by_label("svb", exact=True).focus()
+    page.keyboard.press("Tab")
+    tip.get_by_text(get_engine("cvb").when).wait_for()
+    page.keyboard.press("Escape")
+    tip.wait_for(state="hidden")
+    assert get_engine("hmm").when in page.get_by_label("hmm", exact=True).get_attribute("aria-description")
 
 
 def test_a_file_of_ones_own_is_read_when_the_form_has_told_what_it_needs(url, new_page, store, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 import workbench as wb
 from workbench.cli import looking
 from workbench.cli.printing import print_files
+from workbench.engines import FIRST_CHOICE
 from workbench.measures import representative_documents, top_words, topic_sizes, topics_by_size
 
 
@@ -89,7 +90,9 @@ def test_several_runs_are_paused_and_stopped_at_once(fitted, command, six_docume
 def test_engines_have_a_line_each_and_options_when_they_are_named(command):
     status, out, said = command("engines")
     assert status == 0 and out == "" and len([line for line in said.splitlines() if line.strip()]) == len(wb.engines()) + 1
+    assert FIRST_CHOICE in " ".join(said.split())
     said = command("engines", "hmm", "cgs")[2]
+    assert wb.engines()["hmm"]["when"] in " ".join(said.split())
     assert "--option n_states=10" in said and "hyperparameters of cgs" in said and "svb:" not in said
     found = json.loads(command("engines", "cgs", "--json")[1])["engines"]
     assert [each["name"] for each in found] == ["cgs"]

@@ -182,8 +182,8 @@ def engines(
     name: Annotated[list[str] | None, typer.Argument(metavar="ENGINE…", help="Engines whose options are wanted.")] = None,
     json: Json = False,
 ) -> None:
-    """List the engines, a line each; or the options of those that are named."""
-    from workbench.engines import get_engine
+    """List the engines, a line each; or when to use those that are named, and their options."""
+    from workbench.engines import FIRST_CHOICE, get_engine
 
     for each in name or ():
         get_engine(each)  # which says what there is
@@ -192,10 +192,10 @@ def engines(
         return print_json({"engines": [{"name": each, **about} for each, about in found.items()]})
     if not name:
         print_table(("", "", ""), [(each, about["title"], about["source"]) for each, about in found.items()], left=(0, 1, 2))
-        return say("`workbench engines ENGINE` has the options of one")
+        return say(f"{FIRST_CHOICE} `workbench engines ENGINE` says when to use one, and has its options")
     shared: dict[str, list[str]] = {}
     for name, about in found.items():
-        say(f"{name}: {about['title']}. {about['source']}")
+        say(f"{name}: {about['title']}. {about['when']} {about['source']}")
         of_hyperparameters = ""
         for option, of in about["options"].items():
             line = f"    --option {option}={of['default']}   {of['meaning']}"

@@ -47,6 +47,13 @@ ENGINES: dict[str, str] = {
 }
 
 
+FIRST_CHOICE = (
+    "Unsure? Take cvb0 for good topics quickly, cgs as the reference, g-hdp where the number of topics is to be found, hmm for "
+    "sequences, bn-vb for records."
+)
+"""Which engines to take first, for those who choose from the list."""
+
+
 def get_engine(name: str):
     """The engine of a name; compiles nothing until its first step.
 
@@ -80,13 +87,14 @@ def every_score() -> dict:
 
 
 def describe() -> dict[str, dict]:
-    """Every engine by name: its title, its source, and its options with default and meaning."""
+    """Every engine by name: its title, when to use it, its source, and its options with default and meaning."""
     from workbench.engines.options import options_of
 
     found = {name: get_engine(name) for name in ENGINES}
     return {
         name: {
             "title": engine.title,
+            "when": engine.when,
             "source": engine.source,
             "options": {
                 each: {"default": f.default, "meaning": f.metadata["meaning"]} for each, f in options_of(engine).items()

@@ -67,6 +67,7 @@ class Engine(NamedTuple):
     unseen: Callable | None = None           # (learnt, theta, pairs) -> p(w|d) (pair,); None: sum_k theta_dk phi_kw
     keeps: tuple[str, ...] = ()              # what `counts` gives beside the variables of the model
     fixed: tuple[str, ...] = ()              # options of the model that it leaves at their defaults
+    when: str = ""                           # when to use it, rather than which other: one sentence
     grows: bool = False                      # may it come to have more topics than it began with?
     idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that
     suits: Callable = lambda model: model    # a model as it is inferred here (rows made estimates), or a ModelError

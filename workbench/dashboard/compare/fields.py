@@ -123,8 +123,8 @@ def stop_lists() -> dict[str, str | None]:
 
 
 def engine_hints() -> list[str]:
-    """A sentence about each engine, in the order of the list."""
-    return [f"{engine.title}. {engine.source}" for engine in map(get_engine, ENGINES)]
+    """What each engine is, when to use it and where it is from, in the order of the list."""
+    return [f"{engine.title}. {engine.when} {engine.source}." for engine in map(get_engine, ENGINES)]
 
 
 def reading_fields() -> dict[str, Field]:

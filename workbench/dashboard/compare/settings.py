@@ -37,7 +37,7 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
-from workbench.engines import ENGINES, get_engine
+from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
 from workbench.models.networks.files import network_of
 from workbench.records import Records
 from workbench.runs.settings import DEFAULT_ENGINES
@@ -68,7 +68,7 @@ class Settings:
             self.top_words, self.singletons, self.holdout_per, self.of_records, self.holdout_rows, self.warm_start_from,
             self.network, self.supers,
         ) = self.single.values()
-        self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES), engine_hints())
+        self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES), FIRST_CHOICE, engine_hints())
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
         self.reading, self.reading_records, self.of_networks = reading_fields(), record_fields(), fields_of_networks()

@@ -129,12 +129,12 @@ class Menu(Field):
 
 
 class Ticks(Field):
-    """Any of several names; ``hints``: a sentence about each."""
+    """Any of several names; ``hints``: sentences about each. ``meaning`` says which to choose."""
 
     kind = "ticks"
 
-    def __init__(self, label: str, options: list[str], value: list[str], hints: list[str] | None = None, **looks):
-        super().__init__(label, value, options=options, hints=hints or [""] * len(options), **looks)
+    def __init__(self, label: str, options: list[str], value: list[str], meaning: str = "", hints=None, **looks):
+        super().__init__(label, value, meaning, options=options, hints=hints or [""] * len(options), **looks)
         self.options = options
 
     def shown(self) -> list[str]:

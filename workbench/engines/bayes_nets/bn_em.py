@@ -90,6 +90,8 @@ def engine(name: str = "bn-em") -> Engine:
     return Engine(
         name=name, title="Expectation maximisation for Bayesian networks",
         source="Dempster, Laird & Rubin (1977); Lauritzen (1995)", model=BayesNet, options=Options, state=State,
+        when="For the most likely tables of many records, and for comparisons with other programs; with few records the "
+             "others, which have priors, predict better.",
         samples=lambda records, options: False, watches=("log_likelihood",), init=init, step=step, watch=watch, counts=counts,
         predict=predict, fold_in=None, memory=memory,
     )

@@ -158,6 +158,8 @@ def memory(records, model, options) -> Memory:
 def engine(name: str = "bn-gibbs") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of Bayesian networks", source="Welling, Teh & Kappen (2008), eq. 29, corrected",
+        when="The reference for records with hidden nodes: a long run draws from the exact posterior, but takes long where "
+             "there are many records.",
         model=BayesNet, options=Options, state=State, samples=lambda records, options: True,
         watches=("log_joint", "moved", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict,
         fold_in=None, memory=memory, idle=idle,

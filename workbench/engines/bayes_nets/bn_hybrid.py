@@ -134,6 +134,8 @@ def engine(name: str = "bn-hybrid") -> Engine:
     return Engine(
         name=name, title="Hybrid of variational Bayes and Gibbs sampling for Bayesian networks",
         source="Welling, Teh & Kappen (2008), sec. 6", model=BayesNet, options=Options, state=State, samples=samples,
+        when="For records of which many are equal: frequent ones are averaged and rare ones sampled, in a part of the time "
+             "that bn-gibbs takes.",
         watches=("objective", "moved", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict,
         fold_in=None, memory=memory, idle=idle,
     )

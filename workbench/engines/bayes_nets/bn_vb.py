@@ -89,6 +89,8 @@ def memory(records, model, options) -> Memory:
 def engine(name: str = "bn-vb") -> Engine:
     return Engine(
         name=name, title="Variational Bayes for Bayesian networks", source="Welling, Teh & Kappen (2008), eq. 27-28",
+        when="The first to take for records with hidden nodes: it is quick, its bound never falls, and it predicts nearly as "
+             "well as bn-gibbs.",
         model=BayesNet, options=Learning, state=State, samples=lambda records, options: False, watches=("bound",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
     )

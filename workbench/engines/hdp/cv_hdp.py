@@ -242,6 +242,8 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "cv-hdp") -> Engine:
     return Engine(
         name=name, title="Collapsed variational inference for the HDP", source="Teh, Kurihara & Welling (2008)",
+        when="Where the number of topics is unknown and a run is to be short: the number given is a ceiling, and the weights "
+             "of the topics are learnt; g-hdp predicts better.",
         model=HDP, options=Options, state=State,
         watches=(
             "bound", "change", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",

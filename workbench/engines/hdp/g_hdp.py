@@ -186,6 +186,8 @@ def engine(name: str = "g-hdp") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of the HDP",
         source="Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), eq. 17",
+        when="Where the number of topics is to be found from the words: it may come to more topics than it began with, and "
+             "predicts better than cv-hdp, but takes long to settle.",
         model=HDP, options=NoOptions, state=State,
         watches=(
             "log_joint", "moved", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",

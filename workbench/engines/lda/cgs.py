@@ -174,6 +174,8 @@ def engine(name: str = "cgs") -> Engine:
     return Engine(
         name=name, title="Collapsed Gibbs sampling",
         source="Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
+        when="The reference for plain LDA: a long run draws from the exact posterior, and the average over its later "
+             "iterations predicts better than its last state.",
         model=LDA, options=Options, state=State, samples=samples,
         watches=("log_joint", "moved", "scan"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,

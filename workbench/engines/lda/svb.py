@@ -212,6 +212,8 @@ def in_parallel(corpus, state: int, n_pairs: int) -> Memory:
 def engine(name: str = "svb") -> Engine:
     return Engine(
         name=name, title="Standard variational Bayes, collapsed view", source="Welling, Teh & Kappen (2008), eq. 9-11",
+        when="For a first look and as a baseline: its iterations are quick and its bound never falls, but cvb0, cgs and the "
+             "hybrids predict held-out words better.",
         model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
         memory=memory, idle=lambda options: IDLE[options.schedule],

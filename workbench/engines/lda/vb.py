@@ -153,6 +153,8 @@ def engine(name: str = "vb") -> Engine:
     return Engine(
         name=name, title="Variational Bayes, EM form",
         source="Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
+        when="The classical method, with a bound that never falls: for published results to be repeated, and for restarts of "
+             "which the highest bound is taken; cvb0 and cgs predict better.",
         model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
         memory=memory,

@@ -161,6 +161,8 @@ def engine(name: str = "network-cvb0") -> Engine:
     return Engine(
         name=name, title="Collapsed variational Bayes for networks, zeroth order",
         source="Asuncion, Welling, Smyth & Teh (2009), eq. 6; Heinrich & Goesele (2009)",
+        when="For networks with few paths, without random draws: it keeps numbers for each pair and path, so that pachinko "
+             "with many topics takes much memory.",
         model=Network, options=Options, state=State, samples=samples, watches=("bound", "change"),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
         memory=memory, idle=lambda options: "pairs are updated one after another", suits=check,

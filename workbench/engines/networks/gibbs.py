@@ -190,6 +190,8 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "network-gibbs") -> Engine:
     return Engine(
         name=name, title="Collapsed Gibbs sampling of networks", source="Heinrich & Goesele (2009), sec. 4",
+        when="The reference for models beyond LDA, as author-topic, pachinko or a network of your own: it predicts better "
+             "than network-vb, but needs long runs.",
         model=Network, options=Options, state=State, samples=samples,
         watches=("log_joint", "moved"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=weights.predict, fold_in=by_variational_bayes,

@@ -165,6 +165,8 @@ def engine(name: str = "network-hybrid") -> Engine:
     return Engine(
         name=name, title="Hybrid of variational Bayes and Gibbs sampling for networks",
         source="Welling, Teh & Kappen (2008), eq. 14-25; Heinrich & Goesele (2009)",
+        when="For networks whose documents repeat their words often: large counts are averaged and small ones sampled, from "
+             "network-vb (r = 0) to network-gibbs (r = inf).",
         model=Network, options=Options, state=State, samples=samples, watches=("objective", "moved"),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
         memory=memory, idle=idle, suits=network_gibbs.check,

@@ -169,6 +169,8 @@ def engine(name: str = "hmm") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of a hidden Markov model of sequences",
         source="Linderman, Johnson & Adams (2015), sec. 5",
+        when="The first to take for sequences: its sweeps are the quickest, the next word is scored exactly, and it fits what "
+             "jumps between a few states.",
         model=HiddenMarkov, options=NoOptions, state=State, samples=samples, watches=("log_joint", "moved"),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
     )

@@ -124,6 +124,8 @@ def engine(name: str = "ln-ctm") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of logistic-normal topics",
         source="Chen, Zhu, Wang, Zheng & Zhang (2013), sec. 3; Blei & Lafferty (2006)",
+        when="Where it matters which topics go together, and the order of the topics shall not: its iterations are quicker "
+             "than those of sb-ctm, and it predicts a little worse on our corpora.",
         model=LogisticNormalTopics, options=sb_ctm.Options, state=State, samples=cgs.samples,
         watches=("log_joint", "moved"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs_of_components, learnt=learnt_of,

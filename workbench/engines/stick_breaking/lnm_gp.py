@@ -134,6 +134,8 @@ def engine(name: str = "lnm-gp") -> Engine:
     return Engine(
         name=name, title="Elliptical slice sampling of logistic-normal Gaussian processes",
         source="Murray, Adams & MacKay (2010); Linderman, Johnson & Adams (2015), sec. 4",
+        when="For the data of sbm-gp with logistic-normal shares: a sweep is cheaper, and many more are needed for the same "
+             "prediction.",
         model=LogisticNormalProcess, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
         init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
         memory=memory,

@@ -107,6 +107,8 @@ def engine(name: str = "raw-gp") -> Engine:
     return Engine(
         name=name, title="Gaussian process regression of the sticks of shares",
         source="Linderman, Johnson & Adams (2015), sec. 4",
+        when="A baseline for sbm-gp: it smooths shares without regard to the counts behind them, and is exact after one "
+             "iteration.",
         model=RawGaussianProcess, options=Options, state=State, samples=lambda corpus, options: False, watches=(),
         init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
         memory=memory,

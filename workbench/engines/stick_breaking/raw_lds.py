@@ -239,6 +239,8 @@ def engine(name: str = "raw-lds") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of a Gaussian linear dynamical system of shares of words",
         source="Linderman, Johnson & Adams (2015), sec. 5: raw LDS",
+        when="A baseline for sbm-lds: it treats shares of words as real numbers, and predicts much worse than models of "
+             "counts.",
         model=GaussianDynamicalSystem, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
     )

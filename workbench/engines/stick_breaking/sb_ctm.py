@@ -229,6 +229,8 @@ def engine(name: str = "sb-ctm") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of correlated topics by stick-breaking",
         source="Linderman, Johnson & Adams (2015), eq. 10-13",
+        when="Where it matters which topics go together: it predicted better than ln-ctm and ctm-em on our corpora, but an "
+             "iteration takes longer.",
         model=CorrelatedTopics, options=Options, state=State, samples=cgs.samples,
         watches=("log_joint", "moved"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, learnt=learnt_of, memory=memory,

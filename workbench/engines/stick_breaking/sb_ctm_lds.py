@@ -196,6 +196,8 @@ def engine(name: str = "sb-ctm-lds") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of correlated topics whose prevalence follows a linear system",
         source="Linderman, Johnson & Adams (2015), sec. 3 and 5",
+        when="Where documents have dates and topics come and go over the years, together or in turn, while their words stay "
+             "the same.",
         model=EvolvingPrevalence, options=Options, state=State, samples=cgs.samples,
         watches=("moved",), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=sb_ctm.predict, fold_in=by_gibbs, learnt=learnt_of,

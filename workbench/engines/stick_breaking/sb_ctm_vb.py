@@ -255,6 +255,8 @@ def engine(name: str = "sb-ctm-vb") -> Engine:
     return Engine(
         name=name, title="Variational inference of correlated topics by stick-breaking",
         source="Linderman, Johnson & Adams (2015), appendix C; Hoffman, Blei, Wang & Paisley (2013)",
+        when="For correlated topics of a corpus that is too large to sample: it can go through the documents in batches, "
+             "without random draws of topics.",
         model=CorrelatedTopics, options=Options, state=State, samples=samples, watches=("bound",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_inference, learnt=learnt_of,
         memory=memory, check_options=check_options,

@@ -246,6 +246,8 @@ def engine(name: str = "sb-dtm") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of topics that drift from year to year, by stick-breaking",
         source="Blei & Lafferty (2006); Linderman, Johnson & Adams (2015), eq. 10-13",
+        when="Where documents have dates and the words of a topic change over the years: every topic has its own words in "
+             "each year.",
         model=DynamicTopics, options=Options, state=State, samples=cgs.samples,
         watches=("moved",), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, learnt=learnt_of, unseen=unseen,

@@ -225,6 +225,8 @@ def engine(name: str = "sbm-gp") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of multinomial Gaussian processes by stick-breaking",
         source="Linderman, Johnson & Adams (2015), sec. 4",
+        when="For counts of years and places that vary smoothly, as first names by state: take it to predict years or places "
+             "without counts.",
         model=GaussianProcess, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
         init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
         memory=memory,

@@ -292,6 +292,8 @@ def engine(name: str = "sbm-lds") -> Engine:
     return Engine(
         name=name, title="Gibbs sampling of linear dynamical systems of counts by stick-breaking",
         source="Linderman, Johnson & Adams (2015), sec. 5",
+        when="For sequences of words or symbols whose hidden state changes gradually: take it to follow that state, and to "
+             "predict what comes next; its sweeps are quicker than those of lnm-lds.",
         model=LinearDynamicalSystem, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
     )

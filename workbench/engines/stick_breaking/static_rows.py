@@ -88,6 +88,7 @@ def engine(name: str = "static") -> Engine:
     return Engine(
         name=name, title="Smoothed shares of the last document of the same place",
         source="Linderman, Johnson & Adams (2015), table 3",
+        when="The simplest baseline for predictions of the next year: each place stays as it was last.",
         model=StaticRows, options=NoOptions, state=State, samples=lambda corpus, options: False, watches=(),
         init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
         memory=memory,

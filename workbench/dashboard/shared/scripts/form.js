@@ -6,10 +6,11 @@ export function render({ model }) {
 
   const send = (name, value) => model.send_msg({ field: name, value })
 
-  function explain(place, input, label, { name, meaning }) {
+  // Tells a text at the pointer over ``nodes``, and at the input that the keyboard reaches.
+  function tellAt(place, input, nodes, text) {
     const hide = () => tip.hidePopover()
     const show = () => {
-      put(tip, meaning)
+      put(tip, text)
       tip.showPopover()
       const field = place.getBoundingClientRect(), right = root.getBoundingClientRect().right + 14
       const beside = right + tip.offsetWidth < innerWidth
@@ -17,13 +18,17 @@ export function render({ model }) {
       tip.style.left = `${beside ? right : Math.max(8, Math.min(field.left, innerWidth - tip.offsetWidth - 8))}px`
       tip.style.top = `${beside ? Math.max(8, Math.min(field.top, innerHeight - tip.offsetHeight - 8)) : down}px`
     }
-    const mark = element("span", { className: "mark", textContent: "?", ariaHidden: "true" })
-    for (const at of [label, mark]) Object.assign(at, { onpointerenter: show, onpointerleave: hide })
-    label.after(mark, element("span", { className: "told", id: `${name}-meaning`, textContent: meaning }))
-    input.setAttribute("aria-describedby", `${name}-meaning`)
+    for (const at of nodes) Object.assign(at, { onpointerenter: show, onpointerleave: hide })
     input.onkeyup = (event) => { if (event.key === "Tab") show() }
     input.onkeydown = (event) => { if (event.key === "Escape") hide() }
     input.onblur = hide
+  }
+
+  function explain(place, input, label, { name, meaning }) {
+    const mark = element("span", { className: "mark", textContent: "?", ariaHidden: "true" })
+    label.after(mark, element("span", { className: "told", id: `${name}-meaning`, textContent: meaning }))
+    input.setAttribute("aria-describedby", `${name}-meaning`)
+    tellAt(place, input, [label, mark], meaning)
   }
 
   function labelled(one, kind, properties) {
@@ -47,8 +52,14 @@ export function render({ model }) {
     ticks: (one) => {
       const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value), onchange = () => send(one.name, chosen())
       const boxes = one.options.map((value) => element("input", { type: "checkbox", value, onchange }))
-      const place = element("div", { className: "ticks across", label: one.label, role: "group" }, ...boxes.map((box, at) =>
-        element("label", { title: one.hints[at] }, box, element("span", { textContent: box.value }))))
+      const labels = boxes.map((box, at) => {
+        const label = element("label", {}, box, element("span", { textContent: box.value }))
+        box.setAttribute("aria-description", one.hints[at])
+        tellAt(label, box, [label], one.hints[at])
+        return label
+      })
+      const which = one.meaning ? [element("p", { className: "which", textContent: one.meaning })] : []
+      const place = element("div", { className: "ticks across", label: one.label, role: "group" }, ...which, ...labels)
       made[one.name] = { input: place, hold: (value) => { for (const box of boxes) box.checked = value.includes(box.value) } }
       return place
     },
