@@ -29,11 +29,11 @@ class Control(NamedTuple):
 
 CONTROLS = {
     "compare": (
-        Control(("labels", ["iterations", "steps", "updates", "seconds"]), "active", (0, 1, 2, 3), "axis_label"),
+        Control(("labels", ["Iterations", "Steps", "Updates", "Seconds"]), "active", (0, 1, 2, 3), "axis_label"),
         Control(("title", "Smoothing"), "value", (0.0, 0.5), "y"),
     ),
     "topics": (
-        Control(("labels", ["stacked shares", "lines"]), "active", (0, 1), "kind"),
+        Control(("labels", ["Stacked shares", "Lines"]), "active", (0, 1), "kind"),
         Control(("title", "Words"), "value", (10, 15, 20, 25), "words"),
     ),
 }

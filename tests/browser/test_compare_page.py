@@ -111,8 +111,8 @@ def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
         "legend": figure(page)["legend"],
     }
     for button, x, column in (
-        ("steps", "steps: topics of each iteration, summed", "steps"), ("updates", "site updates", "updates"),
-        ("seconds", "seconds of inference", "elapsed"),
+        ("Steps", "steps: topics of each iteration, summed", "steps"), ("Updates", "site updates", "updates"),
+        ("Seconds", "seconds of inference", "elapsed"),
     ):
         right = figure(page)["right"]
         press(page, button)
@@ -120,8 +120,8 @@ def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
         assert figure(page)["columns"] == [f"{column} test_perplexity"]
         until(lambda right=right: figure(page)["right"] != right, "the range follows the axis")
     for button, columns in (
-        ("state", ["test_perplexity_state"]), ("average", ["test_perplexity_average"]), ("training", ["train_perplexity"]),
-        ("both", ["test_perplexity_state", "test_perplexity_average"]), ("headline", ["test_perplexity"]),
+        ("State", ["test_perplexity_state"]), ("Average", ["test_perplexity_average"]), ("Training", ["train_perplexity"]),
+        ("Both", ["test_perplexity_state", "test_perplexity_average"]), ("Recommended estimate", ["test_perplexity"]),
     ):
         press(page, button)
         until(lambda columns=columns: figure(page)["columns"] == [f"elapsed {column}" for column in columns], button)
@@ -135,10 +135,10 @@ def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
         until(lambda y=y: figure(page)["y"] == y, chart)
         assert figure(page)["columns"] == [f"elapsed {column}"]
         assert len(figure(page)["legend"]) == {"Bound": 1, "Priors as learnt": 0}.get(chart, 2)
-        assert page.get_by_text("No run that is drawn has it.").is_visible() == (chart == "Priors as learnt")
+        assert page.get_by_text("No run that is drawn records this.").is_visible() == (chart == "Priors as learnt")
     low = figure(page)["low"]
-    press(page, "close-up")
-    until(lambda: figure(page)["low"] != low, "the close-up changes the range")
+    press(page, "Zoom to end")
+    until(lambda: figure(page)["low"] != low, "the zoom changes the range")
 
 
 def test_what_runs_learn_the_moves_they_try_and_where_they_began_are_seen(url, new_page, store, finished, halves):
@@ -164,15 +164,15 @@ def test_what_runs_learn_the_moves_they_try_and_where_they_began_are_seen(url, n
     tree = page.locator("svg[aria-label^='moving; learning from iteration 24']")
     assert [line.strip() for line in tree.locator("text").all_text_contents()] == ["moving", "learning from iteration 24"]
     page.get_by_label("Show", exact=True).select_option("Priors as learnt")
-    press(page, "by topic")
+    press(page, "By topic")
     wanted = sorted(open_run(store / "learning")["alpha"].values[-1].tolist(), reverse=True)
     until(lambda: any(seen == pytest.approx(wanted) for seen in priors(page)), "the priors of its topics are drawn")
     until(lambda: figure(page)["x"] == "topics, that of the largest prior first", "along the topics")
-    until(page.get_by_role("button", name="iterations", exact=True).is_disabled, "no axis is to be chosen")
+    until(page.get_by_role("button", name="Iterations", exact=True).is_disabled, "no axis is to be chosen")
     until(lambda: "measure=by+topic" in page.evaluate("location.search"), "the link tells it")
     for name in ("moving", "learning"):
         Run(store / name).remove()
-    until(lambda: not page.get_by_text("Who began from whom").is_visible(), "the tree goes with its runs")
+    until(lambda: not page.get_by_text("Warm starts").is_visible(), "the tree goes with its runs")
 
 
 def test_a_gibbs_sampler_of_the_hdp_finds_topics_while_it_is_watched(url, new_page, store, finished, texts):
@@ -224,11 +224,11 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     page.get_by_label("Schedule").select_option("sequential")
     typed = {
         "r": "inf", "Chains": 2, "Topics K": 3, "alpha": 0.2, "beta": 0.3, "Iterations": 40, "Seed": 5, "Number of seeds": 2,
-        "Held-out share": 0.2,
+        "Held-out tokens": 0.2,
     }
     for label, value in typed.items():
         fill(page, label, value)
-    press(page, "seconds")
+    press(page, "Seconds")
     press(page, "Start")
     page.get_by_text("2 runs started,").wait_for()
     made = {path.name: read_spec(path) for path in store.glob("texts-*")}
@@ -268,7 +268,7 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
 def test_the_link_is_copied(url, new_page, browser):
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = new_page(url, context=context)
-    press(page, "updates")
+    press(page, "Updates")
     until(lambda: "axis=updates" in page.evaluate("location.href"), "the axis is in the link")
     press(page, "Copy link")
     page.get_by_role("button", name="Copied").wait_for()
@@ -405,7 +405,7 @@ WRONG = (
     ("Vocabulary", 0, "Vocabulary must be a whole number of at least 1"), ("beta", 0, "Beta must be a number greater than 0"),
     ("Iterations", 0, "Iterations must be a whole number"),
     ("Seed", -1, "Seed must be a whole number"), ("Number of seeds", 0, "Number of seeds must be a whole number"),
-    ("r", "often", "“r” of svb-cgs must be"), ("Held-out share", 2, "Held-out share must be"),
+    ("r", "often", "“r” of svb-cgs must be"), ("Held-out tokens", 2, "Held-out share must be"),
     ("Path of the corpus", "/no/such/file", "No file and no folder"),
 )
 
@@ -478,7 +478,7 @@ def test_nothing_is_cut_off(url, new_page, finished):
     for width in (800, 1440, 2560):
         page.set_viewport_size({"width": width, "height": 900})
         until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is as wide as the window")
-        for label in ("Topics K", "Held-out share"):
+        for label in ("Topics K", "Held-out tokens"):
             box = page.get_by_label(label).bounding_box()
             assert box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
         assert page.locator(".wb-table").evaluate("table => table.scrollWidth <= table.clientWidth")
@@ -491,7 +491,7 @@ def test_on_a_telephone_the_page_is_as_wide_as_its_window(url, new_page, finishe
     until(lambda: row(page, "done-cgs").count(), "the runs are there")
     until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is as wide as the window")
     box = page.get_by_label("cgs", exact=True).bounding_box()
-    assert box["x"] + box["width"] <= 390 and page.get_by_role("button", name="joint", exact=True).is_visible()
+    assert box["x"] + box["width"] <= 390 and page.get_by_role("button", name="Joint", exact=True).is_visible()
 
 
 def test_the_comparison_stays_where_it_was_scrolled_to(url, new_page, finished):

@@ -86,7 +86,7 @@ def test_means_smoothing_and_target_are_drawn_downloaded_and_in_the_link(page, n
     until(lambda: page.evaluate(TARGET) == pytest.approx(target), "the line lies at what all reach")
     until(lambda: sorted(page.evaluate(CROSSINGS, "iteration")) == sorted(time_to(runs, target, "iteration").values),
           "marks are where each run is at or below it")
-    press(page, "mean of seeds")
+    press(page, "Mean of seeds")
     until(lambda: sorted(figure(page)["legend"]) == ["cvb · mean of 2", "svb · mean of 2"], "a line for each engine")
     curve, slot = wanted["cvb"], 1  # that of its first seed
     until(lambda: np.array_equal(np.round(page.evaluate(COLUMN, [slot, "test_perplexity"]), 9), np.round(curve.y, 9)),

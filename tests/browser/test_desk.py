@@ -163,14 +163,14 @@ def test_several_values_make_a_sweep_that_waits_in_line(url, new_page, store, tm
     for engine in ("svb", "cvb", "cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     press(page, "Options: defaults")
-    for label, value in {"Topics K": "2, 3", "r": "0, inf", "Iterations": 6, "Runs at a time": 1}.items():
+    for label, value in {"Topics K": "2, 3", "r": "0, inf", "Iterations": 6, "Parallel runs": 1}.items():
         fill(page, label, value)
     page.get_by_text("4 runs, 1 in parallel, 3 queued.").wait_for()
     fill(page, "Topics K", "2, 0")
     page.get_by_text("Topics must be a whole number").wait_for()
     fill(page, "Topics K", "2, 3")
     press(page, "Start")
-    page.get_by_text("4 runs started, 1 at a time").wait_for()
+    page.get_by_text("4 runs started, 1 in parallel").wait_for()
     made = [path.name for path in store.glob("texts-*")]
     assert {_grid(store / name) for name in made} == {(k, r) for k in (2, 3) for r in (0, "inf")}
     page.get_by_label("Find runs").fill("texts-")

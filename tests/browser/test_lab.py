@@ -113,7 +113,7 @@ def test_a_view_streams_while_the_kernel_is_free_and_the_run_obeys_its_buttons(o
     assert notebook.answer(2) == "[True]"
     press(page, "Resume")
     until(lambda: run.state == "running", "the run goes on")
-    page.get_by_label("Show", exact=True).select_option("both")
+    page.get_by_label("Show", exact=True).select_option("Both")
     view.get_by_role("button", name="draw long").click()
     until(lambda: max(page.evaluate(POINTS)) == 0, "the run is drawn no more")
     view.get_by_role("button", name="draw long").click()

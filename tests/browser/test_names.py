@@ -23,22 +23,22 @@ COMPARE = """
   - button "Start"
   - combobox "Show"
   - group "Measure":
-    - button "headline" [pressed]
-    - button "state" [pressed=false]
-    - button "average" [pressed=false]
-    - button "both" [pressed=false]
-    - button "training" [pressed=false]
+    - button "Recommended estimate" [pressed]
+    - button "State" [pressed=false]
+    - button "Average" [pressed=false]
+    - button "Both" [pressed=false]
+    - button "Training" [pressed=false]
   - group "Axis":
-    - button "iterations" [pressed]
-    - button "steps" [pressed=false]
-    - button "updates" [pressed=false]
-    - button "seconds" [pressed=false]
+    - button "Iterations" [pressed]
+    - button "Steps" [pressed=false]
+    - button "Updates" [pressed=false]
+    - button "Seconds" [pressed=false]
   - group "Range":
-    - button "whole" [pressed]
-    - button "close-up" [pressed=false]
+    - button "Whole" [pressed]
+    - button "Zoom to end" [pressed=false]
   - group "Lines":
-    - button "each run" [pressed]
-    - button "mean of seeds" [pressed=false]
+    - button "Each run" [pressed]
+    - button "Mean of seeds" [pressed=false]
   - textbox "Target perplexity"
   - button "increase Target perplexity"
   - button "decrease Target perplexity"
@@ -72,8 +72,8 @@ TOPICS = """
   - group "download the documents":
     - button "CSV"
   - group "Sizes as":
-    - button "stacked shares" [pressed]
-    - button "lines" [pressed=false]
+    - button "Stacked shares" [pressed]
+    - button "Lines" [pressed=false]
   - group "download the sizes":
     - button "SVG"
   - group "download the scores":
@@ -104,18 +104,18 @@ def test_every_control_of_a_page_has_a_name_and_those_that_are_chosen_say_so(hom
 def test_what_is_pressed_follows_the_choice_and_groups_that_are_drawn_anew(home, new_page):
     page = new_page(f"{home}/compare")
     axis, measure = page.get_by_role("group", name="Axis"), page.get_by_role("group", name="Measure")
-    press(page, "updates")
+    press(page, "Updates")
     expect(axis).to_match_aria_snapshot("""
-    - button "iterations" [pressed=false]
-    - button "steps" [pressed=false]
-    - button "updates" [pressed]
+    - button "Iterations" [pressed=false]
+    - button "Steps" [pressed=false]
+    - button "Updates" [pressed]
     """)
     until(lambda: figure(page)["x"] == "site updates", "the figure is drawn along updates")
     page.get_by_label("Show", exact=True).select_option("Number of topics")
     expect(measure).to_match_aria_snapshot("""
-    - button "active" [pressed]
-    - button "large" [pressed=false]
-    - button "effective" [pressed=false]
+    - button "Active" [pressed]
+    - button "Large" [pressed=false]
+    - button "Effective" [pressed=false]
     """)
 
 

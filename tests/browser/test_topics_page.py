@@ -340,7 +340,7 @@ def test_the_levels_of_a_network_are_searched_unfolded_and_taken_away(new_page, 
 def test_sizes_are_stacked_or_lines_and_choose_a_topic(page):
     sizes = card(page, "sizes")
     until(lambda: sizes.locator("path.area").count() == 4, "four areas")
-    sizes.get_by_role("button", name="lines").click()
+    sizes.get_by_role("button", name="Lines").click()
     until(lambda: sizes.locator("path.line").count() == 4, "four lines")
     until(lambda: "sizes=lines" in page.url, "the link")
     sizes.locator("path.line").first.dispatch_event("click")

@@ -213,7 +213,7 @@ def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_al
     assert not figure.measure.visible
     assert opened(page, "?measure=by+topic") == []
     assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == ("Priors as learnt", "by topic", True)
-    assert "No run that is drawn has it" in figure.meaning.object
+    assert "No run that is drawn records this" in figure.meaning.object
     assert opened(page, "?measure=nonsense") == ["measure"] and figure.curve.measure == "by topic"
     assert opened(page, "?measure=both") == []
     assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == ("Perplexity", "both", False)

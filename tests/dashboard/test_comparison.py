@@ -63,7 +63,8 @@ def test_a_table_that_is_computed_anew_says_so_until_it_is_there(drawn, monkeypa
 
     monkeypatch.setattr("workbench.dashboard.compare.comparison.in_background", later)
     card.show(drawn._replace(runs=drawn.runs[:2]), known, None)
-    assert "2 runs are being compared; the table is of before" in card.said.object and "<table" in card.table.object
+    assert "2 runs are being compared; the table shows the comparison before" in card.said.object
+    assert "<table" in card.table.object
     waiting.pop()()
     assert not card.said.visible and "cgs" not in card.table.object
     card.set_against("svb")

@@ -78,7 +78,7 @@ def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, readi
     told = awaited([*waiting, reading_of("e", 3), reading_of("f", 0, "stopped")])
     assert told.split(". ") == [
         "No iteration yet of a, c: the corpus is read, and kernels are compiled unless the cache has them",
-        "No iteration yet of b: its worker is starting, or in line behind others",
+        "No iteration yet of b: its worker is starting, or queued behind others",
         "No iteration yet of d: paused before the first.",
     ]
     view = LiveView([new_run("one")])

@@ -118,7 +118,7 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told():
 
 
 def test_what_is_asked_for_first_is_seen_and_the_rest_is_folded():
-    numbers = ["Topics K", "Iterations", "Seed", "Number of seeds", "r", "alpha", "beta", "Held-out share"]
+    numbers = ["Topics K", "Iterations", "Seed", "Number of seeds", "r", "alpha", "beta", "Held-out tokens"]
     folds = ["Options: defaults", "Priors: defaults"]
     assert shown(Settings()) == ["Corpus", "Preprocessing: defaults", "Engines", "Engines", *numbers, *folds]
 
@@ -151,9 +151,9 @@ def test_what_is_unusual_of_the_rest_is_told_where_it_is_folded_as_a_link_may_ha
         assert take(form.fields()[name], text)
     seen = shown(form)
     assert "Preprocessing: Vocabulary 2000" in seen
-    assert "Options: Initialise a-run, Runs at a time 2, Phases interleaved, Variance terms yes" in seen
+    assert "Options: Initialise a-run, Parallel runs 2, Phases interleaved, Variance terms yes" in seen
     form.engines.value = ["cgs"]
-    assert "Options: Initialise a-run, Runs at a time 2" in shown(form)
+    assert "Options: Initialise a-run, Parallel runs 2" in shown(form)
 
 
 def test_a_mistake_in_a_folded_option_unfolds_it():
@@ -188,7 +188,7 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     fold(form, "options")
     seen = shown(form)
     assert seen[seen.index("Options: defaults") + 1 :] == [
-        "Initialise", "Runs at a time", "svb, cvb0, svb-cgs", "Initialisation", "cvb0, cgs, svb-cgs", "Partition",
+        "Initialise", "Parallel runs", "svb, cvb0, svb-cgs", "Initialisation", "cvb0, cgs, svb-cgs", "Partition",
         "cvb0", "Precision", "svb-cgs", "Chains", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
         "Scored by", "Priors: defaults",
     ]
@@ -348,8 +348,8 @@ READ = {"text": "body"}
 @pytest.mark.parametrize("content, read, field, said", [
     (BODY, {}, "text", "The file, line 1: no column 'text' for the text; there are 'id', 'body'; say which under “Text col"),
     (BODY, READ | {"label": "kind"}, "label", "The file, line 1: no column 'kind' for the label"),
-    (BODY, READ | {"min_documents": 2}, "min_documents", "lower “Min. documents” or raise “Ignore words in more than”"),
-    (BODY, READ | {"max_share": None}, "max_share", "“Ignore words in more than” must be a share of the documents, above 0"),
+    (BODY, READ | {"min_documents": 2}, "min_documents", "raise “Ignore words in more than … of documents”"),
+    (BODY, READ | {"max_share": None}, "max_share", "more than … of documents” must be a share of the documents, above 0"),
     (BODY, READ | {"token_pattern": "("}, "token_pattern", "“Pattern of words” must be a regular expression"),
     (BODY, READ | {"format": "folder"}, "format", "“Read as” 'folder' wants a folder of .txt files"),
     (BODY, {"text": "id"}, "path", "The file: no word left in 2 text(s)"),
@@ -395,7 +395,7 @@ def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
     ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
     ("engines", [], "choose at least one engine"), ("r", "often", "“r” of svb-cgs must be a number"),
     ("n_chains", 0, "“chains” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “chains” 1"),
-    ("jobs", None, f"runs at a time must be a whole number from 1 to {SLOTS}; the field is empty"),
+    ("jobs", None, f"parallel runs must be a whole number from 1 to {SLOTS}; the field is empty"),
     ("path", "/no/such/file.csv", "no file and no folder"), ("path", "", "needs a path"),
 ])
 def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wrong, said):
@@ -467,7 +467,7 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     names = {run.name for run in started}
     assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
     assert summary_of_start(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
-    assert memory.startswith(f"{SLOTS} at a time, about ") and "of memory" in memory and others == ""
+    assert memory.startswith(f"{SLOTS} in parallel, about ") and "of memory" in memory and others == ""
 
 
 def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):

@@ -64,13 +64,13 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
     assert [spec.model["n_topics"] for spec in specs if spec.engine == "cv-hdp"] == [2, 3]
     assert (len(started), finished, len({spec.train for spec in specs})) == (18, [], 1)
     assert lined == [([run.path for run in started], 2)]
-    assert summary_of_start(started, finished, memory).startswith("18 runs started, 2 at a time, about ")
+    assert summary_of_start(started, finished, memory).startswith("18 runs started, 2 in parallel, about ")
 
 
 @pytest.mark.parametrize("field, wrong, said", [
     ("n_topics", "10, 0", "topics must be"), ("alpha", "0.1, -1", "alpha must be"), ("r", "1, often", "“r” of svb-cgs"),
     ("n_topics", "10,,20", "; there is none beside a comma"), ("alpha", "0.1,", "; there is none beside a comma"),
-    ("jobs", 0, "runs at a time must be"), ("jobs", 10_000, "runs at a time must be"),
+    ("jobs", 0, "parallel runs must be"), ("jobs", 10_000, "parallel runs must be"),
 ])
 def test_one_wrong_value_among_several_is_told_under_its_field(field, wrong, said, form):
     form.fields()[field].value = wrong

@@ -30,8 +30,8 @@ def test_a_row_shows_what_people_wrote_of_the_run_on_one_line(reading_of):
 
 
 @pytest.mark.parametrize("state, message, said", [
-    ("failed", "SpecError: too large.", "SpecError: too large. Mend that, choose the run and press Resume;"),
-    ("failed", "", "It failed. Mend that"), ("interrupted", "", "Its worker has died. Choose the run and press Resume"),
+    ("failed", "SpecError: too large.", "SpecError: too large. Fix that, choose the run and press Resume;"),
+    ("failed", "", "It failed. Fix that"), ("interrupted", "", "Its worker has died. Choose the run and press Resume"),
     ("unreadable", "no json", "no json"), ("running", "", ""),
 ])
 def test_a_run_that_cannot_go_on_says_why_and_what_to_do(state, message, said, reading_of):

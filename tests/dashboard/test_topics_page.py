@@ -338,7 +338,9 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store,
     assert [node["topic"] for node in picture["right"]][:4] == partners
     for node in picture["right"]:
         other = node["topic"]
-        assert (node["colour"] == topic_colour(back[other])) if other in back else ("=" not in node["name"])
+        assert (node["colour"] == topic_colour(back[other])) if other in back else ("matches" not in node["name"])
+        assert node["name"].startswith(f"Topic {other} (matches {back[other]}) · " if other in back else f"Topic {other} · ")
+    assert all(node["name"].startswith(f"Topic {node['topic']} · ") for node in picture["left"])
     assert page._parts["with"].now() == "second"
     page.matching.chosen = 2
     assert page.overview.chosen == page.sizes.chosen == page.scores.chosen == 2

@@ -3,6 +3,7 @@
 from workbench.engines import every_score
 from workbench.measures import DERIVED
 from workbench.models import VARIABLES
+from workbench.views.picture import capital
 
 AXES = {
     "iterations": ("iteration", "iteration"),
@@ -43,6 +44,8 @@ CHARTS = {
     **({"Other held-out scores": tuple(SCORES)} if SCORES else {}),
 }
 """Chart → its measures, the one that is seen first at the head."""
+WORDS = {"headline": "Recommended estimate", "close-up": "Zoom to end"}
+"""Axis, measure or range → what the page calls it, where that is not its name, which links keep."""
 MARKED = ("bound", *CHARTS["Number of topics"])
 """Measures on whose curves the moves that were kept are marked."""
 MARKER_OF = {"split": "triangle", "merge": "inverted_triangle"}
@@ -50,8 +53,13 @@ RANK = ("rank", "topics, that of the largest prior first")
 """Column and label of the axis that the priors of topics are drawn along."""
 
 
+def in_words(names) -> dict[str, str]:
+    """What the page calls each of these axes, measures, ranges or groupings → its name."""
+    return {WORDS.get(name, capital(name)): name for name in names}
+
+
 def describe_measure(measure: str) -> str:
     """What a measure means, as a sentence."""
     known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]} | {each.name: each for each in SCORES.values()}
     meanings = "; ".join(known[name].meaning for name in MEASURES[measure][0])
-    return f"{meanings[0].upper()}{meanings[1:]}."
+    return f"{capital(meanings)}."

@@ -11,6 +11,7 @@ import panel as pn
 
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import File, FileError, differences_file
+from workbench.dashboard.compare.values import as_sentence
 from workbench.dashboard.shared.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.run_monitor import Reading
@@ -26,7 +27,7 @@ from workbench.runs.store.status import ALIVE
 
 LIVE_EVERY = 10
 """Seconds between two looks at runs that go on; sessions that see the same runs share one."""
-BEST = "the best, or cgs"
+BEST = "Automatic: cgs, or the best"
 WIDTH, ROW = 150, 24
 """Pixels of the picture of a difference."""
 CLOCKS = ("elapsed", "updates")
@@ -81,7 +82,7 @@ class Comparison:
             return
         self.table.object = self.table.object or message("The runs are being compared …")
         if anew and self.found is not None:
-            self.said.say(f"{len(runs)} runs are being compared; the table is of before …")
+            self.said.say(f"{len(runs)} runs are being compared; the table shows the comparison before …")
 
         def then(found, error) -> None:
             self._busy = False
@@ -195,7 +196,7 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
     ]
     rows = "".join(_row(label, one, low, high, drawn) for label, one in found.iterrows())
     cells = "".join(
-        f'<th scope="col" class="{kind}" title="{escape(why)}">{escape(word)}</th>'
+        f'<th scope="col" class="{kind}" title="{escape(as_sentence(why))}">{escape(word)}</th>'
         for kind, (word, why) in zip(("", *KINDS), head, strict=True)
     )
     return f'<table aria-label="comparison"><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>'

@@ -36,19 +36,20 @@ MISSING = ("fetchable", "by hand")
 FILE = "My own data …"
 MODEL = {field.name: field.default for field in dataclasses.fields(LDA)}
 MEANINGS = {
-    "n_topics": "topics of the model; of an engine that finds their number the most that it can use, or those it begins with",
-    "alpha": "Dirichlet prior per topic, not its total; engines without it have their own among the priors",
-    "beta": "Dirichlet prior per word type, not its total; engines without it have their own among the priors",
-    "n_iterations": "iterations, each one pass of the engine over the corpus",
-    "seed": "seed of the inference; the split stays the same",
-    "seeds": "runs of each engine, with seeds that count up",
-    "jobs": f"runs that are at work at a time, at most {SLOTS} here; the others wait in line",
-    "holdout": "share held out to measure perplexity, of what is chosen under Preprocessing; 0 holds out none",
+    "n_topics": "The number of topics. An engine that finds it uses so many at most, or begins with so many",
+    "alpha": "The Dirichlet prior of each topic of a document, not its total. Engines without it have theirs among the priors",
+    "beta": "The Dirichlet prior of each word in a topic, not its total. Engines without it have theirs among the priors",
+    "n_iterations": "The number of iterations. In each the engine passes once over the corpus",
+    "seed": "The seed of the inference. It leaves the split into training and test tokens as it is",
+    "seeds": "The number of runs of each engine. Their seeds count up from the seed",
+    "jobs": f"How many runs are computed in parallel, at most {SLOTS} here. The others are queued",
+    "holdout": "The share that is held out to measure perplexity, as 0.1. Preprocessing says what it is a share of; with 0 "
+    "nothing is held out",
 }
 COLUMNS = {
-    "text": "column of a CSV file, or field of the objects of JSON lines, with the texts",
-    "title": "the same with the titles of documents; it need not be there",
-    "label": "the same with their labels; it need not be there",
+    "text": "The column of a CSV file, or the field of the objects of JSON lines, that holds the texts",
+    "title": "The column or field that holds the titles of documents. It need not be there",
+    "label": "The column or field that holds their labels. It need not be there",
 }
 OF_FILES = "file."
 """Beginning of the names of the fields for how a file is read, where an option has the same name."""
@@ -63,8 +64,8 @@ OF_RECORDS = "records."
 HELD_OUT_OF_RECORDS = {"known cells": "cell", "records": "record"}
 MADE = "made for the fields"
 PRIORS_OF_RECORDS = {
-    "alpha": ("Prior of hidden nodes", "alpha: Dirichlet prior of each cell of the tables of hidden nodes"),
-    "beta": ("Prior of fields", "beta: Dirichlet prior of each cell of the tables of fields"),
+    "alpha": ("Prior of hidden nodes", "The Dirichlet prior alpha of each cell of the tables of hidden nodes"),
+    "beta": ("Prior of fields", "The Dirichlet prior beta of each cell of the tables of fields"),
 }
 AT_RANDOM = "random"
 
@@ -132,44 +133,44 @@ def reading_fields() -> dict[str, Field]:
     return {
         "format": Menu(
             LABELS["format"], {BY_LOOKS: None} | {about.MEANING: name for name, about in FORMATS.items()}, None,
-            "the format of the file; most are known by how it begins or by its name", wide=True,
+            "The format of the file. Most are detected by how it begins or by its name", wide=True,
         ),
     } | {name: Field(LABELS[name], name, meaning) for name, meaning in COLUMNS.items()} | {
         f"{OF_FILES}time": Field(
-            "Time column", "", "column of a CSV file, or field of the objects of JSON lines, with dates or years; empty: none",
+            "Time column", "", "The column or field that holds dates or years. Empty: there is none",
             placeholder="date",
         ),
         "encoding": Field(
-            LABELS["encoding"], DETECT, "encoding of the file, as utf-8, cp1252 or utf-16; detect: UTF-8, or what the bytes "
-            "look like",
+            LABELS["encoding"], DETECT, "The encoding of the file, as utf-8, cp1252 or utf-16. With detect it is UTF-8, or "
+            "what the bytes look like",
         ),
         "keep_text": Menu(
-            LABELS["keep_text"], {"yes": True, "no": False}, True, "whether the store keeps the texts, and the columns beside "
+            LABELS["keep_text"], {"yes": True, "no": False}, True, "With yes the store keeps the texts, and the columns beside "
             "them, to show and search them",
         ),
-        "stop_words": Menu(LABELS["stop_words"], stop_lists(), "english", "words left out of raw text: the, of, and …"),
+        "stop_words": Menu(LABELS["stop_words"], stop_lists(), "english", "Frequent words left out of raw text, as: the, of"),
         "more_stop_words": Field(
-            LABELS["more_stop_words"], "", "words left out of raw text besides these, with commas", placeholder="said, mr"
+            LABELS["more_stop_words"], "", "Further words left out of raw text, with commas", placeholder="said, mr"
         ),
         "segmenter": Menu(
             LABELS["segmenter"], {"none": None} | {name.replace("-", ", ").capitalize(): name for name in SEGMENTERS}, None,
-            "cuts text of a language without blanks between its words",
+            "Cuts text of a language without blanks between its words",
         ),
         "min_documents": Number(
-            LABELS["min_documents"], 1, "words of raw text that fewer documents have are left out; often 5"
+            LABELS["min_documents"], 1, "Words that fewer documents have are left out of raw text. Often 5"
         ),
         "max_share": Number(
-            LABELS["max_share"], 1.0, "words of raw text that a larger share of documents has are left out; often 0.5",
-            whole=False, step=0.05,
+            LABELS["max_share"], 1.0, "Words that a larger share of documents has are left out of raw text. Often 0.5",
+            whole=False, step=0.05, wide=True,
         ),
         "ngrams": Number(
-            LABELS["ngrams"], 1, "besides words, sequences of up to so many words that follow each other, as new_york"
+            LABELS["ngrams"], 1, "Sequences of up to so many words count too, as new_york"
         ),
-        "min_letters": Number(LABELS["min_letters"], 1, "shorter words of raw text are left out"),
-        "lowercase": Menu(LABELS["lowercase"], {"yes": True, "no": False}, True, "whether The and the are one word"),
-        "accents": Menu(LABELS["accents"], {name: name for name in ACCENTS}, "keep", "strip: é becomes e"),
+        "min_letters": Number(LABELS["min_letters"], 1, "Shorter words are left out of raw text"),
+        "lowercase": Menu(LABELS["lowercase"], {"yes": True, "no": False}, True, "With yes The and the are one word"),
+        "accents": Menu(LABELS["accents"], {name: name for name in ACCENTS}, "keep", "With strip é becomes e"),
         "token_pattern": Field(
-            LABELS["token_pattern"], WORD_PATTERN, "regular expression of what is a word of raw text; as it is, two letters or "
+            LABELS["token_pattern"], WORD_PATTERN, "The regular expression of a word of raw text. As it is, two letters or "
             "more of any alphabet", wide=True,
         ),
     }
@@ -178,12 +179,12 @@ def reading_fields() -> dict[str, Field]:
 def record_fields() -> dict[str, Field]:
     """The fields for how a file of records is read, by the names of `read_records` after ``OF_RECORDS``."""
     return {
-        f"{OF_RECORDS}fields": Field("Fields", "", "columns that are fields, with commas; empty: all", wide=True),
+        f"{OF_RECORDS}fields": Field("Fields", "", "The columns that are fields, with commas. Empty: all are", wide=True),
         f"{OF_RECORDS}missing": Field(
-            "Missing values", "", "texts that stand for a missing value, with commas; an empty cell is always missing",
+            "Missing values", "", "Texts that stand for a missing value, with commas. An empty cell is always missing",
             placeholder="NA, ?", wide=True,
         ),
-        f"{OF_RECORDS}multiplicity": Field("Multiplicity", "", "column that says how often each row stands; empty: once"),
+        f"{OF_RECORDS}multiplicity": Field("Multiplicity", "", "The column that says how often each row counts. Empty: once"),
     }
 
 
@@ -191,38 +192,38 @@ def single_fields() -> dict[str, Field]:
     """The fields for the corpus and the model that hold one value, by their names in a link."""
     return {
         "top_words": Number(
-            "Vocabulary", None, "the most frequent words of the corpus that are kept, before tokens are held out; empty keeps "
-            "all. Another vocabulary is another corpus: its perplexities are not comparable", step=500, placeholder="all words",
+            "Vocabulary", None, "So many of the most frequent words are kept, before tokens are held out. Empty: all. Another "
+            "vocabulary is another corpus, whose perplexities cannot be compared", step=500, placeholder="all words",
         ),
         "singletons": Menu(
             "Singletons", {SINGLETONS_IN_WORDS[rule]: rule for rule in SINGLETONS}, "keep",
-            "words that a document has once. Own counts: a test word goes if it has one test token; full counts: if it "
-            "has one token in training and test together", wide=True,
+            "Words that a document has once. By own counts a test word is left out if it has one test token, by full "
+            "counts if it has one token in training and test together", wide=True,
         ),
         "holdout_per": Menu(
             "Held out of", HELD_OUT, "corpus",
-            "what the share is of. Documents, half of each: half the tokens of these documents are scored, the other half is "
-            "trained on", wide=True,
+            "What the held-out share is of. With documents, half of each, half the tokens of these documents are scored, and "
+            "the other half is trained on", wide=True,
         ),
         f"{OF_RECORDS}holdout_per": Menu(
-            "Held out of", HELD_OUT_OF_RECORDS, "cell", "what the share is of: single cells, each predicted from the others of "
-            "its record, or whole records", wide=True,
+            "Held out of", HELD_OUT_OF_RECORDS, "cell", "What the held-out share is of: single cells, each predicted from the "
+            "others of its record, or whole records", wide=True,
         ),
         "holdout_rows": Field(
-            "Rows held out", "", "whole documents to hold out in the place of a share: the end of each sequence, or those of "
-            "some inputs or labels. Empty: those that the data set names, else a share; none: a share always",
+            "Rows held out", "", "Whole documents that are held out in the place of a share: the end of each sequence, or "
+            "those of some inputs or labels. Empty: those that the data set names, else a share. With none a share always",
             placeholder="last 10, year>=2012, year=2012,2013", wide=True,
         ),
         "start": Menu(
-            "Initialise", {AT_RANDOM: ""}, "", "begin with the counts of a run of the store on the same words; one with fewer "
-            "topics is padded with empty ones, of one with more the largest are taken", wide=True,
+            "Initialise", {AT_RANDOM: ""}, "", "At random, or with the counts of a run of the store on the same words. A run "
+            "with fewer topics is padded with empty ones, of one with more the largest are taken", wide=True,
         ),
         "model": Menu(
-            "Network", {name: name for name in SHIPPED}, "lda", "what the engines of networks infer: topics of documents "
+            "Network", {name: name for name in SHIPPED}, "lda", "The model that engines of networks infer: topics of documents "
             "(lda), of their authors, or under super-topics (pachinko, and hpam1 and hpam2, whose root and super-topics have "
-            "words too); one of your own is given on the command line or in Python", wide=True,
+            "words too). One of your own is given on the command line or in Python", wide=True,
         ),
-        "super": Number("Super-topics", 5, "super-topics of the network; Topics K are the topics under them"),
+        "super": Number("Super-topics", 5, "The number of super-topics of the network. Topics K are the topics under them"),
     }
 
 
@@ -230,12 +231,12 @@ def fields_of_networks() -> dict[str, Field]:
     """The fields for a Bayesian network, by the names of a run's settings after ``OF_RECORDS``."""
     return {
         f"{OF_RECORDS}model": Menu(
-            "Network of nodes", {MADE: ""} | {name: name for name in SIMULATED}, "", "one that is made for the fields, of the "
-            "options below, or the published one behind simulated records of this name, with priors of its own; one of your "
+            "Network of nodes", {MADE: ""} | {name: name for name in SIMULATED}, "", "One that is made for the fields, of the "
+            "options below, or the published one behind simulated records of this name, with priors of its own. One of your "
             "own is given on the command line or in Python", wide=True,
         ),
     } | {
-        f"{OF_RECORDS}{name}": Values(label, f"{PRIOR:g}", f"{meaning}; {SEVERAL}")
+        f"{OF_RECORDS}{name}": Values(label, f"{PRIOR:g}", f"{meaning}. {SEVERAL}")
         for name, (label, meaning) in PRIORS_OF_RECORDS.items()
     }
 
@@ -244,7 +245,7 @@ def number_field(name: str, default) -> Number | Values:
     """The field for a number, or for one number or several of the model; its range is checked at the start."""
     whole = isinstance(default, int)
     if name in MODEL:
-        return Values(LABELS[name], f"{default:g}", f"{MEANINGS[name]}; {SEVERAL}", whole=whole)
+        return Values(LABELS[name], f"{default:g}", f"{MEANINGS[name]}. {SEVERAL}", whole=whole)
     return Number(LABELS[name], default, MEANINGS[name], whole=whole, step=1 if whole else 0.05)
 
 
@@ -258,7 +259,7 @@ def option_field(field: dataclasses.Field) -> Field:
         return Menu(label, {in_words(choice): choice for choice in about["choices"]}, field.default, meaning)
     value = "" if field.default is None else f"{field.default:g}"
     looks = {"placeholder": "a number or inf"} if about["infinite"] else {}
-    return Values(label, value, f"{meaning}; {SEVERAL}", infinite=about["infinite"], whole=about["whole"], **looks)
+    return Values(label, value, f"{meaning}. {SEVERAL}", infinite=about["infinite"], whole=about["whole"], **looks)
 
 
 def defaults() -> dict:

@@ -6,7 +6,7 @@ from functools import partial
 import panel as pn
 import param
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, describe_measure
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, describe_measure, in_words
 from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
 from workbench.dashboard.compare.files import figure_file, report_file, table_file
 from workbench.dashboard.compare.grouping import GROUPINGS, MOST, NEWEST, mean_lines, whole_lines
@@ -47,7 +47,7 @@ class FigureCard:
         ))
         self.until = styled(pn.widgets.FloatInput(
             label="Target perplexity", value=None, start=0.0, width=150, css_classes=["wb-unlabelled"],
-            placeholder="what all reach",
+            placeholder="Reached by all",
         ))
         self.meaning = text(sizing_mode="stretch_width")
         self.files = Downloads(handover, {
@@ -131,7 +131,7 @@ class FigureCard:
         """Another chart was chosen: shows its first measure, unless it has the one that is seen already."""
         measures = CHARTS[self.chart.value]
         if self.measure.value not in measures:
-            self.measure.param.update(options=list(measures), value=measures[0])
+            self.measure.param.update(options=in_words(measures), value=measures[0])
 
     def _describe(self) -> None:
         """Writes below the figure what it shows, what the marks are, and whether there is nothing to see."""
@@ -139,11 +139,11 @@ class FigureCard:
         if self.curve.marked():
             said += " Triangles are moves that were kept: a split points up, a merge down."
         if self.curve.smoothing:
-            said += " What was recorded is faint under what is smoothed."
+            said += " The faint curves are as recorded, before smoothing."
         if (target := self.curve.target()) is not None:
             said += f" Diamonds are where a curve is first at or below {target:,.7g}."
         if not self.curve.has_measure():
-            said += " No run that is drawn has it."
+            said += " No run that is drawn records this."
         if self._beyond:
             said += f" The figure has room for {N_SLOTS}; {len(self._beyond)} more are in the comparison and the report."
         if self._left_out:
@@ -160,7 +160,7 @@ class FigureCard:
         chart = next((chart for chart, measures in CHARTS.items() if name in measures), None)
         if chart is not None:
             self.chart.value = chart
-            self.measure.param.update(options=list(CHARTS[chart]), value=name)
+            self.measure.param.update(options=in_words(CHARTS[chart]), value=name)
         return chart is not None
 
     def view(self) -> pn.Column:
@@ -173,4 +173,4 @@ class FigureCard:
 
 
 def _choice(name: str, options, value: str):
-    return styled(Choice(label=name, options=list(options), value=value))
+    return styled(Choice(label=name, options=in_words(options), value=value))

@@ -66,7 +66,7 @@ class Lineage(_Card):
     """The card with the tree of which run began from which; hidden where every run began at random."""
 
     def __init__(self, handover: Handover):
-        super().__init__(handover, "Who began from whom", "Lineage", lineage_file)
+        super().__init__(handover, "Warm starts", "Lineage", lineage_file)
 
     def show(self, readings: tuple[Reading, ...], colours: dict[str, str]) -> None:
         """Draws the tree of these runs, in the colours of their curves."""

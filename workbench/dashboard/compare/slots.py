@@ -53,7 +53,7 @@ document.dispatchEvent(new CustomEvent('wb-figure', { detail: { kind, x, y } }))
 """Dispatches where the pointer is, for `highlight.js`."""
 TOOLTIP = """
 <div class="wb-tip"><b>$name</b><br>iteration @iteration{0,0} · @updates{0.0a} updates · @elapsed{0.0} s<br>
-headline @test_perplexity{0.0} · state @test_perplexity_state{0.0}<br>
+recommended estimate @test_perplexity{0.0} · state @test_perplexity_state{0.0}<br>
 average @test_perplexity_average{0.0} · training @train_perplexity{0.0}<br>
 here $snap_y{0,0.[0000]} · @n_active_topics{0} topics with a token</div>
 """

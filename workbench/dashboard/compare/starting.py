@@ -120,7 +120,7 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
             run.resume()
     enqueue([run.path for run in begun], jobs)
     memory = memory_forecast(coming, jobs) if coming else ""
-    return started, finished, f"{jobs} at a time, {memory}" if len(started) > jobs else memory, others
+    return started, finished, f"{jobs} in parallel, {memory}" if len(started) > jobs else memory, others
 
 
 def check_waiting(store: Path, n: int) -> None:
@@ -152,7 +152,7 @@ def check_memory(store: Path, coming: list[Planned], jobs: int) -> None:
     if at_a_time([*new, *there], SLOTS) > most * 1e9:
         others = f" beside {counted(len(there))} at work" if there else ""
         raise PolicyError(f"these runs take {memory_forecast(coming, jobs)}{others}, where {most:g} GB may be taken at once "
-                          "here; take fewer topics, or fewer runs at a time, or wait until some have ended")
+                          "here; take fewer topics, or fewer parallel runs, or wait until some have ended")
 
 
 def planned_of(path: Path) -> Planned:

@@ -114,7 +114,7 @@ def why(status: dict) -> str:
     """Why a run cannot go on by itself, and what to do; empty where all is well."""
     message = policy().shown(str(status["message"])).rstrip(".")
     if status["state"] == FAILED:
-        return f"{message or 'It failed'}. Mend that, choose the run and press Resume; worker.log in its folder may say more."
+        return f"{message or 'It failed'}. Fix that, choose the run and press Resume; worker.log in its folder may say more."
     if status["state"] == LOST:
         message = message[:1].upper() + message[1:] or "Its worker has died"
         return f"{message}. Choose the run and press Resume; it goes on from its last checkpoint."

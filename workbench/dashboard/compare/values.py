@@ -6,7 +6,7 @@ A field is no widget: all of them are drawn by one part of the page, see `workbe
 import math
 from collections.abc import Callable
 
-SEVERAL = "several with commas between them are a run each"
+SEVERAL = "Several values, with commas between them, are a run each."
 
 
 class Field:
@@ -15,7 +15,7 @@ class Field:
     kind = "text"
 
     def __init__(self, label: str, value="", meaning: str = "", wide: bool = False, placeholder: str = "", **more):
-        self.label, self.meaning, self.visible = label, meaning, True
+        self.label, self.meaning, self.visible = label, as_sentence(meaning), True
         self.looks = {"wide": wide, "placeholder": placeholder} | more   # what else the browser draws it with
         self._value, self._watchers = value, []
 
@@ -148,6 +148,11 @@ class Ticks(Field):
 
     def of(self, text: str) -> list[str]:
         return self.typed([name for name in text.split(",") if name])
+
+
+def as_sentence(text: str) -> str:
+    """The text with a capital letter in front and a full stop behind."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '…')) else '.'}" if text else ""
 
 
 def written(value) -> str:

@@ -5,11 +5,12 @@ from workbench.errors import ALONE, Got, Named, one_sentence
 
 LABELS = {
     "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
-    "seeds": "Number of seeds", "jobs": "Runs at a time", "holdout": "Held-out share",
+    "seeds": "Number of seeds", "jobs": "Parallel runs", "holdout": "Held-out tokens",
     "format": "Read as", "text": "Text column", "title": "Title column", "label": "Label column", "stop_words": "Stop words",
     "more_stop_words": "More stop words", "segmenter": "Segmenter",
     "encoding": "Encoding", "keep_text": "Keep texts",
-    "min_documents": "Min. documents", "max_share": "Ignore words in more than", "token_pattern": "Pattern of words",
+    "min_documents": "Min. documents", "max_share": "Ignore words in more than … of documents",
+    "token_pattern": "Pattern of words",
     "ngrams": "N-grams", "min_letters": "Min. letters", "accents": "Accents", "lowercase": "Lower case",
     "n_chains": "Chains", "phases": "Phases", "schedule": "Schedule",
     "partition": "Partition", "precision": "Precision", "scan": "Order of tokens", "scored": "Scored by",
@@ -38,7 +39,7 @@ LABELS = {
 }
 NOUNS = {
     "n_topics": "topics", "alpha": "alpha", "beta": "beta", "n_iterations": "iterations", "seed": "seed",
-    "seeds": "number of seeds", "jobs": "runs at a time", "holdout": "held-out share", "top_words": "vocabulary",
+    "seeds": "number of seeds", "jobs": "parallel runs", "holdout": "held-out share", "top_words": "vocabulary",
 }
 """Settings that a sentence calls by a noun; the others by their labels, in quotes."""
 EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}

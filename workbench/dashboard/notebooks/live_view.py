@@ -14,7 +14,7 @@ from pathlib import Path
 import panel as pn
 from tornado.ioloop import PeriodicCallback
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES, in_words
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
@@ -31,7 +31,7 @@ from workbench.runs.store.status import PAUSED, RUNNING, WAITING
 
 STEERS = ("pause", "resume", "stop")
 AWAITED = {
-    WAITING: "its worker is starting, or in line behind others",
+    WAITING: "its worker is starting, or queued behind others",
     RUNNING: "the corpus is read, and kernels are compiled unless the cache has them",
     PAUSED: "paused before the first",
 }
@@ -99,8 +99,8 @@ class LiveView:
         self._picked = [path.name for path in paths]
         measure = measure or ("headline" if not paths or any(Run(path).spec.test for path in paths) else "training")
         self._ticks = PeriodicCallback(self.tick, TICK)
-        self.axis = styled(Choice(label="Axis", options=list(AXES), value=axis))
-        self.measure = styled(pn.widgets.Select(label="Show", options=list(MEASURES), value=measure, width=120,
+        self.axis = styled(Choice(label="Axis", options=in_words(AXES), value=axis))
+        self.measure = styled(pn.widgets.Select(label="Show", options=in_words(MEASURES), value=measure, width=120,
                                                 css_classes=["wb-unlabelled"]))
         for widget in (self.axis, self.measure):
             widget.param.watch(self._look, "value")

@@ -79,7 +79,7 @@ def matching_content(moment: Moment, other: Moment, labels: dict[int, str]) -> d
     said = (
         f"{len(partner)} topics of {names[0]} matched with those of {names[1]}, mean distance "
         f"{np.nanmean(pairs['distance'].values):.2f}. Topics on the right have the colours of those that they match, "
-        "whose numbers stand behind “=”; grey ones match none."
+        "whose numbers stand in brackets; grey ones match none."
     )
     table = {"rows": _rows(pairs, flow, runs, first, partner, labels), "caption": f"topics of {names[0]} and of {names[1]}"}
     if flow is None:
@@ -89,19 +89,19 @@ def matching_content(moment: Moment, other: Moment, labels: dict[int, str]) -> d
     seen = np.argwhere(shared >= LEAST * np.maximum(shared.sum(axis=1, keepdims=True), 1e-12)).tolist()
     return {"said": said, "table": table, "content": {
         "names": names, "left": _nodes(runs[0], first, labels, {topic: topic for topic in first}, ""),
-        "right": _nodes(runs[1], second, labels_now(other)[0], back, " = "),
+        "right": _nodes(runs[1], second, labels_now(other)[0], back, " (matches {})"),
         "ribbons": [[first[at], second[to], round(float(shared[at, to]), 2)] for at, to in seen],
         "caption": f"tokens that topics of {names[0]} share with those of {names[1]}; the table below holds the same",
     }}
 
 
 def _nodes(run: xr.Dataset, topics: list[int], labels: dict[int, str], own: dict[int, int], sign: str) -> list[dict]:
-    """The topics of one side; ``own``: the topic of the first run whose colour each has, its number behind the sign."""
+    """The topics of one side; ``own``: the topic of the first run whose colour each has, which stands in the ``sign``."""
     sizes = topic_sizes(run).sel(topic=topics)
     words = map(" ".join, top_words(run, FEW)["word"].sel(topic=topics).values.astype(str))
     return [
         {"topic": topic, "tokens": n_k, "colour": topic_colour(own[topic]) if topic in own else UNMATCHED,
-         "name": f"{topic}{f'{sign}{own[topic]}' if sign and topic in own else ''} · {labels.get(topic) or few}",
+         "name": f"Topic {topic}{sign.format(own[topic]) if topic in own else ''} · {labels.get(topic) or few}",
          "told": f"topic {topic}, {100 * share:.1f} %: {few}"}
         for topic, n_k, share, few in zip(topics, sizes["n_k"].values.tolist(), sizes["share"].values, words, strict=True)
     ]

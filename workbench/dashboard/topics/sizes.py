@@ -17,7 +17,7 @@ MOST_TOPICS = 40
 OTHERS = -2
 NO_TOPICS = "topics, and so no sizes"
 SAID = "Shares of the training tokens; the largest topic at the bottom. Point at a topic for its name, click to choose it."
-KINDS = {"stacked shares": "stacked", "lines": "lines"}
+KINDS = {"Stacked shares": "stacked", "Lines": "lines"}
 
 
 class Sizes(Filled):

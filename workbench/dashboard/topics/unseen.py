@@ -149,7 +149,7 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
         One sentence: no run, nothing in it, no word that the run knows, too much, or another kind of file.
     """
     if moment is None:
-        raise FileError("there is no run to fold text into; start one on the Compare page")
+        raise FileError("there is no run to infer topics with; start one on the Compare page")
     if len(content) > policy().max_upload:
         raise too_large(name, len(content))
     if kind not in KINDS:

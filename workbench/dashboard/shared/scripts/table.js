@@ -4,8 +4,8 @@ const TITLES = {
   run: "Run", tags: "Tags", K: "K", seed: "Seed", state: "State", progress: "Progress", perplexity: "Perplexity", time: "Time", left: "Time left",
 }
 const COLUMNS = Object.keys(TITLES)
-const HINTS = { K: "topics; of an HDP those that have a token, and in brackets those asked for" }
-const GROUPS = { "": "nothing", engine: "engine", corpus: "corpus" }
+const HINTS = { K: "The number of topics. Of an HDP those that have a token, and in brackets those asked for." }
+const GROUPS = { "": "None", engine: "Engine", corpus: "Corpus" }
 const LAZY = 60, HEIGHT = 50, BEYOND = 8  // lines from where on few are drawn; pixels of one then; lines drawn out of sight
 
 export function render({ model }) {
@@ -152,13 +152,13 @@ export function render({ model }) {
       parts.box.checked = chosen.has(name); parts.row.classList.toggle("chosen", parts.box.checked)
       parts.swatch.style.setProperty("--colour", colour || "transparent")
       parts.swatch.ariaPressed = Boolean(colour)
-      parts.swatch.title = colour ? "drawn; click to hide the curve" : "click to draw the curve"
+      parts.swatch.title = colour ? "The run is drawn. Click to hide its curve." : "Click to draw the curve."
     }
     for (const [name, { box }] of heads) tick(box, of(name))
     tick(all, found)
     const some = found.length < runs.size
     all.ariaLabel = some ? "choose all runs that are found" : "choose all runs"
-    all.title = some ? "choose all runs that are found or none of them" : "choose all runs or none"
+    all.title = some ? "Choose all runs that are found, or none of them." : "Choose all runs, or none."
     const away = chosen.size - count(found)
     put(said, [
       some ? `${found.length} of ${runs.size} runs found` : runs.size === 1 ? "1 run" : `${runs.size} runs`,
