@@ -48,6 +48,20 @@ PLACE = """slot => {
 }"""
 
 
+IN_LOGARITHMS = """([slot, at]) => {
+  const plot = Bokeh.documents[0].get_model_by_name('curve'), view = Bokeh.index.find_one_by_id(plot.id)
+  const { data } = Bokeh.documents[0].get_model_by_name('slot-' + slot)
+  const line = plot.renderers.find(r => r.tags[0] === 'line-' + slot), frame = view.frame.bbox
+  const share = (value, { start, end }) => Math.log(value / start) / Math.log(end / start)
+  const box = view.el.getBoundingClientRect()
+  return {
+    x: box.x + frame.left + frame.width * share(data.iteration[at], plot.x_range),
+    y: box.y + frame.top + frame.height * (1 - share(data[line.glyph.y.field][at], plot.y_range)),
+    name: plot.legend.items?.[slot]?.label?.value ?? plot.center.concat(plot.above).find(p => p.items).items[slot].label.value,
+  }
+}"""
+
+
 @pytest.fixture(scope="module")
 def names(store):
     """Two seeds of two engines in the store, of 30 iterations; the newest first."""
@@ -228,3 +242,17 @@ def test_labels_are_compared_with_intervals_and_set_against_another_reference(pa
     assert "inference seeds: 0, 1\n" in caption and "compare" in caption.split("Made by:")[1]
     table.locator("th", has_text="cvb").hover()
     until(lambda: opacities(page) == [1, 1, 0.13, 0.13], "its runs are lifted")
+
+
+def test_a_logarithmic_axis_is_drawn_and_its_curves_are_found_by_the_pointer(url, names, new_page):
+    page = new_page(f"{url}?runs={','.join(names)}")
+    until(lambda: page.evaluate("Bokeh.documents[0].get_model_by_name('slot-3').data.iteration.length") == 30, "all is drawn")
+    page.get_by_role("button", name="Log x", exact=True).click()
+    press(page, "Log y")
+    until(lambda: page.evaluate("new URLSearchParams(location.search).get('log')") == "x,y", "the link tells it")
+    assert page.get_by_role("button", name="Log y", exact=True).get_attribute("aria-pressed") == "true"
+    kinds = "['x_scale', 'y_scale'].map(scale => Bokeh.documents[0].get_model_by_name('curve')[scale].type)"
+    assert page.evaluate(kinds) == ["LogScale", "LogScale"]
+    where = page.evaluate(IN_LOGARITHMS, [0, 20])
+    page.mouse.move(where["x"], where["y"])
+    page.get_by_text(f"{where['name']} is highlighted").wait_for(state="attached")

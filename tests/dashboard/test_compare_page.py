@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
 from bokeh.document import Document
 from bokeh.events import DocumentReady
@@ -14,6 +15,7 @@ from bokeh.events import DocumentReady
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.link import from_query, to_query
+from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Listing
 from workbench.dashboard.shared.ui_events import when_drawn
 from workbench.measures import Move
@@ -245,6 +247,20 @@ def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):
     assert opened(page, "?smoothing=1.5&until=-3") == ["smoothing", "until"]
     page.figure.until.value = None
     assert "until" not in address(page) and "at or below 2" not in page.figure.meaning.object
+
+
+def test_logarithmic_axes_are_in_the_link_with_a_range_and_told_where_they_cannot_be(desk, reading_of):
+    page, holds = desk
+    holds(reading_of("one"))
+    assert opened(page, "?log=x,y&zoom=1,4,2,30") == []
+    assert address(page) == {"log": "x,y", "zoom": "1,4,2,30"} and page.figure.curve.seen().log == ("x", "y")
+    page.figure.log.value = ["y"]
+    assert address(page) == {"log": "y"} and "not logarithmic" not in page.figure.meaning.object
+    below = reading_of("one", n_points=6)
+    holds(below._replace(numbers=np.where(np.array(COLUMNS) == "bound_per_token", -below.numbers, below.numbers)))
+    assert opened(page, "?measure=bound&log=y") == []
+    assert "Not all values are above 0, so the y axis is not logarithmic" in page.figure.meaning.object
+    assert opened(page, "?log=z") == ["log"]
 
 
 def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(desk, reading_of):

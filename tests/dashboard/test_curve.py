@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bokeh.document import Document
+from bokeh.models import LinearScale, LogScale, LogTicker
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
@@ -21,6 +22,11 @@ def shown(curve, *readings):
 def points(curve, name: str):
     """The points of the figure that have this name."""
     return next(renderer for renderer in curve.figure.renderers if renderer.data_source.name == name)
+
+
+def below(numbers, column: str):
+    """The numbers with this column below 0."""
+    return np.where(np.array(COLUMNS) == column, -numbers, numbers)
 
 
 def in_legend(curve) -> list[bool]:
@@ -176,6 +182,40 @@ def test_the_close_up_leaves_out_the_beginning(reading_of):
     curve.span = "close-up"
     curve.draw()
     assert curve.figure.y_range.start > whole
+
+
+def test_an_axis_becomes_logarithmic_where_all_is_above_0_with_scales_that_were_made_beforehand(reading_of):
+    curve = Curve()
+    shown(curve, reading_of(n_points=100))
+    parts, linear = len(curve.figure.references()), (curve.figure.x_scale, curve.figure.y_scale)
+    curve.log = ["x", "y"]
+    curve.draw()
+    assert isinstance(curve.figure.x_scale, LogScale) and isinstance(curve.figure.y_scale, LogScale)
+    assert isinstance(curve.figure.xaxis[0].ticker, LogTicker) and len(curve.figure.references()) == parts
+    drawn = curve.slots[0].source.data
+    assert 0 < curve.figure.x_range.start < 1 and curve.figure.x_range.end > 100
+    values = drawn["test_perplexity"]
+    assert 0 < curve.figure.y_range.start < values[0] < values[-1] < curve.figure.y_range.end
+    assert curve.seen().log == ("x", "y") and curve.refused() == []
+    curve.log = []
+    curve.draw()
+    assert (curve.figure.x_scale, curve.figure.y_scale) == linear and curve.figure.x_range.start == 0
+
+
+def test_an_axis_with_a_number_below_0_stays_linear_and_a_range_moved_by_hand_goes_with_the_scale(reading_of):
+    curve, reading = Curve(), reading_of(n_points=5)
+    curve.measure = "bound"
+    shown(curve, reading._replace(numbers=below(reading.numbers, "bound_per_token")))
+    curve.figure.y_range.end = 500.0
+    curve.log = ["y"]
+    curve.draw()
+    assert curve.refused() == ["y"] and isinstance(curve.figure.y_scale, LinearScale) and curve.figure.y_range.end == 500
+    shown(curve, reading_of("another", n_points=5))
+    assert curve.refused() == [] and curve.figure.y_range.start > 0
+    empty = Curve()
+    empty.log = ["x", "y"]
+    empty.draw()
+    assert 0 < empty.figure.x_range.start < empty.figure.x_range.end and empty.figure.y_range.start > 0
 
 
 def test_a_range_moved_by_hand_stays_until_it_is_reset(reading_of):

@@ -61,6 +61,15 @@ def test_the_figure_is_what_is_seen(seen, monkeypatch):
     assert (ranges["xlim"], ranges["ylim"]) == (seen.x_range, seen.y_range)
 
 
+def test_an_axis_that_is_logarithmic_on_the_page_is_so_in_the_file_and_its_caption(seen, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(files, "draw_picture", lambda picture, *asked: drawn.append((picture, asked)) or {"svg": b"<svg/>"})
+    figure_file(seen._replace(log=("y",)), "svg")
+    ((picture, asked),) = drawn
+    options = picture.panels[0].opts.get("plot", backend="matplotlib").kwargs
+    assert (options["logx"], options["logy"]) == (False, True) and "The y axis is logarithmic." in asked[-1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form, begins", [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_a_figure_comes_in_the_form_that_was_asked_for(seen, form, begins):

@@ -15,7 +15,7 @@ from panel.custom import JSComponent
 from panel.models.markup import HTML
 from panel.reactive import Reactive, Syncable
 from panel.viewable import Layoutable
-from panel.widgets.select import RadioButtonGroup, SingleSelectBase
+from panel.widgets.select import CheckButtonGroup, RadioButtonGroup, SingleSelectBase
 
 STATIC = Path(bokeh.__file__).parent / "server/static/js"
 USED = [
@@ -29,6 +29,7 @@ OVERRIDDEN = [
     (Syncable, "_linked_properties", None), (Syncable, "_link_params", "self"),
     (Reactive, "_process_param_change", "self params"), (Reactive, "_get_properties", "self doc"), (Reactive, "_rename", None),
     (Reactive, "_get_model", "self doc root parent comm"), (RadioButtonGroup, "_get_properties", "self doc"),
+    (CheckButtonGroup, "_get_properties", "self doc"),
     (SingleSelectBase, "_widget_type", None), (Syncable, "_on_msg", "self ref manager msg"),
     (ServerConnection, "error", "self message text"),
     (JSComponent, "_handle_msg", "self data"), (JSComponent, "_esm", None), (JSComponent, "_stylesheets", None),
@@ -36,7 +37,8 @@ OVERRIDDEN = [
 ]
 """(class, what ours have of their own in its place, parameters of a method)."""
 IN_THE_BROWSER = [
-    ("RadioButtonGroup", "_update_active"), ("Slider", "_update_title"), ("Spinner", "btn_up_el"), ("Slider", "noUi-handle"),
+    ("RadioButtonGroup", "_update_active"), ("CheckboxButtonGroup", "_update_active"),
+    ("Slider", "_update_title"), ("Spinner", "btn_up_el"), ("Slider", "noUi-handle"),
 ]
 """What names.js extends, in Bokeh's own code."""
 

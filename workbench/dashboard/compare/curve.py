@@ -16,7 +16,19 @@ from bokeh.models import ColumnDataSource, GlyphRenderer, LegendItem, Scatter, S
 
 from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES, RANK
 from workbench.dashboard.compare.grouping import Line, Mean, telling_labels
-from workbench.dashboard.compare.slots import DASHES, STRANDS, Look, Slot, add, add_legend, crossings, marks, plot, profiles
+from workbench.dashboard.compare.slots import (
+    DASHES,
+    STRANDS,
+    Look,
+    Scales,
+    Slot,
+    add,
+    add_legend,
+    crossings,
+    marks,
+    plot,
+    profiles,
+)
 from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Reading
@@ -45,22 +57,25 @@ class Drawn(NamedTuple):
     mean: bool = False                       # one line for all runs of a label: their mean, and a standard error around it
     smoothing: float = 0.0                   # weight of `workbench.measures.smoothed`
     target: float | None = None              # perplexity at which a line is drawn across
+    log: tuple[str, ...] = ()                # which of the axes x and y are logarithmic
 
 
 class Curve:
     """The figure and its slots.
 
     `assign` gives runs their slots and `show` their data; ``axis``, ``measure``, ``span``, ``smoothing`` and ``until`` (a
-    perplexity; None: the lowest that every run reaches, 0: none) choose what is visible.
+    perplexity; None: the lowest that every run reaches, 0: none) choose what is visible; ``log`` has "x" and "y" where an axis
+    is to be logarithmic, which an axis with a number that is not above 0 never is.
     """
 
     def __init__(self):
         self.axis, self.measure, self.span = "iterations", "headline", "whole"
-        self.smoothing, self.until, self.mean = 0.0, None, False
+        self.smoothing, self.until, self.mean, self.log = 0.0, None, False, []
         self.drawn = [NOTHING] * N_SLOTS
         self._means, self._readings, self._labels = [Mean() for _ in DASHES], {}, {}
         self._moved_by_hand = self._moving = False
         self.figure = plot()
+        self.scales = Scales(self.figure)
         self.slots = [Slot(self.figure, at, FIRST) for at in range(N_SLOTS)]
         self._colours = [GREY] * N_SLOTS
         self._across = Span(
@@ -141,6 +156,7 @@ class Curve:
         return Drawn(
             runs, self.axis, self.measure, (self.figure.x_range.start, self.figure.x_range.end),
             (self.figure.y_range.start, self.figure.y_range.end), self.mean, self.smoothing, self.target(),
+            tuple(axis for axis, logarithmic in self.scales.logarithmic.items() if logarithmic),
         )
 
     def target(self) -> float | None:
@@ -160,6 +176,10 @@ class Curve:
     def marked(self) -> bool:
         """Whether moves are marked on the curves."""
         return bool(self.measure in MARKED and len(self._marks.data_source.data["iteration"]))
+
+    def refused(self) -> list[str]:
+        """The axes that are linear though they were to be logarithmic: a number of theirs is not above 0."""
+        return [axis for axis in self.log if not self.scales.logarithmic[axis]]
 
     def _has(self, reading: Reading) -> bool:
         """Whether the run has the chosen measure; True before its first record."""
@@ -203,8 +223,7 @@ class Curve:
         self._profile.update(visible=by_topic)
         self.figure.xaxis[0].update(axis_label=x_label)
         self.figure.yaxis[0].update(axis_label=y_label)
-        if not self._moved_by_hand:
-            self._fit(x, columns)
+        self._fit(x, columns)
 
     def _draw_target(self, x: str, y: str) -> None:
         """Draws the horizontal line at the target, and where each curve is first at or below it."""
@@ -219,7 +238,8 @@ class Curve:
         _renew(self._crossings, crossings(lines, y, target), "iteration", y)
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
-        right, seen = 0.0, []
+        """Chooses the scales of the axes, and ranges that fit the curves unless they were moved by hand."""
+        across, seen = [], []
         bands = [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean and x != RANK[0] else []
         lines = [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line.names]
         for source in [self._profile.data_source] if self.measure == BY_TOPIC else lines:
@@ -228,13 +248,18 @@ class Curve:
             for column in (*columns, *bands):
                 values = np.asarray(source.data[column][first:], float)
                 seen.append(values[np.isfinite(values)])
-                right = max(right, float(max(source.data[x])) if len(seen[-1]) else 0.0)
-        values = np.concatenate(seen) if seen else np.empty(0)
-        low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
-        room = 0.04 * (high - low or abs(high) or 1.0)
+                across += [np.asarray(source.data[x], float)] if len(seen[-1]) else []
+        xs, ys = (np.concatenate(each) if each else np.empty(0) for each in (across, seen))
+        log = {axis: axis in self.log and bool((values > 0).all()) for axis, values in (("x", xs), ("y", ys))}
+        self.scales.choose(**log)
+        starts = {"x": self.figure.x_range.start, "y": self.figure.y_range.start}
+        if self._moved_by_hand and all(starts[axis] > 0 for axis in log if log[axis]):
+            return
         self._moving = True
-        self.figure.x_range.update(start=0.0, end=right * 1.02 or 1.0)
-        self.figure.y_range.update(start=float(low - room), end=float(high + room))
+        right = xs.max() if len(xs) else 0.0
+        left = xs.min() / 1.02 if log["x"] and len(xs) else 0.0
+        self.figure.x_range.update(start=float(left or log["x"]), end=float(right * 1.02 or 10.0 ** log["x"]))
+        self.figure.y_range.update(**dict(zip(("start", "end"), _with_room(ys, log["y"]), strict=True)))
         self._moving = False
 
     def _moved(self, attribute, old, new) -> None:
@@ -271,6 +296,15 @@ class Curve:
             return fits
 
         return Part(now, "", take)
+
+
+def _with_room(values: np.ndarray, logarithmic: bool) -> tuple[float, float]:
+    """A range around the values, a little larger, in which a logarithmic one is above 0."""
+    if not len(values):
+        return (1.0, 10.0) if logarithmic else (-0.04, 1.04)
+    low, high = (np.log(end) if logarithmic else end for end in (values.min(), values.max()))
+    room = 0.04 * (high - low or abs(high) or 1.0)
+    return tuple(float(np.exp(end) if logarithmic else end) for end in (low - room, high + room))
 
 
 def _renew(points: GlyphRenderer, data: dict, *columns: str) -> None:

@@ -14,9 +14,10 @@ from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.light_components import BokehModel
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.shell import SCRIPTS, Choice, column, labelled, message, styled, text
+from workbench.dashboard.shared.shell import SCRIPTS, Choice, Toggles, column, labelled, message, styled, text
 
 FIGURES = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
+LOG = {"Log x": "x", "Log y": "y"}
 
 
 class Highlight(pn.custom.JSComponent):
@@ -42,6 +43,7 @@ class FigureCard:
         self.measure = _choice("Measure", CHARTS[self.chart.value], self.curve.measure)
         self.span = _choice("Range", SPANS, self.curve.span)
         self.lines = _choice("Lines", GROUPINGS, GROUPINGS[0])
+        self.log = styled(Toggles(label="Logarithmic", options=LOG, value=[]))
         self.smoothing = styled(pn.widgets.FloatSlider(
             label="Smoothing", start=0.0, end=0.99, step=0.01, value=0.0, width=190, format="0.00"
         ))
@@ -65,7 +67,7 @@ class FigureCard:
         """All choices as parts of the link."""
         return {
             "axis": widget_part(self.axis), "range": widget_part(self.span), "lines": widget_part(self.lines),
-            "smoothing": widget_part(self.smoothing), "until": widget_part(self.until),
+            "smoothing": widget_part(self.smoothing), "until": widget_part(self.until), "log": widget_part(self.log),
             "measure": Part(lambda: self.measure.value, self.measure.value, self._take_measure),
             "runs": Part(lambda: ",".join(self.picked or ()), "", self._take_runs), "zoom": self.curve.part(),
         }
@@ -73,7 +75,7 @@ class FigureCard:
     def watch(self, redraw: Callable[[Callable[[], None]], None]) -> None:
         """Calls ``redraw`` with what draws the figure anew, from now on at each choice of what is seen."""
         self.chart.param.watch(self._chart_changed, "value")
-        for widget in (self.axis, self.measure, self.span, self.smoothing, self.until):
+        for widget in (self.axis, self.measure, self.span, self.smoothing, self.until, self.log):
             widget.param.watch(lambda event: redraw(self._look_anew), "value")
 
     def show(self, readable: dict[str, Reading]) -> None:
@@ -116,7 +118,7 @@ class FigureCard:
     def look(self) -> None:
         """Shows the chosen axis, measure and range, and what the measure means."""
         self.curve.axis, self.curve.measure, self.curve.span = self.axis.value, self.measure.value, self.span.value
-        self.curve.smoothing, self.curve.until = self.smoothing.value, self.until.value
+        self.curve.smoothing, self.curve.until, self.curve.log = self.smoothing.value, self.until.value, self.log.value
         self.axis.disabled = self.measure.value == BY_TOPIC
         self.measure.visible = len(self.measure.options) > 1
         self.curve.draw()
@@ -142,6 +144,8 @@ class FigureCard:
             said += " The faint curves are as recorded, before smoothing."
         if (target := self.curve.target()) is not None:
             said += f" Diamonds are where a curve is first at or below {target:,.7g}."
+        if refused := self.curve.refused():
+            said += f" Not all values are above 0, so the {' and the '.join(refused)} axis is not logarithmic."
         if not self.curve.has_measure():
             said += " No run that is drawn records this."
         if self._beyond:
@@ -167,7 +171,7 @@ class FigureCard:
         """The card."""
         return column(
             column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
-            column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, kind="wb-bar"),
+            column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, self.log, kind="wb-bar"),
             BokehModel(self.curve.figure), self.meaning, *self.files.row("Download", "download the figure"), kind="wb-card",
         )
 

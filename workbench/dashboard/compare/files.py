@@ -94,7 +94,8 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
         x_label = dimension(x_name).pprint_label
     across = [line_across(drawn.target, *drawn.x_range)] if drawn.target is not None else []
     panel = overlay(curves, names[0], x_name, looks, under=[*across, *beside]).opts(
-        xlim=drawn.x_range, ylim=drawn.y_range, xlabel=x_label, ylabel=y_label, backend="matplotlib"
+        xlim=drawn.x_range, ylim=drawn.y_range, xlabel=x_label, ylabel=y_label, logx="x" in drawn.log, logy="y" in drawn.log,
+        backend="matplotlib",
     )
     picture = Picture(_stem(drawn), f"{y_label}, against {x_label}", _sentences(drawn), [panel], height=HEIGHTS[columns])
     return picture_file(picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns)
@@ -106,6 +107,8 @@ def _sentences(drawn: Drawn) -> str:
         said += BANDS
     if drawn.smoothing:
         said += f" Smoothed: a point before weighs {drawn.smoothing:g} beside a point; what was recorded is faint."
+    if drawn.log:
+        said += f" The {' and the '.join(drawn.log)} axis is logarithmic."
     if drawn.target is not None:
         said += f" Marks are where a curve is first at or below {drawn.target:,.7g}, the line across."
     return said

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from bokeh.events import MouseLeave, MouseMove, Tap
 from bokeh.models import (
+    BasicTicker,
     CDSView,
     ColumnDataSource,
     CustomJS,
@@ -18,6 +19,9 @@ from bokeh.models import (
     Legend,
     LegendItem,
     Line,
+    LinearScale,
+    LogScale,
+    LogTicker,
     Range1d,
     Scatter,
     VArea,
@@ -80,6 +84,30 @@ def plot() -> figure:
     for event in (MouseMove, MouseLeave, Tap):
         made.js_on_event(event, CustomJS(code=POINTED))
     return made
+
+
+class Scales:
+    """The scales of the axes of a figure, linear and logarithmic, with their ticks, all made beforehand."""
+
+    def __init__(self, made: figure):
+        self._figure, self.logarithmic = made, {"x": False, "y": False}
+        self._made = {
+            axis: {False: (LinearScale(), BasicTicker()), True: (LogScale(), LogTicker())} for axis in self.logarithmic
+        }
+        for axis in self.logarithmic:
+            self._put(axis)
+
+    def choose(self, **logarithmic: bool) -> None:
+        """Makes these axes, ``x`` and ``y``, logarithmic or linear."""
+        for axis, wanted in logarithmic.items():
+            if wanted != self.logarithmic[axis]:
+                self.logarithmic[axis] = wanted
+                self._put(axis)
+
+    def _put(self, axis: str) -> None:
+        scale, ticker = self._made[axis][self.logarithmic[axis]]
+        self._figure.update(**{f"{axis}_scale": scale})
+        getattr(self._figure, f"{axis}axis")[0].update(ticker=ticker)
 
 
 def add(made: figure, source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRenderer:

@@ -57,6 +57,9 @@ def take(widget, text: str) -> bool:
 def _value(widget, text: str):
     if isinstance(widget, Field):
         return widget.of(text)
+    if isinstance(widget, pn.widgets.CheckButtonGroup):
+        known = {written(value): value for value in widget.values}
+        return [known[one] for one in text.split(",")] if text else []
     if isinstance(widget, (pn.widgets.Select, pn.widgets.RadioButtonGroup)):
         return {written(value): value for value in reversed(widget.values)}[text]
     if isinstance(widget, (pn.widgets.IntInput, pn.widgets.FloatInput, pn.widgets.FloatSlider)):

@@ -108,6 +108,13 @@ class Choice(pn.widgets.RadioButtonGroup):
         return super()._get_properties(doc) | {"html_attributes": {"role": "group", "aria-label": self.label}}
 
 
+class Toggles(pn.widgets.CheckButtonGroup):
+    """Buttons of which any are chosen, a group with the name of its label."""
+
+    def _get_properties(self, doc) -> dict:
+        return super()._get_properties(doc) | {"html_attributes": {"role": "group", "aria-label": self.label}}
+
+
 def styled(widget, **settings):
     """The widget in the page's style."""
     widget.param.update(stylesheets=[WIDGET_CSS], margin=0, **settings)

@@ -59,14 +59,15 @@ export function render({ model }) {
   // ---- the figure: the nearest curve to the pointer
   function nearest(event) {
     const { x_range, y_range } = plot
-    const across = plot.inner_width / (x_range.end - x_range.start), up = plot.inner_height / (y_range.end - y_range.start)
+    const [x, y] = [plot.x_scale, plot.y_scale].map(({ type }) => type === "LogScale" ? Math.log : Number)
+    const across = plot.inner_width / (x(x_range.end) - x(x_range.start)), up = plot.inner_height / (y(y_range.end) - y(y_range.start))
     let best = NEAR * NEAR, found = null
     for (const one of plot.renderers) {
       const [part, slot] = (one.tags[0] ?? "").split("-")
       if (part !== "line" || !one.visible) continue
-      const { data } = one.data_source, xs = data[one.glyph.x.field], ys = data[one.glyph.y.field]
+      const { data } = one.data_source, xs = data[one.glyph.x.field].map(x), ys = data[one.glyph.y.field].map(y)
       for (let at = 0; at < xs.length; at++) {
-        const x0 = (xs[at] - event.x) * across, y0 = (ys[at] - event.y) * up
+        const x0 = (xs[at] - x(event.x)) * across, y0 = (ys[at] - y(event.y)) * up
         const next = Math.min(at + 1, xs.length - 1)
         const dx = (xs[next] - xs[at]) * across, dy = (ys[next] - ys[at]) * up
         const long = dx * dx + dy * dy

@@ -5,8 +5,8 @@ function name_controls(Models) {
     const view = Models[kind].prototype.default_view.prototype, own = view[method]
     view[method] = function (...given) { own.apply(this, given); tell(this) }
   }
-  after("RadioButtonGroup", "_update_active", ({ model, _buttons }) => {
-    _buttons.forEach((button, at) => button.setAttribute("aria-pressed", at === model.active))
+  for (const kind of ["RadioButtonGroup", "CheckboxButtonGroup"]) after(kind, "_update_active", ({ model, _buttons }) => {
+    _buttons.forEach((button, at) => button.setAttribute("aria-pressed", [model.active].flat().includes(at)))
   })
   for (const kind of ["Slider", "CategoricalSlider"]) after(kind, "_update_title", ({ model, slider_el }) => {
     slider_el.querySelector(".noUi-handle").setAttribute("aria-label", model.title)
