@@ -34,6 +34,7 @@ from workbench.measures.selection import (
     replicate_of,
     spec_of,
 )
+from workbench.measures.settings import differing, settings_of
 from workbench.measures.topic_map import topic_map
 from workbench.measures.topics import largest_first, top_words, topic_sizes, topic_words, topics_by_size, used_topics
 
@@ -55,6 +56,7 @@ __all__ = [
     "correlation_differences",
     "data_of",
     "describe_moves",
+    "differing",
     "diversity",
     "documents_table",
     "each_run",
@@ -88,6 +90,7 @@ __all__ = [
     "runs_by_curve",
     "saliency",
     "salient_words",
+    "settings_of",
     "spec_of",
     "summary",
     "time_to",

@@ -37,6 +37,7 @@ from workbench.views.row_scores import draw_courses, draw_gain_marks
 from workbench.views.rows_by_year import draw_rows_by_year, place_controls
 from workbench.views.running_text import draw_text, text_controls
 from workbench.views.sequence_gains import draw_gains
+from workbench.views.settings_results import draw_settings
 from workbench.views.topic_map import draw_maps
 from workbench.views.topics import draw_words
 from workbench.views.word_map import draw_word_map, map_controls
@@ -53,6 +54,7 @@ VIEWS = (
     View("objectives", "Log joint and objective", ("log_joint", "objective"), progress.draw_objectives),
     View("against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics),
     View("choose-k", "Choosing the number of topics", ("model.n_topics",), draw_choose_k),
+    View("settings", "Settings and results", SCORED, draw_settings),
     View("topic-numbers", "Number of topics", ("n_active_topics",), progress.draw_topic_numbers),
     View("hyperparameters", "Hyperparameters that are learnt", progress.CONCENTRATIONS, progress.draw_concentrations),
     View("alphas", "Prior of each topic", ("alpha topic",), progress.draw_alphas),
