@@ -113,6 +113,52 @@ def test_columns_sort_by_click_and_key_and_groups_fold(url, new_page, many):
     page.get_by_text("3 chosen").wait_for()
 
 
+def test_columns_are_chosen_from_a_menu_and_rows_grouped_by_any_setting_and_the_link_tells_it(url, new_page, many):
+    page = new_page(f"{url}?find=tag:paper")
+    page.get_by_role("columnheader", name="Corpus").wait_for()
+    press(page, "Columns")
+    menu = page.get_by_role("group", name="Columns of the table")
+    menu.get_by_label("Corpus").uncheck()
+    menu.get_by_label("Engine").check()
+    until(lambda: page.evaluate("new URLSearchParams(location.search).get('columns')") ==
+          "tags,K,seed,state,progress,perplexity,time,left,engine", "the link tells the columns")
+    page.keyboard.press("Escape")
+    heads = page.get_by_label("runs of the store").get_by_role("columnheader").all_inner_texts()
+    assert heads[2:] == ["Run", "Tags", "K", "Seed", "State", "Progress", "Perplexity", "Time", "Time left", "Engine"]
+    assert row(page, "cgs-10").locator("td").last.inner_text() == "cgs"
+    page.get_by_label("Group runs by").select_option("K")
+    page.get_by_role("button", name="K = 3 · 3 runs").wait_for()
+    page.get_by_role("button", name="Engine", exact=True).click()
+    until(lambda: [name[:3] for name in drawn(page)] == ["cgs"] * 3 + ["svb"] * 3, "sorted by a setting")
+    until(lambda: "sort=engine" in page.evaluate("location.search"), "the link tells the order too")
+    other = new_page(page.evaluate("location.href"))
+    other.get_by_role("button", name="K = 5 · 3 runs").wait_for()
+    other.get_by_role("columnheader", name="Engine", exact=True).wait_for()
+
+
+def test_settings_and_results_show_the_runs_that_are_found_with_means_over_seeds(url, new_page, many):
+    page = new_page(f"{url}?find=tag:paper")
+    picture = page.get_by_role("img", name="Held-out perplexity against K, 6 runs")
+    picture.wait_for()
+    assert picture.locator("circle.run").count() == 6 and picture.locator("circle.mean").count() == 2
+    told = picture.locator("circle.run[data-run='cgs-10'] title").text_content()
+    perplexity = Run(many / "cgs-10").progress()["test_perplexity"].values[-1]
+    assert told == f"cgs-10: cgs, Held-out perplexity {float(f'{perplexity:.5g}'):,g}"
+    assert picture.locator("circle.run[data-run='svb-10']").evaluate("one => one.style.fill") == "rgb(209, 64, 26)"
+    picture.locator("circle.run[data-run='cgs-10']").hover()
+    page.get_by_text("cgs-10 is highlighted").wait_for(state="attached")
+    page.get_by_label("Result").select_option("time")
+    page.get_by_role("img", name="Seconds of inference against K, 6 runs").wait_for()
+    press(page, "Settings")
+    page.get_by_role("group", name="Settings to draw").get_by_label("Engine").check()
+    lines = page.get_by_role("img", name="Seconds of inference against Engine, K, 6 runs")
+    lines.or_(page.get_by_role("img", name="Seconds of inference against K, Engine, 6 runs")).wait_for()
+    until(lambda: page.locator("path.run.line").count() == 6, "a line for each run")
+    until(lambda: "result=time" in page.evaluate("location.search"), "the link tells it")
+    find(page, "tag:paper engine:svb", 3)
+    until(lambda: page.locator("path.run.line").count() == 0, "runs of one engine and one K")
+
+
 def test_all_that_are_found_are_chosen_and_hidden_ones_are_told(url, new_page, many):
     page = new_page(url)
     find(page, "tag:paper", 6)

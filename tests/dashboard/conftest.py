@@ -54,7 +54,7 @@ def reading_of(tmp_path):
         model = {"n_topics": n_topics, "alpha": 0.1, "beta": 0.1}
         spec = SimpleNamespace(
             model=model, options={}, seed=seed, test=test, corpus="kos", split=split, start=start, hash=name, snapshot_every=50,
-            train="train", burn_in=10, n_threads=1, label=lambda: label, engine=label.split()[0],
+            train="train", burn_in=10, n_iterations=10, n_threads=1, label=lambda: label, engine=label.split()[0],
         )
         told = {"state": state, "iteration": n_points, "n_iterations": 10, "time_left": 12.0, "message": ""} | status
         latest = numbers[-1] if n_points else np.full(len(COLUMNS), np.nan)

@@ -5,13 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from workbench.dashboard.compare.table import SORTED_BY, RunTable, duration, row
+from workbench.dashboard.compare.table import RESULTS, RunTable, called, duration, is_setting, row
 from workbench.dashboard.shared.link import LONGEST
+from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import RunMonitor
+from workbench.measures.settings import every_setting
 from workbench.runs.execution.run import open_run
 from workbench.runs.store import status
 from workbench.runs.store.notes import Notes
 from workbench.runs.store.status import read_json, replace_json
+from workbench.views.style import OF_ENGINE
 
 
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
@@ -19,7 +22,10 @@ def test_a_row_says_what_the_run_is_and_how_far(reading_of):
         "name": "a-run", "label": "svb-cgs r=1", "engine": "svb-cgs", "corpus": "kos", "changes": "", "learns": "",
         "note": "", "tags": [], "K": "20", "seed": "7", "state": "running", "why": "",
         "progress": "5 / 10", "share": 50.0, "perplexity": "25.00", "time": "15.0 s", "left": "12.0 s",
-        "numbers": {"K": 20, "seed": 7, "progress": 0.5, "perplexity": 25.0, "time": 15.0, "left": 12.0},
+        "numbers": {"K": 20, "seed": 7, "progress": 0.5, "perplexity": 25.0, "time": 15.0, "left": 12.0} | {
+            name: 5.0 * (1 + COLUMNS.index(column)) for name, column in RESULTS.items()
+        },
+        "colour": OF_ENGINE["svb-cgs"].colour,
     }
 
 
@@ -52,9 +58,8 @@ def test_a_worker_that_was_killed_for_memory_says_so_in_its_row(new_run, tmp_pat
 
 def test_what_has_no_value_is_sorted_by_none(reading_of):
     assert row(reading_of(n_points=0, state="waiting", time_left=None))["numbers"] == {
-        "K": 10, "seed": 0, "progress": 0.0, "perplexity": None, "time": None, "left": None,
+        "K": 10, "seed": 0, "progress": 0.0, "perplexity": None, "time": None, "left": None, **dict.fromkeys(RESULTS),
     }
-    assert set(row(reading_of())["numbers"]) | {"run", "tags", "state"} == set(SORTED_BY)
 
 
 def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsense_is_refused():
@@ -64,6 +69,8 @@ def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsen
     assert parts["find"].take("engine:cgs k:10") and parts["sort"].take("-perplexity") and parts["group"].take("corpus")
     assert (table.query, table.sort, table.group) == ("engine:cgs k:10", "-perplexity", "corpus")
     assert not parts["sort"].take("nonsense") and not parts["group"].take("name") and parts["find"].take("x" * 1000)
+    assert not parts["columns"].take("K,nonsense") and parts["columns"].take("K,r,learn_alpha")
+    assert table.columns == ["K", "r", "learn_alpha"] and parts["columns"].now() == "K,r,learn_alpha"
     assert (table.sort, table.group, len(table.query)) == ("-perplexity", "corpus", LONGEST)
 
 
@@ -122,6 +129,23 @@ def test_only_rows_that_have_changed_are_sent(reading_of):
     assert sent == ["rows", "news", "news"] and json.loads(table.news)["number"] == 2
     table.show((b, a))
     assert sent[3:] == ["rows"] and [row["name"] for row in table.rows] == ["b", "a"]
+
+
+def test_rows_have_the_settings_in_which_runs_differ_and_links_take_every_setting(reading_of):
+    table, hybrid = RunTable(), reading_of("c", label="svb-cgs r=3")
+    hybrid.spec.options = {"r": "inf"}
+    one = reading_of("a", n_topics=10, label="svb-cgs")
+    table.show((one, reading_of("b", n_topics=20, seed=3, split={"seed": 2}), hybrid))
+    assert table.settings == {"engine": "Engine", "K": "K", "seed": "Seed", "r": "r"}
+    assert [row["settings"] for row in table.rows] == [
+        {"engine": "svb-cgs", "K": 10, "seed": 0, "r": 1.0}, {"engine": "svb", "K": 20, "seed": 3},
+        {"engine": "svb-cgs", "K": 10, "seed": 0, "r": "inf"},
+    ]
+    table.show((one, reading_of("b", n_topics=20, seed=3, n_points=7), hybrid))
+    assert json.loads(table.news)["rows"][0]["settings"] == {"engine": "svb", "K": 20, "seed": 3}
+    for name in ("engine", "corpus", "K", "seed", "split", "r", "alpha", "beta", "n_chains", "time_option"):
+        assert is_setting(name) == (name != "time_option" or "time" in every_setting()), name
+    assert not is_setting("perplexity") and called("n_iterations") == "Iterations" and called("split") == "Split"
 
 
 def test_a_run_that_is_gone_is_chosen_no_more(reading_of):

@@ -14,6 +14,7 @@ from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
 from workbench.dashboard.compare.history import Lineage, Moves
 from workbench.dashboard.compare.preview import Preview
+from workbench.dashboard.compare.results import Results
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import data_of, n_runs, start_runs, summary_of_start
 from workbench.dashboard.compare.steering import Steering
@@ -51,6 +52,7 @@ class ComparePage:
         self.settings, self.preview = Settings(on_start=self.start, on_preview=self.look_at_data), Preview()
         self.figure = FigureCard(self.handover)
         self.table = RunTable(on_draw=self.draw, empty=READING)
+        self.results = Results()
         self.heading = text(RUNS, css_classes=["wb-mid"])
         self.steering = Steering(self.table, self._monitor.look_soon)
         self.notes = NotesCard(self._monitor.look_soon)
@@ -66,7 +68,8 @@ class ComparePage:
         self.newest.on_click(lambda event: self._pick(None))
         self.ticked.on_click(self._draw_chosen)
         fields = self.settings.fields()
-        self.parts = self.figure.parts() | {name: widget_part(field) for name, field in fields.items()} | self.table.parts() | {
+        of_form = {name: widget_part(field) for name, field in fields.items()}
+        self.parts = self.figure.parts() | of_form | self.table.parts() | self.results.parts() | {
             "against": Part(lambda: self.comparison.reference.value, "", self.comparison.set_against),
             "topics_of": attribute_part(self, "_ticked_last"),
         }
@@ -83,7 +86,8 @@ class ComparePage:
             field.watch(self._write_link)
         self.comparison.reference.param.watch(self._write_link, "value")
         self.table.param.watch(self._chosen, "chosen")
-        self.table.param.watch(self._write_link, ["query", "sort", "group"])
+        self.table.param.watch(self._write_link, ["query", "sort", "group", "columns"])
+        self.results.param.watch(self._write_link, ["settings", "result"])
 
     # ------------------------------------------------------------------ every second
 
@@ -107,6 +111,7 @@ class ComparePage:
             return
         self._version = listing.version
         self.table.show(listing.readings)
+        self.results.call(self.table.settings)
         self.steering.show(listing.readings)
         self._known = {reading.name: reading for reading in listing.readings}
         self.notes.show(self._known, self.table.chosen)
@@ -219,7 +224,10 @@ class ComparePage:
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
         cards = (*([self.notes.card] if change else []), self.comparison.card, self.lineage.card, self.topics, self.moves.card)
-        main = column(self.preview.card, self.figure.view(), runs, *cards, self.handover, self.figure.highlight, kind="wb-main")
+        main = column(
+            self.preview.card, self.figure.view(), runs, self.results.view(), *cards, self.handover, self.figure.highlight,
+            kind="wb-main",
+        )
         begin_session(self, TITLE, figures, self.tick)
         if not change:
             return lay_out("workbench", f"{said} {LOOK}", [main], figures, "compare")

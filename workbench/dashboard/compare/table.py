@@ -9,13 +9,16 @@ import math
 
 import param
 
+from workbench.dashboard.compare.wording import LABELS
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
+from workbench.measures.settings import differing, every_setting, settings_of
 from workbench.runs.progress import decimals
 from workbench.runs.store.status import FAILED, LOST
+from workbench.views.style import GREY, look_of
 
 HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
 ACTIVE = COLUMNS.index("n_active_topics")
@@ -27,8 +30,13 @@ LEARNT = {
 }
 """What may be learnt → its name, the column of its value, and what that is."""
 DASH = "–"
-SORTED_BY = ("run", "tags", "K", "seed", "state", "progress", "perplexity", "time", "left")
-"""The columns that have an order."""
+USUAL = ("tags", "corpus", "K", "seed", "state", "progress", "perplexity", "time", "left")
+"""The columns beside the name that are shown unless others are chosen; settings have columns of their own."""
+RESULTS = {
+    "held_out": "test_perplexity", "training": "train_perplexity", "bound": "bound_per_token", "topics": "n_active_topics",
+    "updates": "updates",
+}
+"""Number of a row that is seen beside the settings alone → its column in a reading."""
 
 
 class RunTable(Drawn):
@@ -41,9 +49,10 @@ class RunTable(Drawn):
     colours = param.Dict(default={}, doc="Name → colour of the runs that are drawn.")
     empty = param.String(doc="What to do next, when there is no run.")
     query = param.String(doc="What is looked for: words, and key:value as in engine:cgs k:10 tag:paper.")
-    sort = param.Selector(default="", objects=["", *(sign + name for name in SORTED_BY for sign in ("", "-"))],
-                          doc="The column that rows are sorted by, downwards after a minus; newest first without one.")
-    group = param.Selector(default="", objects=["", "engine", "corpus"], doc="What rows are grouped by.")
+    sort = param.String(doc="The column that rows are sorted by, downwards after a minus; newest first without one.")
+    group = param.String(doc="The setting that rows are grouped by.")
+    columns = param.List(default=list(USUAL), doc="The columns that are shown beside the name: of USUAL, and settings.")
+    settings = param.Dict(default={}, doc="Setting in which runs differ → what it is called; one of the link → the same.")
 
     _esm = code("finding", "table")
     _stylesheets = style("table")
@@ -52,6 +61,7 @@ class RunTable(Drawn):
         super().__init__(**settings)
         self._on_draw = on_draw
         self._known: dict[str, tuple[Reading, dict]] = {}   # every run: as read last, and its row
+        self._settings: dict[str, dict] = {}                # of every run
         self._n_news = 0
 
     def _handle_msg(self, said) -> None:
@@ -62,10 +72,15 @@ class RunTable(Drawn):
     def show(self, readings: tuple[Reading, ...]) -> None:
         """Sets the rows to what was read; nothing is sent when nothing has changed."""
         before = self._known
+        if list(before) != [reading.name for reading in readings]:
+            self._settings = {reading.name: self._settings_of(reading) for reading in readings}
+            self.settings = {name: called(name) for name in differing(self._settings.values())}
         self._known = {reading.name: (reading, self._row(reading)) for reading in readings}
         if list(before) != list(self._known):
-            self.rows = [row for _, row in self._known.values()]
-        elif changed := [row for name, (_, row) in self._known.items() if row != before[name][1]]:
+            self.rows = [row | {"settings": self._differing(name)} for name, (_, row) in self._known.items()]
+        elif changed := [
+            row | {"settings": self._differing(name)} for name, (_, row) in self._known.items() if row != before[name][1]
+        ]:
             self._n_news += 1
             self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
         self.chosen = [name for name in self.chosen if name in self._known]
@@ -75,10 +90,52 @@ class RunTable(Drawn):
         known, cells = self._known.get(reading.name, (None, {}))
         return cells if known is reading else row(reading)
 
+    def _settings_of(self, reading: Reading) -> dict:
+        """The settings of a run; an option that has the name of a column has another here."""
+        known = self._settings.get(reading.name)
+        if known is None and reading.spec is not None:
+            found = settings_of(reading.spec)
+            known = {key_of(name): value for name, value in found.items()}
+        return known or {}
+
+    def _differing(self, name: str) -> dict:
+        own = self._settings[name]
+        return {setting: own[setting] for setting in self.settings if setting in own}
+
     def parts(self) -> dict[str, Part]:
-        """Search, order and groups as parts of the address."""
-        names = {"find": "query", "sort": "sort", "group": "group"}
-        return {part: attribute_part(self, name) for part, name in names.items()}
+        """Search, order, groups and columns as parts of the address."""
+        usual = ",".join(USUAL)
+
+        def take(text: str) -> bool:
+            names = [name for name in text.split(",") if name]
+            if fits := all(name in USUAL or is_setting(name) for name in names):
+                self.columns = names
+            return fits
+
+        return {
+            "find": attribute_part(self, "query"),
+            "sort": attribute_part(self, "sort", lambda text: text.removeprefix("-") in ("", "run", *USUAL)
+                                   or is_setting(text.removeprefix("-"))),
+            "group": attribute_part(self, "group", lambda text: not text or is_setting(text)),
+            "columns": Part(lambda: ",".join(self.columns), usual, take),
+        }
+
+
+def key_of(setting: str) -> str:
+    """What the table calls a setting, which is not the name of a column unless it is in that column."""
+    return f"{setting}_option" if setting in USUAL and setting not in ("corpus", "K", "seed") else setting
+
+
+def is_setting(key: str) -> bool:
+    """Is there a setting that the table calls so?"""
+    return any(key_of(name) == key for name in (key, key.removesuffix("_option")) if name in every_setting())
+
+
+def called(key: str) -> str:
+    """What a setting is called on the page."""
+    name = key if key in every_setting() else key.removesuffix("_option")
+    said = {"K": "K", "split": "Split", "iterations": "Iterations"}.get(name) or LABELS.get(name, name)
+    return said[:1].upper() + said[1:] if len(said) > 1 and name not in LABELS else said
 
 
 def row(reading: Reading) -> dict:
@@ -106,7 +163,9 @@ def row(reading: Reading) -> dict:
         "numbers": {
             "K": topics, "seed": spec.seed if spec else None, "progress": iteration / n_iterations if n_iterations else None,
             "perplexity": known(perplexity), "time": known(latest[ELAPSED]), "left": known(status["time_left"]),
+            **{name: known(latest[COLUMNS.index(column)]) for name, column in RESULTS.items()},
         },
+        "colour": look.colour if (look := look_of(reading.label)) else GREY,
     }
 
 

@@ -43,13 +43,27 @@ function find(runs, query) {
 // By a column, "-" before its name from the largest on.
 function in_order(runs, by) {
   const column = by.replace("-", "")
-  return by ? sorted(runs, SORTED[column] || ((run) => run.numbers[column]), by.startsWith("-")) : runs
+  return by ? sorted(runs, SORTED[column] || (column in (runs[0]?.numbers ?? {}) ? (run) => run.numbers[column] : by_setting(runs, column)),
+    by.startsWith("-")) : runs
 }
+
+// The value of a setting: a number where all runs that have it have one, inf among them, else a text; null of a run without it.
+function by_setting(runs, setting) {
+  const number = (value) => value === "inf" ? Infinity : Number(value)
+  const held = runs.map((run) => setting_of(run, setting)).filter((value) => value !== undefined)
+  const wanted = held.every((value) => value !== "" && !Number.isNaN(number(value))) ? number : String
+  return (run) => { const value = setting_of(run, setting); return value === undefined ? null : wanted(value) }
+}
+
+const setting_of = (run, setting) => setting in run.settings ? run.settings[setting] : { engine: run.engine, corpus: run.corpus }[setting]
+
+const NONE = "–"
+const head_of = (run, group) => String(setting_of(run, group) ?? NONE)
 
 // Runs and heads ({head, runs}) in the order in which they stand; the runs of a closed group are left out.
 function lines(runs, group, closed) {
   if (!group) return runs
   const groups = new Map()
-  for (const run of runs) groups.set(run[group], [...(groups.get(run[group]) || []), run])
+  for (const run of runs) groups.set(head_of(run, group), [...(groups.get(head_of(run, group)) || []), run])
   return [...groups].flatMap(([head, own]) => [{ head, runs: own }, ...(closed.has(head) ? [] : own)])
 }

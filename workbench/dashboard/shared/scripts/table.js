@@ -1,11 +1,12 @@
 // Every run of the store, a row each. Cells are updated in place, so that nothing flickers and the focus stays;
 // what others wrote enters as text only. Of many rows only those that are seen are drawn.
 const TITLES = {
-  run: "Run", tags: "Tags", K: "K", seed: "Seed", state: "State", progress: "Progress", perplexity: "Perplexity", time: "Time", left: "Time left",
+  run: "Run", tags: "Tags", corpus: "Corpus", K: "K", seed: "Seed", state: "State", progress: "Progress", perplexity: "Perplexity",
+  time: "Time", left: "Time left",
 }
-const COLUMNS = Object.keys(TITLES)
 const HINTS = { K: "The number of topics. Of an HDP those that have a token, and in brackets those asked for." }
 const GROUPS = { "": "None", engine: "Engine", corpus: "Corpus" }
+const LEFT = ["run", "tags", "corpus", "engine", "state", "progress"]  // columns of texts; numbers stand at the right
 const LAZY = 60, HEIGHT = 50, BEYOND = 8  // lines from where on few are drawn; pixels of one then; lines drawn out of sight
 
 export function render({ model }) {
@@ -17,20 +18,14 @@ export function render({ model }) {
       + "and an option as r: ask for one of them; - before it takes those away",
     oninput: () => ask(search.value), onkeydown: (event) => { if (event.key === "Escape") ask("") },
   })
-  const group = element("select", { label: "Group runs by", onchange: () => { model.group = group.value } },
-    ...Object.entries(GROUPS).map(([value, name]) => element("option", { value, textContent: name })))
+  const group = element("select", { label: "Group runs by", onchange: () => { model.group = group.value } })
+  const columns = chooser("Columns", "Columns of the table", (names) => { model.columns = names })
   const said = element("span", { className: "said", role: "status" })
-  const tools = element("div", { className: "tools" }, search, element("label", {}, "Group by ", group), said)
+  const tools = element("div", { className: "tools" }, search, element("label", {}, "Group by ", group), columns.button, columns.menu, said)
   const all = element("input", { type: "checkbox", onchange: () => chooseAll(found, all.checked) })
-  const columns = Object.fromEntries(COLUMNS.map((name) => {
-    const onclick = () => { model.sort = { [name]: `-${name}`, [`-${name}`]: "" }[model.sort] ?? name }
-    const sort = element("button", { type: "button", className: "sort", title: HINTS[name] || "", onclick }, TITLES[name])
-    return [name, element("th", { className: name, scope: "col" }, sort)]
-  }))
-  const head = element("tr", {}, element("th", { className: "narrow" }, all),
-    element("th", { className: "narrow", textContent: "Drawn" }), ...Object.values(columns))
-  const body = element("tbody"), [above, below] = [1, 2].map(() =>
-    element("tr", { className: "room", ariaHidden: "true" }, element("td", { colSpan: COLUMNS.length + 2 })))
+  let shown = [], heading = {}
+  const head = element("tr"), body = element("tbody")
+  const [above, below] = [1, 2].map(() => element("tr", { className: "room", ariaHidden: "true" }, element("td")))
   const table = element("table", { label: "runs of the store" }, element("thead", {}, head), body)
   const empty = element("div", { className: "empty" }), nothing = element("div", { className: "empty" })
   const onscroll = () => { if (listed.length > LAZY) { draw(); mark() } }
@@ -39,7 +34,7 @@ export function render({ model }) {
 
   const toggle = (list, name) => list.includes(name) ? list.filter((other) => other !== name) : [...list, name]
   const choose = (name) => { model.chosen = toggle(model.chosen, name) }
-  const of = (head) => found.filter((run) => run[model.group] === head)
+  const of = (head) => found.filter((run) => head_of(run, model.group) === head)
   const chooseAll = (own, chosen) => {
     const names = new Set(own.map((run) => run.name)), others = model.chosen.filter((name) => !names.has(name))
     model.chosen = chosen ? [...others, ...names] : others
@@ -49,12 +44,12 @@ export function render({ model }) {
     const box = element("input", { type: "checkbox", label: `choose ${name}`, onchange: () => choose(name) })
     const swatch = element("button", { type: "button", className: "swatch", label: `draw ${name}` })
     swatch.onclick = () => model.send_msg({ draw: name })
-    const cells = Object.fromEntries(COLUMNS.map((key) => [key, element("td", { className: key })]))
+    const cells = Object.fromEntries(shown.map((key) => [key, element("td", { className: kind(key) })]))
     const spans = ["label", "name", "why", "state", "bar", "share"].map((className) => element("span", { className }))
     const [label, small, why, state, bar, share] = spans
     cells.run.append(label, small, why)
-    cells.state.append(state)
-    cells.progress.append(element("span", { className: "track" }, bar), share)
+    cells.state?.append(state)
+    cells.progress?.append(element("span", { className: "track" }, bar), share)
     const first = [box, swatch].map((part) => element("td", { className: "narrow" }, part))
     const row = element("tr", {}, ...first, ...Object.values(cells))
     row.dataset.run = name
@@ -67,7 +62,7 @@ export function render({ model }) {
     const fold = element("button", { type: "button", className: "fold", onclick: turn }), box = element("input", {
       type: "checkbox", label: `choose the runs of ${name}`, onchange: () => chooseAll(of(name), box.checked),
     })
-    const head = element("th", { colSpan: COLUMNS.length + 1, scope: "rowgroup" }, fold)
+    const head = element("th", { colSpan: shown.length + 1, scope: "rowgroup" }, fold)
     return { row: element("tr", { className: "group" }, element("td", { className: "narrow" }, box), head), box, fold }
   }
 
@@ -77,8 +72,8 @@ export function render({ model }) {
     if (cells.run.title !== small) cells.run.title = small
     put(parts.state, run.state); parts.state.className = `state ${run.state}`; parts.state.title = run.why
     parts.bar.style.width = `${run.share}%`; put(parts.share, run.progress)
-    for (const key of ["K", "seed", "perplexity", "time", "left"]) put(cells[key], run[key])
-    if (cells.tags.dataset.tags !== String(run.tags)) {
+    for (const key of shown) if (!["run", "tags", "state", "progress"].includes(key)) put(cells[key], String(run[key] ?? run.settings[key] ?? ""))
+    if (cells.tags && cells.tags.dataset.tags !== String(run.tags)) {
       cells.tags.dataset.tags = run.tags
       cells.tags.replaceChildren(...run.tags.map((tag) => {
         const onclick = () => ask(`tag:"${tag}"`)
@@ -102,10 +97,37 @@ export function render({ model }) {
     }
   }
 
+  const titles = () => ({ ...TITLES, ...Object.fromEntries(Object.entries(model.settings).filter(([name]) => !(name in TITLES))) })
+  const headed = (key) => {
+    const title = group.selectedOptions[0]?.text
+    return ["engine", "corpus"].includes(model.group) ? key : key === NONE ? `without ${title}` : `${title} = ${key}`
+  }
+  const kind = (name) => `${name in TITLES ? name : "setting"}${LEFT.includes(name) ? "" : " number"}`
+
+  // The heads of the columns that are shown, and the menus of all that there are.
+  function layout() {
+    const all_titles = titles(), groups = { ...GROUPS, ...model.settings }
+    shown = ["run", ...Object.keys(all_titles).filter((name) => name !== "run" && model.columns.includes(name))]
+    heading = Object.fromEntries(shown.map((name) => {
+      const onclick = () => { model.sort = { [name]: `-${name}`, [`-${name}`]: "" }[model.sort] ?? name }
+      const sort = element("button", { type: "button", className: "sort", title: HINTS[name] || "", onclick }, all_titles[name])
+      return [name, element("th", { className: kind(name), scope: "col" }, sort)]
+    }))
+    head.replaceChildren(element("th", { className: "narrow" }, all), element("th", { className: "narrow", textContent: "Drawn" }),
+      ...Object.values(heading))
+    for (const row of [above, below]) row.firstChild.colSpan = shown.length + 2
+    drawn.clear(); heads.clear()
+    const { run, ...others } = all_titles
+    columns.offer(others, model.columns)
+    if (model.group && !(model.group in groups)) groups[model.group] = model.group
+    group.replaceChildren(...Object.entries(groups).map(([value, name]) => element("option", { value, textContent: name })))
+    group.value = model.group
+  }
+
   function arrange() {
     found = in_order(find([...runs.values()], asked), model.sort)
     listed = lines(found, model.group, closed)
-    for (const [name, cell] of Object.entries(columns)) {
+    for (const [name, cell] of Object.entries(heading)) {
       cell.ariaSort = { [name]: "ascending", [`-${name}`]: "descending" }[model.sort] ?? "none"
     }
     table.classList.toggle("tagged", [...runs.values()].some((run) => run.tags.length))
@@ -116,6 +138,7 @@ export function render({ model }) {
     nothing.hidden = found.length > 0 && !odd
     put(nothing, odd || "No run is found. Take a word out of the search, or clear it to see all runs.")
     draw(); mark()
+    document.dispatchEvent(new CustomEvent("wb-runs", { detail: found }))
   }
 
   // Puts the lines that are seen into the body; the rest is room above and below them.
@@ -128,7 +151,7 @@ export function render({ model }) {
       if (!made.has(key)) made.set(key, maker(key))
       const parts = made.get(key)
       if (line.runs) {
-        put(parts.fold, `${closed.has(key) ? "▸" : "▾"} ${key} · ${line.runs.length === 1 ? "1 run" : `${line.runs.length} runs`}`)
+        put(parts.fold, `${closed.has(key) ? "▸" : "▾"} ${headed(key)} · ${line.runs.length === 1 ? "1 run" : `${line.runs.length} runs`}`)
         parts.fold.ariaExpanded = !closed.has(key)
       } else fill(parts, line)
       parts.row.ariaRowIndex = first + at + 2
@@ -174,7 +197,7 @@ export function render({ model }) {
 
   function refind() {
     if (search.value !== model.query) search.value = asked = model.query
-    if (group.value !== model.group) group.value = model.group
+    if (group.value !== model.group) layout()
     scroller.scrollTop = 0
     arrange()
   }
@@ -182,6 +205,8 @@ export function render({ model }) {
   model.on("rows", renew); model.on("news", () => { take(JSON.parse(model.news).rows); arrange() }); model.on("empty", arrange)
   model.on("query", () => { if (model.query !== asked) refind() }); model.on("sort", refind); model.on("group", refind)
   model.on("chosen", mark); model.on("colours", mark)
-  renew(); refind()
+  for (const name of ["columns", "settings"]) model.on(name, () => { layout(); arrange() })
+  document.addEventListener("wb-runs-wanted", () => document.dispatchEvent(new CustomEvent("wb-runs", { detail: found })))
+  layout(); renew(); refind()
   return root
 }
