@@ -123,7 +123,7 @@ def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
         ("State", ["test_perplexity_state"]), ("Average", ["test_perplexity_average"]), ("Training", ["train_perplexity"]),
         ("Both", ["test_perplexity_state", "test_perplexity_average"]), ("Recommended estimate", ["test_perplexity"]),
     ):
-        press(page, button)
+        page.get_by_role("group", name="Measure").get_by_role("button", name=button, exact=True).click()
         until(lambda columns=columns: figure(page)["columns"] == [f"elapsed {column}" for column in columns], button)
     for chart, y, column in (
         ("Bound", "bound, nats per training token", "bound_per_token"),

@@ -143,7 +143,7 @@ def test_settings_and_results_show_the_runs_that_are_found_with_means_over_seeds
     assert picture.locator("circle.run").count() == 6 and picture.locator("circle.mean").count() == 2
     told = picture.locator("circle.run[data-run='cgs-10'] title").text_content()
     perplexity = Run(many / "cgs-10").progress()["test_perplexity"].values[-1]
-    assert told == f"cgs-10: cgs, Held-out perplexity {float(f'{perplexity:.5g}'):,g}"
+    assert told == f"cgs-10 · cgs · Held-out perplexity {float(f'{perplexity:.5g}'):,g}"
     assert picture.locator("circle.run[data-run='svb-10']").evaluate("one => one.style.fill") == "rgb(209, 64, 26)"
     picture.locator("circle.run[data-run='cgs-10']").hover()
     page.get_by_text("cgs-10 is highlighted").wait_for(state="attached")

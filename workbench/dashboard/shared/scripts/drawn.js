@@ -58,24 +58,29 @@ export function track(share) {
   return element("span", { className: "track" }, bar)
 }
 
-// A button that opens a menu of ticks, and the menu; ``offer`` fills it with name → title and which are ticked.
+// A button that opens a menu of ticks, and the menu, empty while it is closed; ``offer`` has name → title and which are ticked.
 export function chooser(text, label, choose) {
   const menu = element("div", { className: "menu", popover: "auto", label, role: "group" })
   const button = element("button", { type: "button", className: "chooser", textContent: text, popoverTargetElement: menu })
+  let boxes = [], said = "", titles = {}, ticked = []
+  menu.onbeforetoggle = ({ newState }) => { if (newState === "open") fill() }
   menu.ontoggle = ({ newState }) => {
-    if (newState !== "open") return
+    if (newState !== "open") { said = ""; menu.replaceChildren(); return }
     const { left, top, bottom } = button.getBoundingClientRect(), { offsetWidth: wide, offsetHeight: high } = menu
     const down = bottom + 4 + high <= innerHeight - 8 ? bottom + 4 : Math.max(8, Math.min(top - high - 4, innerHeight - high - 8))
     Object.assign(menu.style, { left: `${Math.max(8, Math.min(left, innerWidth - wide - 8))}px`, top: `${down}px` })
   }
-  let boxes = [], said = ""
-  function offer(titles, ticked) {
+  function fill() {
     if (said !== (said = JSON.stringify(titles))) {
       const onchange = () => choose(boxes.filter((one) => one.checked).map((one) => one.value))
       boxes = Object.keys(titles).map((value) => element("input", { type: "checkbox", value, onchange }))
       menu.replaceChildren(...boxes.map((box) => element("label", {}, box, element("span", { textContent: titles[box.value] }))))
     }
     for (const box of boxes) box.checked = ticked.includes(box.value)
+  }
+  const offer = (...given) => {
+    [titles, ticked] = given
+    if (menu.matches(":popover-open")) fill()
   }
   return { button, menu, offer }
 }

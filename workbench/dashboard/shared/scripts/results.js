@@ -60,7 +60,7 @@ export function render({ model }) {
     return found.length ? found : [low]
   }
 
-  const name_of = (run) => shape("title", {}, `${run.name}: ${run.label}, ${called(model.result)} ${told(value_of(run))}`)
+  const name_of = (run) => shape("title", {}, `${run.name} · ${run.label} · ${called(model.result)} ${told(value_of(run))}`)
   const text = (x, y, words, anchor = "middle", kind = "tick") => shape("text", { x, y, "text-anchor": anchor, class: kind }, words)
 
   function draw() {
