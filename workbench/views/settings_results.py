@@ -16,7 +16,7 @@ from workbench.views.style import looks
 
 OTHERS = ("engine", "corpus", "iterations", *REPEATED)
 """Settings that are told by colour, are drawn apart, or are none that one chooses by the result."""
-MOST = 6
+MOST = 4
 """Panels of a figure; further settings are in its table."""
 
 
