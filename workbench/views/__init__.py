@@ -28,8 +28,9 @@ from workbench.views.topic_map import topic_list_view, topic_map_view
 from workbench.views.topics import names_of_topics, topic_sizes_view, topic_words_view
 
 __all__ = [
-    "VIEWS", "Picture", "SideBySide", "View", "against_setting", "against_topics", "bound_curves", "by_group_view", "choose_k_view",
-    "coherence_view", "concentration_curves", "concentrations_of", "differences_view", "draw_view", "final_perplexities",
+    "VIEWS", "Picture", "SideBySide", "View", "against_setting", "against_topics", "bound_curves", "by_group_view",
+    "choose_k_view", "coherence_view", "concentration_curves", "concentrations_of", "differences_view", "draw_view",
+    "final_perplexities",
     "group_differences_view", "lineage_height", "lineage_view", "move_curve", "names_of_topics", "network_view",
     "number_curves", "objective_curves", "objectives_of", "perplexity_curves", "perplexity_layout", "pictures",
     "stacked_view", "state_and_average", "topic_flow_view", "topic_list_view", "topic_map_view", "topic_number_curves",
