@@ -144,6 +144,12 @@ def draw_words(random, lengths, n_words, beta, topics) -> tuple[Corpus, np.ndarr
 # ---------------------------------------------------------------------- cv-hdp: collapsed variational inference
 
 
+class Rows(SimpleNamespace):
+    """A corpus whose rows may repeat."""
+
+    __hash__ = object.__hash__  # what is derived from a corpus is cached by it
+
+
 def rows_of(documents, words, counts, n_documents, n_words):
     """What the engine reads of a corpus, in rows that may repeat: the token form has a row for each token.
 
@@ -161,7 +167,7 @@ def rows_of(documents, words, counts, n_documents, n_words):
         frozen(np.searchsorted(words[order], np.arange(n_words + 1)), np.int64), frozen(documents[order], np.int32),
         frozen(order, np.int64),
     )
-    return SimpleNamespace(
+    return Rows(
         indptr=frozen(np.searchsorted(documents, np.arange(n_documents + 1)), np.int64), words=words, counts=counts,
         documents=documents, n_documents=n_documents, n_words=n_words, n_pairs=len(words), by_word=by_word,
         n_tokens=int(counts.sum()), document_tokens=frozen(np.bincount(documents, counts, n_documents), np.int64),

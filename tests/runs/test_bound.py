@@ -39,7 +39,7 @@ def test_the_bound_is_that_of_the_last_checkpoint_and_below_the_evidence(runs, f
     engine, model, options = run.spec.parts()
     state = read_checkpoint(run.path / "checkpoint.npz", engine, model).state
     entropy = hybrid.entropy_of(few_tokens, options, state)
-    given = few_tokens, np.int64(1), state, entropy
+    given = few_tokens, hybrid.split_of(few_tokens, options), state, entropy
     told = quietly(run, "exact")
     assert told["bound"] == hybrid_bound.exact(*given)
     assert told["bound"] < twins.enumerate_topics(few_tokens, model.alphas, model.beta).log_sum

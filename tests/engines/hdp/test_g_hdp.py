@@ -12,7 +12,6 @@ from toys import CORPORA, corpus_of, every_pair, simulated
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp import g_hdp
-from workbench.engines.lda.cgs import EVERY_COUNT
 from workbench.kernels import threads as slices
 from workbench.kernels.hdp.gibbs import draw_tables
 from workbench.kernels.lda.gibbs import count_topics
@@ -35,7 +34,7 @@ def state_of(corpus, topics, weights, rest, alpha, gamma, capacity=None):
         aligned_zeros((corpus.n_words, capacity), np.int32), aligned_zeros((capacity,), np.int64),
         aligned_zeros((capacity,), np.float64), rest, alpha, gamma, len(weights), 0,
     )
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, EVERY_COUNT, *state[:4])
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.ones(corpus.n_pairs, bool), *state[:4])
     state.weights[: len(weights)] = weights
     return state
 

@@ -13,7 +13,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import SvbOptions as Options
 from workbench.engines.lda.hybrid import chain_of, threshold_of
-from workbench.engines.lda.partition import partition_of
+from workbench.engines.lda.split import EVERY_COUNT, split_by_count
 from workbench.engines.memory import size
 from workbench.engines.options import make_options
 from workbench.models import LDA
@@ -91,7 +91,8 @@ def test_the_bytes_of_the_pairs_and_of_a_sweep_are_told(n_parts):
     corpus, model, n_chains = simulated(60, 50, 40), LDA(20, 0.1, 0.1), 20
     options = make_options(get_engine("cvb-cgs"), {"partition": n_parts, "n_chains": n_chains})
     told = get_engine("cvb-cgs").memory(corpus, model, options)
-    columns = partition_of(corpus, n_parts, 1, 1).columns + partition_of(corpus, n_parts, 2).columns
+    split = split_by_count(corpus, 1)
+    columns = [column for sampled in (True, False) for column in split.partition(n_parts, sampled).columns]
     assert told.indices == sum(array.nbytes for each in columns for array in each)
     chains = n_chains * size(cgs.arrays(corpus, 20))
     assert told.step == max(n_chains * corpus.n_words * 32 * 8, chains + 2 * corpus.n_tokens - told.indices)
@@ -119,7 +120,7 @@ def test_draws_follow_the_exact_conditional_of_the_sampled_tokens(oracles, toy):
     state = hybrid_state(corpus, model, np.array(printed["gamma"]), [np.zeros(9, int)], "parallel", 1)
     drawn = []
     for sweep in range(10_000):
-        cgs.sweep(corpus, 1, chain_of(state, 0), (*state[:3], None, None, None), StepContext(2, sweep))
+        cgs.sweep(corpus, split_by_count(corpus, 1), chain_of(state, 0), (*state[:3], None, None, None), StepContext(2, sweep))
         drawn.append(state.topics[0, 3:6] == 0)
     batches = np.reshape(drawn, (50, -1, 3)).mean(axis=1)
     deviation = batches.mean(axis=0) - np.array(printed["qcg_marginals"])[:, 0]
@@ -207,9 +208,9 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, n_chains, schedule
 def test_a_fraction_between_two_counts_is_the_lower_count():
     assert threshold_of(Options(r=1.5)) == threshold_of(Options(r=1)) == 1
     assert threshold_of(Options(r=0.5)) == threshold_of(Options(r=0)) == 0
-    assert threshold_of(Options(r=np.inf)) == cgs.EVERY_COUNT
-    assert threshold_of(make_options(ENGINE, {"r": "inf"})) == cgs.EVERY_COUNT
-    assert threshold_of(make_options(ENGINE, {"r": 1e300})) == cgs.EVERY_COUNT
+    assert threshold_of(Options(r=np.inf)) == EVERY_COUNT
+    assert threshold_of(make_options(ENGINE, {"r": "inf"})) == EVERY_COUNT
+    assert threshold_of(make_options(ENGINE, {"r": 1e300})) == EVERY_COUNT
 
 
 def test_an_interleaved_pass_needs_one_chain_and_the_sequential_schedule():

@@ -10,7 +10,7 @@ from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, hybrid, hybrid_bound
-from workbench.engines.lda.cgs import EVERY_COUNT
+from workbench.engines.lda.split import EVERY_COUNT, split_by_count
 from workbench.engines.memory import zeros
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
@@ -25,15 +25,15 @@ ROUNDING = 1e-10  # two orders of summation of logs of a toy
 
 
 def at_gamma0(oracles):
-    """(corpus, threshold, state, entropy) of toyA at the printed responsibilities, r = 1."""
+    """(corpus, split, state, entropy) of toyA at the printed responsibilities, r = 1."""
     return at(*toy_a(), np.array(oracles["toyA"]["hybrid_r1_at_gamma0"]["gamma"]), 1)
 
 
 def at(corpus, model, gamma, r, seed=0):
     """What a bound is given: the state behind responsibilities of every pair, with uniform topics."""
     topics = random_topics(corpus, model.n_topics, seed)
-    threshold = EVERY_COUNT if np.isinf(r) else np.int64(r)
-    return corpus, threshold, hybrid_state(corpus, model, gamma, [topics], "parallel", r), twins.entropy(corpus, gamma, r)
+    split = split_by_count(corpus, EVERY_COUNT if np.isinf(r) else np.int64(r))
+    return corpus, split, hybrid_state(corpus, model, gamma, [topics], "parallel", r), twins.entropy(corpus, gamma, r)
 
 
 # ---------------------------------------------------------------------- exact
@@ -99,7 +99,7 @@ def test_at_the_state_of_every_hybrid_the_bound_is_below_the_evidence(name, toy)
     for step in range(1, 20):
         state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
         entropy = hybrid.entropy_of(corpus, options, state)
-        found = hybrid_bound.exact(corpus, hybrid.threshold_of(options), state, entropy)
+        found = hybrid_bound.exact(corpus, hybrid.split_of(corpus, options), state, entropy)
         assert found < evidence
     assert found > evidence - 3, "a bound that far off is no news; seen 1.0 to 1.7"
 
@@ -107,7 +107,8 @@ def test_at_the_state_of_every_hybrid_the_bound_is_below_the_evidence(name, toy)
 def test_a_state_of_collapsed_responsibilities_has_the_bound_of_its_means(toy):
     corpus, model = toy
     gamma, topics = random_gamma(corpus, 2), random_topics(corpus, 2)
-    given = corpus, np.int64(1), cvb_hybrid_state(corpus, model, gamma, [topics], 1), twins.entropy(corpus, gamma, 1)
+    state = cvb_hybrid_state(corpus, model, gamma, [topics], 1)
+    given = corpus, split_by_count(corpus, 1), state, twins.entropy(corpus, gamma, 1)
     same, context = at(corpus, model, gamma, 1), StepContext(0, 0)
     assert hybrid_bound.exact(*given) == hybrid_bound.exact(*same)
     assert hybrid_bound.bracket(*given, context, 5, 5) == hybrid_bound.bracket(*same, context, 5, 5)
@@ -150,13 +151,14 @@ def test_at_power_one_annealing_draws_as_the_sampling_kernel_does():
     corpus, model = simulated(), LDA(5, 0.3, 0.2)
     gamma, topics = random_gamma(corpus, 5), random_topics(corpus, 5)
     state, alpha = hybrid_state(corpus, model, gamma, [topics], "parallel", 1), pad_topics(model.alphas)
-    tokens = 0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.int64(1)
+    split = split_by_count(corpus, 1)
+    tokens = 0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled
     plain, annealed = (cgs_state(corpus, model, topics, 5, 1) for _ in range(2))
     powers = np.zeros(state.mean_wk.shape)
     annealing.power_words(0, corpus.n_words, annealed.n_wk, state.mean_wk, model.beta, 1.0, 5, powers)
     for step in range(20):
         context = StepContext(6, step)
-        cgs.sweep(corpus, 1, plain, (*state[:3], None, None, None), context)
+        cgs.sweep(corpus, split, plain, (*state[:3], None, None, None), context)
         annealing.draw_annealed(*tokens, *annealed[:4], *state[:3], alpha, model.beta, 5, 1.0, powers, context.key(GIBBS))
         assert all(np.array_equal(a, b) for a, b in zip(plain, annealed, strict=True))
     np.testing.assert_allclose(powers[:, :5], (model.beta + state.mean_wk + annealed.n_wk)[:, :5])
@@ -172,7 +174,7 @@ def test_the_urn_draws_counts_with_the_moments_of_its_law():
     state = hybrid_state(corpus, model, gamma, [random_topics(corpus, 3)], "parallel", 1)
     _, n_dk, n_wk, n_k = drawn = zeros(cgs.arrays(corpus, 3)).values()
     annealing.draw_from_urn(
-        0, 4000, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.int64(1), *drawn, state.mean_dk,
+        0, 4000, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, corpus.counts <= 1, *drawn, state.mean_dk,
         pad_topics(model.alphas), 3, StepContext(2, 0).key(GIBBS),
     )
     counts, prior = n_dk[:, :3], model.alphas + 4 * gamma[0]
@@ -255,8 +257,8 @@ def test_of_a_single_sweep_both_ends_are_the_same_and_burn_in_does_not_count(ora
 
 
 def test_the_marginals_take_the_memory_that_is_told():
-    corpus, threshold, state, _ = at(simulated(), LDA(7), random_gamma(simulated(), 7), 1)
-    assert hybrid_bound.bracket_bytes(corpus, threshold, state) == 4 * 7 * np.sum(corpus.counts == 1)
+    corpus, split, state, _ = at(simulated(), LDA(7), random_gamma(simulated(), 7), 1)
+    assert hybrid_bound.bracket_bytes(split, state) == 4 * 7 * np.sum(corpus.counts == 1)
 
 
 # ---------------------------------------------------------------------- manners

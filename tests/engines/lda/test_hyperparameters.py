@@ -52,7 +52,7 @@ def runs(engine, corpus, model, options, n_steps, seed=0, n_threads=1):
 def likelihood_of(engine, corpus, options, state):
     """{"alpha": likelihood, "beta": likelihood} as `learn` maximises them."""
     module = import_module(ENGINES[engine.name], "workbench.engines")
-    how = {"threshold": module.threshold_of(options)} if engine.name in HYBRIDS else {}
+    how = {"split": module.split_of(corpus, options)} if engine.name in HYBRIDS else {}
     of = partial(module.likelihood, options, state) if engine.name == "vb" else polya
     return {
         name: of(corpus, module.sufficient_statistics(corpus, state, name, **how), asked(state, options, name, corpus.n_words))

@@ -9,6 +9,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, svb
 from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions, SvbOptions, chain_of, mean_part
+from workbench.engines.lda.split import all_sampled
 from workbench.models import LDA
 
 CGS = get_engine("cgs")
@@ -114,11 +115,11 @@ def test_a_corpus_of_counts_up_to_r_is_cgs(corpus, name, pure, given):
 def test_chains_with_everything_sampled_are_independent_samplers(corpus):
     model, options, engine = LDA(5, 0.1, 0.1), SvbOptions(np.inf, 3), get_engine("svb-cgs")
     hybrid = engine.init(corpus, model, options, StepContext(6, 0))
-    pure = [cgs.initial_chain(corpus, model, cgs.EVERY_COUNT, StepContext(6, 0), s) for s in range(3)]
+    pure = [cgs.initial_chain(corpus, model, all_sampled(corpus), StepContext(6, 0), s) for s in range(3)]
     for step in range(1, 4):
         hybrid, _ = engine.step(corpus, model, options, hybrid, StepContext(6, step))
         for s in range(3):
-            cgs.sweep(corpus, cgs.EVERY_COUNT, pure[s], cgs.NO_MEAN, StepContext(6, step), s)
+            cgs.sweep(corpus, all_sampled(corpus), pure[s], cgs.NO_MEAN, StepContext(6, step), s)
             assert_same_bits(chain_of(hybrid, s), pure[s])
     if corpus.n_tokens > 5:
         assert not np.array_equal(hybrid.topics[0], hybrid.topics[1])

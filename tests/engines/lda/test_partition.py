@@ -12,7 +12,8 @@ import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, hybrid
-from workbench.engines.lda.partition import add_changes, each_block, partition_of, shared_out
+from workbench.engines.lda.partition import add_changes, each_block, partition_of, partition_pairs, shared_out
+from workbench.engines.lda.split import split_by_count
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import LDA
@@ -128,9 +129,8 @@ def test_some_pairs_are_cut_as_all_of_them_are(corpus, n_parts):
     """The same ranges and sets; in the columns only pairs that count so much, and where these stand among themselves."""
     whole = partition_of(corpus, n_parts)
     for least, most in ((1, 1), (2, 2**62), (1, 2**62), (2, 2), (9, 9)):
-        found, chosen = partition_of(corpus, n_parts, least, most), np.flatnonzero(
-            (corpus.counts >= least) & (corpus.counts <= most)
-        )
+        chosen = np.flatnonzero((corpus.counts >= least) & (corpus.counts <= most))
+        found = partition_pairs(corpus, n_parts, chosen)
         assert found.ranges == whole.ranges
         for own, of_all in zip(found.columns, whole.columns, strict=True):
             pairs = np.arange(corpus.n_pairs)[of_all.pairs]
@@ -144,6 +144,8 @@ def test_some_pairs_are_cut_as_all_of_them_are(corpus, n_parts):
 def test_a_partition_is_made_once():
     corpus = simulated()
     assert partition_of(corpus, 3) is partition_of(corpus, 3) is not partition_of(simulated(), 3)
+    split = split_by_count(corpus, 1)
+    assert split.partition(3, True) is split_by_count(corpus, 1).partition(3, True) is not split.partition(3, False)
 
 
 def test_changes_of_all_copies_are_added_and_rounding_leaves_nothing_negative():

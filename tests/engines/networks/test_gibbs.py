@@ -217,7 +217,7 @@ def test_counts_stay_what_counting_afresh_gives(name):
     paths, owners = paths_of(network), owners_of(network, corpus)
     afresh = network_gibbs.State(state.places, *(np.zeros_like(array) for array in state[1:5]), state.alphas)
     network_gibbs.count_paths(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, network_gibbs.EVERY_COUNT, owners, paths.rest_at,
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.ones(corpus.n_pairs, bool), owners, paths.rest_at,
         paths.fixed, network_gibbs.laid_out(network).lanes, state.places, network_gibbs.Counts(*afresh[1:5]),
     )
     for kept, counted in zip(state, afresh, strict=True):

@@ -10,7 +10,7 @@ from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy
 
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
-from workbench.engines.lda.cgs import EVERY_COUNT
+from workbench.engines.lda.split import EVERY_COUNT, split_by_count
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import gibbs
 from workbench.kernels.simd.lanes import LANES, aligned_zeros, pad_topics, padded
@@ -28,7 +28,7 @@ def arrays_of(corpus, topics, n_topics, threshold=EVERY_COUNT):
         np.array(topics, np.uint16), aligned_zeros((corpus.n_documents, lanes), np.int32),
         aligned_zeros((corpus.n_words, lanes), np.int32), aligned_zeros((lanes,), np.int64),
     )
-    gibbs.count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *arrays)
+    gibbs.count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, corpus.counts <= threshold, *arrays)
     return arrays
 
 
@@ -41,7 +41,7 @@ def sweep(draw_topics, corpus, model, arrays, key):
 
 def sweep_beside(corpus, model, arrays, context, mean, threshold=EVERY_COUNT):
     """A sweep of the tokens up to the threshold beside a mean part, as `cgs` does one."""
-    return cgs.sweep(corpus, threshold, cgs.State(*arrays, model.alphas, model.beta), mean, context)
+    return cgs.sweep(corpus, split_by_count(corpus, threshold), cgs.State(*arrays, model.alphas, model.beta), mean, context)
 
 
 def uniforms_of(key):

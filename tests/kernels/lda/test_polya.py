@@ -93,7 +93,8 @@ def test_higher_derivatives_are_those_of_scipy(x):
 
 def occupied(counts, gamma, threshold=0):
     found = np.zeros((1, gamma.shape[1]))
-    polya.add_occupied(np.zeros(len(counts), np.int64), np.array(counts), threshold, gamma, gamma.shape[1], found)
+    counts = np.array(counts)
+    polya.add_occupied(np.zeros(len(counts), np.int64), counts, counts <= threshold, gamma, gamma.shape[1], found)
     return found[0]
 
 

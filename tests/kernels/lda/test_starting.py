@@ -20,7 +20,7 @@ def started(corpus, way, n_topics, threshold=0, keep=True, given=AT_RANDOM, seed
     n_kept = int(np.sum(corpus.counts > threshold)) if keep else 0
     kept, counts = np.zeros((n_kept, 16)), [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
     starting.start_responsibilities(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, way,
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, corpus.counts <= threshold, way,
         StepContext(seed, 0).key(RESPONSIBILITIES), *given, np.full(n_topics, 0.3), 0.2, n_topics, kept, *counts, np.zeros(16),
     )
     return kept, counts

@@ -26,6 +26,7 @@ from workbench.engines.hdp import posteriors, split_merge
 from workbench.engines.hdp.posteriors import MEAN, fixed, hyper_round, mean_priors, prior_of_tau, priors_of_counts
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
+from workbench.engines.lda.split import none_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.errors import Named
 from workbench.kernels.count_moments import count_documents, expected_log_joint
@@ -111,7 +112,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
         steps=0, n_moves=0, n_refused=0,
     )
     even = Priors(np.full(n_topics, alpha[MEAN] / n_topics), state.beta[MEAN] / n_words)
-    initialise(corpus, even, options, 0, context, warm_start, state.gamma, *state[:3])
+    initialise(corpus, even, options, none_sampled(corpus).sampled, context, warm_start, state.gamma, *state[:3])
     if options.moves_every:  # compiles what only a split needs, while no clock runs
         split_merge.share_out(corpus, state, split_merge.Move(split_merge.SPLIT, 0, 0), priors_of_counts(state), 0, 0)
     return settled(corpus, model, options, state, 0 if warm_start is None else ROUNDS_OF_A_START)
@@ -181,7 +182,8 @@ def recounted(corpus, state) -> tuple[State, np.ndarray]:
     """The same responsibilities with means and variances summed from them, and P0 (document, topic)."""
     for array in state[:6]:
         array[...] = 0.0
-    collapsed_vb.add_moments(corpus.indptr, corpus.words, corpus.counts, 0, state.gamma, *state[:6], state.n_topics)
+    sampled = none_sampled(corpus).sampled
+    collapsed_vb.add_moments(corpus.indptr, corpus.words, corpus.counts, sampled, state.gamma, *state[:6], state.n_topics)
     zero_dk = np.empty_like(state.mean_dk)
     count_some(corpus, state, zero_dk, 0, corpus.n_documents)
     return state, zero_dk

@@ -22,8 +22,9 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs
-from workbench.engines.lda.cgs import EVERY_COUNT, initial_topics
+from workbench.engines.lda.cgs import initial_topics
 from workbench.engines.lda.fold_in import by_gibbs
+from workbench.engines.lda.split import all_sampled
 from workbench.engines.memory import Memory, size, zeros
 from workbench.engines.options import NoOptions
 from workbench.kernels.hdp.gibbs import SMALLEST_WEIGHT, draw_tables, draw_tokens
@@ -65,7 +66,8 @@ def init(corpus, model, options, context, warm_start=None) -> State:
         *zeros(cgs.arrays(corpus, capacity)).values(), aligned_zeros((capacity,), np.float64), share, alpha, gamma, n_topics, 0,
     )
     state.topics[:] = initial_topics(corpus, priors, context.key(TOPICS), warm_start)
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, EVERY_COUNT, *state[:4])
+    sampled = all_sampled(corpus).sampled
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, *state[:4])
     state.weights[:n_topics] = share
     return draw_hyperparameters(corpus, model, state, context)
 

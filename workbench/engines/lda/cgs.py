@@ -16,8 +16,9 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
 from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, watched
-from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
+from workbench.engines.lda.partition import each_block, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
+from workbench.engines.lda.split import Split, all_sampled
 from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
 from workbench.errors import Named
 from workbench.kernels.dirichlet import draw_dirichlets
@@ -67,14 +68,14 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Every token in a topic drawn uniformly, or given the counts of another run."""
-    return initial_chain(corpus, model, EVERY_COUNT, context, 0, warm_start)
+    return initial_chain(corpus, model, all_sampled(corpus), context, 0, warm_start)
 
 
-def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -> State:
-    """Initial state of one chain, of the tokens of pairs that count at most the threshold."""
+def initial_chain(corpus, model, split: Split, context, chain=0, warm_start=None) -> State:
+    """Initial state of one chain, of the tokens of the sampled pairs."""
     state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *state[:4])
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, *state[:4])
     return state
 
 
@@ -105,13 +106,13 @@ def sweep_all(corpus, state, context, chain=0, n_parts=1, scan="auto") -> tuple[
     """One Gibbs sweep over every token; how many moved, and the order that was taken (see `scan`)."""
     if n_parts == 1 and by_words(corpus, state, scan):
         return sweep_words(corpus, state, context, chain), WORDS
-    return sweep(corpus, EVERY_COUNT, state, NO_MEAN, context, chain, n_parts), DOCUMENTS
+    return sweep(corpus, all_sampled(corpus), state, NO_MEAN, context, chain, n_parts), DOCUMENTS
 
 
-def sweep(corpus, threshold, state, mean, context, chain=0, n_parts=1) -> int:
-    """One Gibbs sweep over the tokens under the threshold; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
+def sweep(corpus, split, state, mean, context, chain=0, n_parts=1) -> int:
+    """One Gibbs sweep over the sampled tokens; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
-    partition = partition_of(corpus, n_parts, 1, threshold)
+    partition = split.partition(n_parts, sampled=True)
     mean_dk, mean_wk, *mean = mean
     n_wk = state.n_wk if mean_wk is None else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
 

@@ -23,7 +23,8 @@ from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, learnt, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
-from workbench.engines.lda.partition import EVERY_COUNT, each_block, idle_alone, partition_of, partition_option
+from workbench.engines.lda.partition import each_block, idle_alone, partition_option
+from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import counts, predict, samples
 from workbench.engines.memory import DOUBLE, Array, Memory, partition_bytes, size, topic_counts, word_major_bytes, zeros
 from workbench.kernels.count_moments import expected_log_joint
@@ -74,52 +75,51 @@ class Options:
 
 def init(corpus, model, options, context, warm_start=None, second_order=True) -> State:
     """Responsibilities of every pair, at random or from the counts of another run."""
-    return initial_mean(corpus, model, options, 0, context, warm_start, second_order)
+    return initial_mean(corpus, model, options, none_sampled(corpus), context, warm_start, second_order)
 
 
 def step(corpus, model, options, state, context):
     """Update the responsibilities of every pair once, in canonical order or block by block; then learn priors that are due."""
-    state, info = update(corpus, options, 0, state, NOTHING_SAMPLED, context)
+    state, info = update(corpus, options, none_sampled(corpus), state, NOTHING_SAMPLED, context)
     return learn(corpus, options, state, context, False, sufficient_statistics), info
 
 
-def arrays(corpus, model, options, threshold=0, second_order=True) -> dict[str, Array]:
+def arrays(corpus, model, options, n_averaged: int, second_order=True) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
     mean, variance = (topic_counts(name, corpus, model.n_topics) for name in ("mean", "var"))
     if not second_order:
         variance = {name: Array((0,) * len(array.shape)) for name, array in variance.items()}
-    n_variational = int(np.sum(corpus.counts > threshold))
-    return mean | variance | {"gamma": Array((n_variational, padded(model.n_topics)), STORED[options.precision])}
+    return mean | variance | {"gamma": Array((n_averaged, padded(model.n_topics)), STORED[options.precision])}
 
 
-def initial_mean(corpus, model, options, threshold, context, warm_start=None, second_order=True) -> State:
-    """Moments of the first responsibilities of the pairs that count more than the threshold."""
-    made = zeros(arrays(corpus, model, options, threshold, second_order))
+def initial_mean(corpus, model, options, split: Split, context, warm_start=None, second_order=True) -> State:
+    """Moments of the first responsibilities of the averaged pairs."""
+    made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
     state = State(**made, alpha=model.alphas, beta=model.beta)
-    initialise(corpus, model, options, threshold, context, warm_start, state.gamma, *state[:3])
-    return recounted(corpus, threshold, state)
+    initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
+    return recounted(corpus, split, state)
 
 
-def recounted(corpus, threshold, state) -> State:
+def recounted(corpus, split, state) -> State:
     """The same responsibilities with means and variances summed from them."""
     for array in state[:6]:
         array[...] = 0.0
-    add_moments(corpus.indptr, corpus.words, corpus.counts, threshold, state.gamma, *state.moments, len(state.alpha))
+    add_moments(corpus.indptr, corpus.words, corpus.counts, split.sampled, state.gamma, *state.moments, len(state.alpha))
     return state
 
 
-def recount_in_time(corpus, threshold, state, context) -> None:
+def recount_in_time(corpus, split, state, context) -> None:
     """Sums means and variances afresh in every fiftieth iteration, see `recounted`."""
     if context.step % RECOUNT_EVERY == 0:
-        recounted(corpus, threshold, state)
+        recounted(corpus, split, state)
 
 
-def update(corpus, options, threshold, state, sampled, context) -> tuple[State, dict]:
-    """One pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
+def update(corpus, options, split, state, sampled, context) -> tuple[State, dict]:
+    """One pass over the averaged pairs, given sampled counts (chain, row, topic), if any."""
     if not len(state.gamma):
         return state, {"updates": 0, "change": 0.0}
-    recount_in_time(corpus, threshold, state, context)
-    partition = partition_of(corpus, options.partition, threshold + 1, EVERY_COUNT)
+    recount_in_time(corpus, split, state, context)
+    partition = split.partition(options.partition, sampled=False)
     rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
     betas = np.full(corpus.n_words, state.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
@@ -137,28 +137,28 @@ def update(corpus, options, threshold, state, sampled, context) -> tuple[State, 
     return state, {"updates": len(state.gamma), "change": max(changes)}
 
 
-def entropy_of(corpus, threshold, state) -> float:
+def entropy_of(split, state) -> float:
     """Entropy of the responsibilities, nats."""
-    return weighted_entropy(corpus.counts[corpus.counts > threshold], state.gamma)
+    return weighted_entropy(split.averaged.counts, state.gamma)
 
 
 def watch(corpus, model, options, state) -> dict:
     alpha, beta, n_topics = state.alpha, state.beta, len(state.alpha)
-    joint, entropy = log_joint(*state[:3], pad_topics(alpha), beta, n_topics), entropy_of(corpus, 0, state)
+    joint, entropy = log_joint(*state[:3], pad_topics(alpha), beta, n_topics), entropy_of(none_sampled(corpus), state)
     betas = np.full(corpus.n_words, beta)
     expected = expected_log_joint(corpus, state.gamma, alpha, alpha.sum(), betas, corpus.n_words * beta)
     numbers = {"bound": joint + entropy, "collapsed_bound": expected + entropy, "n_k": state.mean_k[:n_topics]}
     return numbers | watched(options, state)
 
 
-def sufficient_statistics(corpus, state, of, threshold=0) -> SufficientStatistics:
+def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
     mean, variance = (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
     if not len(state.var_k):
         return SufficientStatistics(Counts(mean), Counts(state.mean_k[None]))
     occupied = np.zeros_like(mean)
     rows = corpus.documents if of == "alpha" else corpus.words
-    add_occupied(rows, corpus.counts, threshold, state.gamma, len(state.alpha), occupied)
+    add_occupied(rows, corpus.counts, (split or none_sampled(corpus)).sampled, state.gamma, len(state.alpha), occupied)
     with np.errstate(divide="ignore"):  # log 0 where a topic is certain to have a token
         occupied_k = -np.expm1(np.log1p(-np.minimum(occupied, 1.0)).sum(axis=0))
     return SufficientStatistics(
@@ -166,9 +166,9 @@ def sufficient_statistics(corpus, state, of, threshold=0) -> SufficientStatistic
     )
 
 
-def memory(corpus, model, options, threshold=0, second_order=True) -> Memory:
+def memory(corpus, model, options, n_averaged: int | None = None, second_order=True) -> Memory:
     """Bytes of the responsibilities, means and variances; of occupancies while priors are learnt."""
-    declared = arrays(corpus, model, options, threshold, second_order)
+    declared = arrays(corpus, model, options, corpus.n_pairs if n_averaged is None else n_averaged, second_order)
     learning = 3 * size(topic_counts("mean", corpus, model.n_topics)) if second_order and learnt(options) else 0
     indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition, declared["gamma"].shape[0])
     return Memory(size(declared), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))

@@ -17,18 +17,17 @@ import math
 from collections import namedtuple
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.interleaved import interleaved_pass
-from workbench.engines.lda.partition import EVERY_COUNT, idle_alone, partition_option
+from workbench.engines.lda.partition import idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
+from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, stacked, topic_counts
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_joint, predictive
@@ -133,21 +132,14 @@ def threshold_of(options) -> np.int64:
     return EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
 
 
-class Sampled(NamedTuple):
-    n_pairs: int
-    n_tokens: int
-
-
-@cached_by_corpus
-def sampled_of(corpus, threshold) -> Sampled:
-    """How many pairs and tokens of a corpus are sampled."""
-    counts = corpus.counts[corpus.counts <= threshold]
-    return Sampled(len(counts), int(counts.sum(dtype=np.int64)))
+def split_of(corpus, options) -> Split:
+    """The split by r."""
+    return split_by_count(corpus, threshold_of(options))
 
 
 def samples(corpus, options) -> bool:
     """Is any token of the corpus sampled?"""
-    return sampled_of(corpus, threshold_of(options)).n_pairs > 0
+    return split_of(corpus, options).n_sampled > 0
 
 
 def chains_of(corpus, options) -> int:
@@ -157,9 +149,13 @@ def chains_of(corpus, options) -> int:
 
 def init(corpus, model, options, context, warm_start=None, *, part=svb):
     """Initial state: responsibilities as in the variational engine, topics as in `cgs`."""
-    threshold = threshold_of(options)
-    chains = [cgs.initial_chain(corpus, model, threshold, context, s, warm_start) for s in range(chains_of(corpus, options))]
-    mean = part.initial_mean(corpus, model, options, threshold, context, warm_start)
+    return initial(corpus, model, options, split_of(corpus, options), chains_of(corpus, options), context, warm_start, part)
+
+
+def initial(corpus, model, options, split: Split, n_chains: int, context, warm_start, part):
+    """Initial state under a split."""
+    chains = [cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)]
+    mean = part.initial_mean(corpus, model, options, split, context, warm_start)
     state = SvbState if part is svb else CvbState
     drawn = map(stacked, list(zip(*chains, strict=True))[:4])
     return state(*mean[:-2], *drawn, *mean[-2:])
@@ -167,54 +163,60 @@ def init(corpus, model, options, context, warm_start=None, *, part=svb):
 
 def step(corpus, model, options, state, context, *, part=svb):
     """Draw the sampled tokens of every chain, update the variational pairs given all chains, learn priors that are due."""
-    threshold = threshold_of(options)
-    sampled = sampled_of(corpus, threshold)
-    n_sampled, mixed = sampled.n_tokens * len(state.topics), sampled.n_pairs < corpus.n_pairs
-    drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
-    if options.phases == "interleaved" and mixed:
-        n_moved, info = interleaved_pass(corpus, threshold, mean_part(state), chain_of(state, 0), drawn, context)
+    return step_under(corpus, options, split_of(corpus, options), state, context, part)
+
+
+def step_under(corpus, options, split: Split, state, context, part):
+    """`step` under a split."""
+    n_sampled, drawn = split.n_tokens * len(state.topics), (state.n_dk, state.n_wk, state.n_k[:, None])
+    if options.phases == "interleaved" and split.n_averaged:
+        n_moved, info = interleaved_pass(corpus, split, mean_part(state), chain_of(state, 0), drawn, context)
         scans = [DOCUMENTS]
     else:
-        swept = sweep_chains(corpus, options, state, context, mixed) if n_sampled else []
+        swept = sweep_chains(corpus, options, split, state, context) if n_sampled else []
         n_moved, scans = sum(n for n, _ in swept), [scan for _, scan in swept]
-        mean, info = part.update(corpus, options, threshold, mean_part(state), drawn, context)
+        mean, info = part.update(corpus, options, split, mean_part(state), drawn, context)
         state = type(state)(*mean[:-2], *state[-6:])
-    state = learn(corpus, options, state, context, n_sampled > 0, partial(sufficient_statistics, threshold=threshold))
+    state = learn(corpus, options, state, context, n_sampled > 0, partial(sufficient_statistics, split=split))
     info["updates"] = n_sampled + info["updates"] * len(state.topics)
     if not n_sampled:
         return state, info | {"moved": math.nan, "scan": math.nan}
     return state, info | {"moved": n_moved / n_sampled, "scan": sum(scans) / len(scans)}
 
 
-def sweep_chains(corpus, options, state, context, mixed: bool) -> list[tuple[int, int]]:
-    """Draws the sampled tokens of every chain, as `cgs` does unless some pairs are variational (``mixed``).
+def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[int, int]]:
+    """Draws the sampled tokens of every chain, as `cgs` does where all are sampled.
 
     Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
     """
-    threshold = threshold_of(options)
     fixed = state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
     each = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
     def sweep(s, interrupt):
         chain, own = chain_of(state, s), each._replace(interrupt=interrupt)
-        if not mixed:
+        if not split.n_averaged:
             return cgs.sweep_all(corpus, chain, own, s, options.partition)
-        return cgs.sweep(corpus, threshold, chain, fixed, own, s, options.partition), DOCUMENTS
+        return cgs.sweep(corpus, split, chain, fixed, own, s, options.partition), DOCUMENTS
 
     return each_task([partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt)
 
 
 def entropy_of(corpus, options, state) -> float:
     """Entropy of the responsibilities, nats."""
-    return part_of(state).entropy_of(corpus, threshold_of(options), mean_part(state))
+    return part_of(state).entropy_of(split_of(corpus, options), mean_part(state))
 
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
+    return watch_under(options, split_of(corpus, options), state)
+
+
+def watch_under(options, split: Split, state) -> dict:
+    """`watch` under a split."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     joints = [log_joint(*totals(state, s), alpha, state.beta, n_topics) for s in range(len(state.topics))]
-    objective, n_k = float(np.mean(joints)) + entropy_of(corpus, options, state), state.mean_k + state.n_k[0]
-    return {"objective": objective, "n_k": n_k[:n_topics]} | watched(options, state)
+    entropy, n_k = part_of(state).entropy_of(split, mean_part(state)), state.mean_k + state.n_k[0]
+    return {"objective": float(np.mean(joints)) + entropy, "n_k": n_k[:n_topics]} | watched(options, state)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -232,13 +234,13 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
 
 
-def sufficient_statistics(corpus, state, of, threshold) -> SufficientStatistics:
+def sufficient_statistics(corpus, state, of, split) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: counts of the variational part, and those sampled in each chain."""
-    sampled, n_sampled = cgs.sufficient_statistics(corpus, state, of), sampled_of(corpus, threshold).n_pairs
-    if n_sampled == corpus.n_pairs:
+    sampled = cgs.sufficient_statistics(corpus, state, of)
+    if not split.n_averaged:
         return sampled
-    expected = part_of(state).sufficient_statistics(corpus, mean_part(state), of, threshold)
-    if not n_sampled:
+    expected = part_of(state).sufficient_statistics(corpus, mean_part(state), of, split)
+    if not split.n_sampled:
         return expected
     return SufficientStatistics(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
 
@@ -249,15 +251,15 @@ def memory(corpus, model, options, *, part=svb) -> Memory:
     Several chains are there twice at the start, when the pairs are not yet parted. Hybrids have no collapsed bound, which
     takes words in order.
     """
-    threshold, chains = threshold_of(options), chains_of(corpus, options)
+    split, chains = split_of(corpus, options), chains_of(corpus, options)
     look = size(topic_counts("mean", corpus, model.n_topics))
-    mean, sampled = part.memory(corpus, model, options, threshold), cgs.memory(corpus, model, options)
-    state, n_sampled = mean.state + chains * sampled.state, sampled_of(corpus, threshold).n_pairs
+    mean, sampled = part.memory(corpus, model, options, split.n_averaged), cgs.memory(corpus, model, options)
+    state, n_sampled = mean.state + chains * sampled.state, split.n_sampled
     start = (chains if chains > 1 else 0) * sampled.state + corpus.n_tokens * np.dtype(np.uint16).itemsize
-    if n_sampled == corpus.n_pairs:
+    if not split.n_averaged:
         return sampled._replace(state=state, step=max(chains * sampled.step, start), look=look)
     of_pairs = partial(partition_bytes, corpus, options.partition)
-    indices = of_pairs(n_sampled) + (mean.indices if part is svb else of_pairs(corpus.n_pairs - n_sampled))
+    indices = of_pairs(n_sampled) + (mean.indices if part is svb else of_pairs(split.n_averaged))
     sweep = chains * corpus.n_words * padded(model.n_topics) * DOUBLE if n_sampled else 0
     return Memory(state, indices, max(mean.step, sweep, start - indices), look)
 

@@ -7,7 +7,7 @@ distribution of the sampled topics z is proportional to exp L(m + c(z)), and wit
 
 H(Q^VB) is the entropy of the responsibilities (`hybrid.entropy_of`). Z' is a sum over K^n assignments:
 `exact` enumerates it, `ais` estimates it, `bracket` encloses it with Gibbs samples. Each takes the corpus, the
-threshold (the largest count that is sampled), the state of a hybrid and that entropy; nothing is written to
+split (which pairs are sampled), the state of a hybrid and that entropy; nothing is written to
 the state. With `cvb-cgs` and `cvb0-cgs` B is a valid bound too, but not what their updates raise.
 """
 
@@ -20,7 +20,8 @@ import numpy as np
 
 from workbench.engines.engine import StepContext, never_interrupted
 from workbench.engines.lda import cgs
-from workbench.engines.lda.hybrid import chain_of, sampled_of
+from workbench.engines.lda.hybrid import chain_of
+from workbench.engines.lda.split import Split
 from workbench.engines.memory import zeros
 from workbench.kernels.lda import annealing
 from workbench.kernels.lda.log_joint import log_joint
@@ -54,7 +55,7 @@ class Bracket(NamedTuple):
     high: float
 
 
-def exact(corpus, threshold, state, entropy: float) -> float:
+def exact(corpus, split: Split, state, entropy: float) -> float:
     """B by enumeration of every assignment.
 
     Raises
@@ -62,13 +63,12 @@ def exact(corpus, threshold, state, entropy: float) -> float:
     OptionError
         Above 2**16 assignments.
     """
-    n_sampled = sampled_of(corpus, threshold).n_tokens
-    if n_sampled * math.log(len(state.alpha)) > math.log(MOST_STATES) + 1e-9:
+    if split.n_tokens * math.log(len(state.alpha)) > math.log(MOST_STATES) + 1e-9:
         raise OptionError(
-            f"method exact enumerates at most {MOST_STATES:,} assignments; {n_sampled:,} sampled tokens in "
+            f"method exact enumerates at most {MOST_STATES:,} assignments; {split.n_tokens:,} sampled tokens in "
             f"{len(state.alpha)} topics have more; use ais or bracket"
         )
-    copies = np.where(corpus.counts <= threshold, corpus.counts, 0)
+    copies = np.where(split.sampled, corpus.counts, 0)
     log_sum = annealing.log_sum_of_assignments(
         np.repeat(corpus.documents, copies), np.repeat(corpus.words, copies), *state[:3], pad_topics(state.alpha),
         state.beta, len(state.alpha),
@@ -77,7 +77,7 @@ def exact(corpus, threshold, state, entropy: float) -> float:
 
 
 def ais(
-    corpus, threshold, state, entropy: float, context: StepContext, n_runs: int = 4, n_temperatures: int = 500,
+    corpus, split: Split, state, entropy: float, context: StepContext, n_runs: int = 4, n_temperatures: int = 500,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Annealed:
     """B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
@@ -93,7 +93,7 @@ def ais(
     log_weights = np.full(n_runs, entropy + _log_joint_of_means(state))
     for first in range(0, n_runs, context.n_threads):
         runs = [
-            _anneal(corpus, threshold, state, context, powers, run)
+            _anneal(corpus, split, state, context, powers, run)
             for run in range(first, min(first + context.n_threads, n_runs))
         ]
         each = [(i, i + 1) for i in range(len(runs))]
@@ -105,11 +105,11 @@ def ais(
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
 
 
-def _anneal(corpus, threshold, state, context, powers, run):
+def _anneal(corpus, split, state, context, powers, run):
     """Yields what each step from one power to the next adds to the log weight of one run."""
     mean_dk, mean_wk, mean_k = mean = state[:3]
     alpha, beta, n_topics, lanes = pad_topics(state.alpha), state.beta, len(state.alpha), mean_dk.shape[1]
-    tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold
+    tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled
     _, _, n_wk, n_k = sampled = tuple(zeros(cgs.arrays(corpus, n_topics)).values())
     word_powers = np.zeros(mean_wk.shape)
     interrupt = context.interrupt if context.n_threads == 1 else never_interrupted  # it is called in the main thread alone
@@ -134,7 +134,7 @@ def _anneal(corpus, threshold, state, context, powers, run):
 
 
 def bracket(
-    corpus, threshold, state, entropy: float, context: StepContext, n_sweeps: int = 100, burn_in: int = 20,
+    corpus, split: Split, state, entropy: float, context: StepContext, n_sweeps: int = 100, burn_in: int = 20,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Bracket:
     """Ends of an interval that holds B, from ordinary Gibbs sweeps that start at the first chain of the state.
@@ -153,9 +153,9 @@ def bracket(
     """
     alpha, n_topics, lanes = pad_topics(state.alpha), len(state.alpha), state.mean_dk.shape[1]
     sampled = tuple(array.copy() for array in chain_of(state, 0)[:4])
-    copies = np.where(corpus.counts <= threshold, corpus.counts, 0).astype(np.int64)
+    copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
     sampled_before = np.cumsum(copies) - copies
-    marginals = np.zeros((sampled_of(corpus, threshold).n_tokens, n_topics), np.float32)
+    marginals = np.zeros((split.n_tokens, n_topics), np.float32)
     joint, entropies = 0.0, 0.0
     for step in range(burn_in + n_sweeps):
         key = context._replace(step=step).key(ANNEALING)
@@ -164,7 +164,7 @@ def bracket(
 
         def work(first, last, key=key):
             return annealing.draw_and_weigh(
-                first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *sampled,
+                first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, *sampled,
                 *state[:3], alpha, state.beta, n_topics, key, sampled_before, marginals,
             )
 
@@ -178,9 +178,9 @@ def bracket(
     return Bracket(float(low), float(max(low, high)))  # below low only by the rounding of float32
 
 
-def bracket_bytes(corpus, threshold, state) -> int:
+def bracket_bytes(split: Split, state) -> int:
     """Memory of the marginals that `bracket` keeps."""
-    return 4 * sampled_of(corpus, threshold).n_tokens * len(state.alpha)
+    return 4 * split.n_tokens * len(state.alpha)
 
 
 def _log_joint_of_means(state) -> float:

@@ -17,13 +17,13 @@ def init_option(default: str = "dirichlet"):
     )
 
 
-def initialise(corpus, model, options, threshold, context, warm_start, gamma, mean_dk, mean_wk, mean_k) -> None:
-    """Fills zeroed expected counts, and gamma if it has rows, with the first responsibilities.
+def initialise(corpus, model, options, sampled, context, warm_start, gamma, mean_dk, mean_wk, mean_k) -> None:
+    """Fills zeroed expected counts, and gamma if it has rows, with the first responsibilities of the pairs not ``sampled``.
 
     ``model`` is what has alphas, beta and n_topics: an LDA, or the priors of another model.
     """
     start_responsibilities(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, WAYS.index(options.init),
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, WAYS.index(options.init),
         context.key(RESPONSIBILITIES), *(AT_RANDOM if warm_start is None else (*warm_start.rows, warm_start.topics)),
         model.alphas, model.beta, model.n_topics, gamma, mean_dk, mean_wk, mean_k, np.zeros(len(mean_k)),
     )

@@ -6,7 +6,7 @@ updated as in `svb` or `cvb`, and every pair sees the counts that the pairs befo
 
 import numpy as np
 
-from workbench.engines.lda import cvb, svb
+from workbench.engines.lda import cvb
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
 from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
@@ -15,23 +15,23 @@ from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import GIBBS
 
 
-def interleaved_pass(corpus, threshold, mean, chain, drawn, context) -> tuple[int, dict]:
+def interleaved_pass(corpus, split, mean, chain, drawn, context) -> tuple[int, dict]:
     """One canonical pass over all pairs, each by its own rule; returns how many tokens moved, and the numbers of the pass.
 
     mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
     (chain, …) arrays.
     """
-    variational_before, collapsed = svb.count_before(corpus, threshold), isinstance(mean, cvb.State)
+    collapsed = isinstance(mean, cvb.State)
     if collapsed:
-        cvb.recount_in_time(corpus, threshold, mean, context)
+        cvb.recount_in_time(corpus, split, mean, context)
     moments = mean.moments if collapsed else (*mean[:3], None, None, None)
     alpha, n_topics, key = pad_topics(mean.alpha), len(mean.alpha), context.key(GIBBS)
     workspace = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
 
     def work(first, last):
         return visit_in_order(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, *chain[:4],
-            variational_before, mean.gamma, *moments, *drawn, alpha, mean.beta, n_topics, key, collapsed, workspace,
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, *chain[:4],
+            split.rows, mean.gamma, *moments, *drawn, alpha, mean.beta, n_topics, key, collapsed, workspace,
         )
 
     found = each_slice(work, slice_bounds(corpus.indptr, len(mean.mean_k)), 1, context.interrupt)
@@ -41,11 +41,11 @@ def interleaved_pass(corpus, threshold, mean, chain, drawn, context) -> tuple[in
 
 @kernel
 def visit_in_order(
-    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k,
+    first, last, indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k,
     variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
     alpha, beta, n_topics, key, collapsed, workspace,
 ):
-    """Pairs of documents first..last in canonical order: sampled up to the threshold, updated above it.
+    """Pairs of documents first..last in canonical order: drawn where they are sampled, else updated.
 
     Returns how many tokens moved and the largest change of gamma (`collapsed` only).
     """
@@ -56,7 +56,7 @@ def visit_in_order(
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
             w = words[pair]
-            if counts[pair] <= threshold:
+            if sampled[pair]:
                 n_moved += draw_pair(
                     tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
                     alpha, beta, words_beta, inverse, cumulative, ends,

@@ -22,8 +22,6 @@ from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
 from workbench.models.options import option
 
-EVERY_COUNT = np.int64(2**62)
-"""The threshold under which every pair lies."""
 MOST_PARTS = 64
 """Blocks beyond this many at once no machine has threads for, and each would be small."""
 
@@ -58,15 +56,19 @@ def idle_alone(what: str) -> str:
 
 
 @cached_by_corpus
-def partition_of(corpus, n_parts: int, least: int = 1, most: int = EVERY_COUNT) -> Partition:
-    """The partition into P x P blocks of the pairs of a corpus that count at least and at most so much.
-
-    Ranges and sets have about equal numbers of tokens of the whole corpus. One block of all pairs has the corpus's own arrays.
-    """
-    pairs = np.flatnonzero((corpus.counts >= least) & (corpus.counts <= most))
-    if n_parts == 1 and len(pairs) == corpus.n_pairs:
+def partition_of(corpus, n_parts: int) -> Partition:
+    """The partition into P x P blocks of all pairs of a corpus. One block has the corpus's own arrays."""
+    if n_parts == 1:
         whole = Columns(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None))
         return Partition([(0, corpus.n_documents)], [whole])
+    return partition_pairs(corpus, n_parts, np.arange(corpus.n_pairs))
+
+
+def partition_pairs(corpus, n_parts: int, pairs: np.ndarray) -> Partition:
+    """The partition into P x P blocks of the given pairs of a corpus, in order.
+
+    Ranges and sets have about equal numbers of tokens of the whole corpus.
+    """
     before = corpus.tokens_before[corpus.indptr]
     middles = (before[:-1] + before[1:]) / 2
     ends = np.searchsorted(middles, np.arange(1, n_parts) * (corpus.n_tokens / n_parts)).tolist()

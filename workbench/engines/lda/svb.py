@@ -16,14 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_blocks
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
+from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
 from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
@@ -60,36 +59,36 @@ class Options(OwnOptions):
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Responsibilities of every pair, at random or from the counts of another run."""
-    return initial_mean(corpus, model, options, 0, context, warm_start)
+    return initial_mean(corpus, model, options, none_sampled(corpus), context, warm_start)
 
 
 def step(corpus, model, options, state, context):
     """Update the responsibilities of every pair once, then learn priors that are due."""
-    state, info = update(corpus, options, 0, state, NOTHING_SAMPLED, context)
+    state, info = update(corpus, options, none_sampled(corpus), state, NOTHING_SAMPLED, context)
     return learn(corpus, options, state, context, False, sufficient_statistics), info
 
 
-def arrays(corpus, model, options, threshold=0) -> dict[str, Array]:
+def arrays(corpus, model, options, n_averaged: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, priors excepted; responsibilities only in the sequential schedule."""
-    n_kept = int(np.sum(corpus.counts > threshold)) if options.schedule == "sequential" else 0
+    n_kept = n_averaged if options.schedule == "sequential" else 0
     return topic_counts("mean", corpus, model.n_topics) | {"gamma": Array((n_kept, padded(model.n_topics)))}
 
 
-def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
-    """Expected counts of the first responsibilities of the pairs that count more than the threshold."""
-    entropy = np.nan if np.any(corpus.counts > threshold) else 0.0
-    state = State(**zeros(arrays(corpus, model, options, threshold)), entropy=entropy, alpha=model.alphas, beta=model.beta)
-    initialise(corpus, model, options, threshold, context, warm_start, state.gamma, *state[:3])
+def initial_mean(corpus, model, options, split: Split, context, warm_start=None) -> State:
+    """Expected counts of the first responsibilities of the averaged pairs."""
+    made, entropy = zeros(arrays(corpus, model, options, split.n_averaged)), np.nan if split.n_averaged else 0.0
+    state = State(**made, entropy=entropy, alpha=model.alphas, beta=model.beta)
+    initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
     return state
 
 
-def update(corpus, options, threshold, state, sampled, context) -> tuple[State, dict]:
-    """One variational pass over the pairs above the threshold, given sampled counts (chain, row, topic), if any."""
-    part = pairs_above(corpus, threshold)
+def update(corpus, options, split, state, sampled, context) -> tuple[State, dict]:
+    """One variational pass over the averaged pairs, given sampled counts (chain, row, topic), if any."""
+    part = split.averaged
     if part.n_pairs and options.schedule == "parallel":
         state = state._replace(entropy=update_in_parallel(part, state, sampled, context))
     elif part.n_pairs:
-        update_sequentially(corpus, threshold, state, sampled, context)
+        update_sequentially(corpus, split, state, sampled, context)
     return state, {"updates": part.n_pairs}
 
 
@@ -97,18 +96,6 @@ BY_LOGS = 1000
 """Pairs that are counted by their logs between two calls of `interrupt`."""
 IDLE = {"parallel": None, "sequential": "pairs are updated one after another; schedule=parallel is not so"}
 """Why an update uses one thread alone, by schedule."""
-
-
-def pairs_above(corpus, threshold) -> Corpus:
-    """The pairs that count more than the threshold, as a corpus."""
-    return corpus if threshold < 1 else _pairs_above(corpus, threshold)
-
-
-@cached_by_corpus
-def _pairs_above(corpus, threshold) -> Corpus:
-    above = corpus.counts > threshold
-    indptr = np.concatenate([[0], np.cumsum(above)])[corpus.indptr]
-    return corpus.with_pairs(indptr, corpus.words[above], corpus.counts[above])
 
 
 def update_in_parallel(corpus, state, sampled, context, point=False) -> Entropy:
@@ -142,36 +129,30 @@ def update_in_parallel(corpus, state, sampled, context, point=False) -> Entropy:
     return Entropy(corpus, mean, workspace, n_topics)
 
 
-def update_sequentially(corpus, threshold, state, sampled, context) -> None:
+def update_sequentially(corpus, split, state, sampled, context) -> None:
     """Update of pair after pair in canonical order; the expected counts follow each pair."""
-    variational_before, alpha = count_before(corpus, threshold), pad_topics(state.alpha, 1.0)
+    alpha = pad_topics(state.alpha, 1.0)
 
     def work(first, last):
         update_in_order(
-            first, last, corpus.indptr, corpus.words, corpus.counts, threshold, variational_before, state.gamma,
+            first, last, corpus.indptr, corpus.words, corpus.counts, split.sampled, split.rows, state.gamma,
             *state[:3], *sampled, alpha, state.beta, len(state.alpha),
         )
 
     each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
 
 
-def count_before(corpus, threshold) -> np.ndarray:
-    """(pair,) int64: how many variational pairs stand before each pair, its row of gamma."""
-    variational = corpus.counts > threshold
-    return np.cumsum(variational) - variational
-
-
-def entropy_of(corpus, threshold, state) -> float:
+def entropy_of(split, state) -> float:
     """Entropy of the responsibilities, nats; NaN before the first parallel update."""
     if not len(state.gamma):
         return float(state.entropy)
-    return weighted_entropy(corpus.counts[corpus.counts > threshold], state.gamma)
+    return weighted_entropy(split.averaged.counts, state.gamma)
 
 
 def watch(corpus, model, options, state) -> dict:
     n_topics = len(state.alpha)
     joint = log_joint(*state[:3], pad_topics(state.alpha), state.beta, n_topics)
-    return {"bound": joint + entropy_of(corpus, 0, state), "n_k": state.mean_k[:n_topics]} | watched(options, state)
+    return {"bound": joint + entropy_of(none_sampled(corpus), state), "n_k": state.mean_k[:n_topics]} | watched(options, state)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -184,7 +165,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
-def sufficient_statistics(corpus, state, of, threshold=0) -> SufficientStatistics:
+def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
     """Sufficient statistics of alpha or of beta: the expected counts."""
     return SufficientStatistics(Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None]))
 
@@ -193,13 +174,14 @@ def samples(corpus, options) -> bool:
     return False
 
 
-def memory(corpus, model, options, threshold=0) -> Memory:
+def memory(corpus, model, options, n_averaged: int | None = None) -> Memory:
     """Bytes of the state, and of the parallel schedule's workspace or the sequential one's indices of pairs."""
-    state, n_variational = size(arrays(corpus, model, options, threshold)), int(np.sum(corpus.counts > threshold))
-    if not n_variational:
+    n_averaged = corpus.n_pairs if n_averaged is None else n_averaged
+    state = size(arrays(corpus, model, options, n_averaged))
+    if not n_averaged:
         return Memory(state)
     if options.schedule == "parallel":
-        return in_parallel(corpus, state, n_variational)
+        return in_parallel(corpus, state, n_averaged)
     return Memory(state, step=2 * corpus.n_pairs * DOUBLE)
 
 

@@ -26,6 +26,7 @@ from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.likelihoods import Dirichlet
+from workbench.engines.lda.split import none_sampled
 from workbench.engines.lda.svb import counts, in_parallel, predict, samples, sufficient_statistics, update_in_parallel
 from workbench.engines.memory import DOUBLE, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.kernels.lda.document_vb import fit_documents
@@ -59,7 +60,8 @@ class Options:
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics from responsibilities at random or from another run; documents even, or as in that run."""
     state = State(**zeros(topic_counts("mean", corpus, model.n_topics)), entropy=math.nan, alpha=model.alphas, beta=model.beta)
-    initialise(corpus, model, options, 0, context, warm_start, np.zeros((0, len(state.mean_k))), *state[:3])
+    none_kept = np.zeros((0, len(state.mean_k)))
+    initialise(corpus, model, options, none_sampled(corpus).sampled, context, warm_start, none_kept, *state[:3])
     if warm_start is None:
         spread_evenly(corpus, state)
     return state

@@ -20,6 +20,7 @@ from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
 from workbench.engines.lda.initial_responsibilities import init_option
+from workbench.engines.lda.split import none_sampled
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.compiled import compile_network, count_arrays, counts_of, initial_alphas, owners_of, watched
@@ -79,7 +80,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)
     state = State(**zeros(arrays(corpus, model, options)), alphas=alphas)
     initialise_rows(
-        corpus, model.n_topics, alphas, options, 0, context, warm_start, of_rows,
+        corpus, model.n_topics, alphas, options, none_sampled(corpus).sampled, context, warm_start, of_rows,
         np.zeros((corpus.n_documents, lanes)), state.n_wk, state.n_k,
     )
     spread_over_paths(

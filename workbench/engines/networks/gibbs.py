@@ -15,7 +15,7 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda.cgs import samples
-from workbench.engines.lda.partition import EVERY_COUNT
+from workbench.engines.lda.split import Split, all_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks import weights
 from workbench.engines.networks.compiled import compile_network, count_arrays, counts_of, initial_alphas, owners_of, watched
@@ -69,16 +69,16 @@ def arrays(corpus, paths) -> dict[str, Array]:
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Every token on a path drawn uniformly, or given the counts of another run."""
-    return initial_chain(corpus, check(model), EVERY_COUNT, context, 0, warm_start)
+    return initial_chain(corpus, check(model), all_sampled(corpus), context, 0, warm_start)
 
 
-def initial_chain(corpus, model, threshold, context, chain=0, warm_start=None) -> State:
-    """Initial state of one chain, of the tokens of pairs that count at most the threshold."""
+def initial_chain(corpus, model, split: Split, context, chain=0, warm_start=None) -> State:
+    """Initial state of one chain, of the tokens of the sampled pairs."""
     paths, owners = paths_of(model), owners_of(model, corpus)
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
     state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
     count_paths(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, owners, paths.rest_at, paths.fixed,
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, owners, paths.rest_at, paths.fixed,
         laid_out(model).lanes, state.places, Counts(*state[1:5]),
     )
     return state
@@ -110,14 +110,14 @@ def initial_places(corpus, model, key, warm_start) -> np.ndarray:
 
 def step(corpus, model, options, state, context):
     """Draw every token's path once, in canonical order; then learn priors that are due."""
-    n_moved = sweep(corpus, model, EVERY_COUNT, state, None, context)
+    n_moved = sweep(corpus, model, all_sampled(corpus), state, None, context)
     if learns(model, options, context.step):
         state = state._replace(alphas=learnt_alphas(model, state.alphas, state, sampled=True))
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def sweep(corpus, model, threshold, state, mean, context, chain=0) -> int:
-    """One Gibbs sweep over the tokens under the threshold, beside expected counts if any (`Counts`); how many moved."""
+def sweep(corpus, model, split, state, mean, context, chain=0) -> int:
+    """One Gibbs sweep over the sampled tokens, beside expected counts if any (`Counts`); how many moved."""
     paths, owners, laid = paths_of(model), owners_of(model, corpus), laid_out(model)
     drawn = Counts(*state[1:5])
     whole = drawn if mean is None else Counts(*(m + n for m, n in zip(mean, drawn, strict=True)))
@@ -128,7 +128,7 @@ def sweep(corpus, model, threshold, state, mean, context, chain=0) -> int:
     for first, last in slice_bounds(corpus.indptr, paths.n_leaves * most_owners):
         context.interrupt()
         n_moved += draw_paths(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, threshold, owners, laid.shape,
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, owners, laid.shape,
             shares(paths), laid.lanes, laid.bands, numbers, whole.n_own, state.places, scratch, *keys,
         )
     whole.n_rest[...] = numbers.tally[paths.rest_at :]
@@ -143,8 +143,8 @@ def watch(corpus, model, options, state) -> dict:
     return {"log_joint": joint + log_known(corpus, model, state)} | watched(paths_of(model), state.n_k, state.alphas)
 
 
-def log_known(corpus, model, state, threshold=EVERY_COUNT) -> float:
-    """Log probability of sampled paths under observed tables, of tokens of pairs that count at most the threshold, nats."""
+def log_known(corpus, model, state, split: Split | None = None) -> float:
+    """Log probability of the paths of sampled tokens (by default of all) under observed tables, nats."""
     paths, lanes = paths_of(model), laid_out(model).lanes
     priors = compile_network(model, state.alphas, corpus.n_words).priors
     if not priors.known.any():
@@ -153,7 +153,7 @@ def log_known(corpus, model, state, threshold=EVERY_COUNT) -> float:
     slot, lane = np.divmod(state.places, paths.n_lanes)
     at = lanes.factors[lane] + owners.ids[owners.indptr[documents] + slot][:, None] * lanes.factor_strides[lane]
     of_rest = np.maximum(at - paths.rest_at, 0)
-    drawn = np.repeat(corpus.counts <= threshold, corpus.counts)[:, None]
+    drawn = np.repeat((split or all_sampled(corpus)).sampled, corpus.counts)[:, None]
     return float(np.log(priors.rest[of_rest[drawn & (at >= paths.rest_at) & priors.known[of_rest]]]).sum())
 
 
@@ -163,9 +163,9 @@ def rows_of_tokens(model, state) -> np.ndarray:
     return lanes.leaf[state.places % len(lanes.leaf)]
 
 
-def rows_of_documents(corpus, model, state, threshold=EVERY_COUNT) -> np.ndarray:
-    """(document, R) tokens of pairs that count at most the threshold, by the row of the last level that they came from."""
-    n_leaves, drawn = paths_of(model).n_leaves, np.repeat(corpus.counts <= threshold, corpus.counts)
+def rows_of_documents(corpus, model, state, split: Split | None = None) -> np.ndarray:
+    """(document, R) sampled tokens (by default all) by the row of the last level that they came from."""
+    n_leaves, drawn = paths_of(model).n_leaves, np.repeat((split or all_sampled(corpus)).sampled, corpus.counts)
     documents = np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
     places = (documents * n_leaves + rows_of_tokens(model, state))[drawn]
     return np.bincount(places, minlength=corpus.n_documents * n_leaves).reshape(corpus.n_documents, n_leaves)

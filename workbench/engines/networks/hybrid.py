@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.lda.hybrid import chains_of, n_chains_option, r_option, sampled_of, samples, threshold_of
-from workbench.engines.lda.svb import pairs_above
+from workbench.engines.lda.hybrid import chains_of, n_chains_option, r_option, samples, split_of
 from workbench.engines.memory import DOUBLE, Memory, stacked
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
@@ -77,10 +76,10 @@ class Options(Learning, OwnOptions):
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each of its own pairs."""
-    threshold = threshold_of(options)
-    mean = network_vb.initial_mean(corpus, network_gibbs.check(model), options, threshold, context, warm_start)
+    split = split_of(corpus, options)
+    mean = network_vb.initial_mean(corpus, network_gibbs.check(model), options, split, context, warm_start)
     chains = [
-        network_gibbs.initial_chain(corpus, model, threshold, context, s, warm_start)[:5]
+        network_gibbs.initial_chain(corpus, model, split, context, s, warm_start)[:5]
         for s in range(chains_of(corpus, options))
     ]
     return State(*mean[:5], mean.entropy, *map(stacked, zip(*chains, strict=True)), mean.alphas)
@@ -88,8 +87,8 @@ def init(corpus, model, options, context, warm_start=None) -> State:
 
 def step(corpus, model, options, state, context):
     """Draw the sampled tokens of every chain, then update the variational pairs given all chains; learn priors that are due."""
-    threshold = threshold_of(options)
-    n_sampled, part = sampled_of(corpus, threshold).n_tokens * len(state.places), pairs_above(corpus, threshold)
+    split = split_of(corpus, options)
+    n_sampled, part = split.n_tokens * len(state.places), split.averaged
     n_moved = sum(sweep_chains(corpus, model, options, state, context)) if n_sampled else 0
     n_visited = 0
     if part.n_pairs:
@@ -108,23 +107,23 @@ def step(corpus, model, options, state, context):
 
 def sweep_chains(corpus, model, options, state, context) -> list[int]:
     """Draws the sampled tokens of every chain, beside the expected counts; how many moved in each."""
-    threshold, mean = threshold_of(options), None
-    if sampled_of(corpus, threshold).n_pairs < corpus.n_pairs:
+    split, mean = split_of(corpus, options), None
+    if split.n_averaged:
         known = compile_network(model, state.alphas, corpus.n_words).priors.known
         mean = Counts(state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k)
 
     def sweep(s, interrupt):
-        return network_gibbs.sweep(corpus, model, threshold, chain_of(state, s), mean, context._replace(interrupt=interrupt), s)
+        return network_gibbs.sweep(corpus, model, split, chain_of(state, s), mean, context._replace(interrupt=interrupt), s)
 
     return each_task([partial(sweep, s) for s in range(len(state.places))], context.n_threads, context.interrupt)
 
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
-    compiled, threshold = compile_network(model, state.alphas, corpus.n_words), threshold_of(options)
+    compiled, split = compile_network(model, state.alphas, corpus.n_words), split_of(corpus, options)
     joints = [
         network_vb.log_joint(compiled, corpus, totals(state, s))
-        + network_gibbs.log_known(corpus, model, chain_of(state, s), threshold) for s in range(len(state.places))
+        + network_gibbs.log_known(corpus, model, chain_of(state, s), split) for s in range(len(state.places))
     ]
     objective = float(np.mean(joints)) + state.entropy
     return {"objective": objective} | watched(compiled.paths, state.mean_k + state.n_k[0], state.alphas)
@@ -132,7 +131,7 @@ def watch(corpus, model, options, state) -> dict:
 
 def counts(corpus, model, options, state) -> dict:
     """Expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
-    n_dr = state.mean_dr + network_gibbs.rows_of_documents(corpus, model, chain_of(state, 0), threshold_of(options))
+    n_dr = state.mean_dr + network_gibbs.rows_of_documents(corpus, model, chain_of(state, 0), split_of(corpus, options))
     return counts_of(paths_of(model), totals(state, 0), n_dr)
 
 

@@ -27,6 +27,7 @@ from scipy.special import xlogy
 from workbench.engines.engine import Engine
 from workbench.engines.lda.factored import workspace_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
+from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.compiled import compile_network, count_arrays, counts_of, initial_alphas, owners_of, watched
@@ -86,7 +87,7 @@ def with_points(network: Network) -> Network:
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Rows of the last level at random for each pair, or from another run; levels above them at random by document."""
-    return initial_mean(corpus, check(model), options, 0, context, warm_start)
+    return initial_mean(corpus, check(model), options, none_sampled(corpus), context, warm_start)
 
 
 def arrays(corpus, paths) -> dict[str, Array]:
@@ -94,16 +95,16 @@ def arrays(corpus, paths) -> dict[str, Array]:
     return count_arrays(paths, corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
 
 
-def initial_mean(corpus, model, options, threshold, context, warm_start=None) -> State:
-    """Expected counts of the pairs that count more than the threshold."""
+def initial_mean(corpus, model, options, split: Split, context, warm_start=None) -> State:
+    """Expected counts of the averaged pairs."""
     alphas = initial_alphas(model)
     compiled, owners = compile_network(model, alphas, corpus.n_words), owners_of(model, corpus)
     paths, lanes = compiled.paths, compiled.paths.n_leaves
-    entropy = math.nan if np.any(corpus.counts > threshold) else 0.0
+    entropy = math.nan if split.n_averaged else 0.0
     state = State(**zeros(arrays(corpus, paths)), alphas=alphas, entropy=entropy)
     kept = aligned_zeros((0, lanes), np.float64)
     initialise_rows(
-        corpus, compiled.n_rows, alphas, options, threshold, context, warm_start, kept, state.n_dr, state.n_wk, state.n_k
+        corpus, compiled.n_rows, alphas, options, split.sampled, context, warm_start, kept, state.n_dr, state.n_wk, state.n_k
     )
     x, expected = np.zeros(paths.n_flat), np.zeros(paths.n_flat)
     x[paths.one_at] = 1.0
@@ -121,10 +122,10 @@ def initial_mean(corpus, model, options, threshold, context, warm_start=None) ->
     return state
 
 
-def initialise_rows(corpus, n_rows, alphas, options, threshold, context, warm_start, *kept_and_counts) -> None:
+def initialise_rows(corpus, n_rows, alphas, options, sampled, context, warm_start, *kept_and_counts) -> None:
     """Initial counts of the rows of the last level as if these were topics; see `initial_responsibilities.initialise`."""
     flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
-    initialise(corpus, flat, options, threshold, context, warm_start, *kept_and_counts)
+    initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
 
 
 def step(corpus, model, options, state, context):

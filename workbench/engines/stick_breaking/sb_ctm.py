@@ -24,6 +24,7 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
+from workbench.engines.lda.split import all_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, word_major_bytes, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
 from workbench.engines.stick_breaking.in_order import draw_in_order
@@ -104,7 +105,8 @@ def ordered_start(corpus, model, options, context, warm_start=None) -> tuple:
     topics[:] = rank[topics]
     for array in counted:
         array[:] = 0
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, cgs.EVERY_COUNT, topics, *counted)
+    sampled = all_sampled(corpus).sampled
+    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, topics, *counted)
     return topics, *counted
 
 

@@ -7,8 +7,8 @@ the first factor exactly. Annealing raises the second, the word factor, from pow
 
     p_t(z_i = k | z_-i)  ~  (alpha_k + n_dk) ( (beta + n_wk) / (W beta + n_k) )^t           spec A.9, 2
 
-with n = m + c without token i. Arrays are those of `workbench.kernels.lda.gibbs`; only tokens of pairs that
-count at most `threshold` are sampled, and a token's uniform depends on its canonical number alone.
+with n = m + c without token i. Arrays are those of `workbench.kernels.lda.gibbs`; only tokens of the
+sampled pairs are drawn, and a token's uniform depends on its canonical number alone.
 """
 
 import math
@@ -24,13 +24,13 @@ from workbench.kernels.uniforms import uniform
 
 @kernel
 def draw_from_urn(
-    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k, mean_dk, alpha, n_topics, key
+    first, last, indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k, mean_dk, alpha, n_topics, key
 ):
     """Adds the sampled tokens of documents first..last to counts without them: p(z_i = k) ~ alpha_k + m_dk + c_dk so far."""
     for d in range(first, last):
         total = alpha[:n_topics].sum() + mean_dk[d, :n_topics].sum()
         for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] > threshold:
+            if not sampled[pair]:
                 continue
             for token in range(tokens_before[pair], tokens_before[pair + 1]):
                 target, reached, new = uniform(key, token) * total, alpha[0] + (mean_dk[d, 0] + n_dk[d, 0]), np.int64(0)
@@ -52,7 +52,7 @@ def power_words(first, last, n_wk, mean_wk, beta, power, n_topics, powers):
 
 @kernel
 def draw_annealed(
-    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k,
+    first, last, indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k,
     alpha, beta, n_topics, power, powers, key,
 ):
     """Draws every sampled token of documents first..last once, the word factor raised to `power`.
@@ -67,7 +67,7 @@ def draw_annealed(
         sizes[k] = (words_beta + (mean_k[k] + n_k[k])) ** -power
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] > threshold:
+            if not sampled[pair]:
                 continue
             w = words[pair]
             for token in range(tokens_before[pair], tokens_before[pair + 1]):
@@ -114,7 +114,7 @@ def log_size_factor(n_k, mean_k, words_beta, n_topics):
 
 @kernel
 def draw_and_weigh(
-    first, last, indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k,
+    first, last, indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k,
     alpha, beta, n_topics, key, sampled_before, marginals,
 ):
     """`gibbs.draw_topics` that adds each p(z_i | z_-i) to its row of `marginals` (sampled token, topic).
@@ -127,7 +127,7 @@ def draw_and_weigh(
     entropies = 0.0
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] > threshold:
+            if not sampled[pair]:
                 continue
             w = words[pair]
             for copy in range(counts[pair]):

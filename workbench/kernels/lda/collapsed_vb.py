@@ -215,12 +215,12 @@ def update_in_order(
 
 
 @lean
-def add_moments(indptr, words, counts, threshold, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, n_topics):
-    """Adds mean and variance of the counts behind gamma, n gamma and n gamma (1 - gamma), to zeroed arrays."""
+def add_moments(indptr, words, counts, sampled, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, n_topics):
+    """Adds mean n gamma and variance n gamma (1 - gamma) of the counts of pairs that are not sampled to zeroed arrays."""
     n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] <= threshold:
+            if sampled[pair]:
                 continue
             in_d, in_w = d * n_padded, words[pair] * n_padded
             for k in range(0, n_topics, BLOCK):

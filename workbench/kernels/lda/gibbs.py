@@ -221,10 +221,10 @@ def draw_topics(
 
 
 @lean
-def count_topics(indptr, words, counts, tokens_before, threshold, topics, n_dk, n_wk, n_k):
-    """Adds every token of pairs that count at most `threshold` to the counts of its topic."""
+def count_topics(indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k):
+    """Adds every token of sampled pairs to the counts of its topic."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] <= threshold:
+            if sampled[pair]:
                 for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                     count_token(topics[token], 1, n_dk[d], n_wk[words[pair]], n_k)

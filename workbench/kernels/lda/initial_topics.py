@@ -67,10 +67,10 @@ def gamma_of_topics(topics, first, n_tokens, n_topics, gamma):
 
 @lean
 def start_responsibilities(
-    indptr, words, counts, tokens_before, threshold, way, key, given_dk, given_wk, given_k, given_topics, alpha, beta,
+    indptr, words, counts, tokens_before, sampled, way, key, given_dk, given_wk, given_k, given_topics, alpha, beta,
     n_topics, kept, mean_dk, mean_wk, mean_k, gamma,
 ):
-    """gamma of each pair that counts more than `threshold`, added to the expected counts; kept in rows of `kept` if any.
+    """gamma of each pair that is not sampled, added to the expected counts; kept in rows of `kept` if any.
 
     From the given topics of tokens; else (given_topics None) from given counts; else (given_wk None) at random in the
     given way. `gamma` (topic padded,), zeros, is scratch.
@@ -78,7 +78,7 @@ def start_responsibilities(
     row = 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] <= threshold:
+            if sampled[pair]:
                 continue
             w = words[pair]
             if given_topics is not None:

@@ -138,14 +138,14 @@ def add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers):
 
 
 @kernel
-def add_occupied(rows, counts, threshold, gamma, n_topics, occupied):
+def add_occupied(rows, counts, sampled, gamma, n_topics, occupied):
     """Adds to zeros (row, topic) the probability that a row has a token in a topic: 1 - prod (1 - gamma)^n, uncancelled.
 
-    rows (pair,): the document or the word of each pair; gamma has a row for each pair that counts more than the threshold.
+    rows (pair,): the document or the word of each pair; gamma has a row for each pair that is not sampled.
     """
     i = 0
     for pair in range(len(rows)):
-        if counts[pair] <= threshold:
+        if sampled[pair]:
             continue
         row, own = occupied[rows[pair]], gamma[i]
         i += 1

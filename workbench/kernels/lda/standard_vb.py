@@ -3,8 +3,8 @@
     gamma_dwk  ~  exp( <psi(alpha_k + n_dk)> + <psi(beta + n_wk)> - <psi(W beta + n_k)> )    spec A5, A9
 
 n = m + c^s: the expected counts m of the variational pairs plus, in a hybrid, the sampled counts of
-chain s; < > is the mean over the chains, in the log domain. Only pairs that count more than
-`threshold` are variational. Counts include the pair's own contribution.
+chain s; < > is the mean over the chains, in the log domain. Only pairs that are not sampled
+are variational. Counts include the pair's own contribution.
 
 In the parallel schedule every gamma comes from the same counts, so gamma factorises into a document
 weight and a word weight and is never stored: `weigh_rows` makes the weights, `parallel_vb` the
@@ -182,14 +182,14 @@ def update_pair(
 
 @kernel
 def update_in_order(
-    first, last, indptr, words, counts, threshold, variational_before, kept,
+    first, last, indptr, words, counts, drawn, variational_before, kept,
     mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics,
 ):
     """Sequential schedule: `update_pair` for each variational pair of documents first..last in canonical order."""
     gamma = np.empty(len(mean_k))
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] > threshold:
+            if not drawn[pair]:
                 update_pair(
                     d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k,
                     alpha, beta, n_topics, kept, variational_before[pair], gamma,

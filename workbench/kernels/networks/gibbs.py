@@ -149,10 +149,10 @@ def weigh_word(row, word, numbers):
 
 @lean
 def draw_paths(
-    first, last, indptr, words, counts, tokens_before, threshold, owners, shape, shared, slots, bands, numbers,
+    first, last, indptr, words, counts, tokens_before, sampled, owners, shape, shared, slots, bands, numbers,
     n_own, places, scratch, key, key_within,
 ):
-    """Draws, in canonical order, every token of the pairs of documents first..last that count at most the threshold.
+    """Draws, in canonical order, every token of the sampled pairs of documents first..last.
 
     places (token,) int32 and n_own (document, D) are changed in place, and all of `numbers`; returns how many tokens have
     another place than before. `shared`: do authors of a document share numbers of a path?
@@ -183,7 +183,7 @@ def draw_paths(
             if pair + AHEAD < len(words):
                 for i in range(0, n_leaves, LANES):
                     fetch(numbers.n_wk, words[pair + AHEAD] * n_leaves + i)
-            if counts[pair] > threshold:
+            if not sampled[pair]:
                 continue
             row = np.int64(words[pair]) * n_leaves
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):

@@ -110,12 +110,12 @@ def add_path(d, w, slot, author, n, slots, rest_at, whole):
 
 
 @kernel
-def count_paths(indptr, words, counts, tokens_before, threshold, owners, rest_at, fixed, slots, places, whole):
-    """Adds every token of pairs that count at most the threshold to the counts along its place."""
+def count_paths(indptr, words, counts, tokens_before, sampled, owners, rest_at, fixed, slots, places, whole):
+    """Adds every token of sampled pairs to the counts along its place."""
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
-            if counts[pair] > threshold:
+            if not sampled[pair]:
                 continue
             for i in fixed:
                 whole.n_own[d, i] += counts[pair]

@@ -73,10 +73,10 @@ def hybrid_bound(
     if position is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
     corpus, state = get_corpus(run.path.parent, spec.train), position.state
-    threshold = hybrid.threshold_of(options)
+    split = hybrid.split_of(corpus, options)
     entropy = hybrid.entropy_of(corpus, options, state)
     context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
-    given = corpus, threshold, state, entropy
+    given = corpus, split, state, entropy
     if method == "exact":
         found = {"bound": bounds.exact(*given)}
     elif method == "ais":
@@ -87,9 +87,9 @@ def hybrid_bound(
     else:
         sizes = whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)
         with bar(spec.caption, sum(sizes), progress) as line:
-            line.set_postfix_str(f"{bounds.bracket_bytes(corpus, threshold, state) / 2**20:,.0f} MB of marginals")
+            line.set_postfix_str(f"{bounds.bracket_bytes(split, state) / 2**20:,.0f} MB of marginals")
             found = bounds.bracket(*given, context, *sizes, line.update)._asdict()
     return {
         "method": method, "run": run.name, "engine": spec.engine, "iteration": position.iteration,
-        "n_sampled": hybrid.sampled_of(corpus, threshold).n_tokens, "entropy": entropy, "seed": context.seed, **found,
+        "n_sampled": split.n_tokens, "entropy": entropy, "seed": context.seed, **found,
     }

@@ -1,0 +1,79 @@
+"""The split of a hybrid: which pairs of a corpus are sampled, token by token, and which are averaged.
+
+Welling, Teh & Kappen (2008) sample the pairs that count at most r (`split_by_count`); any set of pairs is as valid a split.
+"""
+
+from functools import cached_property
+from weakref import ref
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.engines.cached import cached_by_corpus
+from workbench.engines.lda.partition import Partition, partition_of, partition_pairs
+
+EVERY_COUNT = np.int64(2**62)
+"""The threshold under which every pair lies."""
+
+
+class Split:
+    """A set of sampled pairs of a corpus, and what is derived from it, which lives as long as the split.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    sampled : array, (pair,) bool
+        Made read-only, as the arrays of a corpus are: for others kernels would be compiled once more.
+    """
+
+    def __init__(self, corpus: Corpus, sampled: np.ndarray):
+        sampled.flags.writeable = False
+        self.sampled, self._corpus, self._partitions = sampled, ref(corpus), {}
+        self.n_sampled = int(np.count_nonzero(sampled))
+        self.n_averaged = len(sampled) - self.n_sampled
+
+    @cached_property
+    def n_tokens(self) -> int:
+        """Number of sampled tokens."""
+        return int(self._corpus().counts[self.sampled].sum(dtype=np.int64))
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """(pair,) int64: how many averaged pairs stand before each pair, its row of responsibilities if it is averaged."""
+        return np.cumsum(~self.sampled) - ~self.sampled
+
+    @property
+    def averaged(self) -> Corpus:
+        """The averaged pairs as a corpus: the corpus itself where no pair is sampled."""
+        return self._some_averaged if self.n_sampled else self._corpus()
+
+    @cached_property
+    def _some_averaged(self) -> Corpus:
+        corpus, averaged = self._corpus(), ~self.sampled
+        indptr = np.concatenate([[0], np.cumsum(averaged)])[corpus.indptr]
+        return corpus.with_pairs(indptr, corpus.words[averaged], corpus.counts[averaged])
+
+    def partition(self, n_parts: int, sampled: bool) -> Partition:
+        """The partition into P x P blocks of the sampled pairs, or of the averaged ones."""
+        if (self.n_sampled if sampled else self.n_averaged) == len(self.sampled):
+            return partition_of(self._corpus(), n_parts)
+        if (n_parts, sampled) not in self._partitions:
+            pairs = np.flatnonzero(self.sampled == sampled)
+            self._partitions[n_parts, sampled] = partition_pairs(self._corpus(), n_parts, pairs)
+        return self._partitions[n_parts, sampled]
+
+
+@cached_by_corpus
+def split_by_count(corpus: Corpus, threshold: int) -> Split:
+    """The split that samples the pairs that count at most the threshold."""
+    return Split(corpus, corpus.counts <= threshold)
+
+
+def none_sampled(corpus: Corpus) -> Split:
+    """The split of variational engines."""
+    return split_by_count(corpus, 0)
+
+
+def all_sampled(corpus: Corpus) -> Split:
+    """The split of Gibbs samplers."""
+    return split_by_count(corpus, EVERY_COUNT)
