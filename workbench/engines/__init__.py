@@ -18,6 +18,7 @@ ENGINES: dict[str, str] = {
     "svb-cgs": ".lda.hybrid",                 # Welling, Teh & Kappen 2008, eq. 20-25: sample small counts, average large ones
     "cvb-cgs": ".lda.hybrid",                 # the same, sec. 5.1: with collapsed variational Bayes
     "cvb0-cgs": ".lda.hybrid",                # the same with CVB0
+    "adaptive-cgs": ".lda.adaptive",          # the same, with a split that adapts: sec. 8
     "cv-hdp": ".hdp.cv_hdp",                  # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP
     "g-hdp": ".hdp.g_hdp",                    # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
     "sb-ctm": ".stick_breaking.sb_ctm",       # Linderman, Johnson & Adams 2015, eq. 10-13: Gibbs sampling of correlated topics

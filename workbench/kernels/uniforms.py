@@ -51,6 +51,8 @@ PATHS_OF_STATES, LOADING_SLICES, FORECASTS = 445, 446, 447
 TABLE_COUNTS, HIDDEN_NODES, ACCEPTED_NODES, DRAWN_TABLES, LEARNT_PRIORS = 460, 461, 462, 463, 464
 """Streams of Bayesian networks: initial counts, hidden nodes of records, whether proposed ones are accepted, tables,
 and their priors."""
+SPLITS, SPLIT_TOPICS = 63, 64
+"""Streams of splits that adapt: pairs in random order, and the topics of tokens that come to be sampled."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

@@ -55,6 +55,7 @@ VARIABLES = {each.name: each for each in (
         "share of the sampled tokens that changed topic, or of the documents of sequences or records that changed their states",
     ),
     _scalar("accepted", "", "share of the proposed hidden nodes of records that were accepted, mean over chains"),
+    _scalar("sampled_share", "", "share of the tokens that are sampled, under the split of a hybrid that adapts"),
     _scalar("scan", "", "order of the tokens, mean over chains: 0 document after document, 1 word after word"),
     Variable(
         "collapsed_bound", ("iteration",), "nats",

@@ -163,25 +163,31 @@ def initial(corpus, model, options, split: Split, n_chains: int, context, warm_s
 
 def step(corpus, model, options, state, context, *, part=svb):
     """Draw the sampled tokens of every chain, update the variational pairs given all chains, learn priors that are due."""
-    return step_under(corpus, options, split_of(corpus, options), state, context, part)
-
-
-def step_under(corpus, options, split: Split, state, context, part):
-    """`step` under a split."""
-    n_sampled, drawn = split.n_tokens * len(state.topics), (state.n_dk, state.n_wk, state.n_k[:, None])
+    split = split_of(corpus, options)
     if options.phases == "interleaved" and split.n_averaged:
+        drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
         n_moved, info = interleaved_pass(corpus, split, mean_part(state), chain_of(state, 0), drawn, context)
-        scans = [DOCUMENTS]
-    else:
-        swept = sweep_chains(corpus, options, split, state, context) if n_sampled else []
-        n_moved, scans = sum(n for n, _ in swept), [scan for _, scan in swept]
-        mean, info = part.update(corpus, options, split, mean_part(state), drawn, context)
-        state = type(state)(*mean[:-2], *state[-6:])
+        return concluded(corpus, options, split, state, context, [(n_moved, DOCUMENTS)], info)
+    swept = sweep_chains(corpus, options, split, state, context)
+    state, info = update(corpus, options, split, state, context, part)
+    return concluded(corpus, options, split, state, context, swept, info)
+
+
+def update(corpus, options, split: Split, state, context, part) -> tuple:
+    """The state after one update of the averaged pairs, given all chains, and the numbers of that update."""
+    mean, info = part.update(corpus, options, split, mean_part(state), (state.n_dk, state.n_wk, state.n_k[:, None]), context)
+    return type(state)(*mean[:-2], *state[-6:]), info
+
+
+def concluded(corpus, options, split: Split, state, context, swept: list[tuple[int, int]], info: dict) -> tuple:
+    """The end of a step: the state with priors that are due, and the numbers of the step; swept: see `sweep_chains`."""
+    n_sampled = split.n_tokens * len(state.topics)
     state = learn(corpus, options, state, context, n_sampled > 0, partial(sufficient_statistics, split=split))
     info["updates"] = n_sampled + info["updates"] * len(state.topics)
     if not n_sampled:
         return state, info | {"moved": math.nan, "scan": math.nan}
-    return state, info | {"moved": n_moved / n_sampled, "scan": sum(scans) / len(scans)}
+    n_moved, scans = zip(*swept, strict=True)
+    return state, info | {"moved": sum(n_moved) / n_sampled, "scan": sum(scans) / len(scans)}
 
 
 def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[int, int]]:
@@ -189,6 +195,8 @@ def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[in
 
     Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
     """
+    if not split.n_sampled:
+        return []
     fixed = state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
     each = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 

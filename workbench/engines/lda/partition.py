@@ -72,11 +72,17 @@ def partition_pairs(corpus, n_parts: int, pairs: np.ndarray) -> Partition:
     before = corpus.tokens_before[corpus.indptr]
     middles = (before[:-1] + before[1:]) / 2
     ends = np.searchsorted(middles, np.arange(1, n_parts) * (corpus.n_tokens / n_parts)).tolist()
-    set_of = shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)[corpus.words[pairs]]
+    set_of = sets_of_words(corpus, n_parts)[corpus.words[pairs]]
     return Partition(
         list(pairwise([0, *ends, corpus.n_documents])),
         [_columns(corpus, pairs, np.flatnonzero(set_of == part)) for part in range(n_parts)],
     )
+
+
+@cached_by_corpus
+def sets_of_words(corpus, n_parts: int) -> np.ndarray:
+    """(word,) the set of each word of a corpus."""
+    return shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)
 
 
 def shared_out(tokens, n_parts: int) -> np.ndarray:

@@ -1,0 +1,304 @@
+"""Hybrid of variational Bayes and Gibbs sampling whose split adapts: pairs are sampled where averaging costs most.
+
+Welling, Teh & Kappen (2008), sec. 8, ask for a split that is not by counts alone. A pair with n tokens that is averaged adds g
+to the gap of Jensen's inequality, to second order (`kernels.lda.resplit`); to sample it takes n - 1 updates more in every
+sweep. So pairs are sampled by g / (n - 1), the largest first, until a budget of updates is spent; a token that is alone in its
+pair costs nothing more, and is always sampled. Every few iterations the split is chosen anew from the present counts::
+
+    pair that comes to be sampled    the topic of each of its tokens is drawn from its responsibility
+    pair that comes to be averaged   its responsibility is the conditional of its tokens, all of them taken out
+
+Within a split a step is that of the hybrid (`hybrid`). With `svb`, whose responsibilities follow from the counts, the
+variational update comes first in an iteration that chooses a split. The split is part of the state. With ``split=counts`` it
+is that of N <= r, bit for bit.
+"""
+
+import math
+from bisect import bisect_left
+from functools import partial
+from typing import ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
+from workbench.engines.lda.factored import Workspace, new_factors, weigh_topics
+from workbench.engines.lda.fold_in import by_gibbs
+from workbench.engines.lda.hybrid import CvbState, SvbState
+from workbench.engines.lda.hyperparameters import learning
+from workbench.engines.lda.initial_responsibilities import init_option
+from workbench.engines.lda.partition import idle_alone, partition_option
+from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
+from workbench.engines.memory import DOUBLE, Memory, size, topic_counts
+from workbench.errors import Named
+from workbench.kernels.lda.resplit import change_sides, gaps, kept_after, trigammas, uniforms_of
+from workbench.kernels.lda.standard_vb import weigh_rows
+from workbench.kernels.simd.lanes import aligned_empty, pad_topics
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import SPLIT_TOPICS, SPLITS
+from workbench.models import LDA
+from workbench.models.options import OptionError, option
+
+PARTS = {"svb": svb, "cvb": cvb, "cvb0": cvb0}
+
+
+class State(NamedTuple):
+    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts of the averaged pairs
+    mean_wk: np.ndarray  # (word, topic) float64, padded
+    mean_k: np.ndarray   # (topic,) float64, padded
+    var_dk: np.ndarray   # (document, topic) float64, padded: variances of these counts; but in cvb all var_* are empty
+    var_wk: np.ndarray   # (word, topic) float64, padded
+    var_k: np.ndarray    # (topic,) float64, padded
+    gamma: np.ndarray    # (averaged pair, topic) float64 or float32, padded; no rows with svb
+    entropy: float       # of the responsibilities, nats; with svb alone
+    topics: np.ndarray   # (chain, token) uint16; of tokens of averaged pairs they are not used
+    n_dk: np.ndarray     # (chain, document, topic) int32, padded: sampled counts
+    n_wk: np.ndarray     # (chain, word, topic) int32, padded
+    n_k: np.ndarray      # (chain, topic) int64, padded
+    sampled: np.ndarray  # (pair,) bool: the split
+    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float          # prior of each word in a topic, as learnt
+
+
+def of_hybrid(options, state: State) -> SvbState | CvbState:
+    """The same as a state of `hybrid` (views)."""
+    if options.average == "svb":
+        return SvbState(*state[:3], *state[6:12], *state[-2:])
+    return CvbState(*state[:7], *state[8:12], *state[-2:])
+
+
+def with_split(inner: SvbState | CvbState, sampled: np.ndarray) -> State:
+    """A state of `hybrid` with its split."""
+    if isinstance(inner, CvbState):
+        return State(*inner[:7], 0.0, *inner[7:11], sampled, *inner[-2:])
+    no_rows, none = np.zeros((0, 0)), np.zeros(0)
+    return State(*inner[:3], no_rows, no_rows, none, *inner[3:9], sampled, *inner[-2:])
+
+
+@learning
+class Options:
+    average: str = option("svb", "how pairs are averaged: as in svb, cvb or cvb0", choices=tuple(PARTS))
+    split: str = option(
+        "gap", "which pairs are sampled: gap, those that averaging harms most; random; or counts, the smallest",
+        choices=("gap", "random", "counts"),
+    )
+    r: float = option(2.0, "updates of a sweep: as many as it takes to sample the pairs up to r", low=0, infinite=True)
+    budget: float = option(0.0, "updates of a sweep as a share of the tokens, in the place of r; 0: as r says", low=0, high=1)
+    refresh: int = option(5, "iterations from one choice of the split to the next; 0: never after the start", low=0, whole=True)
+    rarer: float = option(
+        1.0, "factor by which the time from one choice to the next grows; above 1 the split comes to rest", low=1,
+    )
+    n_chains: int = hybrid.n_chains_option()
+    init: str = init_option()
+    partition: int = partition_option()
+    precision: str = cvb.precision_option()
+
+    schedule: ClassVar[str] = "parallel"
+    phases: ClassVar[str] = "two_phase"
+
+    def __post_init__(self):
+        getattr(super(), "__post_init__", lambda: None)()
+        if self.split == "gap" and not self.refresh:
+            raise OptionError(Named("split", "gap"), " goes by the counts of a run and needs ", Named("refresh"),
+                              " of at least 1; set it, or take another split")
+
+
+def samples(corpus, options) -> bool:
+    """Is any token of the corpus sampled?"""
+    return first_split(corpus, options).n_sampled > 0
+
+
+def extra_updates(corpus, options) -> int:
+    """Updates of a sweep beyond one for each pair."""
+    if options.budget:
+        return max(0, math.floor(options.budget * corpus.n_tokens) - corpus.n_pairs)
+    counts = corpus.counts[corpus.counts <= hybrid.threshold_of(options)]
+    return int(counts.sum(dtype=np.int64)) - len(counts)
+
+
+def first_split(corpus, options) -> Split:
+    """The split by counts: N <= r, or the largest r whose updates are within the budget."""
+    if not options.budget:
+        return hybrid.split_of(corpus, options)
+    of_count = np.bincount(corpus.counts)
+    spent = np.cumsum(of_count * np.maximum(np.arange(len(of_count)) - 1, 0))
+    threshold = int(np.searchsorted(spent, extra_updates(corpus, options), "right")) - 1
+    return split_by_count(corpus, EVERY_COUNT if threshold == len(of_count) - 1 else threshold)
+
+
+LAST: WeakKeyDictionary = WeakKeyDictionary()
+"""Corpus → the split that was asked for last: it is the same for as long as none is chosen."""
+
+
+def split_from(corpus, sampled: np.ndarray) -> Split:
+    """The split of a state, with what is derived from it."""
+    known = LAST.get(corpus)
+    if known is None or not np.array_equal(known.sampled, sampled):
+        known = LAST[corpus] = Split(corpus, sampled.copy())
+    return known
+
+
+def due(options, step: int) -> bool:
+    """Is the split chosen anew in this iteration?"""
+    if options.split == "counts" or not options.refresh:
+        return False
+    at, wait = options.refresh, float(options.refresh)
+    while at < step and options.rarer > 1.0:
+        wait *= options.rarer
+        at += math.ceil(wait)
+    return at == step if options.rarer > 1.0 else step % options.refresh == 0
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """Initial state: as that of a hybrid, split by counts, or at random."""
+    split = first_split(corpus, options)
+    if options.split == "random":
+        split = split_from(corpus, affordable(corpus, options, uniforms_of(context.key(SPLITS), corpus.n_pairs)))
+    n_chains = options.n_chains if split.n_sampled else 1
+    part = PARTS[options.average]
+    return with_split(hybrid.initial(corpus, model, options, split, n_chains, context, warm_start, part), split.sampled)
+
+
+def affordable(corpus, options, rank: np.ndarray) -> np.ndarray:
+    """(pair,) bool: pairs with one token, and others by rank, the largest first, as far as the budget goes.
+
+    Pairs of equal rank are sampled together.
+    """
+    extra, budget = corpus.counts.astype(np.int64) - 1, extra_updates(corpus, options)
+    several = extra > 0
+    ranks, costs = rank[several], extra[several]
+    thresholds = np.concatenate([[-np.inf], np.sort(ranks)])
+    first = bisect_left(thresholds, True, key=lambda threshold: costs[ranks > threshold].sum() <= budget)
+    sampled = ~several
+    sampled[several] = ranks > thresholds[first]
+    return sampled
+
+
+def step(corpus, model, options, state, context):
+    """Choose the split where that is due; then draw the sampled tokens, update the averaged pairs, and learn priors."""
+    split, inner, info = split_from(corpus, state.sampled), of_hybrid(options, state), None
+    if due(options, context.step):
+        split, inner, info = split_anew(corpus, options, split, inner, context)
+    swept = hybrid.sweep_chains(corpus, options, split, inner, context)
+    if info is None:
+        inner, info = hybrid.update(corpus, options, split, inner, context, PARTS[options.average])
+    inner, info = hybrid.concluded(corpus, options, split, inner, context, swept, info)
+    return with_split(inner, split.sampled), info | {"sampled_share": split.n_tokens / max(corpus.n_tokens, 1)}
+
+
+def split_anew(corpus, options, old: Split, state: SvbState | CvbState, context) -> tuple:
+    """Another split, the state under it, and the numbers of the variational update if that was part of it."""
+    totals, factors = hybrid.totals(state, 0), factors_of(corpus, state, context)
+    if options.split == "random":
+        rank = uniforms_of(context.key(SPLITS), corpus.n_pairs)
+    else:
+        rank = gap_of_pairs(corpus, old, state, totals, factors, context) / np.maximum(corpus.counts - 1, 1)
+    new, info, before = split_from(corpus, affordable(corpus, options, rank)), None, state
+    if isinstance(state, SvbState):
+        unknown = math.nan if new.n_averaged else 0.0
+        state, info = hybrid.update(corpus, options, new, state._replace(entropy=unknown), context, svb)
+    else:
+        gamma = aligned_empty((new.n_averaged, state.gamma.shape[1]), state.gamma.dtype)
+        kept_after(
+            *pairs_of(corpus), old.sampled, new.sampled, old.rows, state.gamma, state.topics[0], totals,
+            pad_topics(state.alpha), state.beta, gamma,
+        )
+        mean = cvb.recounted(corpus, new, hybrid.mean_part(state._replace(gamma=gamma)))
+        state = CvbState(*mean[:-2], *state[-6:])
+    for s in range(len(state.topics)):
+        change_sides(
+            *pairs_of(corpus), old.sampled, new.sampled, old.rows, before.gamma, *factors, context.key(SPLIT_TOPICS, s),
+            len(state.alpha), *hybrid.chain_of(state, s)[:4],
+        )
+    return new, state, info
+
+
+def pairs_of(corpus) -> tuple:
+    """The pairs of a corpus as kernels take them."""
+    return corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
+
+
+def factors_of(corpus, state: SvbState | CvbState, context) -> tuple[tuple, tuple]:
+    """Logs and weights of documents and of words whose products are the responsibilities of `svb`; empty for the others."""
+    if not isinstance(state, SvbState):
+        nothing = np.zeros((0, 0))
+        return (nothing, nothing), (nothing, nothing)
+    sampled, lanes = (state.n_dk, state.n_wk, state.n_k[:, None]), len(state.mean_k)
+    workspace = Workspace((), *new_factors(corpus, lanes), np.zeros(0))
+    weigh_topics(corpus, state, sampled, False, workspace, context)
+    alpha, unsized = pad_topics(state.alpha, 1.0), np.zeros(lanes)
+
+    def weigh(first, last):
+        weigh_rows(first, last, alpha, state.mean_dk, sampled[0], unsized, False, *workspace.document_factors)
+
+    each_slice(weigh, slice_bounds(corpus.indptr, lanes), context.n_threads, context.interrupt)
+    return workspace.document_factors, workspace.word_factors
+
+
+def gap_of_pairs(corpus, split: Split, state, totals, factors, context) -> np.ndarray:
+    """(pair,) what averaging each pair adds to the gap of Jensen's inequality, nats; 0 of pairs with one token."""
+    lanes, n_topics = len(state.mean_k), len(state.alpha)
+    alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
+    priors = alphas, betas, corpus.n_words * betas
+    rows, found = tuple(np.atleast_2d(each) for each in totals), np.empty(corpus.n_pairs)
+    curves = tuple(aligned_empty(each.shape, np.float64) for each in rows)
+    for prior, counts, curve in zip(priors, rows, curves, strict=True):
+        bounds = slice_bounds(np.zeros(len(counts) + 1, np.int64), lanes)
+        each_slice(partial(_curve, (prior, counts, curve)), bounds, context.n_threads, context.interrupt)
+
+    def work(first, last):
+        gaps(
+            first, last, *pairs_of(corpus), split.sampled, split.rows, state.gamma, *factors, state.topics[0], totals,
+            (*curves[:2], curves[2][0]), pad_topics(state.alpha), state.beta, n_topics, found,
+        )
+
+    each_slice(work, slice_bounds(corpus.indptr, lanes), context.n_threads, context.interrupt)
+    return found
+
+
+def _curve(arrays: tuple, first: int, last: int) -> None:
+    trigammas(first, last, *arrays)
+
+
+def watch(corpus, model, options, state) -> dict:
+    """`objective` as that of a hybrid: it only monitors."""
+    return hybrid.watch_under(options, split_from(corpus, state.sampled), of_hybrid(options, state))
+
+
+def counts(corpus, model, options, state) -> dict:
+    """Expected plus sampled counts of the first chain."""
+    return hybrid.counts(corpus, model, options, of_hybrid(options, state))
+
+
+def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+    """p(w|d) of each pair, averaged over the chains."""
+    return hybrid.predict(corpus, model, options, of_hybrid(options, state), pairs, context)
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of a hybrid that is split by counts, of both splits while one is chosen, and of what the gap is computed from.
+
+    At most the pairs with several tokens are averaged.
+    """
+    several = int(np.count_nonzero(corpus.counts > 1))
+    part, chains = PARTS[options.average], options.n_chains
+    mean, sampled = part.memory(corpus, model, options, several), cgs.memory(corpus, model, options)
+    look = size(topic_counts("mean", corpus, model.n_topics))
+    indices = mean.indices + 2 * corpus.n_pairs * (4 + 4 + 8 + 8)
+    choosing = 4 * look + (mean.state if part is not svb else 0) + 4 * corpus.n_pairs * DOUBLE if options.refresh else 0
+    return Memory(mean.state + chains * sampled.state + corpus.n_pairs, indices, max(mean.step, choosing), look)
+
+
+def idle(options) -> str | None:
+    """The reason why more than one thread has little to do; None if there is none."""
+    return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
+
+
+def engine(name: str = "adaptive-cgs") -> Engine:
+    return Engine(
+        name=name, title="Hybrid with a split that adapts", source="after Welling, Teh & Kappen (2008), sec. 8",
+        model=LDA, options=Options, state=State, samples=samples,
+        watches=("objective", "moved", "scan", "sampled_share"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, memory=memory, idle=idle,
+    )
