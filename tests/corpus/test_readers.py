@@ -312,7 +312,7 @@ def test_options_of_text_reach_the_counting(tmp_path):
         ("text\nibis\n", {"min_docs": 2}, "no reader option 'min_docs'; for raw text there are stop_words, min_documents, "
          "max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer, more_stop_words, segmenter"),
         ("text\nibis\n", {"format": "orc"}, "no format 'orc'; there are uci, lda-c, mtx, mallet, folder, csv, "
-         "jsonl, npz, fasta, words, parquet, excel"),
+         "jsonl, npz, fasta, words, parquet, excel, zip"),
         ("text\nibis\n", {"format": "folder"}, "a.csv is a file; format='folder' wants a folder of .txt files"),
         ("text\nibis\n", {"format": "uci"}, "a.csv, line 1: a UCI bag of words begins with three lines of one "
          "whole number each, "
@@ -367,6 +367,7 @@ def test_what_is_not_there_or_not_recognised_is_refused(tmp_path):
         "a.bin has a format that is not recognised; wanted is one of a UCI bag of words, an lda-c file of counts, "
         "a Matrix Market coordinate file, a MALLET text file (name label text), a folder of .txt files, a CSV file with "
         "a header row, a file with one JSON object a line, a NumPy archive of counts, a FASTA file of "
-        "symbols, a plain text file as one sequence of words, a Parquet file, an Excel file; say which with format=…"
+        "symbols, a plain text file as one sequence of words, a Parquet file, an Excel file, a zip of .txt files; "
+        "say which with format=…"
     )
     assert refusal(put(tmp_path, "b.bin", "")) == "b.bin is empty; a file with data was wanted"

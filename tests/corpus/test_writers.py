@@ -182,7 +182,7 @@ def test_a_table_begins_with_the_whole_vocabulary_and_has_a_row_for_an_empty_doc
         ("toy.txt", {}, "a b c",
          "the name 'toy.txt' says no format; say which with format=…, one of uci, lda-c, mtx, mallet, csv, jsonl, npz"),
         ("toy.csv", {"format": "xlsx"}, "a b c",
-         "no format 'xlsx'; there are uci, lda-c, mtx, mallet, folder, csv, jsonl, npz, fasta, words, parquet, excel"),
+         "no format 'xlsx'; there are uci, lda-c, mtx, mallet, folder, csv, jsonl, npz, fasta, words, parquet, excel, zip"),
         ("toy", {"format": "folder"}, "a b c",
          "a folder of .txt files is read only; write one of uci, lda-c, mtx, mallet, csv, jsonl, npz"),
         ("toy.npz", {}, "a b a",

@@ -1,6 +1,7 @@
 """A folder of ``.txt`` files, one a document, subfolders included."""
 
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.formats import Asked
@@ -26,12 +27,17 @@ def read(folder: Path, asked: Asked) -> dict:
         raise CorpusError(f"{folder} has no .txt file, one per document was wanted; for another format give the file itself")
     check_fits(2 * n_bytes, f"{folder}", "give a folder with fewer files")
     texts = [_text_of(folder / file, asked.encoding) for file in inside]
+    return {"texts": texts, **called(inside)}
+
+
+def called(inside: Sequence[PurePath]) -> dict:
+    """Titles and labels of documents whose files lie in one folder, by their paths in it."""
     titles = [file.stem for file in inside]
     if len(set(titles)) < len(titles):
         titles = [file.with_suffix("").as_posix() for file in inside]
     labels = [file.parent.as_posix() for file in inside]
     labels = None if set(labels) == {"."} else ["" if label == "." else label for label in labels]
-    return {"texts": texts, "titles": titles, "labels": labels}
+    return {"titles": titles, "labels": labels}
 
 
 def _text_of(file: Path, encoding: str) -> str:

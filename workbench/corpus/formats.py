@@ -1,6 +1,7 @@
 """The interface of a file format: the names every format module has, and the types they take and return.
 
-One format is one file (`uci`, `ldac`, `matrix_market`, `mallet`, `tables`, `json_lines`, `npz`, `folder`), a module with
+One format is one file (`uci`, `ldac`, `matrix_market`, `mallet`, `tables`, `json_lines`, `npz`, `folder`, `zipped`), a
+module with
 
 ::
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_market, npz, running_text, tables, uci
+from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_market, npz, running_text, tables, uci, zipped
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, stem_of, suffix_of
 from workbench.corpus.frames import excel, parquet
@@ -21,11 +21,11 @@ from workbench.errors import Named
 
 FORMATS = {
     "uci": uci, "lda-c": ldac, "mtx": matrix_market, "mallet": mallet, "folder": folder, "csv": tables, "jsonl": json_lines,
-    "npz": npz, "fasta": fasta, "words": running_text, "parquet": parquet, "excel": excel,
+    "npz": npz, "fasta": fasta, "words": running_text, "parquet": parquet, "excel": excel, "zip": zipped,
 }
 TABLES = (tables, json_lines, parquet, excel)
 """Formats whose documents have columns or fields."""
-CERTAIN = ("parquet", "excel", "npz", "mallet", "mtx", "lda-c", "uci")
+CERTAIN = ("parquet", "excel", "zip", "npz", "mallet", "mtx", "lda-c", "uci")
 """Formats whose first bytes nothing else has."""
 LIKELY = ("jsonl", "csv", "fasta")
 OF_SEQUENCES = ("stop_words", "max_words", "token_pattern")
@@ -63,13 +63,13 @@ def read_corpus(
     path : path
         Counts: a UCI bag of words; an lda-c file; a Matrix Market file, documents × words; an npz archive; a CSV file
         with the columns document, word and count, or, where inputs or sequences are asked for, with a column of counts for
-        each word; a FASTA file; JSON lines with counts or tokens. Texts: a folder of ``.txt`` files, subfolders included; a
-        CSV file with a header row; a Parquet or Excel file with such columns; JSON lines; a MALLET text file. The docstring of
-        each format's file says what it holds.
+        each word; a FASTA file; JSON lines with counts or tokens. Texts: a folder or a zip of ``.txt`` files, subfolders
+        included; a CSV file with a header row; a Parquet or Excel file with such columns; JSON lines; a MALLET text file. The
+        docstring of each format's file says what it holds.
     vocabulary : path or words, for counts only
         Default ``vocab.NAME.txt`` beside ``docword.NAME.txt``, ``NAME.vocab.txt`` beside another file of numbers, or
         ``w0, w1, …`` when there is none. Counts whose words are written out need none; given one, they follow its order.
-    format : "uci", "lda-c", "mtx", "mallet", "folder", "csv", "jsonl", "npz", "fasta", "parquet" or "excel"
+    format : "uci", "lda-c", "mtx", "mallet", "folder", "zip", "csv", "jsonl", "npz", "fasta", "parquet" or "excel"
         By default whichever it looks like; "words" reads a plain text as one sequence of words.
     text, title, label : str
         Columns of a CSV file, fields of the JSON objects. Title and label may be missing unless another name
@@ -84,8 +84,8 @@ def read_corpus(
         The column or field with the time of each document: dates, or whole numbers such as years; see
         `workbench.corpus.times.times_of`. An empty one is no time.
     encoding : str, default "detect"
-        Of CSV, JSON lines, MALLET and folders of texts: as "cp1252"; by default UTF-8, what a byte order mark says, or, but for
-        JSON and with a warning, the encoding that the bytes look like. Everything else is UTF-8.
+        Of CSV, JSON lines, MALLET, folders and zips of texts: as "cp1252"; by default UTF-8, what a byte order mark says, or,
+        but for JSON and with a warning, the encoding that the bytes look like. Everything else is UTF-8.
     separator, quote, escape, comment : one character, or "tab", "space", "none"
         Of a CSV file: what separates columns (by default comma, semicolon, tab or bar, whichever the header has most of, or as
         a first line ``sep=;`` says), what texts stand in that contain it, what takes the meaning from a quote behind it (by
@@ -125,7 +125,7 @@ def read_corpus(
     if named and found not in TABLES:
         raise CorpusError(f"{path} is {found.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
                           f"leave {named} out")
-    if encoding != DETECT and found not in (tables, json_lines, mallet, folder):
+    if encoding != DETECT and found not in (tables, json_lines, mallet, folder, zipped):
         raise CorpusError(f"{path} is {found.MEANING}, which has no encoding to choose; leave encoding out")
     if dialect != Dialect() and found is not tables:
         raise CorpusError(f"{path} is {found.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out")
@@ -194,3 +194,8 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
         said = f"{path} has a format that is not recognised; wanted is one of {wanted}; say which "
         raise CorpusError(said, Named("format", ...))
     return found
+
+
+def format_of(path: str | os.PathLike, format: str | None = None, text: str = "text") -> str:
+    """The name of the format that `read_corpus` reads a file or folder as; raises CorpusError as it does."""
+    return _format(path_of(path), format, Asked(text=text))

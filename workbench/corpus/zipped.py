@@ -1,0 +1,88 @@
+"""A zip archive of ``.txt`` files, one a document, subfolders included; nothing of it is unpacked to disk."""
+
+import io
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from workbench.corpus.corpus import CorpusError
+from workbench.corpus.folder import called
+from workbench.corpus.formats import Asked
+from workbench.data.available_memory import check_fits
+from workbench.data.encodings import decoded
+from workbench.data.opening import read_bytes
+
+MEANING = "a zip of .txt files"
+SUFFIXES = (".zip",)
+MAGIC = b"PK\x03\x04"
+NAME_LENGTH, NAME = slice(26, 28), 30
+"""Where the header of a member has the length of its name, and the name."""
+HIDDEN = (".", "__MACOSX")
+"""Beginnings of names that archivers add."""
+ENCRYPTED = 1
+
+
+def looks_like(start: bytes, asked: Asked) -> bool:
+    """Whether it is a zip archive whose first member is no array, as that of an npz file is."""
+    name = start[NAME : NAME + int.from_bytes(start[NAME_LENGTH], "little")]
+    return start.startswith(MAGIC) and bool(name) and not name.endswith(b".npy")
+
+
+def read(path: Path, asked: Asked) -> dict:
+    """Every .txt file of the archive, in the order of their names; hidden ones are left out.
+
+    Titles are the file names, labels the subfolders if there are any; a folder that holds all of them is no label. A member
+    whose name leads out of the archive is refused, and texts that would take more memory than is available.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
+            members = _members(archive, path)
+            check_fits(2 * sum(member.file_size for member in members.values()), f"{path}", "give an archive with fewer texts")
+            texts = [_text_of(archive, member, path, asked.encoding) for member in members.values()]
+    except (CorpusError, MemoryError):
+        raise
+    except Exception as error:  # whatever the package makes of a damaged archive
+        raise CorpusError(f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again") from None
+    return {"texts": texts, **called(_within(list(members)))}
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
+    """Name → member of each text, sorted."""
+    found = {}
+    for member in archive.infolist():
+        name = PurePosixPath(member.filename.replace("\\", "/"))
+        hidden = any(part.startswith(HIDDEN) and part != ".." for part in name.parts)
+        if member.is_dir() or name.suffix.lower() != ".txt" or hidden:
+            continue
+        if name.is_absolute() or ".." in name.parts:
+            raise CorpusError(f"{path} has a file {member.filename!r}, a name that leads out of the archive; make it again of "
+                              "a folder of .txt files")
+        if name in found:
+            raise CorpusError(f"{path} has two files {member.filename!r}; make it again of a folder of .txt files")
+        found[name] = member
+    if not found:
+        raise CorpusError(f"{path} has no .txt file, one per document was wanted; for another format give the file itself")
+    return dict(sorted(found.items()))
+
+
+def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, encoding: str) -> str:
+    """The text of one member, which is never longer than the archive says; an empty one is an empty document."""
+    if member.flag_bits & ENCRYPTED:
+        raise CorpusError(f"{path} is encrypted; make it again without a password")
+    try:
+        content = archive.read(member)
+    except NotImplementedError:
+        said = f"{path} is packed in a way that cannot be read here; make it again with the usual one, deflate"
+        raise CorpusError(said) from None
+    return decoded(content, path / member.filename, encoding)
+
+
+def _said_by(error: Exception) -> str:
+    """What a package says is wrong, or the kind of the error where it says nothing."""
+    return str(error) or type(error).__name__
+
+
+def _within(names: list[PurePosixPath]) -> list[PurePosixPath]:
+    """The names without the folders that all of them lie in."""
+    while len(tops := {name.parts[0] for name in names}) == 1 and all(len(name.parts) > 1 for name in names):
+        names = [name.relative_to(*tops) for name in names]
+    return names
