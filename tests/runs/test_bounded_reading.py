@@ -21,7 +21,7 @@ from workbench.corpus import read_corpus
 from workbench.errors import ALONE, DataError, Named
 from workbench.records import Records, read_records
 from workbench.runs.execution import bounded_reading
-from workbench.runs.execution.bounded_reading import read_bounded
+from workbench.runs.execution.bounded_reading import columns_bounded, read_bounded
 
 MIB = 2**20
 ENOUGH = 1500 * MIB
@@ -164,6 +164,15 @@ def test_folders_in_a_circle_end(tmp_path):
 def test_a_size_in_a_name_is_forecast_in_the_memory_of_the_process():
     error = refused("bars:n_documents=200000000", n_bytes=ENOUGH)
     assert "would take about 1,549.7 GB of memory and the process may still take" in str(error)
+
+
+def test_columns_and_what_is_left_out_come_back_too(tmp_path):
+    path, dropped = put(tmp_path, "a.csv", "id,text\n1,the ibis\n2,ibis oil\n"), {}
+    assert columns_bounded(path, encoding="detect") == {"id": ["1", "2"], "text": ["the ibis", "ibis oil"]}
+    assert read_bounded(path, dropped=dropped).n_words == 2
+    assert dropped["found"] == [3, 4] and dropped["stop_words"] == [1, 1]
+    with pytest.raises(DataError, match="there is no file"):
+        columns_bounded(tmp_path / "none.csv")
 
 
 @pytest.mark.slow

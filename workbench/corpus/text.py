@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.document_table import DocumentTable, plain_value
+from workbench.corpus.dropped import FOUND, note_kept, note_words
 from workbench.corpus.words import WORD_PATTERN, analyser, further_words, is_language, stop_list
 from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named
@@ -115,6 +116,10 @@ def count_words(
         "segmenter": segmenter,
     }
     words_of = analyser(**of_words)
+    whole = {**of_words, "ngrams": 1}
+    without = {"stop_words": None, "more_stop_words": None, "min_letters": 1}
+    note_words(texts, {FOUND: analyser(**whole | without), "stop_words": analyser(**whole | {"min_letters": 1}),
+                       "min_letters": analyser(**whole)})
     vocabulary, counts = _count(texts, words_of, token_pattern)
     keep = _kept_words(counts, min_documents, max_share, max_words)
     counts = counts[:, keep]
@@ -201,7 +206,8 @@ def _kept_words(table, min_documents: int, max_share: float, max_words: int | No
     """Columns of the table that stay, ascending."""
     n_documents, n_words = table.shape
     occurs_in = np.bincount(table.indices, minlength=n_words)
-    keep = np.flatnonzero((occurs_in >= min_documents) & (occurs_in <= max_share * n_documents))
+    rare, common = occurs_in < min_documents, occurs_in > max_share * n_documents
+    keep = np.flatnonzero(~rare & ~common)
     if not len(keep):
         raise DataError(
             f"none of {n_words} words is in at least {min_documents} and at most {max_share:.0%} "
@@ -210,4 +216,6 @@ def _kept_words(table, min_documents: int, max_share: float, max_words: int | No
     if max_words is not None and len(keep) > max_words:
         totals = np.bincount(table.indices, weights=table.data, minlength=n_words)
         keep = np.sort(keep[np.argsort(-totals[keep], kind="stable")[:max_words]])
+    further = ~rare & ~common & ~np.isin(np.arange(n_words), keep)
+    note_kept(table, {"min_documents": rare, "max_share": common & ~rare, "max_words": further})
     return keep

@@ -23,6 +23,8 @@ import psutil
 
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import COPIES, DocumentTable
+from workbench.corpus.dropped import noting_dropped
+from workbench.corpus.header import columns_in
 from workbench.data import saving
 from workbench.data.available_memory import available_memory, format_size
 from workbench.data.opening import path_of
@@ -41,7 +43,7 @@ KINDS = {kind.__name__: kind for kind in (Corpus, Records)}
 
 def read_bounded(
     name_or_path: str | Path, kind: type = Corpus, seconds: float | None = None, n_bytes: int | None = None,
-    most: int | None = None, **options
+    most: int | None = None, only_columns: bool = False, dropped: dict | None = None, **options
 ) -> Corpus | Records:
     """The data of a name or of a regular file or folder, as `workbench.runs.loading.load_data` reads them.
 
@@ -53,6 +55,10 @@ def read_bounded(
         That it may take, packages included that it needs and Python has not loaded.
     most : int, default one part in `SHARE` of ``n_bytes``
         Bytes that the data may take here; what takes more is refused before it is handed over.
+    only_columns : bool
+        See `columns_bounded`.
+    dropped : dict, optional
+        What is written into while texts are counted, see `workbench.corpus.dropped.noting_dropped`.
     **options
         As JSON can hold them.
 
@@ -66,7 +72,7 @@ def read_bounded(
     most = n_bytes // SHARE if most is None else most
     with tempfile.TemporaryDirectory(prefix="workbench-reading-") as folder:
         request = {"name": str(name_or_path), "kind": kind.__name__, "options": options, "folder": folder,
-                   "seconds": seconds, "n_bytes": n_bytes, "most": most}
+                   "seconds": seconds, "n_bytes": n_bytes, "most": most, "only_columns": only_columns}
         with contextlib.suppress(subprocess.TimeoutExpired):
             done = subprocess.run(
                 [sys.executable, "-m", __name__], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -74,6 +80,10 @@ def read_bounded(
                 env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             )
             answer = _answer(done.stdout)
+            if "columns" in answer:
+                return answer["columns"]
+            if dropped is not None:
+                dropped.update(answer.get("dropped", {}))
             if "file" in answer:
                 found = saving.load_data(Path(folder) / answer["file"], kind)
                 return replace(found, table=DocumentTable.load(Path(folder) / answer["table"])) if answer["table"] else found
@@ -85,6 +95,11 @@ def read_bounded(
     simpler = (", or a simpler ", Named("token_pattern")) if "token_pattern" in options else ()
     raise DataError(f"{name_or_path} was not read within {seconds:g} seconds; give a part of it", *simpler,
                     ", or read it with Python or the command line")
+
+
+def columns_bounded(path: str | Path, **options) -> dict[str, list[str]]:
+    """What `workbench.corpus.header.columns_in` gives, within the limits of `read_bounded`, which raises the same errors."""
+    return read_bounded(path, only_columns=True, **options)
 
 
 def _seconds() -> float:
@@ -144,10 +159,14 @@ def main() -> int:
             mode = name.stat().st_mode if name.exists() else stat.S_IFREG  # what is missing has its own sentence
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 raise DataError(f"{name} is neither a file nor a folder but a device or a pipe; give a file")
-        found = load_data(name, kind, **request["options"])
+        if request["only_columns"]:
+            print(json.dumps({"columns": columns_in(name, **request["options"])}))
+            return 0
+        with noting_dropped() as dropped:
+            found = load_data(name, kind, **request["options"])
         table, file = getattr(found, "table", None), found.save(request["folder"])
         _check_size(name, found.memory_bytes + COPIES * file.stat().st_size, table and table.memory_bytes, request["most"])
-        answer = {"file": file.name, "table": table and table.save(request["folder"]).name}
+        answer = {"file": file.name, "table": table and table.save(request["folder"]).name, "dropped": dropped}
     except InputError as error:
         answer = {"parts": [*map(_plain, error.parts)], "field": error.field}
     except MemoryError:

@@ -1,0 +1,50 @@
+"""How many words, and tokens of them, each rule leaves out while texts are counted; noted where it is asked for."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+
+_NOTED: ContextVar[dict | None] = ContextVar("dropped", default=None)
+FOUND = "found"
+"""In the place of a rule: all that is found in the texts."""
+
+
+@contextmanager
+def noting_dropped() -> Iterator[dict[str, list[int]]]:
+    """A dict into which all texts that are counted meanwhile write: option of `count_words` → [words, tokens] that it left out.
+
+    Under ``FOUND`` all words and tokens of the texts. The options leave out one after the other, in the order of the dict:
+    stop_words, min_letters, then, of words and n-grams, min_documents, max_share and max_words; 0 are none.
+    """
+    noted: dict[str, list[int]] = {}
+    token = _NOTED.set(noted)
+    try:
+        yield noted
+    finally:
+        _NOTED.reset(token)
+
+
+def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]]) -> None:
+    """Notes what the steps leave out, each a function that finds those words of a text that it and the steps before keep."""
+    if (noted := _NOTED.get()) is None:
+        return
+    before = None
+    for name, words_of in steps.items():
+        words: Counter[str] = Counter()
+        for text in texts:
+            words.update(words_of(text))
+        sizes = np.array([len(words), words.total()])
+        noted[name] = (sizes if before is None else before - sizes).tolist()
+        before = sizes
+
+
+def note_kept(table, steps: dict[str, np.ndarray]) -> None:
+    """Notes what the steps leave out of a (document, word) table of counts: (word,) is it left out, and by no step before?"""
+    if (noted := _NOTED.get()) is None:
+        return
+    tokens = np.bincount(table.indices, weights=table.data, minlength=table.shape[1])
+    for name, left_out in steps.items():
+        noted[name] = [int(left_out.sum()), int(tokens[left_out].sum())]

@@ -1,0 +1,128 @@
+"""The columns of a table or of JSON lines with their first values, without reading all of it."""
+
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+
+from workbench.corpus.corpus import CorpusError
+from workbench.corpus.document_table import plain_value
+from workbench.corpus.readers import format_of
+from workbench.data.encodings import DETECT, STRICT, decoded
+from workbench.data.opening import GZIP, GZIP_MAGIC, path_of, read_bytes
+from workbench.data.rows import read_columns
+
+START = 1 << 20
+"""Bytes, unpacked, that the first rows are read from."""
+WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""Marks of encodings whose line ends are no single byte."""
+MOST_ROWS, MOST_LETTERS, MOST_COLUMNS = 20, 200, 500
+"""Of the values that are given, of each of them or of a name, and of the columns."""
+
+
+def columns_in(path: str | os.PathLike, format: str | None = None, encoding: str = DETECT) -> dict[str, list[str]]:
+    """Column or field → its first values as text, cut; nothing for a format without columns.
+
+    Raises
+    ------
+    CorpusError
+        A file that is missing, empty or damaged, or in no format that is known.
+    """
+    path = path_of(path)
+    read = READERS.get(format_of(path, format))
+    if read is None:
+        return {}
+    columns = {str(name).strip(): values[:MOST_ROWS] for name, values in read(path, encoding).items()}
+    return {name: [*map(_short, values)] for name, values in islice(columns.items(), MOST_COLUMNS) if name == _short(name)}
+
+
+def _short(value) -> str:
+    plain = plain_value(value)
+    return "" if plain is None else str(plain)[:MOST_LETTERS]
+
+
+def _of_csv(path: Path, encoding: str) -> dict[str, list]:
+    """Of the rows that the beginning of the file has whole."""
+    start = _start(path)
+    if len(start) < START or start.startswith(WIDE):
+        return _by_name(*read_columns(path, encoding)[:2])
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder) / path.name
+        part.write_bytes(_whole_rows(start))
+        try:
+            return _by_name(*read_columns(part, encoding)[:2])
+        except CorpusError as error:
+            raise CorpusError(str(error).replace(str(part), str(path)), field=error.field, value=error.value) from None
+
+
+def _by_name(header: list[str], values: list) -> dict[str, list]:
+    """Name → values of a column; of two with one name the first."""
+    return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
+
+
+def _whole_rows(start: bytes) -> bytes:
+    """The beginning of a table up to the last line's end that stands in no quotes: an even number is before it."""
+    at = len(start)
+    while (at := start.rfind(b"\n", 0, at)) > 0 and start.count(b'"', 0, at) % 2:
+        pass
+    return start[: at + 1] if at > 0 else start
+
+
+def _of_json(path: Path, encoding: str) -> dict[str, list]:
+    """Of the first objects; one that is no object is told of when all is read."""
+    start = _start(path)
+    whole = start if len(start) < START else start[: start.rfind(b"\n") + 1]
+    lines = decoded(whole, path, STRICT if encoding == DETECT else encoding).split("\n")
+    entries = list(islice(_objects(lines), MOST_ROWS))
+    return {name: [entry.get(name) for entry in entries] for entry in entries for name in entry}
+
+
+def _objects(lines: list[str]) -> Iterator[dict]:
+    for line in lines:
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            yield found
+
+
+def _of_frame(path: Path, encoding: str) -> dict[str, list]:
+    """Of Parquet and Excel."""
+    import pandas as pd
+
+    excel = format_of(path) == "excel"
+    package = "openpyxl" if excel else "pyarrow"
+    if find_spec(package) is None:
+        raise CorpusError(f"{path} needs the package {package}; `pip install {package}`, or save the table as CSV")
+    try:
+        if excel:
+            frame = pd.read_excel(path, dtype=object, nrows=MOST_ROWS)
+        else:
+            from pyarrow.parquet import ParquetFile
+
+            file = ParquetFile(path)
+            batch = next(file.iter_batches(MOST_ROWS), None)
+            frame = file.schema_arrow.empty_table().to_pandas() if batch is None else batch.to_pandas()
+    except Exception as error:  # whatever these packages make of a damaged file
+        raise CorpusError(f"{path} is damaged ({type(error).__name__}); make it again") from None
+    return {str(name): frame.iloc[:, at].tolist() for at, name in enumerate(frame.columns)}
+
+
+def _start(path: Path) -> bytes:
+    """The first bytes of a file, unpacked."""
+    with open(path, "rb") as file:
+        start = file.read(START)
+    if start.startswith(GZIP_MAGIC):
+        try:
+            start = zlib.decompressobj(GZIP).decompress(start, START)
+        except zlib.error:
+            start = b""
+    return start if start.strip() else read_bytes(path)[:START]  # which says what is wrong
+
+
+READERS = {"csv": _of_csv, "jsonl": _of_json, "parquet": _of_frame, "excel": _of_frame}
