@@ -3,7 +3,9 @@
 Makes a sweep over r and a comparison of engines with two seeds on the bundled corpus (runs that STORE has are taken as they
 are), starts one run more, and photographs Compare and Topics while that one goes on: at two widths in both themes, each page
 opened once; then Choose K, on a store of its own with a sweep over the number of topics. Then a server with a password on
-which nothing can be changed: what it asks first, and Compare with a damaged run.
+which nothing can be changed: what it asks first, and Compare with a damaged run. Last a film, on a store of its own: a CSV file
+is uploaded, its columns are chosen, it is looked at and started, until its topics are seen over time.
+``python docs/screenshots/take.py --film`` takes the film alone.
 The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
 """
 
@@ -15,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -24,6 +27,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import workbench as wb
 from workbench.runs.execution.compare import plan
+from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.runs.store.create import create_run
 
 HERE = Path(__file__).parent
@@ -144,6 +148,54 @@ def photograph_choosing(store: Path, folder: Path, widths=WIDTHS) -> None:
         take(page, folder, "choose-k", widths)
 
 
+def film(folder: Path, width: int = WIDTHS[0]) -> None:
+    """From the file that `workbench data example` writes to its topics over time, step by step; and the form on its own."""
+    with tempfile.TemporaryDirectory() as scratch, served(Path(scratch) / "runs", "--max-upload", "50") as address:
+        file = wb.write_example_csv(Path(scratch) / "news.csv", 3000)
+        with opened_browser() as browser:
+            page, frames = new_page(browser, [width]), count(1)
+
+            def frame(name: str, seen=None) -> None:
+                """A picture of the window, with this at its top."""
+                (seen or page.locator("h1")).first.evaluate("node => node.scrollIntoView()")
+                page.wait_for_timeout(SETTLED)
+                (folder / f"film-{next(frames)}-{name}.png").write_bytes(smaller(page.screenshot()))
+
+            page.goto(f"{address}/compare")
+            page.get_by_label("Corpus", exact=True).select_option("My own data …")
+            frame("choose")
+            page.get_by_label("File", exact=True).set_input_files(file)
+            columns = {"Text column": "text", "Title column": "id", "Label column": "category", "Time column": "date"}
+            for label, column in columns.items():
+                page.locator(f"select:visible option[value='{column}']").first.wait_for(state="attached")
+                page.get_by_label(label, exact=True).select_option(column)
+            for engine in set(DEFAULT_ENGINES) - {"svb", "cgs"}:
+                page.get_by_label(engine, exact=True).uncheck()
+            for label, value in {"Topics K": "5", "Iterations": "500"}.items():
+                page.get_by_label(label, exact=True).fill(value)
+                page.get_by_label(label, exact=True).blur()
+            frame("columns")
+            page.get_by_role("button", name="Preprocessing: defaults").click()
+            page.get_by_label("Min. documents", exact=True).fill("5")
+            page.get_by_label("Min. documents", exact=True).blur()
+            page.get_by_role("button", name="Preview data").click()
+            page.get_by_role("table", name="first documents").wait_for()
+            frame("preview")
+            page.get_by_role("button", name="Start", exact=True).click()
+            page.get_by_text("2 runs started,").wait_for()
+            page.locator("tr[data-run] span.state.running").first.wait_for()
+            frame("live", page.locator(".bk-Figure"))
+            page.locator("tr[data-run] span.state.finished").nth(1).wait_for()
+            page.get_by_role("link", name="Topics of news-cgs").click()
+            page.locator(".listed tbody tr").nth(4).click()
+            for card in ("documents", "sizes"):
+                page.locator(f".{card} :is(svg, td, li)").first.wait_for()
+            frame("topics")
+            page.get_by_label("Figure", exact=True).select_option("Topics over time")
+            page.locator(".recorded svg").wait_for()
+            frame("over-time", page.get_by_role("heading", name="Recorded"))
+
+
 def photograph_guarded(store: Path, damaged: str, folder: Path, widths=WIDTHS) -> None:
     """What a server with a password asks first, and Compare where nothing can be changed, with a damaged run."""
     secret = store.parent / "password"
@@ -201,10 +253,13 @@ def main(store: Path) -> None:
     photograph_choosing(store.with_name(f"{store.name}-by-k"), HERE)
     with damaged_run(store, runs["cgs"][0]) as damaged:
         photograph_guarded(store, damaged, HERE)
+    film(HERE)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if sys.argv[1:] == ["--film"]:
+        film(HERE)
+    elif len(sys.argv) > 1:
         main(Path(sys.argv[1]))
     else:
         with tempfile.TemporaryDirectory() as folder:

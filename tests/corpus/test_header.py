@@ -65,7 +65,8 @@ def test_a_format_without_columns_has_none(tmp_path):
 @pytest.mark.parametrize(("name", "content", "said"), [
     ("a.csv", b"", "is empty"), ("a.csv", 'text\n"red\n', "check the quotes"), ("a.jsonl", b"\xff\n", "is not UTF-8"),
     ("a.parquet", b"PAR1 and no more", "is damaged"), ("a.xlsx", b"PK\x03\x04xl/", "is damaged"),
-    ("a.csv", gzip.compress(b"text\nred\n", mtime=0)[:14] + b"\xff" * 40, "gzip|compressed"), ("a.what", b"\0\1", "not recognised"),
+    ("a.csv", gzip.compress(b"text\nred\n", mtime=0)[:14] + b"\xff" * 40, "gzip|compressed"),
+    ("a.what", b"\0\1", "not recognised"),
 ])
 def test_a_file_that_has_none_is_refused_in_one_sentence(tmp_path, name, content, said):
     path = put(tmp_path, name, content)

@@ -44,6 +44,26 @@ def test_counts_and_records_are_shown_without_texts():
     assert f"{records.describe()['records']:,} records" in described(records)
 
 
+def test_what_each_rule_leaves_out_is_counted(page):
+    for name, value in {"min_letters": 4, "min_documents": 2, "max_share": 0.5}.items():
+        page.settings.reading[name].value = value
+    rows = ["the red ants", "the ants bees bees", "a cow eats", "the bees eats eats"] * 2
+    (path := page.store.parent / "b.csv").write_text("text\n" + "\n".join([*rows, "zebra"]))
+    page.settings.path.value = str(path)
+    page.settings.preview.clicks += 1
+    html = page.preview.html.object
+    assert "The texts have 7 words with 27 tokens; 3 words with 16 tokens are kept." in html
+    for rule, words, tokens, share in (
+        ("Stop words", 1, 6, "22.2 %"), ("Words of fewer than 4 letters", 2, 4, "14.8 %"),
+        ("In fewer than 2 documents", 1, 1, "3.7 %"), ("In more than 50% of all documents", 0, 0, "0.0 %"),
+    ):
+        assert f'<th scope="row">{rule}</th><td>{words}</td><td>{tokens}</td><td>{share}</td>' in html, (rule, html)
+    page.settings.reading["ngrams"].value = 2
+    page.settings.preview.clicks += 1
+    assert "are kept, n-grams included." in page.preview.html.object
+    assert "Left out" not in described(wb.load_corpus("bars:side=3:n_documents=5"))
+
+
 def test_the_button_shows_the_file_of_the_form_as_it_is_read(page):
     page.settings.reading["label"].value, page.settings.reading["file.time"].value = "kind", "day"
     assert not page.preview.card.visible

@@ -171,7 +171,7 @@ def shown(form: Settings) -> list[str]:
     """What is to be seen of the form in order: labels of fields, texts of headings and the fold, what is wrong with a field."""
     drawn, seen = form.form, []
     for name in drawn.seen:
-        seen.append(drawn.told.get(name) or form.fields()[name].label)
+        seen.append(drawn.told.get(name) or form._parts[name].label)
         if name in drawn.wrong:
             seen.append(drawn.wrong[name])
     return seen
@@ -321,10 +321,11 @@ def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_diffe
     form.reading["text"].value = "body"
     assert form.values()["read"] == {} and not any(field.visible for field in form.reading.values())
     form.corpus.value = FILE
-    assert shown(form)[:5] == ["Corpus", "Path of the corpus", "Read as", "Text column", "Preprocessing: defaults"]
+    of_file = ["File", "Path of the corpus", "Read as", "Text column", "Title column", "Label column", "Time column"]
+    assert shown(form)[:9] == ["Corpus", *of_file, "Preprocessing: defaults"]
     form.reading["title"].value, form.reading["stop_words"].value, form.reading["min_documents"].value = "", None, 0
     assert form.values()["read"] == {"text": "body", "title": None, "stop_words": None, "min_documents": 0}
-    assert "Preprocessing: Title column empty, Stop words none, Min. documents 0" in shown(form)
+    assert "Preprocessing: Stop words none, Min. documents 0" in shown(form)
     assert tuple(form.reading["format"].options.values()) == (None, *FORMATS)
 
 

@@ -18,7 +18,7 @@ def serve(
     store: Store = None,
     show: Annotated[bool, typer.Option("--show", help="Open a browser.")] = False,
     read_only: Annotated[bool, typer.Option("--read-only", help="Look and download: nothing is started or changed.")] = False,
-    max_upload: Annotated[float, typer.Option("--max-upload", help="MB of an upload.", metavar="MB")] = 5.0,
+    max_upload: Annotated[float, typer.Option("--max-upload", help="MB of a file that a page takes.", metavar="MB")] = 5.0,
     address: Annotated[str, typer.Option(
         "--address", help="Where it listens: 127.0.0.1, this machine alone; 0.0.0.0, wherever it is reached.",
         rich_help_panel=OTHERS)] = "127.0.0.1",

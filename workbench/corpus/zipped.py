@@ -24,7 +24,7 @@ ENCRYPTED = 1
 def looks_like(start: bytes, asked: Asked) -> bool:
     """Whether it is a zip archive whose first member is no array, as that of an npz file is."""
     name = start[NAME : NAME + int.from_bytes(start[NAME_LENGTH], "little")]
-    return start.startswith(MAGIC) and bool(name) and not name.endswith(b".npy")
+    return start.startswith(MAGIC) and not name.endswith(b".npy")
 
 
 def read(path: Path, asked: Asked) -> dict:

@@ -12,9 +12,11 @@ from workbench.corpus import SINGLETONS
 from workbench.corpus.readers import FORMATS
 from workbench.corpus.segmenting import SEGMENTERS
 from workbench.corpus.words import ACCENTS, WORD_PATTERN, languages
-from workbench.dashboard.compare.values import SEVERAL, Field, Menu, Number, Values
+from workbench.dashboard.compare.values import SEVERAL, Column, Field, Menu, Number, Upload, Values
 from workbench.dashboard.compare.wording import LABELS, in_words, labelled
+from workbench.dashboard.shared.downloads import size
 from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.received import ROUTE, otherwise
 from workbench.data.encodings import DETECT
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
@@ -34,6 +36,8 @@ SPLIT = "r"
 MISSING = ("fetchable", "by hand")
 """Whereabouts of a data set that cannot be read at once."""
 FILE = "My own data …"
+ENDINGS = sorted({ending for about in FORMATS.values() for ending in about.SUFFIXES} | {".txt", ".gz"})
+"""Of names of files that are offered to be sent; others may be chosen too."""
 MODEL = {field.name: field.default for field in dataclasses.fields(LDA)}
 MEANINGS = {
     "n_topics": "The number of topics. An engine that finds it uses so many at most, or begins with so many",
@@ -115,7 +119,21 @@ def grouped(hyper: bool) -> dict[tuple[str, ...], list[Choice]]:
 def corpora() -> dict[str, str]:
     """Entry of the menu → data set of the catalogs, those that are not here marked; a file where visitors may name one."""
     marked = {name: f"{name} (not downloaded)" if one.whereabouts() in MISSING else name for name, one in named_sets().items()}
-    return {mark: name for name, mark in marked.items()} | ({FILE: FILE} if policy().takes_paths else {})
+    own = policy().takes_paths or policy().takes_uploads
+    return {mark: name for name, mark in marked.items()} | ({FILE: FILE} if own else {})
+
+
+def upload_field(token: str) -> Upload:
+    """The field for a file that is sent; ``token``: of the page's inbox."""
+    most = size(policy().max_upload)
+    there = " Or give its path below." if policy().takes_paths else ""
+    hint = f"Or drop it here: CSV, Parquet, Excel, JSON lines, a zip of texts …, up to {most}.{there}"
+    if not policy().takes_uploads:
+        hint = "To upload a file, open this page with `workbench serve`; or give its path below."
+    return Upload(
+        "File", None, accept=",".join(ENDINGS), most=policy().max_upload, limit=most, route=ROUTE, token=token,
+        open=policy().takes_uploads, otherwise=otherwise(), hint=hint,
+    )
 
 
 def stop_lists() -> dict[str, str | None]:
@@ -135,8 +153,8 @@ def reading_fields() -> dict[str, Field]:
             LABELS["format"], {BY_LOOKS: None} | {about.MEANING: name for name, about in FORMATS.items()}, None,
             "The format of the file. Most are detected by how it begins or by its name", wide=True,
         ),
-    } | {name: Field(LABELS[name], name, meaning) for name, meaning in COLUMNS.items()} | {
-        f"{OF_FILES}time": Field(
+    } | {name: Column(LABELS[name], name, meaning, needed=name == "text") for name, meaning in COLUMNS.items()} | {
+        f"{OF_FILES}time": Column(
             "Time column", "", "The column or field that holds dates or years. Empty: there is none",
             placeholder="date",
         ),

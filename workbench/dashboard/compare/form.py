@@ -1,11 +1,11 @@
 """The fields of the form, drawn by one part of the page: a Bokeh widget of each made every page three times as heavy."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import param
 
-from workbench.dashboard.compare.values import Field, Menu
+from workbench.dashboard.compare.values import Column, Field, Menu
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.private_api import is_shown
 
@@ -30,28 +30,41 @@ class Form(Drawn):
     unfolded = param.List(doc="Names of the folds that are open.")
     wrong = param.Dict(default={}, doc="Field → what is wrong with it, told under it.")
 
-    _esm = code("form")
-    _stylesheets = style("form")
+    _esm = code("sending", "form")
+    _stylesheets = style("uploads", "form")
 
     def __init__(self, parts: dict[str, Field | str], on_fold: Callable[[str], None]):
         self._fields = {name: part for name, part in parts.items() if isinstance(part, Field)}
         self._folds = [name for name, part in parts.items() if part == FOLD]
-        self._on_fold, self._known = on_fold, {}   # field → what the browser shows
+        self._on_fold, self._known, self._waits = on_fold, {}, False   # of known: field → what the browser shows
         super().__init__(parts=[_described(name, part) for name, part in parts.items()])
         for field in self._fields.values():
             field.watch(self._fill)
-        self._fill()
         self.fill_menus()
 
     def fill_menus(self) -> None:
-        """Brings the menus to the options of their fields."""
-        self.menus = {name: list(field.options) for name, field in self._fields.items() if isinstance(field, Menu)}
+        """Brings the menus to the options of their fields, and what they hold to these."""
+        self.menus = {name: list(field.options) for name, field in self._fields.items() if isinstance(field, Menu | Column)}
+        self._fill()
 
     def show(self, seen: list[str], told: dict[str, str], unfolded: list[str]) -> None:
         """Shows these fields, with these headings, and the folded groups that are to be open."""
         self.param.update(seen=seen, told=told, unfolded=unfolded)
 
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Has the browser told once of all that is changed meanwhile: of two messages of an event the last alone gets there."""
+        outermost, self._waits = not self._waits, True
+        try:
+            yield
+        finally:
+            self._waits = not outermost
+            if outermost:
+                self.fill_menus()
+
     def _fill(self) -> None:
+        if self._waits:
+            return
         held = {name: field.shown() for name, field in self._fields.items()}
         changed = {name: value for name, value in held.items() if value != self._known.get(name)}
         self._known = held

@@ -11,6 +11,7 @@ from workbench.dashboard.compare.starting import combinations, grid_of, n_runs
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import worded
 from workbench.dashboard.shared.policy import figures, policy
+from workbench.dashboard.shared.received import Received
 from workbench.engines import get_engine
 from workbench.engines.options import split_options
 from workbench.errors import InputError
@@ -51,15 +52,18 @@ def mistakes_in(values: dict) -> dict[str, str]:
     return found
 
 
-def mistake_of(error: CorpusError, corpus: str) -> dict[str, str]:
+def mistake_of(error: CorpusError, corpus: str | Received) -> dict[str, str]:
     """The sentence about a corpus that could not be read or split, by its field.
 
     A path at its beginning, which stands in the form, is left out.
     """
-    path, said = policy().find(corpus) or Path(corpus), worded(error)
-    rest = said.removeprefix(str(path))
+    received = isinstance(corpus, Received)
+    path, said = corpus.path if received else policy().find(corpus) or Path(corpus), worded(error)
+    of_others = f"{path.name[:1].upper()}{path.name[1:]}" if received else ""   # who see its name alone
+    rest = said.removeprefix(str(path)).removeprefix(of_others)
     if rest != said and not rest.startswith(("/", " is a f")):
         said = f"The {'folder' if path.is_dir() else 'file'}{rest}"
+    said = said.replace(str(path), corpus.name) if received else said
     field = next((name for name in (f"{OF_FILES}{error.field}", error.field) if name in OF_CORPUS), "corpus")
     return {field: said}
 
@@ -94,9 +98,14 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "jobs", partial(whole, "jobs", values["jobs"], 1, SLOTS)
 
 
-def _check_corpus(corpus: str, engines: list[str]) -> None:
+def _check_corpus(corpus: str | Received, engines: list[str]) -> None:
+    if isinstance(corpus, Received):
+        corpus.there()
+        return
     if not corpus:
-        raise SpecError("the corpus needs a path; type one or choose a corpus of the list")
+        path = ", type its path," if policy().takes_paths else ""
+        needed = f"a file; upload one{path}" if policy().takes_uploads else "a path; type one"
+        raise SpecError(f"the corpus needs {needed} or choose a corpus of the list")
     found, kinds = named_set(corpus), {get_engine(engine).model.data for engine in engines}
     if len(kinds) == 1:  # of several the sentence stands under the engines
         check_kind(corpus, *kinds)

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import panel as pn
 
+from workbench.dashboard.compare.columns import columns_of
 from workbench.dashboard.compare.comparison import Comparison
 from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
@@ -16,10 +17,10 @@ from workbench.dashboard.compare.history import Lineage, Moves
 from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.results import Results
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import data_of, n_runs, start_runs, summary_of_start
+from workbench.dashboard.compare.starting import n_runs, previewed, start_runs, summary_of_start
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
-from workbench.dashboard.shared.background import in_background
+from workbench.dashboard.shared.background import LatestTask, in_background
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import Part, attribute_part, follow_address, widget_part, write_address
 from workbench.dashboard.shared.notes import NotesCard
@@ -48,8 +49,8 @@ class ComparePage:
 
     def __init__(self, store: Path):
         self.store, self._monitor, self._document = Path(store), monitor_of(store), pn.state.curdoc
-        self.handover = Handover()
-        self.settings, self.preview = Settings(on_start=self.start, on_preview=self.look_at_data), Preview()
+        self.handover, self._columns = Handover(), LatestTask()
+        self.settings, self.preview = Settings(self.start, self.look_at_data, self.look_at_columns), Preview()
         self.figure = FigureCard(self.handover)
         self.table = RunTable(on_draw=self.draw, empty=READING)
         self.results = Results()
@@ -62,7 +63,7 @@ class ComparePage:
         self.comparison = Comparison(self.handover, self._document)
         self.moves, self.lineage = Moves(self.handover), Lineage(self.handover)
         self.topics = text(sizing_mode="stretch_width", visible=False)
-        self._version, self._n_started = -1, 0
+        self._version, self._n_started, self._followed = -1, 0, False
         self._known: dict[str, Reading] = {}      # every run of the store, newest first
         self._ticked_last = ""                    # the run whose moves are shown; empty: the newest
         self.newest.on_click(lambda event: self._pick(None))
@@ -77,6 +78,7 @@ class ComparePage:
         self._offer(listing)
         if refused := follow_address(self.parts):
             self.settings.say(refused)
+        self._followed = True
         self.figure.look()
         self._take(listing)
         self._show_progress()
@@ -172,9 +174,18 @@ class ComparePage:
                 self.settings.refuse(error)
                 return
             self.settings.say("")
-            self.preview.show(result)
+            self.preview.show(*result, values["read"])
 
-        in_background(self._document, lambda: data_of(values["corpus"], values["read"], values["engines"][0]), then)
+        in_background(self._document, lambda: previewed(values["corpus"], values["read"], values["engines"][0]), then)
+
+    def look_at_columns(self, asked: tuple) -> None:
+        """Offers the columns of the file that the form names; the obvious ones are chosen, but for a link, which says them."""
+        guess = self._followed
+
+        def then(found, error) -> None:
+            self.settings.offer_columns(asked, found, guess, error)
+
+        self._columns.submit(asked, partial(columns_of, *asked), then)
 
     def draw(self, name: str) -> None:
         """Draws the run, or draws it no more."""

@@ -5,6 +5,7 @@ from html import escape
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.corpus.dropped import FOUND
 from workbench.corpus.quality import describe_quality
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import column, message, text
@@ -15,6 +16,12 @@ MOST_DOCUMENTS, MOST_WORDS = 10, 40
 MOST_LETTERS, MOST_NAME = 240, 60
 """Of a text, and of a title, a label, a word or the name of a column, that is shown."""
 
+RULES = {
+    "stop_words": "Stop words", "min_letters": "Words of fewer than {} letters", "min_documents": "In fewer than {} documents",
+    "max_share": "In more than {:.0%} of all documents",
+}
+"""Option → what it leaves out, with its value."""
+
 
 class Preview:
     """The card; hidden until something is to be shown."""
@@ -23,17 +30,17 @@ class Preview:
         self.html = text("", "preview.css", sizing_mode="stretch_width")
         self.card = column(self.html, kind="wb-card preview", visible=False)
 
-    def show(self, data: Corpus | Records) -> None:
-        """Shows a corpus or records."""
-        self.html.object, self.card.visible = described(data), True
+    def show(self, data: Corpus | Records, dropped: dict | None = None, read: dict | None = None) -> None:
+        """Shows a corpus or records; see `described`."""
+        self.html.object, self.card.visible = described(data, dropped, read), True
 
     def clear(self) -> None:
         """Shows nothing."""
         self.html.object, self.card.visible = "", False
 
 
-def described(data: Corpus | Records) -> str:
-    """Data as HTML."""
+def described(data: Corpus | Records, dropped: dict | None = None, read: dict | None = None) -> str:
+    """Data as HTML; ``dropped``: what was left out of texts, see `noting_dropped`; ``read``: the options of reading."""
     sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
     parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
     if isinstance(data, Corpus):
@@ -42,8 +49,26 @@ def described(data: Corpus | Records) -> str:
             names = ", ".join(fitting(name, MOST_NAME) for name in data.table.metadata) or "none"
             kept = "The texts are kept; further columns: " if data.table.texts is not None else "Columns that are kept: "
             parts.append(message(f"{kept}{names}."))
-        parts += [_documents(data), _words(data)]
+        parts += [_left_out(data, dropped or {}, read or {}), _documents(data), _words(data)]
     return "".join(parts)
+
+
+def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
+    """What each rule left out of the texts as a table: those that were asked for, and stop words."""
+    if FOUND not in dropped:
+        return ""
+    words, tokens = dropped[FOUND]
+    ngrams = ", n-grams included" if read.get("ngrams", 1) > 1 else ""
+    said = (f"The texts have {words:,} words with {tokens:,} tokens; {corpus.n_words:,} words with {corpus.n_tokens:,} tokens "
+            f"are kept{ngrams}.")
+    rows = "".join(
+        f'<tr><th scope="row">{rule.format(read.get(name))}</th><td>{left[0]:,}</td><td>{left[1]:,}</td>'
+        f"<td>{100 * left[1] / max(1, tokens):.1f} %</td></tr>"
+        for name, rule in RULES.items() if (left := dropped.get(name)) and (any(left) or name in read or name == "stop_words")
+    )
+    head = "".join(f"<th>{name}</th>" for name in ("Left out", "Words", "Tokens", "of all"))
+    table = f'<table class="left" aria-label="left out"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    return message(said) + table
 
 
 def _documents(corpus: Corpus) -> str:

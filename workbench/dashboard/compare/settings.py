@@ -10,6 +10,7 @@ import panel as pn
 
 from workbench.corpus import CorpusError
 from workbench.corpus.catalog import DEFAULT
+from workbench.dashboard.compare.columns import guessed
 from workbench.dashboard.compare.fields import (
     AT_RANDOM,
     FILE,
@@ -27,6 +28,7 @@ from workbench.dashboard.compare.fields import (
     reading_fields,
     record_fields,
     single_fields,
+    upload_field,
 )
 from workbench.dashboard.compare.form import FOLD, HEADING, Form
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
@@ -34,6 +36,7 @@ from workbench.dashboard.compare.starting import describe_sweep, paces
 from workbench.dashboard.compare.values import Field, Menu, Ticks
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.received import Inbox, Received
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
@@ -44,7 +47,8 @@ from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.runs.spec import PRIORS, model_fields
 
 NOT_STARTED = "Nothing is started; fix the highlighted fields."
-ALWAYS = ("format", "text")
+OF_COLUMNS = ("text", "title", "label", f"{OF_FILES}time")
+ALWAYS = ("format", *OF_COLUMNS)
 """How a file is read, unfolded."""
 OF_DOCUMENTS = ("top_words", "singletons", "holdout_per", "holdout_rows", "start")
 """What means nothing to records."""
@@ -56,11 +60,15 @@ FOLDS = {"fold:corpus": "Preprocessing", "fold:options": "Options", "fold:priors
 class Settings:
     """The form with its buttons.
 
-    ``on_start`` is called with checked values, ``on_preview`` with values of which those about the corpus are checked.
+    ``on_start`` is called with checked values, ``on_preview`` with values of which those about the corpus are checked, and
+    ``on_file`` with what `columns_of` takes when another file is named; who finds its columns calls `offer_columns`.
     """
 
-    def __init__(self, on_start=lambda values: None, on_preview=lambda values: None):
-        self._on_start, self._on_preview = on_start, on_preview
+    def __init__(self, on_start=lambda values: None, on_preview=lambda values: None, on_file=lambda asked: None):
+        self._on_start, self._on_preview, self._on_file = on_start, on_preview, on_file
+        self.inbox = Inbox(self._take_file)
+        self.upload = upload_field(self.inbox.token)
+        self._file, self._columns = None, None   # whose columns are asked for, and what they are where they are known
         self.corpus = Menu("Corpus", corpora(), DEFAULT, wide=True)
         self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
         self.single = single_fields()
@@ -76,9 +84,8 @@ class Settings:
         self._headings: dict[str, tuple] = {}         # of options → their fold, the engines that share them, the first of them
         self._folded = {
             "fold:corpus": [
-                "title", "label", f"{OF_FILES}time", "encoding", "keep_text", "stop_words", "more_stop_words",
-                "min_documents", "max_share", "ngrams", "min_letters", "lowercase", "accents", "top_words", "token_pattern",
-                "segmenter", "singletons",
+                "encoding", "keep_text", "stop_words", "more_stop_words", "min_documents", "max_share", "ngrams", "min_letters",
+                "lowercase", "accents", "top_words", "token_pattern", "segmenter", "singletons",
                 *self.reading_records, "holdout_per", f"{OF_RECORDS}holdout_per", "holdout_rows",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],
@@ -98,6 +105,9 @@ class Settings:
         for name, field in self.fields().items():
             field.watch(self._show_fields)
             field.watch(partial(self._look_over, name))
+        self.upload.watch(self._change_upload)
+        for name in ("corpus", "path", "engines", "format", "encoding"):
+            self.fields()[name].watch(self._ask_columns)
         self._show_fields()
         self._look_ahead()
 
@@ -113,7 +123,7 @@ class Settings:
         numbers = self.numbers | ({name: self.of_networks[f"{OF_RECORDS}{name}"] for name in PRIORS} if records else {})
         reading = self.reading_records if records else self.reading
         return {
-            "corpus": self.path.value.strip() if file else self.corpus.value,
+            "corpus": self._named() if file else self.corpus.value,
             "read": {
                 name.removeprefix(OF_RECORDS).removeprefix(OF_FILES): None if field.read() == "" else field.read()
                 for name, field in reading.items() if file and self._is_unusual(name)
@@ -134,6 +144,21 @@ class Settings:
             "model": self._published if records else self.network.value,
             "sizes": {"super": self.supers.value} if not records and _has_supers(self.network.value) else None,
         } | {name: field.read() if has.get(name, True) else None for name, field in numbers.items()}
+
+    def offer_columns(self, asked: tuple, columns: dict[str, list[str]] | None, guess: bool, error: Exception | None) -> None:
+        """Has the menus offer the columns of a file, the obvious ones chosen if ``guess``; or shows what is wrong with it."""
+        if asked != self._file:
+            return
+        self._columns = columns
+        if isinstance(error, CorpusError):
+            self._refused = _about_corpus(self.values()), self._placed(mistake_of(error, asked[0]))
+            self._tell(self._refused[1])
+            self._look_ahead()
+        likely = guessed(columns or {})
+        with self.form.at_once():
+            for name in OF_COLUMNS:
+                self.reading[name].offer(list(columns or ()), likely.get(name), guess)
+        self._show_fields()
 
     def keep_pace(self, readings: list[Reading]) -> None:
         """Takes in the runs of the store (newest first), from whose pace the duration of new ones is estimated."""
@@ -175,7 +200,8 @@ class Settings:
     def _look_at_data(self) -> None:
         self._asked, self._refused = self.values(), None
         found = self._placed(mistakes_in(self._asked))
-        found = {field: said for field, said in found.items() if field in ("corpus", "path", "engines", *self.reading)}
+        about = ("corpus", "path", "upload", "engines", *self.reading)
+        found = {field: said for field, said in found.items() if field in about}
         self._tell(found)
         if not found:
             self._on_preview(self._asked)
@@ -206,7 +232,8 @@ class Settings:
 
     def _placed(self, found: dict[str, str]) -> dict[str, str]:
         """The mistakes by the field beside which each is shown: that of the corpus may be the path."""
-        placed = {"corpus": "path"} if self.corpus.value == FILE else {}
+        sent = self.upload.value is not None or not policy().takes_paths
+        placed = {"corpus": "upload" if sent else "path"} if self.corpus.value == FILE else {}
         placed |= {name: f"{OF_RECORDS}{name}" for name in ("model", *PRIORS)} if self._of_records() else {}
         return {placed.get(field, field): said for field, said in found.items()}
 
@@ -220,6 +247,34 @@ class Settings:
             if not found.keys().isdisjoint(names):
                 self.unfold(fold, True)
         self.form.wrong = found
+
+    # ------------------------------------------------------------------ a file of one's own
+
+    def _named(self) -> str | Received:
+        """The file that was sent, else the path that is typed."""
+        return self.upload.value or (self.path.value.strip() if policy().takes_paths else "")
+
+    def _take_file(self, received: Received) -> None:
+        """A file has arrived: it is the corpus now."""
+        with self.form.at_once():
+            self.upload.value, self.corpus.value = received, FILE
+
+    def _change_upload(self) -> None:
+        if self.upload.value is None:
+            self.inbox.clear()
+        self._show_fields()
+        self._look_over("upload")
+        self._ask_columns()
+
+    def _ask_columns(self) -> None:
+        """Asks for the columns when another file is named, or is to be read in another way."""
+        there = self.corpus.value == FILE and not self._of_records()
+        asked = (self._named(), self.reading["format"].value, self.reading["encoding"].value) if there else None
+        if asked != self._file:
+            self._file = asked
+            self.offer_columns(asked, None, False, None)
+            if asked is not None:
+                self._on_file(asked)
 
     # ------------------------------------------------------------------ the form
 
@@ -253,7 +308,9 @@ class Settings:
         networks = any("sizes" in get_engine(engine).model.takes for engine in ticked)
         has = self._taken() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
         file, records = self.corpus.value == FILE, self._of_records()
-        has |= {"path": file, f"{OF_RECORDS}holdout_per": records} | dict.fromkeys(self.reading, file and not records)
+        has |= {"path": file and policy().takes_paths and self.upload.value is None, f"{OF_RECORDS}holdout_per": records}
+        has |= dict.fromkeys(self.reading, file and not records)
+        has |= dict.fromkeys(OF_COLUMNS, file and not records and self._columns != {})
         has |= dict.fromkeys(self.reading_records, file and records) | dict.fromkeys(OF_DOCUMENTS, not records)
         has |= {"model": networks, "super": networks and _has_supers(self.network.value)}
         has |= {f"{OF_RECORDS}{name}": records and has[name] for name in PRIORS} | {f"{OF_RECORDS}model": records}
@@ -274,6 +331,7 @@ class Settings:
                 idle.update(names)
         for name, field in fields.items():
             field.visible = name not in idle
+        self.upload.visible = self.corpus.value == FILE
         above = {}
         for heading, (fold, owners, first) in self._headings.items():
             named = ", ".join(engine for engine in owners if engine in self.engines.value)
@@ -283,7 +341,7 @@ class Settings:
         self.form.show(seen, told, self._unfolded)
 
     def _in_order(self) -> dict[str, Field | str]:
-        names = ["corpus", "path", *ALWAYS, "fold:corpus", *self._folded["fold:corpus"], "heading:engines", "engines"]
+        names = ["corpus", "upload", "path", *ALWAYS, "fold:corpus", *self._folded["fold:corpus"], "heading:engines", "engines"]
         names += ["n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS, *self.of_networks, "holdout", "model", "super"]
         for fold, hyper in (("fold:options", False), ("fold:priors", True)):
             names += [fold, *self._folded[fold]]
@@ -293,7 +351,7 @@ class Settings:
                 self._headings[heading] = fold, owners, keys[0]
                 names += [heading, *keys]
                 self._folded[fold] += keys
-        fields = self.fields()
+        fields = self.fields() | {"upload": self.upload}
         return {name: fields.get(name, FOLD if name in FOLDS else HEADING) for name in names}
 
     def view(self) -> pn.Column:

@@ -14,6 +14,7 @@ from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
+from workbench.dashboard.shared.received import Received
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
 from workbench.engines import get_engine
 from workbench.errors import InputError
@@ -202,21 +203,30 @@ def summary_of_start(started: list[Run], finished: list[Run], memory: str, other
     return "; ".join(filter(None, (begun, there, others))) + "."
 
 
-def data_of(name_or_path: str | Path | Corpus, read: dict, engine: str) -> Corpus | Records:
+def data_of(name_or_path: str | Path | Received | Corpus, read: dict, engine: str) -> Corpus | Records:
     """The data that an engine infers from, kept for the next start; a file that has changed since is read again.
 
     read : how a file is read, as `load_corpus` or `read_records` takes it.
     """
-    if not isinstance(name_or_path, str | Path):
-        return name_or_path
+    return previewed(name_or_path, read, engine)[0]
+
+
+def previewed(name_or_path: str | Path | Received | Corpus, read: dict, engine: str) -> tuple[Corpus | Records, dict]:
+    """The same, and what was left out of the texts of a file, as `workbench.corpus.dropped.noting_dropped` notes it."""
+    if isinstance(name_or_path, Corpus | Records):
+        return name_or_path, {}
     kind = get_engine(engine).model.data
-    if named_set(str(name_or_path)):
+    if named_set(name_or_path if isinstance(name_or_path, Received) else str(name_or_path)):
         return _loaded(str(name_or_path), 0, kind)
-    path = policy().place_of(str(name_or_path))
+    received = isinstance(name_or_path, Received)
+    path = name_or_path.there() if received else policy().place_of(str(name_or_path))
     return _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
 
 
 @lru_cache(maxsize=2)
-def _loaded(name_or_path: str, changed: int, kind: type, **read) -> Corpus | Records:
+def _loaded(name_or_path: str, changed: int, kind: type, **read) -> tuple[Corpus | Records, dict]:
     """What is in the catalog as it is, read here; a path, and a name with options, which may be of any size, within limits."""
-    return (load_data if name_or_path in named_sets() else read_bounded)(name_or_path, kind, **read)
+    if name_or_path in named_sets():
+        return load_data(name_or_path, kind, **read), {}
+    dropped: dict[str, list[int]] = {}
+    return read_bounded(name_or_path, kind, dropped=dropped, **read), dropped

@@ -128,6 +128,49 @@ class Menu(Field):
         raise ValueError(text)
 
 
+class Column(Field):
+    """The name of a column of the file: typed, or chosen from those of the file once they are known."""
+
+    kind = "column"
+    none = "(none)"
+    """What the menu says for no column."""
+
+    def __init__(self, label: str, value: str = "", meaning: str = "", needed: bool = False, **looks):
+        super().__init__(label, value, meaning, **looks)
+        self.usual, self.options, self._needed = value, [], needed
+
+    def offer(self, columns: list[str], likely: str | None, guess: bool) -> None:
+        """Has the menu offer these columns, none of them for one that is typed; and sets the likely one if ``guess``."""
+        self.options = ([] if self._needed or not columns else [self.none]) + columns
+        if guess and columns and self.value not in columns:
+            self.value = likely or self.usual
+
+    def shown(self) -> str:
+        return self.value if not self.options or self.value in self.options else "" if self._needed else self.none
+
+    def typed(self, text) -> str:
+        text = super().typed(text)
+        if self.options and text not in self.options:
+            raise ValueError(text)
+        return "" if text == self.none and self.options else text
+
+
+class Upload(Field):
+    """A file that was sent to the server; what the browser may say is that it is to be removed."""
+
+    kind = "file"
+
+    def shown(self) -> str:
+        return "" if self.value is None else self.value.told()
+
+    def typed(self, text) -> None:
+        if text != "":
+            raise ValueError(text)
+
+    def of(self, text: str):
+        raise ValueError(text)
+
+
 class Ticks(Field):
     """Any of several names; ``hints``: sentences about each. ``meaning`` says which to choose."""
 

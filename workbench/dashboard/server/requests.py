@@ -11,7 +11,7 @@ import socket
 from urllib.parse import urlsplit
 
 from tornado.routing import Matcher, Rule
-from tornado.web import OutputTransform, RequestHandler
+from tornado.web import OutputTransform, RequestHandler, stream_request_body
 
 from workbench.dashboard.shared.private_api import tornado_of
 from workbench.dashboard.shared.shell import NONCE
@@ -98,8 +98,9 @@ class _Refused(Matcher):
         return {"target_kwargs": {"why": why}} if why else None
 
 
+@stream_request_body
 class _Refusal(RequestHandler):
-    """Answers 403 with the reason, whatever is asked for."""
+    """Answers 403 with the reason, whatever is asked for; of what is sent nothing is read."""
 
     def initialize(self, why: str) -> None:
         self._why = why
@@ -108,6 +109,9 @@ class _Refusal(RequestHandler):
         self.set_status(403)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish(self._why)
+
+    def data_received(self, block: bytes) -> None:
+        """Never called: the answer is there before."""
 
 
 class _Headers(OutputTransform):

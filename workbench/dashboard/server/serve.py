@@ -20,9 +20,11 @@ from workbench.dashboard.choose_k import page as choose_k
 from workbench.dashboard.compare import page as compare
 from workbench.dashboard.server.login import ServerError, oauth_provider, password_provider, read_password
 from workbench.dashboard.server.requests import guard, host_of
+from workbench.dashboard.server.uploads import UploadHandler
 from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, STARTS
 from workbench.dashboard.shared.policy import OF_OTHERS, Limits, Policy, set_policy
 from workbench.dashboard.shared.private_api import answer_without_tracebacks
+from workbench.dashboard.shared.received import INBOXES, ROUTE, UPLOADS
 from workbench.dashboard.shared.run_monitor import monitor_of
 from workbench.dashboard.topics import page as topics
 from workbench.runs.execution.run import default_store
@@ -99,7 +101,7 @@ class Serving:
         usual = OF_OTHERS if self.others else Limits()
         folders = tuple(Path(folder).expanduser().resolve() for folder in self.data)
         limits = usual._replace(**dict(map(_limit, self.limits)))
-        return Policy(self.others, self.read_only, folders, round(self.max_upload * MEGABYTE), limits)
+        return Policy(self.others, self.read_only, folders, round(self.max_upload * MEGABYTE), limits, uploads=True)
 
 
 def _limit(text: str) -> tuple[str, float]:
@@ -152,12 +154,14 @@ def serve(serving: Serving | None = None, store: str | Path | None = None, show:
 
 def _end() -> None:
     """Ends the process; work that threads have begun and not done by then is left, as after a kill."""
-    for pool in (STARTS, LOOKS, FILES):
+    for pool in (STARTS, LOOKS, FILES, UPLOADS):
         pool.shutdown(wait=False, cancel_futures=True)
     until = time.monotonic() + ENDING
     at_work = [thread for thread in threading.enumerate() if thread.name.startswith(NAMED)]
     for thread in at_work:
         thread.join(max(0.0, until - time.monotonic()))
+    for inbox in list(INBOXES.values()):
+        inbox.close()
     if any(thread.is_alive() for thread in at_work):
         sys.stdout.flush()
         os._exit(0)  # the interpreter would wait for them
@@ -179,7 +183,7 @@ def make_server(serving: Serving):
             {"compare": compare.page, "choose-k": choose_k.page, "topics": topics.page},
             port=port, address=serving.address, prefix=serving.path,
             websocket_origin=[f"{name}:{port}" for name in ("localhost", "127.0.0.1")] + [*map(host_of, serving.origins)],
-            extra_patterns=[("/?", RedirectHandler, {"url": f"{serving.path}/compare"})],
+            extra_patterns=[("/?", RedirectHandler, {"url": f"{serving.path}/compare"}), (f"/{ROUTE}", UploadHandler)],
             title=compare.TITLE, show=False, start=False, verbose=False, cookie_path=serving.path or "/", **provider,
             websocket_max_message_size=round(1.4 * serving.policy().max_upload) + AROUND,
             check_unused_sessions_milliseconds=max(200, int(1000 * serving.lifetime / 5)),

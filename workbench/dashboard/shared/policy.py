@@ -66,6 +66,12 @@ class Policy(NamedTuple):
     folders: tuple[Path, ...] = ()   # where the data lie that others may name; resolved
     max_upload: int = 5 * 10**6      # bytes of an upload
     limits: Limits = Limits()
+    uploads: bool = False            # does the server take files to its disk? `panel serve` and notebooks have no route for it
+
+    @property
+    def takes_uploads(self) -> bool:
+        """May a visitor send a corpus?"""
+        return self.uploads and not self.read_only
 
     @property
     def takes_paths(self) -> bool:

@@ -49,6 +49,34 @@ export function render({ model }) {
     text: (one) => typed(one, { type: "text" }),
     number: (one) => typed(one, { type: "number", step: one.step }),
     menu: (one) => labelled(one, "select"),
+    // A line of text, or a menu in its place once there is something to choose from.
+    column: (one) => {
+      const place = typed(one, { type: "text" }), { input } = made[one.name], menu = element("select", { hidden: true })
+      let last = ""
+      for (const on of ["onkeyup", "onkeydown", "onblur", "onchange"]) menu[on] = on === "onchange" ? () => send(one.name, menu.value) : input[on]
+      menu.setAttribute("aria-describedby", input.getAttribute("aria-describedby"))
+      input.after(menu)
+      const hold = (value) => { last = input.value = menu.value = value }
+      const offer = (said) => {
+        const [shown, other] = said.length ? [menu, input] : [input, menu]
+        menu.replaceChildren(...said.map((text) => element("option", { value: text, textContent: text })))
+        Object.assign(shown, { hidden: false, id: one.name })
+        Object.assign(other, { hidden: true, id: "" })
+        made[one.name].input = shown
+        shown.dataset.said = String(said)
+        hold(last)
+      }
+      made[one.name] = { input, hold, offer }
+      return place
+    },
+    file: (one) => {
+      const { box, input, hold } = fileField(one, () => send(one.name, ""))
+      const label = element("label", { htmlFor: one.name, textContent: one.label })
+      const place = element("div", { className: "field wide" }, element("span", { className: "head" }, label), box)
+      made[one.name] = { input: box, hold }
+      if (one.meaning) explain(place, input, label, one)
+      return place
+    },
     ticks: (one) => {
       const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value), onchange = () => send(one.name, chosen())
       const boxes = one.options.map((value) => element("input", { type: "checkbox", value, onchange }))
@@ -70,6 +98,7 @@ export function render({ model }) {
       const { input } = made[name], held = input.value
       if (input.dataset.said === String(said)) continue
       input.dataset.said = String(said)
+      if (made[name].offer) { made[name].offer(said); continue }
       input.replaceChildren(...said.map((text) => element("option", { value: text, textContent: text })))
       input.value = held
     }

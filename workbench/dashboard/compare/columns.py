@@ -1,0 +1,64 @@
+"""Which columns of a file are what, where their names and first values make it obvious."""
+
+from workbench.corpus.times import times_of
+from workbench.dashboard.compare.fields import OF_FILES
+from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.received import Received
+from workbench.errors import DataError
+from workbench.runs.execution.bounded_reading import columns_bounded
+from workbench.runs.loading import named_set
+
+TIME = f"{OF_FILES}time"
+USUAL = {
+    "text": ("text", "body", "content", "abstract", "article", "message", "review", "comment", "description", "tweet", "post"),
+    TIME: ("date", "time", "year", "timestamp", "published", "created_at", "day"),
+    "title": ("title", "headline", "subject", "name", "id"),
+    "label": ("label", "category", "class", "section", "topic", "group", "genre"),
+}
+"""Field of the form → names that its column often has, the likeliest first."""
+LEAST_WORDS = 4
+"""Words of the mean text, from which on a column whose name tells nothing is taken for that of the texts."""
+
+
+def columns_of(corpus: str | Received, format: str | None, encoding: str) -> dict[str, list[str]] | None:
+    """Column → first values of the file of the form; None where there is no such file, which its field tells of.
+
+    Raises
+    ------
+    DataError
+        What is wrong with a file that is there.
+    """
+    if isinstance(corpus, Received):
+        path = corpus.there()
+    elif not corpus or named_set(corpus) or not policy().takes_paths or policy().find(corpus) is None:
+        return None
+    else:
+        path = policy().place_of(corpus)
+    return columns_bounded(path, format=format, encoding=encoding)
+
+
+def guessed(columns: dict[str, list[str]]) -> dict[str, str]:
+    """Field of the form → the column that it is for, of those that are obvious; no column is for two."""
+    found: dict[str, str] = {}
+    for field, names in USUAL.items():
+        known = {column.lower(): column for column in reversed(columns) if column not in found.values()}
+        fitting = [known[name] for name in names if name in known and (field != TIME or _are_times(columns[known[name]]))]
+        if fitting:
+            found[field] = fitting[0]
+        elif field == "text" and (longest := _longest(columns)) is not None:
+            found[field] = longest
+    return found
+
+
+def _longest(columns: dict[str, list[str]]) -> str | None:
+    """The column of the most words."""
+    words = {name: sum(len(value.split()) for value in values) / max(1, len(values)) for name, values in columns.items()}
+    name = max(words, key=words.get, default=None)
+    return name if name is not None and words[name] >= LEAST_WORDS else None
+
+
+def _are_times(values: list[str]) -> bool:
+    try:
+        return any(time is not None for time in times_of(values, "", str))
+    except DataError:
+        return False

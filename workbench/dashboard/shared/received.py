@@ -1,0 +1,170 @@
+"""The file that a visitor's page sends to be read as a corpus: on disk, in a folder of its session, which goes with it."""
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import count
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import panel as pn
+
+from workbench.dashboard.shared.background import NAMED
+from workbench.dashboard.shared.downloads import size
+from workbench.dashboard.shared.policy import PolicyError, policy
+from workbench.dashboard.shared.ui_events import with_lock
+
+ROUTE = "upload"
+"""Where files are sent, beside the pages."""
+UPLOADS = ThreadPoolExecutor(1, thread_name_prefix=f"{NAMED}uploads")
+"""The thread that writes them: one thing after the other."""
+LONGEST = 60
+"""Letters of a name on disk."""
+GONE = "the page that sends the file is gone; load it again"
+_NUMBERS = count()
+
+
+class Received(NamedTuple):
+    """A file that has arrived."""
+
+    path: Path
+    name: str      # what the visitor calls it
+    n_bytes: int
+    number: int    # of all files of this process
+
+    def told(self) -> str:
+        """Name and size."""
+        return f"{self.name}, {size(self.n_bytes)}"
+
+    def there(self) -> Path:
+        """Its path; raises PolicyError where it has been removed."""
+        if not self.path.is_file():
+            raise PolicyError("the uploaded file is gone; choose it again")
+        return self.path
+
+
+class Inbox:
+    """Where the file of one page lies; the next one takes its place. ``on_file`` is called in the session with each."""
+
+    def __init__(self, on_file: Callable[[Received], None]):
+        self.token = secrets.token_urlsafe(24)   # which no other page knows
+        self._document, self._on_file, self._lock = pn.state.curdoc, on_file, Lock()
+        self._folder, self._remove, self._sending, self._closed = None, None, None, False
+        INBOXES[self.token] = self
+        if self._document is not None and self._document.session_context is not None:
+            self._document.on_session_destroyed(self._end)
+
+    def receive(self, name: str, n_bytes: int) -> "Sending":
+        """A file that begins to arrive; one that is on its way is dropped. Raises PolicyError, OSError."""
+        with self._lock:
+            if self._closed:
+                raise PolicyError(GONE)
+            if self._folder is None:
+                self._folder = Path(tempfile.mkdtemp(prefix="workbench-upload-"))
+                self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            if self._sending is not None:
+                self._sending.drop()
+            self._sending = Sending(self._folder, name, n_bytes)
+            return self._sending
+
+    def keep(self, sending: "Sending") -> Received:
+        """The file that has arrived, in the place of the one before. Raises PolicyError, OSError."""
+        with self._lock:
+            if self._closed or sending is not self._sending:
+                raise PolicyError(GONE if self._closed else "another file was chosen meanwhile")
+            self._sending = None
+            return sending.keep()
+
+    def show(self, received: Received) -> None:
+        """Tells the session of a file."""
+        with_lock(self._document, partial(self._on_file, received))
+
+    def clear(self) -> None:
+        """Removes what is there."""
+        with self._lock:
+            if self._sending is not None:
+                self._sending.drop()
+            self._sending = None
+            for path in self._folder.iterdir() if self._folder is not None and self._folder.is_dir() else ():
+                path.unlink()
+
+    def close(self) -> None:
+        """Removes the folder; nothing arrives any more."""
+        with self._lock:
+            self._closed = True
+            if self._sending is not None:
+                self._sending.drop()
+            if self._remove is not None:
+                self._remove()
+
+    def _end(self, session_context) -> None:
+        self.close()
+
+
+INBOXES: weakref.WeakValueDictionary[str, Inbox] = weakref.WeakValueDictionary()
+"""Token → inbox of each page that is open."""
+
+
+class Sending:
+    """A file that is arriving."""
+
+    def __init__(self, folder: Path, name: str, n_bytes: int):
+        self._number, self._name, self._n_bytes, self._arrived = next(_NUMBERS), shown_name(name), n_bytes, 0
+        self._path, self._kept = folder / f".arriving-{self._number}", folder / name_on_disk(name)
+        self._file = open(self._path, "xb", buffering=0)  # noqa: SIM115  closed by drop and keep
+
+    def write(self, block: bytes) -> None:
+        """Adds a block. Raises PolicyError for more than was said, OSError where the disk takes no more."""
+        self._arrived += len(block)
+        if self._file.closed or self._arrived > self._n_bytes:
+            raise PolicyError("another file was chosen meanwhile" if self._file.closed else "the file is longer than was said")
+        rest = memoryview(block)
+        while rest:
+            rest = rest[self._file.write(rest):]
+
+    def keep(self) -> Received:
+        """The whole file, alone in its folder. Raises PolicyError where it is not whole."""
+        if self._file.closed or self._arrived != self._n_bytes:
+            self.drop()
+            raise PolicyError("the file did not arrive whole; choose it again")
+        self._file.close()
+        for path in self._path.parent.iterdir():
+            if path != self._path:
+                path.unlink()
+        os.replace(self._path, self._kept)
+        return Received(self._kept, self._name, self._n_bytes, self._number)
+
+    def drop(self) -> None:
+        """Removes what has arrived."""
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+
+
+def too_large(name: str, n_bytes: int) -> PolicyError:
+    """The sentence about a file that is larger than may be."""
+    much = f"{shown_name(name)} has {size(n_bytes)} where this server takes {size(policy().max_upload)}"
+    return PolicyError(f"{much}; {otherwise()}")
+
+
+def otherwise() -> str:
+    """What to do with a file that is larger than may be."""
+    return "give a part of it" if policy().others else "give its path, or start `workbench serve` with a larger --max-upload"
+
+
+def shown_name(name: str) -> str:
+    """A file's name as it is shown: one line, cut."""
+    line = " ".join(name.split()).replace("\0", "") or "the file"
+    return line if len(line) <= 100 else f"{line[:60]}…{line[-30:]}"
+
+
+def name_on_disk(name: str) -> str:
+    """A name of letters, digits, dots, blanks and dashes that leads nowhere and ends as the name does; the corpus has it."""
+    last = re.split(r"[/\\]", name)[-1]
+    return re.sub(r"[^\w. -]", "_", last)[-LONGEST:].strip(". -") or "corpus"
