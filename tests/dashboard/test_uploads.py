@@ -53,8 +53,8 @@ def send(server, token: str, content: bytes = CSV, name: str = "news.csv", path:
     return server.ask(path, method, content, **given)
 
 
-def speak(server, head: str, *blocks: bytes, answered: bool = True) -> bytes:
-    """What comes back to a head and blocks of bytes on a bare connection, which is closed then."""
+def speak(server, head: str, *blocks: bytes, true=None) -> bytes:
+    """What comes back to a head and blocks of bytes on a bare connection; or it is closed at once when something is true."""
 
     async def work() -> bytes:
         stream = await TCPClient().connect("127.0.0.1", server.server.port)
@@ -62,7 +62,9 @@ def speak(server, head: str, *blocks: bytes, answered: bool = True) -> bytes:
         for block in blocks:
             await stream.write(block)
         try:
-            return await stream.read_until_close() if answered else b""
+            while true is not None and not true():
+                await asyncio.sleep(0.01)
+            return await stream.read_until_close() if true is None else b""
         finally:
             stream.close()
 
@@ -150,7 +152,7 @@ def test_of_an_upload_that_is_broken_off_nothing_is_left(tmp_path, monkeypatch, 
     with up(tmp_path, monkeypatch) as server:
         assert send(server, inbox.token).code == 204
         head = f"X-Upload-Token: {inbox.token}\r\nX-File-Name: b.csv\r\nContent-Length: {MOST}"
-        speak(server, head, b"x" * 100_000, answered=False)
+        speak(server, head, b"x" * 100_000, true=lambda: len(files_in(scratch)) == 2)
         settle(server, lambda: files_in(scratch) == ["news.csv"])
         assert len(inbox.files) == 1  # the one before stays
         assert send(server, inbox.token, name="c.csv").code == 204
