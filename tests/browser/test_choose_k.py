@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def form(page, topics: str, seeds: int, iterations: int, warm: str = "no") -> None:
-    for label, value in (("Topics K", topics), ("Number of seeds", seeds), ("Iterations", iterations), ("Runs at a time", 2)):
+    for label, value in (("Topics K", topics), ("Number of seeds", seeds), ("Iterations", iterations), ("Parallel runs", 2)):
         fill(page, label, value)
     page.get_by_label("Warm starts").select_option(warm)
 

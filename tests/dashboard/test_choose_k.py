@@ -149,7 +149,7 @@ def test_a_start_makes_every_run_and_a_second_one_those_that_are_missing(store, 
     queued = []
     monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: queued.append((paths, jobs)))
     n, sentence = start_sweep(store, values_of(FORM))
-    assert n == 4 and sentence.startswith("4 runs started, 2 at a time")
+    assert n == 4 and sentence.startswith("4 runs started, 2 in parallel")
     assert len(queued[0][0]) == 4 and queued[0][1] == 2
     for path in queued[0][0]:
         carry_on(path)

@@ -141,7 +141,7 @@ def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, 
 
 SIZES_NOTHING = {
     "average_after", "learn_after", "learn_every", "moves_after", "moves_every", "n_draws", "n_inner", "order_seed",
-    "start_sweeps",
+    "refresh", "start_sweeps",
 }
 """Whole numbers that say when, how often or which."""
 SIZES_OTHERWISE = {"n_chains", "n_particles", "sweep_particles", "batch", "partition"}

@@ -90,8 +90,8 @@ def start_sweep(store: Path, values: dict) -> tuple[int, str]:
     store, jobs, corpus = Path(store), values["jobs"], data_of(values["corpus"], values["read"], values["engine"])
     cells = shared(cells_of(corpus, values["engine"], values, store))
     cold = [[cell for cell in cells if cell.at["n_topics"] == k] for k in sorted(values["n_topics"])]
-    check_memory(unfinished(store, cells), jobs)
     with STARTING:
+        check_memory(store, unfinished(store, cells), jobs)
         if {cell.spec.name for cell in cold[0]} & warm_sweep.at_work(store):
             raise SpecError("these runs go on already")
         check_waiting(store, len(cells))

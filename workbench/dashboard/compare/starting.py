@@ -139,13 +139,13 @@ def _at_work(path: Path) -> bool:
         return False
 
 
-def check_memory(store: Path, coming: list[Planned], jobs: int) -> None:
+def check_memory(store: Path, coming: Iterable[Planned], jobs: int) -> None:
     """Raises PolicyError where runs would take more memory than they may, together with the unfinished ones of the store.
 
     Of all runs the largest `SLOTS` are counted, as no more of a store compute at a time.
     """
     most = policy().limits.memory
-    if most == math.inf or not coming:
+    if most == math.inf or not (coming := list(coming)):
         return
     names = {run.spec.name for run in coming}
     there = list(_readable(path for path in run_paths(store) if path.name not in names and _at_work(path)))

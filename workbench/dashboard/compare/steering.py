@@ -67,7 +67,7 @@ class Steering:
             began = [path for state, path in targets if action == "resume" and state != PAUSED]
             if began:
                 check_waiting(began[0].parent, len(began))
-                check_memory(began[0].parent, list(map(planned_of, began)), SLOTS)
+                check_memory(began[0].parent, map(planned_of, began), SLOTS)
             others = other_kernels_warning([path.name for path in began if Run(path).by_other_kernels()])
             in_line = began if len(began) > SLOTS else []
             each_of([path for _, path in targets if path not in in_line], action)

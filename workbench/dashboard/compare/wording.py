@@ -13,6 +13,8 @@ LABELS = {
     "token_pattern": "Pattern of words",
     "ngrams": "N-grams", "min_letters": "Min. letters", "accents": "Accents", "lowercase": "Lower case",
     "n_chains": "Chains", "phases": "Phases", "schedule": "Schedule",
+    "average": "Averaging", "split": "Sampled pairs", "budget": "Budget", "refresh": "Split every",
+    "rarer": "Split more rarely",
     "partition": "Partition", "precision": "Precision", "scan": "Order of tokens", "scored": "Scored by",
     "init": "Initialisation", "n_inner": "Inner passes", "inner_tolerance": "Inner tolerance",
     "restart_documents": "Restart documents", "topics": "Posterior of topics", "cg_second_order": "Variance terms",
