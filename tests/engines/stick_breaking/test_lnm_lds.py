@@ -51,6 +51,18 @@ def test_a_sequence_without_words_has_states_of_the_prior_and_predictions():
     assert probability.shape == (12,) and (probability > 0).all() and (probability < 1).all()
 
 
+def test_states_that_are_forecast_follow_the_system_of_the_same_draw():
+    """Squares of their eleven steps of two numbers, in units of B, are chi-square: of mean 22 and variance 44."""
+    train, _ = wb.hold_out_rows(symbols(2, 12)[0], "sequence", values="b")
+    model, options = ENGINE.model(2), ENGINE.options(sweep_particles=5)
+    state, squares = ENGINE.init(train, model, options, StepContext(0, 0)), []
+    for i in range(200):
+        state, _ = ENGINE.step(train, model, options, state, StepContext(0, i + 1))
+        off = state.states[13:24] - state.states[12:23] @ state.system.T
+        squares.append((off * np.linalg.solve(state.noise, off.T).T).sum())
+    assert np.mean(squares) == pytest.approx(22.0, abs=4.5 * np.sqrt(44 / 200))
+
+
 def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(tmp_path):
     train, test = wb.hold_out_ends(symbols(2, 30)[0], 5)
     settings = dict(test=test, snapshot_every=2, progress=False, options=OPTIONS | {"learn_sigma_c2": True})

@@ -8,8 +8,9 @@ entry for each word, and a sweep is::
     sigma_c2  ~  IG given C, where it is learnt
     A, B      ~  matrix-normal-inverse-Wishart given the steps from z_{t-1} to z_t within sequences
 
-The states after the last document of a sequence that has tokens are drawn forward from it, and forecasts begin at it: those of
-a particle filter, of each held-out word given all words before it, held-out ones too.
+The states after the last document of a sequence that has tokens have no part in this: they are drawn forward from it at the end
+of a sweep, by A and B as just drawn. Forecasts begin at that document: those of a particle filter, of each held-out word given
+all words before it, held-out ones too.
 """
 
 from __future__ import annotations
@@ -78,11 +79,12 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     state.noise[:] = (1.0 - START_SYSTEM**2) * np.eye(n)
     state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
     draw_states(corpus, model, options, state, context)
+    draw_states_ahead(corpus, model, state, context)
     return state
 
 
 def step(corpus, model, options, state, context):
-    """Draws the states of every sequence, then C, its variance, and A and B."""
+    """Draws the states of every sequence, then C, its variance, A and B, and the states that are behind all tokens."""
     n_new, rows = draw_states(corpus, model, options, state, context), rows_of(corpus, model)
     by_row = state.states[rows.sequences.documents]
     draw_rows_of_loadings(rows, state, by_row, context)
@@ -91,6 +93,7 @@ def step(corpus, model, options, state, context):
         scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
         state = state._replace(sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(LOADING_SLICES, 1))))
     draw_dynamics(rows.sequences, rows.pairs, model, state, context)
+    draw_states_ahead(corpus, model, state, context)
     n_drawn = int((rows.sequences.ends - rows.sequences.indptr[:-1]).sum())
     return take_in(state, context.step, options.average_after), {"updates": n_drawn, "moved": n_new / n_drawn}
 
@@ -99,17 +102,14 @@ def draw_states(corpus, model, options, state, context) -> int:
     """Draws a path of every sequence given its present one; returns how many states are new."""
     rows, n, key = rows_of(corpus, model), options.sweep_particles, context.key(PATHS_OF_STATES)
     sequences, indptr = rows.sequences, rows.counts.indptr
-    by_row, lanes, root = state.states[sequences.documents], padded(n), upper_root(state.noise)
-    mean, covariance = model.first_state
+    by_row, lanes, (mean, covariance) = state.states[sequences.documents], padded(n), model.first_state
     at_once = max(1, SLICE_WORK // (lanes * state.loadings.size))
     laws = state.loadings, rows.offset, False, mean, covariance, state.system, state.noise, state.noise_precision, n
 
     def draw(s, interrupt):
-        first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
+        first, end = sequences.indptr[s], sequences.ends[s]
         own, n_times = np.uint64(absorb(key, sequences.keys[s])), end - first
         if n_times == 0:
-            draw_last(upper_root(np.linalg.inv(covariance)), mean, np.uint64(absorb(own, 1)), by_row[first : first + 1])
-            draw_onward(by_row[first:last], state.system, root, np.uint64(absorb(own, 2)))
             return 0
         path, log_weights = by_row[first:end], np.zeros(lanes)
         particles, ancestors = np.zeros((n_times, model.state_dim, lanes)), np.zeros((n_times, n), np.int64)
@@ -119,13 +119,23 @@ def draw_states(corpus, model, options, state, context) -> int:
                 begin, min(begin + at_once, n_times), indptr[first : end + 1], rows.counts.places, rows.counts.counts, *laws,
                 path, own, particles, ancestors, log_weights,
             )
-        n_new = draw_path(particles, ancestors, log_weights, n, path, np.uint64(absorb(own, 1)))
-        draw_onward(by_row[end - 1 : last], state.system, root, np.uint64(absorb(own, 2)))
-        return n_new
+        return draw_path(particles, ancestors, log_weights, n, path, np.uint64(absorb(own, 1)))
 
     n_new = sum(each_task([partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt))
     state.states[sequences.documents] = by_row
     return n_new
+
+
+def draw_states_ahead(corpus, model, state, context) -> None:
+    """Draws the states after the last document of each sequence that has tokens, forward from it; all where none has."""
+    sequences, key = rows_of(corpus, model).sequences, context.key(PATHS_OF_STATES)
+    by_row, root, (mean, covariance) = state.states[sequences.documents], upper_root(state.noise), model.first_state
+    for s, (first, end, last) in enumerate(zip(sequences.indptr[:-1], sequences.ends, sequences.indptr[1:], strict=True)):
+        own = np.uint64(absorb(key, sequences.keys[s]))
+        if end == first:
+            draw_last(upper_root(np.linalg.inv(covariance)), mean, np.uint64(absorb(own, 1)), by_row[first : first + 1])
+        draw_onward(by_row[max(end - 1, first) : last], state.system, root, np.uint64(absorb(own, 2)))
+    state.states[sequences.documents] = by_row
 
 
 def draw_rows_of_loadings(rows, state, by_row, context) -> None:
