@@ -105,6 +105,38 @@ def test_words_of_a_topic_have_its_phi_their_share_and_the_topics_they_lie_in(ne
         assert row["share"] == pytest.approx(float(run["n_kw"][-1].sel(word=row["word"]).sum() / run["n_kw"][-1].sum()))
 
 
+def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics(of_words, store):
+    page, run = TopicsPage(store), open_run(of_words)
+    assert page.words.content == {} and page.words.said == ""
+    page.find_words.value = "PE"
+    found, counts = page.words.content["words"], run["n_kw"][-1].sum("topic")
+    order = sorted(["pear", "peach", "grape"], key=lambda word: (not word.startswith("pe"), -counts.sel(word=word)))
+    assert [one["word"] for one in found] == order and page.words.said == "3 of 16 words contain “PE”."
+    share = topic_sizes(run)["share"]
+    for one in found:
+        given = run["phi"].sel(word=one["word"]) * share
+        given = (given / given.sum()).sortby("topic")
+        assert one["tokens"] == int(counts.sel(word=one["word"]))
+        assert {each["topic"]: each["share"] for each in one["topics"]} == pytest.approx(
+            {int(topic): float(given.sel(topic=topic)) for topic in given["topic"] if given.sel(topic=topic) >= 0.01})
+        assert [each["share"] for each in one["topics"]] == sorted((each["share"] for each in one["topics"]), reverse=True)
+    page.words.chosen = found[0]["topics"][0]["topic"]
+    assert page.overview.chosen == page.words.chosen and "word=PE" in to_query(page._parts)
+    page.find_words.value = "pear"
+    assert [one["word"] for one in page.words.content["words"]] == ["pear"] and page.words.said == "One word contains “pear”."
+    page.find_words.value = "xyz"
+    assert page.words.content == {} and page.words.said == "No word of of-words contains “xyz”."
+
+
+def test_a_word_stands_before_those_that_begin_with_it_and_these_before_those_that_contain_it(store):
+    texts = ["art heart cart artist ART2 heart heart", "art cart artist artist heart bee bee"] * 4
+    fit(Corpus.from_texts(texts, min_documents=1), "cgs", 2, n_iterations=3, store=store, name="art", progress=False)
+    page = TopicsPage(store)
+    page.find_words.value = "art"
+    assert [one["word"] for one in page.words.content["words"]][:2] == ["art", "artist"]
+    assert [one["word"] for one in page.words.content["words"]][-2:] == ["heart", "cart"]
+
+
 def test_without_a_topic_the_most_salient_words_are_told(new_run):
     path = new_run("one", "cgs")
     told, found = word_entries(moment(path), NONE, 4, 0.6), salient_words(open_run(path), 4)
@@ -206,7 +238,7 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
     page = TopicsPage(store)
     page.view()
     cards = page._of_runs + page._of_topics
-    assert len(cards) == 8 and not any(card.visible for card in cards)
+    assert len(cards) == 9 and not any(card.visible for card in cards)
     new_run("young")
     with monkeypatch.context() as patch:
         for module in (overview, scores, documents):

@@ -25,6 +25,7 @@ from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.scores import Scores
 from workbench.dashboard.topics.sizes import KINDS, Sizes
 from workbench.dashboard.topics.unseen import Unseen
+from workbench.dashboard.topics.words import Words
 from workbench.runs.execution.run import default_store
 from workbench.runs.store.notes import FILE as NOTES
 
@@ -46,6 +47,9 @@ class TopicsPage:
         self.find = styled(pn.widgets.TextInput(
             label="Find documents", placeholder='word "a phrase" column:value', width=330, max_length=LONGEST,
         ))
+        self.find_words = styled(pn.widgets.TextInput(
+            label="Find words", placeholder="a word or a part of one", width=200, max_length=LONGEST,
+        ))
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
         self._asked = {self.run: "", self.other: ""}  # the runs of the menus; one that is asked for may not be there yet
         self._runs: dict[str, Reading] = {}           # every readable run, newest first
@@ -55,14 +59,16 @@ class TopicsPage:
         self.overview = Overview(self._heard, lambda topic: self._leave_out(self._choosers, f"topic {topic} with tokens"))
         self.documents = Documents(self._choose, lambda one: self._leave_out([self.documents], f"document {one}"))
         self.scores, self.sizes, self.matching, self.hierarchy = Scores(), Sizes(), Flow(), Hierarchy()
-        self.recorded = Recorded(self._files(files.recorded_file))
+        self.recorded, self.words = Recorded(self._files(files.recorded_file)), Words()
         self.unseen = Unseen(self.handover, self._choose)
-        self._choosers = self.overview, self.sizes, self.scores, self.matching, self.matching.sheet, self.hierarchy
+        self._choosers = (
+            self.overview, self.words, self.sizes, self.scores, self.matching, self.matching.sheet, self.hierarchy
+        )
         self._lay_out()
         self._parts = {
             "run": self._run_part(self.run), "topic": self._number_part(self.overview, self._choosers),
             "words": widget_part(self.n_words), "relevance": widget_part(self.relevance), "sizes": widget_part(self.kind),
-            "with": self._run_part(self.other), "find": widget_part(self.find),
+            "word": widget_part(self.find_words), "with": self._run_part(self.other), "find": widget_part(self.find),
             "document": self._number_part(self.documents, [self.documents]),
             "scores": self.scores.part(), "matches": self.matching.sheet.part(),
         }
@@ -74,7 +80,7 @@ class TopicsPage:
         for view in self._choosers:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
         self.documents.param.watch(self._changed, "chosen")
-        for widget in (self.n_words, self.relevance, self.kind, self.find):
+        for widget in (self.n_words, self.relevance, self.kind, self.find, self.find_words):
             widget.param.watch(self._changed, "value")
         for sheet in (self.scores, self.matching.sheet):
             sheet.param.watch(lambda event: write_address(self._parts), "sort")
@@ -125,6 +131,7 @@ class TopicsPage:
                 topic, labels, reading = self.overview.chosen, self._labels, self._runs[moment.path.name]
                 rows = moment.path, moment.hash, int(np.nan_to_num(reading.latest[0]))
                 self.documents.show(moment, topic, labels, self.find.value)
+                self.words.show(moment, labels, self.find_words.value)
                 self.scores.show(moment, labels)
                 self.sizes.show(*rows, labels)
                 (self.recorded.tick if ticking else self.recorded.show)(moment, rows[-1])
@@ -245,8 +252,8 @@ class TopicsPage:
             *row(files.words_file, "words", "The words:", more={"Salient words": files.salient_file}), kind="wb-stack",
         )
         overview = column(
-            column(self.run, self.n_words, self.relevance, kind="wb-bar"), self.said, self.overview, overview_files,
-            kind="wb-card overview",
+            column(self.run, self.n_words, self.relevance, self.find_words, kind="wb-bar"), self.said, self.words,
+            self.overview, overview_files, kind="wb-card overview",
         )
         self._model = card("model", "Model", self.hierarchy, *row(files.model_file, "model", "The model:"))
         documents = card(
@@ -265,7 +272,7 @@ class TopicsPage:
         )
         unseen, pair = self.unseen.card, column(sizes, scores, kind="wb-halves")
         self._cards = overview, self._model, documents, pair, self.recorded.card, matching, unseen
-        self._of_runs = [sizes, self.n_words, self.relevance]
+        self._of_runs = [sizes, self.n_words, self.relevance, self.find_words]
         self._of_topics = [overview_files, documents, scores, matching, unseen]
 
     def view(self) -> pn.Column:
