@@ -181,7 +181,7 @@ def test_in_texts_and_columns_of_documents_and_in_what_is_looked_for(served, hos
         check_nothing_ran(page)
 
 
-@pytest.mark.parametrize(("figure", "menu"), [("Topics by group", "Group by"), ("One group against all others", "Group")])
+@pytest.mark.parametrize(("figure", "menu"), [("Topics by group", "Group by"), ("Differences between groups", "Group")])
 def test_in_figures_of_groups(served, hostile, figure, menu):
     page = hostile(served.replace("compare", "topics?run=one"))
     recorded = page.locator(".recorded")

@@ -1,5 +1,6 @@
 """The Topics page without a browser: what each card tells of a run."""
 
+import html
 import io
 import itertools
 import json
@@ -246,7 +247,7 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
                 patch.setattr(module, name, lambda moment: None)
         page.tick()
         assert "has no snapshot of its topics yet" in page.said.object
-        assert [card.visible for card in cards] == [True] * 3 + [False] * 5, "sizes are known before the first snapshot"
+        assert [card.visible for card in cards] == [True] * 4 + [False] * 5, "sizes are known before the first snapshot"
     page.overview._latest.reset()
     overview._topics_now.cache_clear()
     page.tick()
@@ -695,6 +696,35 @@ def of_texts(store):
     table = pd.DataFrame({"text": texts, "kind": ["fruit", "colour"] * 20, "id": [f"id-{at}" for at in range(40)]})
     fit(corpus_of(table, id="id"), "cgs", 2, n_iterations=20, store=store, name="of-texts", progress=False)
     return store / "of-texts"
+
+
+def test_two_groups_are_chosen_in_two_menus_and_set_against_each_other(store):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({
+        "text": [" ".join(rng.choice(WORDS[8 * (at % 2) :][:8], 12)) for at in range(40)],
+        "kind": ["fruit", "colour", "fruit", "both"] * 10,
+    })
+    fit(corpus_of(table), "cgs", 2, n_iterations=20, store=store, name="of-kinds", progress=False)
+    page = TopicsPage(store)
+    page.view()
+    card = page.recorded
+    card.title.value = "Topics by group"
+    assert not card.second.visible
+    card.title.value = "Differences between groups"
+    assert [menu.label for menu in card.menus] == ["Group", "Compared with"] and all(menu.visible for menu in card.menus)
+    assert card.menu.options == ["kind: fruit", "kind: both", "kind: colour"]
+    assert card.second.value == "all other documents" and card.second.options[1:] == card.menu.options
+    card.menu.value, card.second.value = "kind: colour", "kind: both"
+    assert "of the group 'kind: colour' than in those of the group 'kind: both'" in html.unescape(card.picture.object)
+    page.tick()
+    assert (card.menu.value, card.second.value) == ("kind: colour", "kind: both"), "kept while nothing else is chosen"
+    shown = files.Shown(moment(store / "of-kinds"), {}, title=card.title.value, chosen=card.chosen)
+    taken = pd.read_csv(io.BytesIO(files.recorded_file(shown, "csv").content))
+    assert set(taken["group"]) == {"kind: colour"} and set(taken["other_group"]) == {"kind: both"}
+
+
+def test_the_card_of_figures_says_what_it_shows(new_run, store):
+    assert "<h2>Figures of this run</h2>" in TopicsPage(store).recorded.card[0].object
 
 
 def test_a_document_shows_its_text_in_colours_and_its_columns(of_texts, store):

@@ -111,16 +111,47 @@ def test_one_group_is_set_against_all_other_documents(run_and_corpus):
     (picture,) = draw_view("group-differences", [run])
     sides = [None if not label else "label: b" if label == "b" else OTHERS for label in corpus.labels]
     found = group_differences(run, sides, "label: b", OTHERS)
-    assert [row[5] for row in picture.rows] == pytest.approx(found["difference"].values.tolist())
+    assert [row[6] for row in picture.rows] == pytest.approx(found["difference"].values.tolist())
     (chosen,) = draw_view("group-differences", [run], group="label: a")
-    assert chosen.rows[0][3] == "label: a" and chosen.rows[0][5] == pytest.approx(-picture.rows[-1][5])
+    assert chosen.rows[0][3:5] == ["label: a", OTHERS] and chosen.rows[0][6] == pytest.approx(-picture.rows[-1][6])
     points = next(part for part in picture.panels[0] if type(part).__name__ == "Points")
     np.testing.assert_allclose(points.dimension_values(0), 100 * found["difference"].values)
+
+
+def test_two_groups_are_set_against_each_other_and_documents_of_both_are_left_out(run_and_corpus):
+    run = with_columns(run_and_corpus[0], DocumentTable({"kind": ("x", "y", "z", "z") * 5}))
+    (picture,) = draw_view("group-differences", [run], group="kind: x", other="kind: y")
+    found = group_differences(run, "kind", "x", "y")
+    assert {tuple(row[3:5]) for row in picture.rows} == {("kind: x", "kind: y")} and "left out" not in picture.caption
+    assert [row[6:9] for row in picture.rows] == [
+        pytest.approx(list(row)) for row in zip(*(found[name].values.tolist() for name in ("difference", "low", "high")),
+                                                strict=True)]
+    assert all("kind: x: " in text and "kind: y: " in text for text in picture.hover["Points"][0])
+    (across,) = draw_view("group-differences", [run], group="kind: z", other="label: b")
+    sides = [None, "b", "z", None] * 5  # of four documents the last is of both
+    wanted = group_differences(run, sides, "z", "b")
+    assert [row[6] for row in across.rows] == pytest.approx(wanted["difference"].values.tolist())
+    assert "documents of both, 5, are left out" in across.caption
+    for other in ("kind: x", "label: a", "nothing"):  # those of a are the ones of x
+        (same,) = draw_view("group-differences", [run], group="kind: x", other=other)
+        assert {row[4] for row in same.rows} == {OTHERS} and OTHERS in same.caption
+        assert ("'label: a' has none beside it" in same.caption) == (other == "label: a")
+
+
+def test_a_group_whose_documents_are_all_empty_is_not_offered():
+    whole = simulated(20, 15, 30)
+    end = whole.indptr[18]
+    corpus = whole.with_pairs([*whole.indptr[:19], end, end], whole.words[:end], whole.counts[:end],
+                              labels=("a", "b") * 9 + ("c", "c"))
+    run = wb.fit(corpus, "cvb0", 3, n_iterations=3, progress=False)
+    assert against_controls(run)[0].choices == ("label: a", "label: b")
+    assert draw_view("group-differences", [run], group="label: c")[0].rows[0][3] == "label: a"
 
 
 def test_pages_offer_the_columns_groups_and_periods_that_there_are(run_and_corpus):
     run, _ = run_and_corpus
     assert group_controls(run) == () and against_controls(run)[0].choices == ("label: b", "label: a")
+    assert against_controls(run)[1].choices == (OTHERS, "label: b", "label: a") and against_controls(run)[1].value == OTHERS
     more = with_columns(run, DocumentTable({"kind": ("x", "y") * 10}))
     assert group_controls(more)[0].choices == ("label", "kind")
     assert against_controls(more)[0].choices == ("label: b", "label: a", "kind: x", "kind: y")

@@ -75,7 +75,7 @@ VIEWS = (
     ),
     View("topics-by-group", "Topics by group", ("phi n_dk document",), draw_by_group, on_page=True, controls=group_controls),
     View(
-        "group-differences", "One group against all others", ("phi n_dk document",), draw_group_differences, on_page=True,
+        "group-differences", "Differences between groups", ("phi n_dk document",), draw_group_differences, on_page=True,
         controls=against_controls,
     ),
     View("words-by-year", "Words by year", ("phi_by_time",), draw_words_by_year, on_page=True),

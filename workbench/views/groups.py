@@ -1,4 +1,4 @@
-"""Topics by group of documents: a heat map of all groups, and one group against all other documents."""
+"""Topics by group of documents: a heat map of all groups, and one group against another or against all other documents."""
 
 import itertools
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from workbench.views.style import COLOURS, GREY, RC
 from workbench.views.topics import names_of_topics
 
 SHARES = ("group", "topic", "share", "low", "high", "lift", "n_documents", "n_tokens")
-DIFFERENCES = ("group", "topic", "difference", "low", "high", "one", "other")
+DIFFERENCES = ("group", "other_group", "topic", "difference", "low", "high", "one", "other")
 MOST_GROUPS, MOST_TOPICS, MOST_APART, FEWEST = 24, 60, 24, 9
 """Columns and rows of a heat map, and topics of a comparison; where several are on one column of a page, at least so many of
 both topics. The table has all."""
@@ -103,50 +103,88 @@ def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Itera
 
 
 def against_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """The column and the group that is compared with all other documents."""
-    groups = _groups(run)
-    return (Menu("group", "Group", tuple(groups), next(iter(groups))),) if groups else ()
+    """The group that is compared, and what with: another group or all other documents."""
+    groups = tuple(_groups(run))
+    if not groups:
+        return ()
+    return Menu("group", "Group", groups, groups[0]), Menu("other", "Compared with", (OTHERS, *groups), OTHERS)
 
 
-def draw_group_differences(view: View, shown: SideBySide, group: str | None = None) -> Iterator[Picture]:
-    """One run of each label whose documents have a column; ``group`` as "column: value", by default the largest."""
-    runs, panels, rows, hover = {}, [], [], []
+def draw_group_differences(
+    view: View, shown: SideBySide, group: str | None = None, other: str = OTHERS,
+) -> Iterator[Picture]:
+    """One run of each label whose documents have a column; ``group`` as "column: value", by default the largest.
+
+    ``other`` is another group, or `OTHERS`, which stands in for one that has no token beside the first.
+    """
+    runs, panels, rows, hover, said = {}, [], [], [], {}
     for label, run in shown.first("n_dk", "phi").items():
         groups = _groups(run)
         if not groups:
             continue
         group = group if group in groups else next(iter(groups))
-        column, value = groups[group]
-        entries = run[COLUMN + column].values.tolist()
-        sides = [None if entry == "" else group if str(entry) == value else OTHERS for entry in entries]
-        found = group_differences(run, sides, group, OTHERS)
-        rows += rows_of(label, run, [[group, *row] for row in found.to_dataframe().reset_index()[
-            list(DIFFERENCES[1:])].itertuples(index=False)])
-        runs[label] = run, found
+        beside, sides, said[label] = _compared(run, groups, group, other if other in groups else OTHERS)
+        found = group_differences(run, sides, group, beside)
+        rows += rows_of(label, run, [[group, beside, *row] for row in found.to_dataframe().reset_index()[
+            list(DIFFERENCES[2:])].itertuples(index=False)])
+        runs[label] = run, found, beside
     drawn, left_out = fitting_panels(runs)
     most = MOST_APART if shown.columns == 2 or not drawn else rows_below(len(drawn), ABOVE_APART, MOST_APART, FEWEST)
-    for label, (run, every) in drawn.items():
+    for label, (run, every, beside) in drawn.items():
         found = _furthest(every, most)
         panels.append(group_differences_view(found, names_of_topics(run, 3, 28), label))
-        hover.append(_point_texts(found, names_of_topics(run, 6, 80), group))
+        hover.append(_point_texts(found, names_of_topics(run, 6, 80), group, beside))
     if panels:
         yield view.picture(
-            f"How much larger the share of each topic is in the documents of the group {group!r} than in {OTHERS}, with "
-            f"Welch's 95 % intervals over documents, in percentage points: the {most} topics at most that differ most; "
-            "the table has all. An interval is of one topic by itself; of many topics some differ by chance. One run of each "
-            f"label.{left_out}",
+            f"How much larger the share of each topic is in the documents of the group {group!r} than in "
+            f"{' or '.join(dict.fromkeys(said.values()))}, with Welch's 95 % intervals over documents, in percentage points: "
+            f"the {most} topics at most that differ most; the table has all. An interval is of one topic by itself; of "
+            f"many topics some differ by chance. One run of each label.{left_out}",
             panels, [*WHOSE, *DIFFERENCES], rows, legend=False, height=height_of(panels),
-            runs=[run for run, _ in runs.values()], hover={"Points": hover},
+            runs=[run for run, *_ in runs.values()], hover={"Points": hover},
         )
 
 
+def _compared(
+    run: xr.Dataset, groups: dict[str, tuple[str, str]], group: str, other: str,
+) -> tuple[str, list[str | None], str]:
+    """What a group is compared with; (document,) which of the two it is in, None for neither or both; what it is called.
+
+    All other documents stand in for another group that has no token beside the first.
+    """
+    own = _of_group(run, *groups[group])
+    if other != OTHERS:
+        beside = _of_group(run, *groups[other])
+        if _tokens(run)[beside & ~own].sum() and _tokens(run)[own & ~beside].sum():
+            both = f" (documents of both, {np.count_nonzero(own & beside):,}, are left out)" if (own & beside).any() else ""
+            return other, _named(own & ~beside, group, beside & ~own, other), f"those of the group {other!r}{both}"
+    there = run[COLUMN + groups[group][0]].values != ""
+    instead = "" if other == OTHERS else f" ({other!r} has none beside it)"
+    return OTHERS, _named(own, group, there & ~own, OTHERS), f"{OTHERS}{instead}"
+
+
+def _of_group(run: xr.Dataset, column: str, value: str) -> np.ndarray:
+    """(document,) whether it has this value in the column."""
+    return np.array([str(entry) == value for entry in run[COLUMN + column].values.tolist()], bool)
+
+
+def _named(own: np.ndarray, group: str, beside: np.ndarray, other: str) -> list[str | None]:
+    return [group if one else other if two else None for one, two in zip(own.tolist(), beside.tolist(), strict=True)]
+
+
+def _tokens(run: xr.Dataset) -> np.ndarray:
+    """(document,) (expected) training tokens at the last snapshot."""
+    return run["n_dk"].isel(snapshot=-1).sum("topic").values
+
+
 def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
-    """What the menu calls each group → its column and value; of each column those of the most documents first."""
-    found = {}
+    """What the menu calls each group with tokens → its column and value; of each column those of the most documents first."""
+    found, counted = {}, _tokens(run) > 0
     for column in columns_of(run):
-        values, counts = np.unique([str(value) for value in run[COLUMN + column].values.tolist()], return_counts=True)
-        for at in np.argsort(-counts, kind="stable").tolist():
-            if values[at]:
+        entries = np.array([str(value) for value in run[COLUMN + column].values.tolist()], object)[counted]
+        values, counts = np.unique(entries[entries != ""].astype(str), return_counts=True)
+        if len(values) > 1:
+            for at in np.argsort(-counts, kind="stable").tolist():
                 found[f"{column}: {values[at]}"] = column, str(values[at])
     return dict(itertools.islice(found.items(), MOST_CHOICES))
 
@@ -176,12 +214,12 @@ def _cell_texts(found: xr.Dataset, names: dict[int, str]) -> list[str]:
     return texts
 
 
-def _point_texts(found: xr.Dataset, names: dict[int, str], group: str) -> list[str]:
+def _point_texts(found: xr.Dataset, names: dict[int, str], group: str, other: str) -> list[str]:
     rows = zip(*(found[name].values.tolist() for name in ("topic", "one", "other", "difference", "low", "high")), strict=True)
     return [
-        f"{names[topic]}\n{group}: {one:.2%}, {OTHERS}: {other:.2%}\ndifference {100 * apart:+.2f}{interval(low, high, '+')} "
+        f"{names[topic]}\n{group}: {one:.2%}, {other}: {share:.2%}\ndifference {100 * apart:+.2f}{interval(low, high, '+')} "
         "percentage points"
-        for topic, one, other, apart, low, high in rows
+        for topic, one, share, apart, low, high in rows
     ]
 
 

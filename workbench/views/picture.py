@@ -80,7 +80,7 @@ class View(NamedTuple):
     needs: tuple[str, ...]   # a run needs all names in one of these; see `has`
     draw: Callable[..., Iterable[Picture]]   # (view, side by side, options) → pictures; none where there is nothing to see
     on_page: bool = False    # does the Topics page offer it beside its cards?
-    controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls   # of a run, beside it there; one of a kind at most
+    controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls   # beside it there: a slider, two menus at most
 
     def fits(self, run: xr.Dataset) -> bool:
         """Whether the run has what the view needs."""

@@ -40,19 +40,21 @@ class Recorded:
 
     def __init__(self, files: Downloads):
         self.title = styled(pn.widgets.Select(label="Figure", options=[], width=330))
-        self.menu = styled(pn.widgets.Select(label=" ", options=[], width=200, visible=False))
+        self.menu, self.second = self.menus = [
+            styled(pn.widgets.Select(label=" ", options=[], width=200, visible=False)) for _ in range(2)
+        ]
         self.slider = styled(pn.widgets.FloatSlider(label=" ", start=0, end=1, value=0, width=240, visible=False))
         self.play = styled(pn.widgets.Toggle(label="Play", width=60, visible=False), css_classes=["wb-mid"])
         self.picture, self._latest, self._shown = text(sizing_mode="stretch_width"), LatestTask(), None
-        self._controls: tuple[Control, ...] = ()   # what menu and slider stand for now
+        self._controls: tuple[Control, ...] = ()   # what menus and slider stand for now
         self._setting, self._drawn_of = False, ()  # are they being set here; the choices that are drawn
         self.title.param.watch(lambda event: self.show(*self._shown), "value")
-        for widget in (self.menu, self.slider):
+        for widget in (*self.menus, self.slider):
             widget.param.watch(self._chosen, "value")
-        bar = column(self.title, self.menu, self.slider, self.play, kind="wb-bar")
+        bar = column(self.title, *self.menus, self.slider, self.play, kind="wb-bar")
         self.card = column(
-            text("<h2>Recorded</h2>"), bar, self.picture, *files.row("The figure:", "download the recorded figure"),
-            kind="wb-card recorded", visible=False,
+            text("<h2>Figures of this run</h2>"), bar, self.picture,
+            *files.row("The figure:", "download the figure of this run"), kind="wb-card recorded", visible=False,
         )
 
     def tick(self, moment: Moment, n_rows: int) -> None:
@@ -78,11 +80,16 @@ class Recorded:
 
     @property
     def chosen(self) -> Choices:
-        """Name and value of what menu and slider stand for; empty where the figure has none."""
+        """Name and value of what menus and slider stand for; empty where the figure has none."""
         return tuple((each.option, self._widget(each).value) for each in self._controls)
 
     def _widget(self, control: Control):
-        return self.slider if isinstance(control, Slider) else self.menu
+        """The slider, or of the menus the one in the place that the control has among those of the figure."""
+        return self.slider if isinstance(control, Slider) else self.menus[self._menus.index(control)]
+
+    @property
+    def _menus(self) -> list[Control]:
+        return [each for each in self._controls if not isinstance(each, Slider)]
 
     def _chosen(self, event) -> None:
         if not self._setting:
@@ -95,7 +102,7 @@ class Recorded:
         self._setting = False
 
     def _take(self, controls: tuple[Control, ...]) -> None:
-        """Gives menu and slider what the figure that is shown has for them."""
+        """Gives menus and slider what the figure that is shown has for them."""
         if controls != self._controls:
             before, self._controls = self._controls, controls
             for each in controls:
@@ -106,10 +113,11 @@ class Recorded:
                     whole = float(each.low).is_integer() and float(each.step).is_integer()
                     self._set(self.slider, format="0" if whole else "0[.]00", **about)
                 else:
-                    self._set(self.menu, label=each.label, options=list(each.choices), value=each.value)
+                    self._set(self._widget(each), label=each.label, options=list(each.choices), value=each.value)
             self._drawn_of = self.chosen
         shown = {self._widget(each) for each in controls}
-        self.menu.visible, self.slider.visible = self.menu in shown, self.slider in shown
+        for widget in (*self.menus, self.slider):
+            widget.visible = widget in shown
         self.play.visible = any(isinstance(each, Slider) and each.plays for each in controls)
 
     def clear(self) -> None:
