@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from browser.desk import press, until
 
+from workbench import corpus_of
 from workbench.corpus import Corpus
-from workbench.dashboard.topics.documents import N_DOCUMENTS
+from workbench.dashboard.topics.document_rows import PER_PAGE
 from workbench.measures import match_topics, representative_documents, top_words, topics_by_size
 from workbench.models.networks.files import network_of
 from workbench.runs.execution.fit import fit, start
@@ -187,7 +188,7 @@ def test_documents_of_the_topic_are_listed_and_one_is_shown_with_coloured_words(
     documents = card(page, "documents")
     documents.get_by_text("Choose a topic").wait_for()
     page.locator(f"tr[data-topic='{topic}'] button.topic").first.click()
-    titles = [str(title) for title in representative_documents(run, topic, N_DOCUMENTS)["title"].values]
+    titles = [str(title) for title in representative_documents(run, topic, PER_PAGE)["title"].values]
     until(lambda: documents.locator("tr[data-document] button").all_inner_texts() == titles, "the documents")
     documents.get_by_role("button", name=titles[3], exact=True).click()
     documents.get_by_role("heading", name=titles[3], exact=True).wait_for()
@@ -196,6 +197,45 @@ def test_documents_of_the_topic_are_listed_and_one_is_shown_with_coloured_words(
     if bars.count() > 1:
         bars.nth(1).click()
         until(lambda: pressed(page) not in ("", str(topic)), "a bar chooses its topic")
+
+
+def test_words_are_looked_up_documents_sorted_and_turned_and_two_groups_compared(new_page, topics_url, store, corpus):
+    kinds, rng = list(KINDS), np.random.default_rng(1)
+    table = pd.DataFrame({
+        "text": [" ".join(rng.choice(KINDS[kinds[at % 3]].split(), 12)) for at in range(120)],
+        "id": [f"text {at}" for at in range(120)],
+        "kind": [kinds[at % 3] for at in range(120)], "size": rng.permutation(120),
+    })
+    fit(corpus_of(table, id="id"), "cgs", 3, n_iterations=20, store=store, name="of-kinds", progress=False)
+    page = ready(new_page(f"{topics_url}?run=of-kinds"), 3)
+    found, documents, recorded = page.locator(".wb-words"), card(page, "documents"), card(page, "recorded")
+    page.get_by_label("Find words", exact=True).fill("PE")
+    page.keyboard.press("Enter")
+    found.get_by_text("3 of 24 words contain “PE”.", exact=True).wait_for()
+    assert sorted(found.locator("tbody th").all_inner_texts()) == ["grape", "peach", "pear"]
+    chip = found.locator("tbody button.topic").first
+    topic = chip.get_attribute("data-topic")
+    rows = documents.locator("tr[data-document]")
+    until(lambda: rows.count() == PER_PAGE, "a page of all documents")
+    documents.get_by_text("1–50 of 120", exact=True).wait_for()
+    sort = documents.get_by_label("Sort by")
+    sort.select_option("size")
+    in_order = np.argsort(table["size"].values).tolist()
+    listed = "rows => rows.map(row => Number(row.dataset.document))"
+    until(lambda: rows.evaluate_all(listed) == in_order[:50], "sorted by a column")
+    documents.get_by_role("button", name="size", exact=True).click()
+    until(lambda: rows.first.get_attribute("data-document") == str(in_order[-1]), "the other way round")
+    documents.get_by_role("button", name="Next ›").click()
+    documents.get_by_text("51–100 of 120", exact=True).wait_for()
+    until(lambda: "order=-size" in page.url and "page=2" in page.url and "word=PE" in page.url, "the link")
+    chip.click()
+    until(lambda: pressed(page) == topic and chip.get_attribute("aria-pressed") == "true", "a topic of the word is chosen")
+    until(lambda: f"Topic {topic}" in documents.locator("thead").inner_text(), "the documents have its share")
+    assert "page=" not in address(page)
+    recorded.get_by_label("Figure", exact=True).select_option("Differences between groups")
+    recorded.get_by_label("Group", exact=True).select_option("kind: fruit")
+    recorded.get_by_label("Compared with", exact=True).select_option("kind: beast")
+    recorded.get_by_text("than in those of the group 'kind: beast'").wait_for()
 
 
 def test_relevance_from_lift_to_probability_ranks_the_words(page, store):

@@ -30,9 +30,11 @@ from workbench.dashboard.topics.unseen import folded, listed, unseen_document
 from workbench.measures import (
     coherence,
     diversity,
+    documents_table,
     match_topics,
     representative_documents,
     salient_words,
+    search,
     token_topics,
     top_words,
     topic_flow,
@@ -292,10 +294,10 @@ def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_i
     path = new_run("one", "cgs")
     page = TopicsPage(store)
     shelf, said = page.documents, []
-    assert shelf.content == {} and "Choose a topic" in shelf.said
+    assert len(shelf.content["documents"]) == 12 and "Choose a topic" in shelf.said and shelf.shown == {}
     shelf.param.watch(lambda event: said.append(event.new), "said")
     page.overview.chosen = 1
-    assert said[0].startswith("Ranking the documents") and said[-1] == shelf.said != said[0]
+    assert said == [shelf.said] and shelf.said.startswith("Ranked by how surely")
     run, corpus = open_run(path), get_corpus(store, Run(path).spec.train)
     best = representative_documents(run, 1, 12)
     assert [one["document"] for one in shelf.content["documents"]] == best["document"].values.tolist()
@@ -789,7 +791,7 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
     page.find.value = "kind:fruit plum"
     table, content = Run(of_texts).table, page.documents.content
     wanted = [at for at in range(0, 40, 2) if "plum" in table.texts[at].lower()]
-    assert [one["document"] for one in content["documents"]] == wanted and content["documents"][0]["share"] is None
+    assert [one["document"] for one in content["documents"]] == wanted
     assert page.documents.said == f"{len(wanted)} of 40 documents have what is looked for."
     assert page.documents.shown["document"] == wanted[0]
     page.overview.chosen = 1
@@ -802,6 +804,89 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
     page.find.value = "kin:fruit"
     assert page.documents.content == {}
     assert page.documents.said.startswith("documents have no column 'kin'; did you mean 'kind'")
+
+
+@pytest.fixture
+def of_columns(store):
+    """A run on 130 texts with an id, a kind, and a number that some lack."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({
+        "text": [" ".join(rng.choice(WORDS[8 * (at % 2) :][:8], 12)) for at in range(130)], "kind": ["b", "a"] * 65,
+        "id": [f"item {at}" for at in rng.permutation(130)],
+        "weight": [None if at % 10 == 3 else str((7 * at) % 130 - 40) for at in range(130)],
+    })
+    fit(corpus_of(table, id="id", label="kind"), "cgs", 3, n_iterations=20, store=store, name="of-columns", progress=False)
+    return store / "of-columns"
+
+
+def listed_documents(page) -> list[int]:
+    return [one["document"] for one in page.documents.content["documents"]]
+
+
+def test_all_documents_are_a_table_with_the_columns_of_the_corpus_and_a_page_of_it_is_sent(of_columns, store):
+    page, run = TopicsPage(store), open_run(of_columns)
+    wanted = documents_table(run, Run(of_columns).table)
+    content = page.documents.content
+    assert (content["page"], content["pages"], content["first"], content["total"]) == (1, 3, 1, 130)
+    assert [title for _, title, *_ in content["columns"]] == ["Document", "Topic", "Share", "Tokens", "kind", "weight"]
+    assert listed_documents(page) == list(range(50)) and page.documents.shown == {}
+    for at, one in enumerate(content["documents"]):
+        row = wanted.iloc[at]
+        assert (one["title"], one["topic"], one["share"], one["tokens"]) == (row["title"], row["topic"], row["share"], 12)
+        assert one["colour"] == topic_colour(row["topic"])
+        assert one["cells"] == [row["kind"], "" if at % 10 == 3 else row["weight"]]
+    page.documents.page = 3
+    assert listed_documents(page) == list(range(100, 130)) and page.documents.content["first"] == 101
+    assert to_query(page._parts) == "?page=3"
+    page.documents.page = 99
+    assert listed_documents(page) == list(range(100, 130)) and page.documents.content["page"] == 3
+
+
+def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_columns, store):
+    page, run = TopicsPage(store), open_run(of_columns)
+    table, shelf = Run(of_columns).table.columns, page.documents
+    shelf.page, shelf.sort = 2, "title"
+    assert shelf.page == 1 and [one["title"] for one in shelf.content["documents"]] == [f"item {at}" for at in range(50)]
+    shelf.sort = "-weight"
+    weights = [None if weight is None else int(weight) for weight in table["weight"]]
+    there = [at for at in range(130) if weights[at] is not None]
+    assert listed_documents(page) == sorted(there, key=lambda at: -weights[at])[:50]
+    shelf.page = 3
+    assert listed_documents(page)[-13:] == [at for at in range(130) if weights[at] is None], "those without a number come last"
+    shelf.sort = "weight"
+    shelf.page = 3
+    assert listed_documents(page)[-13:] == [at for at in range(130) if weights[at] is None]
+    shelf.sort = "kind"
+    assert listed_documents(page) == list(range(1, 101, 2))
+    shelf.sort = "-topic 2"
+    theta = run["theta"].sel(topic=2).values
+    order = np.argsort(-theta, kind="stable").tolist()
+    assert listed_documents(page) == order[:50] and shelf.content["columns"][1][:2] == ["topic 2", "Topic 2"]
+    assert [one["share"] for one in shelf.content["documents"]] == pytest.approx(theta[order[:50]])
+    assert [page._parts[name].now() or "1" for name in ("order", "page")] == ["-topic 2", "1"]
+    page.find.value = "kind:a"
+    assert listed_documents(page) == [at for at in order if at % 2][:50] and shelf.content["total"] == 65
+    page.overview.chosen = 1
+    assert shelf.content["columns"][1][1] == "Topic 2" and not shelf.said.endswith("sorted by topic 1.")
+    page.find.value = ""
+    shelf.sort = ""
+    assert listed_documents(page) == representative_documents(run, 1, 130)["document"].values.tolist()[:50]
+    assert shelf.content["total"] == representative_documents(run, 1, 130).sizes["rank"]
+    shelf.sort = "loudness"
+    assert shelf.said.endswith("There is no column 'loudness' to sort by.")
+    other = TopicsPage(store)
+    assert from_query("?order=-weight&page=2&topic=1", other._parts) == []
+    assert from_query("?page=0", other._parts) == from_query("?page=x", other._parts) == ["page"]
+    other.tick()
+    assert other.documents.content["page"] == 2 and other.documents.content["columns"][1][1] == "Topic 1"
+
+
+def test_what_the_first_search_needs_is_read_once_the_page_is_there(of_columns, store):
+    search._everything.cache_clear()
+    page = TopicsPage(store)
+    assert search._everything.cache_info().misses == 1
+    page.find.value = "kind:a red"
+    assert page.documents.content and search._everything.cache_info().misses == 1
 
 
 def test_damaged_texts_are_told_of_and_words_are_shown(of_texts, store):

@@ -77,7 +77,7 @@ class LatestTask:
     """Does what was requested last, in a thread; a request that equals the one before is not done again."""
 
     def __init__(self, workers=LOOKS):
-        self._document, self._workers = pn.state.curdoc, workers
+        self.document, self._workers = pn.state.curdoc, workers
         self._wanted, self._request, self._busy = None, None, False
 
     def submit(
@@ -109,4 +109,4 @@ class LatestTask:
                 request[1](result, error)
             self._go()
 
-        in_background(self._document, request[0], done, self._workers)
+        in_background(self.document, request[0], done, self._workers)

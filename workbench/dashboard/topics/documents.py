@@ -1,6 +1,7 @@
-"""Documents under topics: a list of them, and of one its words in the colours of their topics and its topics as bars."""
+"""Documents under topics: a table of them, and of one its words in the colours of their topics and its topics as bars."""
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -11,9 +12,23 @@ from workbench.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.segmenting import SEEN, segmenter_of
 from workbench.corpus.words import WORD_PATTERN, compiled_pattern, spelling
+from workbench.dashboard.shared.background import LatestTask
 from workbench.dashboard.shared.drawn import code, style
+from workbench.dashboard.shared.link import Part, attribute_part
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.snapshots import Moment, documents_of, topic_colour
+from workbench.dashboard.topics.document_rows import (
+    MOST_LETTERS,
+    MOST_VALUE,
+    OF_TOPIC,
+    PER_PAGE,
+    headings,
+    in_order,
+    orders,
+    rows_of,
+    table_of,
+    topic_sorted_by,
+)
 from workbench.dashboard.topics.filled import NONE, Filled
 from workbench.measures import MeasureError, find_documents, representative_documents, token_topics
 from workbench.runs.execution.bounded_matching import find_spans
@@ -28,25 +43,25 @@ MOST_TYPES = 400
 """Different words of a document that are shown."""
 MOST_TEXT = 50_000
 """Letters of a text that is shown as it is; of a longer one the most frequent words are."""
-N_DOCUMENTS = 20
-MOST_FOUND = 200
-"""Documents that are listed of those that are found."""
-MOST_LETTERS, MOST_VALUE = 200, 80
-"""Of a title, and of the value of a column, that is shown."""
-CHOOSE = "Choose a topic on the map or in the list, or type what to find: documents appear here."
+CHOOSE = "Choose a topic on the map or in the list, or type what to find; here are all documents."
 RANKED = "Ranked by how surely the topic's share is large: short documents do not win by chance."
+NOTHING = '"\x00"'
+"""A search that finds no document."""
 
 
 class Shelf(Filled):
     """The list and the document. ``on_topic`` is called with a topic whose bar is clicked."""
 
     headings = param.List(doc="(title, hint) of the three columns.")
-    content = param.Dict(default={}, doc="documents and caption; empty for none.")
+    content = param.Dict(default={}, doc="documents and caption; of a table its columns, page, pages, first and total, too.")
+    orders = param.List(doc="What rows can be sorted by, as `document_rows.orders` has it; empty: they stand as they come.")
+    sort = param.String(doc="What rows are sorted by, downwards after a minus; empty: as is usual.")
+    page = param.Integer(default=1, doc="Page of the table; the last one where there are fewer.")
     shown = param.Dict(default={}, doc="document, title, note, words, topics, the chosen topic; raw where words are a text.")
 
     _esm = code("boxed", "shelf")
     _stylesheets = style("boxed", "shelf")
-    _filled = ("content", "shown")
+    _filled = ("content", "shown", "orders")
 
     def __init__(self, on_topic, *headings: tuple[str, str]):
         super().__init__(headings=[["Document", ""], *map(list, headings)])
@@ -58,79 +73,99 @@ class Shelf(Filled):
 
 
 class Documents(Shelf):
-    """The documents that show a topic best; ``on_gone(document)`` is called where the chosen one is not there."""
+    """The documents, of a topic those that show it best; ``on_gone(document)`` is called where the chosen one is not there."""
 
     def __init__(self, on_topic, on_gone):
-        super().__init__(
-            on_topic, ("Share", "the topic's share of the document"), ("Tokens", "training tokens of the document")
-        )
-        self._on_gone = on_gone
+        super().__init__(on_topic)
+        self._on_gone, self._moment, self._preparing = on_gone, None, LatestTask()
 
     def show(self, moment: Moment, topic: int, labels: dict[int, str], query: str = "") -> None:
         """Brings the card to a topic of a run, to the documents that are looked for, and to the one that is chosen."""
-        self.fill(_documents_now, moment, topic, self.chosen, labels, query.strip(), waiting="Ranking the documents …")
+        self._moment, asked = moment, (moment, topic, self.chosen, labels, query.strip(), self.sort, self.page)
+        self.fill(_documents_now, *asked, waiting="Ranking the documents …")
 
     def take(self, gone: int = NONE, **shown) -> None:
         """Shows the documents."""
         super().take(**shown)
+        if self.content and self._moment is not None:  # what the first search needs is read before it is asked for
+            run = self._moment.path, self._moment.hash
+            self._preparing.submit(run, partial(_documents_now, self._moment, NONE, 0, {}, NOTHING), lambda result, error: None)
         if gone != NONE:
             self._on_gone(gone)
 
+    def parts(self) -> dict[str, Part]:
+        """What rows are sorted by, and the page, as parts of the link."""
 
-def _documents_now(moment: Moment, topic: int, document: int, labels: dict[int, str], query: str) -> dict:
+        def turn_to(number: str) -> bool:
+            known = number.isdecimal() and 0 < len(number) < 8 and int(number) > 0
+            if known:
+                self.page = int(number)
+            return known
+
+        page = Part(lambda: "" if self.page == 1 else str(self.page), "", turn_to)
+        return {"order": attribute_part(self, "sort"), "page": page}
+
+
+def _documents_now(
+    moment: Moment, topic: int, document: int, labels: dict[int, str], query: str, sort: str = "", page: int = 1,
+) -> dict:
     run, table, told = documents_of(moment), None, ""
     if run is None:
-        return {"content": {}, "shown": {}, "said": ""}
+        return {"content": {}, "shown": {}, "orders": [], "said": ""}
     try:
         table = Run(moment.path).table
     except SpecError as error:  # the words are shown all the same
         told = policy().shown(str(error))
-    documents, topic_known = [], topic in run["topic"].values
-    if query:
-        try:
-            found = find_documents(run, query, table, corpus_of_run(moment))
-        except MeasureError as error:
-            return {"content": {}, "shown": {}, "said": f"{error}."}
-        documents = listed_of(run, found, topic if topic_known else NONE)
-    elif topic_known:
-        found = representative_documents(run, topic, N_DOCUMENTS).rename(theta="share", n_tokens="tokens").to_pandas()
-        documents = found[["document", "title", "share", "tokens"]].to_dict("records")
-        for one in documents:
-            one["title"] = fitting(str(one["title"]), MOST_LETTERS)
+    topic = topic if topic in run["topic"].values else NONE
+    try:
+        found, said = _found(moment, run, topic, query, table, not sort)
+    except MeasureError as error:
+        return {"content": {}, "shown": {}, "said": f"{error}."}
+    of = topic if (sorted_by := topic_sorted_by(run, sort)) == NONE else sorted_by
+    usual = f"-{OF_TOPIC.format(topic)}" if query and topic != NONE else ""
+    if sort or usual:
+        found, known = in_order(moment, table, found, sort or usual, of)
+        told += "" if known else f" There is no column {sort.removeprefix('-')!r} to sort by."
+    frame = table_of(moment, table)
+    n_pages = max(-(-len(found) // PER_PAGE), 1)
+    page = min(max(page, 1), n_pages)
+    documents = rows_of(run, frame, found[PER_PAGE * (page - 1) : PER_PAGE * page], of)
     gone = document if document >= run.sizes["document"] else NONE
     if document == NONE or gone != NONE:
-        document = documents[0]["document"] if documents else NONE
-    said, caption = RANKED if documents else f"No document has a token of topic {topic}.", f"documents of topic {topic}"
-    if query:
-        of = f"{run.sizes['document']:,} documents"
-        listed = f"; the first {MOST_FOUND} are listed" if len(found) > MOST_FOUND else ""
-        sorted_by = f", sorted by topic {topic}" if topic_known else ""
-        said, caption = f"{len(found):,} of {of} have what is looked for{sorted_by}{listed}.", "documents that were found"
-    elif topic == NONE:
-        said = CHOOSE if document == NONE else ""
+        document = documents[0]["document"] if documents and (query or topic != NONE) else NONE
+    elif not query and topic == NONE:
+        said = ""
+    caption = "documents that were found" if query else "documents" if topic == NONE else f"documents of topic {topic}"
+    content = {
+        "documents": documents, "caption": caption, "columns": headings(frame, of), "page": page, "pages": n_pages,
+        "first": PER_PAGE * (page - 1) + 1, "total": len(found),
+    }
     return {
-        "content": {"documents": documents, "caption": caption} if documents else {}, "said": f"{said} {told}".strip(),
+        "content": content if documents else {}, "said": f"{said} {told}".strip(), "orders": orders(run, frame, labels),
         "shown": {} if document == NONE else document_content(moment, run, document, topic, labels, table), "gone": gone,
     }
+
+
+def _found(
+    moment: Moment, run: xr.Dataset, topic: int, query: str, table: DocumentTable | None, usual: bool,
+) -> tuple[np.ndarray, str]:
+    """The documents that are looked for, those of a topic, or all, and a sentence about them, and about the order if usual."""
+    n = run.sizes["document"]
+    if query:
+        found = find_documents(run, query, table, corpus_of_run(moment))
+        by = f", sorted by topic {topic}" if usual and topic != NONE else ""
+        return found, f"{len(found):,} of {n:,} documents have what is looked for{by}."
+    if topic == NONE:
+        return np.arange(n), CHOOSE
+    found = representative_documents(run, topic, n)["document"].values
+    if not len(found):
+        return found, f"No document has a token of topic {topic}."
+    return found, RANKED if usual else f"{len(found):,} of {n:,} documents have tokens of topic {topic}."
 
 
 def corpus_of_run(moment: Moment) -> Corpus:
     """The training corpus of a run."""
     return get_corpus(moment.path.parent, Run(moment.path).spec.train)
-
-
-def listed_of(run: xr.Dataset, found: np.ndarray, topic: int) -> list[dict]:
-    """The documents that were found as `Shelf` lists them: those with the largest share of the topic first, if there is one."""
-    shares = None if topic == NONE else run["theta"].sel(topic=topic).values
-    if shares is not None:
-        found = found[np.argsort(-shares[found], kind="stable")]
-    some = found[:MOST_FOUND]
-    tokens = np.rint(run["n_dk"].isel(snapshot=-1).values[some].sum(axis=1)).astype(int)
-    return [
-        {"document": int(at), "title": fitting(str(title), MOST_LETTERS), "tokens": int(n),
-         "share": None if shares is None else float(shares[at])}
-        for at, title, n in zip(some, run["document"].values[some], tokens, strict=True)
-    ]
 
 
 def document_content(

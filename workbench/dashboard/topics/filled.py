@@ -8,6 +8,7 @@ import param
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.drawn import Drawn
+from workbench.dashboard.shared.ui_events import with_lock
 
 NONE = -1
 """Stands for no topic and no document."""
@@ -43,7 +44,8 @@ class Filled(Drawn):
 
         def first() -> None:
             if waiting and (anew or not any(getattr(self, name) for name in self._filled)):
-                self.said = waiting
+                # as the result is sent: what a busy socket makes Panel send later would come after it, and stay
+                with_lock(self._latest.document, lambda: self.param.update(said=waiting))
 
         self._latest.submit(asked, partial(work, *asked), then, first)
 

@@ -69,7 +69,7 @@ class TopicsPage:
             "run": self._run_part(self.run), "topic": self._number_part(self.overview, self._choosers),
             "words": widget_part(self.n_words), "relevance": widget_part(self.relevance), "sizes": widget_part(self.kind),
             "word": widget_part(self.find_words), "with": self._run_part(self.other), "find": widget_part(self.find),
-            "document": self._number_part(self.documents, [self.documents]),
+            "document": self._number_part(self.documents, [self.documents]), **self.documents.parts(),
             "scores": self.scores.part(), "matches": self.matching.sheet.part(),
         }
         self._take(self._monitor.latest(FIRST_LOOK))
@@ -79,7 +79,7 @@ class TopicsPage:
             menu.param.watch(self._run_chosen, "value")
         for view in self._choosers:
             view.param.watch(lambda event: self._choose(event.new), "chosen")
-        self.documents.param.watch(self._changed, "chosen")
+        self.documents.param.watch(self._changed, ["chosen", "sort", "page"])
         for widget in (self.n_words, self.relevance, self.kind, self.find, self.find_words):
             widget.param.watch(self._changed, "value")
         for sheet in (self.scores, self.matching.sheet):
@@ -192,8 +192,10 @@ class TopicsPage:
             self._set([self.documents], chosen=NONE)
             self._changed()
 
-    def _changed(self, event=None) -> None:
+    def _changed(self, *events) -> None:
         if not self._moving:
+            if not events or any(event.obj is self.find or event.name == "sort" for event in events):
+                self._set([self.documents], page=1)
             self._gone = ""
             self._say()
             write_address(self._parts)

@@ -1,11 +1,12 @@
-// What may be long, in a box: a table is whole up to so many rows, a text up to the height that its style sheet gives it. Of
+// What may be long, in a box: a table is whole up to so many rows (a number, or a function of none), a text up to the height that its style sheet gives it. Of
 // what is longer the box says that it goes on, and cuts the last row in two, so that it is seen too. It opens at what is chosen.
 export function boxed(content, what, most = 20) {
   const box = element("div", { className: "scroll" }, content), more = element("p", { className: "more" })
   let opened = false
   const fit = () => {
-    const rows = [...content.tBodies?.[0].rows ?? []].filter((row) => row.className !== "detail"), last = rows[most]
-    box.style.maxHeight = rows.length > most + 2 ? `${last.offsetTop + last.offsetHeight / 2 + (content.tFoot?.offsetHeight ?? 0)}px` : ""
+    const rows = [...content.tBodies?.[0].rows ?? []].filter((row) => row.className !== "detail")
+    const whole = typeof most === "function" ? most() : most, last = rows[whole]
+    box.style.maxHeight = rows.length > whole + 2 ? `${last.offsetTop + last.offsetHeight / 2 + (content.tFoot?.offsetHeight ?? 0)}px` : ""
     put(more, box.scrollHeight > box.clientHeight + 1 ? `${rows.length || ""} ${what}: scroll for the rest`.trim() : "")
     if (!opened) reveal(content.querySelector(".chosen"))
     opened ||= rows.length > 0

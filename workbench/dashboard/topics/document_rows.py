@@ -1,0 +1,150 @@
+"""The documents of a run as rows of a table: sorted by any column or by the share of any topic, one page of them at a time."""
+
+import re
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from workbench.corpus.document_table import DocumentTable
+from workbench.dashboard.shared.snapshots import Moment, documents_of, topic_colour
+from workbench.dashboard.topics.filled import NONE
+from workbench.measures import documents_table
+from workbench.views.elements import fitting
+
+PER_PAGE = 50
+MOST_COLUMNS = 20
+"""Columns of the corpus that are shown; rows are sorted by any."""
+MOST_LETTERS, MOST_VALUE = 200, 80
+"""Of a title, and of the value of a column, that is shown."""
+OWN = {"title": "Document", "topic": "Topic", "share": "Share", "n_tokens": "Tokens"}
+"""Name in the table of all documents → heading."""
+LARGEST_FIRST = {"share", "n_tokens"}
+OF_TOPIC = "topic {}"
+"""What rows are sorted by that are sorted by the share of a topic."""
+
+
+@lru_cache(maxsize=4)
+def table_of(moment: Moment, table: DocumentTable | None) -> pd.DataFrame:
+    """What `documents_table` has of a run, each column once: without those that stand in it under another name, too."""
+    frame = documents_table(documents_of(moment), table)
+    further = [name for name in frame if name not in OWN and name != "document"]
+    texts = {name: [_text(value) for value in frame[name].tolist()] for name in ("title", *further)}
+    doubles = [name for name in further if texts[name] == texts["title"]]
+    if table is not None:
+        doubles += [name for name in ("label", "time") if name in further and any(
+            texts[name] == texts[other] for other in further if other != name)]
+    return frame.drop(columns=doubles)
+
+
+def columns_beside(frame: pd.DataFrame) -> list[str]:
+    """The columns of the corpus."""
+    return [name for name in frame if name not in OWN and name != "document"]
+
+
+@lru_cache(maxsize=32)
+def _ranks_by(moment: Moment, table: DocumentTable | None, column: str) -> np.ndarray:
+    return ranks_of(table_of(moment, table)[column].tolist())
+
+
+def ranks_of(values: list) -> np.ndarray:
+    """(value,) float64: the place of each among the different ones, NaN for none.
+
+    Numbers, and texts that are all numbers, stand by size; other texts as people sort them: item 2 before item 10.
+    """
+    there = np.array([not (value is None or value is pd.NA or value != value or value == "") for value in values], bool)
+    given = pd.Series([value for value, known in zip(values, there, strict=True) if known], dtype=object)
+    keys = pd.to_numeric(given, errors="coerce").astype(float)
+    ranks = np.full(len(values), np.nan)
+    if keys.notna().all():
+        ranks[there] = keys.rank(method="dense")
+    else:
+        natural = [_natural(str(value)) for value in given]
+        place = {key: at for at, key in enumerate(sorted(set(natural)))}
+        ranks[there] = [place[key] for key in natural]
+    return ranks
+
+
+def _natural(text: str) -> tuple:
+    """Texts and whole numbers in turns."""
+    return tuple(int(part) if at % 2 else part for at, part in enumerate(re.split(r"(\d+)", text[:MOST_LETTERS].casefold())))
+
+
+def topic_sorted_by(run: xr.Dataset, sort: str) -> int:
+    """The topic whose share rows are sorted by; NONE where they are sorted by something else."""
+    found = re.fullmatch(OF_TOPIC.format(r"(\d{1,9})"), sort.removeprefix("-"))
+    return int(found[1]) if found and int(found[1]) in run["topic"].values else NONE
+
+
+def in_order(
+    moment: Moment, table: DocumentTable | None, found: np.ndarray, sort: str, topic: int,
+) -> tuple[np.ndarray, bool]:
+    """The documents, sorted, and whether there is what they are to be sorted by; those that have no value come last.
+
+    sort : a column of `table_of`, "share" for that of the topic, if there is one, or "topic 3"; downwards after a minus
+    """
+    by, run = sort.removeprefix("-"), documents_of(moment)
+    if topic_sorted_by(run, sort) != NONE or (by == "share" and topic != NONE):
+        ranks = shares_of(run, topic)
+    elif by not in table_of(moment, table):
+        return found, False
+    else:
+        ranks = _ranks_by(moment, table, by)
+    own = ranks[found]
+    return found[np.argsort(-own if sort.startswith("-") else own, kind="stable")], True
+
+
+def shares_of(run: xr.Dataset, topic: int) -> np.ndarray:
+    """(document,) the share of a topic, theta; NaN for a document without a token."""
+    empty = run["n_dk"].isel(snapshot=-1).values.sum(axis=1) < 0.5
+    return np.where(empty, np.nan, run["theta"].sel(topic=topic).values)
+
+
+def headings(frame: pd.DataFrame, topic: int) -> list[list]:
+    """Of each column what rows are sorted by with it, its title, a hint, and whether its first order is downwards.
+
+    topic : whose share the rows show; NONE: that of the largest topic of each document
+    """
+    shown = [[OF_TOPIC.format(topic), f"Topic {topic}", "the topic's share of the document", True]]
+    if topic == NONE:
+        shown = [["topic", OWN["topic"], "largest topic of the document", False],
+                 ["share", OWN["share"], "its share of the document", True]]
+    return [
+        ["title", OWN["title"], "", False], *shown, ["n_tokens", OWN["n_tokens"], "training tokens of the document", True],
+        *([name, fitting(name, MOST_VALUE), "column of the corpus", False] for name in columns_beside(frame)[:MOST_COLUMNS]),
+    ]
+
+
+def orders(run: xr.Dataset, frame: pd.DataFrame, labels: dict[int, str]) -> list[list]:
+    """What rows can be sorted by: its name, what it is called, and whether its first order is downwards."""
+    own = [[name, title if name != "topic" else "Largest topic", name in LARGEST_FIRST] for name, title in OWN.items()]
+    topics = [
+        [OF_TOPIC.format(topic), " · ".join(filter(None, (f"Topic {topic}", labels.get(topic, "")))), True]
+        for topic in run["topic"].values.tolist()
+    ]
+    return [*own, *([name, fitting(name, MOST_VALUE), False] for name in columns_beside(frame)), *topics]
+
+
+def rows_of(run: xr.Dataset, frame: pd.DataFrame, documents: np.ndarray, topic: int) -> list[dict]:
+    """The rows of these documents as `Shelf` lists them; the share is that of the topic, or of the largest one."""
+    some, beside = frame.iloc[documents], columns_beside(frame)[:MOST_COLUMNS]
+    shares = some["share"].tolist() if topic == NONE else shares_of(run, topic)[documents].tolist()
+    columns = [some[name].tolist() for name in ("document", "title", "topic", "n_tokens", *beside)]
+    return [
+        {"document": document, "title": fitting(str(title), MOST_LETTERS), "share": None if share != share else share,
+         "tokens": tokens, "cells": [fitting(_text(value), MOST_VALUE) for value in values],
+         **(_largest(largest) if topic == NONE else {})}
+        for share, document, title, largest, tokens, *values in zip(shares, *columns, strict=True)
+    ]
+
+
+def _largest(topic) -> dict:
+    return {"topic": None if topic is pd.NA else int(topic), "colour": "" if topic is pd.NA else topic_colour(int(topic))}
+
+
+def _text(value) -> str:
+    """A value of a column; empty for none. Whole numbers beside missing ones are floats in the table."""
+    if value is None or value is pd.NA or value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
