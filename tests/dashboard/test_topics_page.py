@@ -889,6 +889,12 @@ def test_what_the_first_search_needs_is_read_once_the_page_is_there(of_columns, 
     assert page.documents.content and search._everything.cache_info().misses == 1
 
 
+def test_no_figure_and_no_score_that_is_being_made_delays_a_search(store):
+    page = TopicsPage(store)
+    searching = {task._workers for task in (page.documents._latest, page.words._latest)}
+    assert searching.isdisjoint(task._workers for task in (page.recorded._latest, page.scores._latest, page.overview._latest))
+
+
 def test_damaged_texts_are_told_of_and_words_are_shown(of_texts, store):
     (file,) = (store / ".corpora").glob("*.documents.json.gz")
     file.write_bytes(file.read_bytes()[:-20])

@@ -21,7 +21,7 @@ from workbench.dashboard.compare import page as compare
 from workbench.dashboard.server.login import ServerError, oauth_provider, password_provider, read_password
 from workbench.dashboard.server.requests import guard, host_of
 from workbench.dashboard.server.uploads import UploadHandler
-from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, STARTS
+from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, SEARCHES, STARTS
 from workbench.dashboard.shared.policy import OF_OTHERS, Limits, Policy, set_policy
 from workbench.dashboard.shared.private_api import answer_without_tracebacks
 from workbench.dashboard.shared.received import INBOXES, ROUTE, UPLOADS
@@ -154,7 +154,7 @@ def serve(serving: Serving | None = None, store: str | Path | None = None, show:
 
 def _end() -> None:
     """Ends the process; work that threads have begun and not done by then is left, as after a kill."""
-    for pool in (STARTS, LOOKS, FILES, UPLOADS):
+    for pool in (STARTS, LOOKS, SEARCHES, FILES, UPLOADS):
         pool.shutdown(wait=False, cancel_futures=True)
     until = time.monotonic() + ENDING
     at_work = [thread for thread in threading.enumerate() if thread.name.startswith(NAMED)]

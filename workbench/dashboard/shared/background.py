@@ -14,8 +14,10 @@ from workbench.dashboard.shared.ui_events import with_lock
 
 NAMED = "workbench-pool-"
 """Beginning of the names of these threads."""
-STARTS, LOOKS, FILES = (ThreadPoolExecutor(2, thread_name_prefix=f"{NAMED}{name}") for name in ("starts", "looks", "files"))
-"""Threads that start runs, read counts and write files: apart, so that a large file delays no start."""
+STARTS, LOOKS, SEARCHES, FILES = (
+    ThreadPoolExecutor(2, thread_name_prefix=f"{NAMED}{name}") for name in ("starts", "looks", "searches", "files")
+)
+"""Threads that start runs, read counts and draw, search, and write files: apart, so that no figure delays a search."""
 LOG = logging.getLogger(__name__)
 
 

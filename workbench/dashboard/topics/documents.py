@@ -12,7 +12,7 @@ from workbench.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.segmenting import SEEN, segmenter_of
 from workbench.corpus.words import WORD_PATTERN, compiled_pattern, spelling
-from workbench.dashboard.shared.background import LatestTask
+from workbench.dashboard.shared.background import SEARCHES, LatestTask
 from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.link import Part, attribute_part
 from workbench.dashboard.shared.policy import policy
@@ -64,7 +64,7 @@ class Shelf(Filled):
     _filled = ("content", "shown", "orders")
 
     def __init__(self, on_topic, *headings: tuple[str, str]):
-        super().__init__(headings=[["Document", ""], *map(list, headings)])
+        super().__init__(SEARCHES, headings=[["Document", ""], *map(list, headings)])
         self._on_topic = on_topic
 
     def _handle_msg(self, said) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 import param
 
-from workbench.dashboard.shared.background import LatestTask, sentence_of
+from workbench.dashboard.shared.background import LOOKS, LatestTask, sentence_of
 from workbench.dashboard.shared.drawn import Drawn
 from workbench.dashboard.shared.ui_events import with_lock
 
@@ -29,9 +29,9 @@ class Filled(Drawn):
 
     _filled = ("content",)
 
-    def __init__(self, **settings):
+    def __init__(self, workers=LOOKS, **settings):
         super().__init__(**settings)
-        self._latest = LatestTask()
+        self._latest = LatestTask(workers)
 
     def fill(self, work: Callable[..., dict], *asked, waiting: str = "", anew: bool = False) -> None:
         """Takes what ``work(*asked)`` returns, unless that was asked last.

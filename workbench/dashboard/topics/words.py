@@ -7,6 +7,7 @@ import numpy as np
 import param
 import xarray as xr
 
+from workbench.dashboard.shared.background import SEARCHES
 from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.snapshots import Moment, counts_of, topic_colour
 from workbench.dashboard.topics.filled import Filled
@@ -24,6 +25,9 @@ class Words(Filled):
 
     _esm = code("boxed", "words")
     _stylesheets = style("boxed", "words")
+
+    def __init__(self):
+        super().__init__(SEARCHES)
 
     def show(self, moment: Moment, labels: dict[int, str], query: str) -> None:
         """Brings the list to the words of a run that contain a text."""
