@@ -25,6 +25,7 @@ from typing import Annotated, NamedTuple  # noqa: E402
 import bayes_nets  # noqa: E402
 import beside_peers  # noqa: E402
 import correlated_topics  # noqa: E402
+import documents  # noqa: E402
 import first_use  # noqa: E402
 import growth  # noqa: E402
 import load  # noqa: E402
@@ -42,7 +43,7 @@ QUESTIONS = {
     module.NAME: module
     for module in (
         beside_peers, time_to_perplexity, growth, two_threads, networks, correlated_topics, bayes_nets, record_likelihood,
-        recording, first_use, load,
+        recording, first_use, load, documents,
     )
 }
 ROOT = Path(__file__).parent.parent

@@ -167,9 +167,8 @@ def open_tabs(url: str, n_tabs: int) -> dict:
     """Real tabs of a browser, one after the other; the seconds until each is drawn and answers, the first without a cache."""
     from playwright.sync_api import sync_playwright
 
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         context, drawn = browser.new_context(), []
         for _ in range(n_tabs):
             tab, began = context.new_page(), time.perf_counter()
@@ -178,6 +177,11 @@ def open_tabs(url: str, n_tabs: int) -> dict:
             drawn.append(time.perf_counter() - began)
         browser.close()
     return {"drawn": drawn}
+
+
+def chromium() -> str:
+    """The path of the browser."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
 
 
 def main() -> None:
