@@ -193,7 +193,7 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
             frame("topics")
             page.get_by_label("Figure", exact=True).select_option("Topics over time")
             page.locator(".recorded svg").wait_for()
-            frame("over-time", page.get_by_role("heading", name="Recorded"))
+            frame("over-time", page.get_by_role("heading", name="Figures of this run"))
 
 
 def photograph_guarded(store: Path, damaged: str, folder: Path, widths=WIDTHS) -> None:
