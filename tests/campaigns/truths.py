@@ -342,8 +342,8 @@ MORE = {
     "sb-ctm": case_of("sb-ctm", {}, *OF_STICKS, thin=40),
     "sb-ctm, topics drawn": case_of("sb-ctm", {"topics": "drawn"}, *OF_STICKS, thin=40),
     "ln-ctm": case_of("ln-ctm", {}, *OF_COMPONENTS, thin=40),
-    **{f"sb-ctm-lds, {documents}": case_of("sb-ctm-lds", {}, partial(draw_evolving, documents), look_at_evolving, thin=30)
-       for documents in ("own", "shared")},
+    "sb-ctm-lds, own": case_of("sb-ctm-lds", {}, partial(draw_evolving, "own"), look_at_evolving, thin=100),
+    "sb-ctm-lds, shared": case_of("sb-ctm-lds", {}, partial(draw_evolving, "shared"), look_at_evolving, thin=30),
     "sb-dtm": case_of("sb-dtm", {}, draw_drifting, look_at_drifting),
     "hmm": case_of("hmm", {}, draw_hidden_markov, look_at_hidden_markov),
     "sbm-lds": system_case("sbm-lds", LDS, log_probabilities, {}),
