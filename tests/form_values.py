@@ -18,7 +18,7 @@ OPTIONS = {   # name: (what is chosen or typed, what the runs have, what it need
     "schedule": ("sequential", "sequential", {}), "partition": ("4", 4, {}), "precision": ("single", "single", {}),
     "scan": ("words", "words", {}),
     "scored": ("sampled", "sampled", {"engines": ["cgs"]}), "r": ("inf", "inf", {}),
-    "average": ("cvb0", "cvb0", {}), "split": ("random", "random", {}), "adaptive-cgs.r": ("3", 3, {}),
+    "average": ("cvb0", "cvb0", {}), "split": ("random", "random", {}), "budget_r": ("3", 3, {}),
     "budget": ("0.5", 0.5, {}), "refresh": ("10", 10, {}), "rarer": ("2", 2, {}), "n_chains": ("3", 3, {}),
     "phases": ("interleaved", "interleaved", SEQUENTIAL), "cg_second_order": ("yes", True, {}),
     "alpha_total": ("3", 3.0, {"cv-hdp.learn_alpha": "no"}), "beta_total": ("50", 50.0, {}),

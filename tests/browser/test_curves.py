@@ -57,7 +57,7 @@ IN_LOGARITHMS = """([slot, at]) => {
   return {
     x: box.x + frame.left + frame.width * share(data.iteration[at], plot.x_range),
     y: box.y + frame.top + frame.height * (1 - share(data[line.glyph.y.field][at], plot.y_range)),
-    name: plot.legend.items?.[slot]?.label?.value ?? plot.center.concat(plot.above).find(p => p.items).items[slot].label.value,
+    name: plot.legend?.items?.[slot]?.label?.value ?? plot.center.concat(plot.above).find(p => p.items).items[slot].label.value,
   }
 }"""
 

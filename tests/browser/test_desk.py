@@ -14,6 +14,7 @@ from workbench.runs.execution.run import Run
 from workbench.runs.store.layout import checksum
 from workbench.runs.store.notes import annotate, read_notes
 from workbench.runs.store.status import read_spec
+from workbench.views.style import OF_ENGINE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 N_EACH = 40
@@ -136,6 +137,12 @@ def test_columns_are_chosen_from_a_menu_and_rows_grouped_by_any_setting_and_the_
     other.get_by_role("columnheader", name="Engine", exact=True).wait_for()
 
 
+def in_css(colour: str) -> str:
+    """A colour as a browser writes it."""
+    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
+
+
+
 def test_settings_and_results_show_the_runs_that_are_found_with_means_over_seeds(url, new_page, many):
     page = new_page(f"{url}?find=tag:paper")
     picture = page.get_by_role("img", name="Held-out perplexity against K, 6 runs")
@@ -144,7 +151,7 @@ def test_settings_and_results_show_the_runs_that_are_found_with_means_over_seeds
     told = picture.locator("circle.run[data-run='cgs-10'] title").text_content()
     perplexity = Run(many / "cgs-10").progress()["test_perplexity"].values[-1]
     assert told == f"cgs-10 · cgs · Held-out perplexity {float(f'{perplexity:.5g}'):,g}"
-    assert picture.locator("circle.run[data-run='svb-10']").evaluate("one => one.style.fill") == "rgb(209, 64, 26)"
+    assert picture.locator("circle.run[data-run='svb-10']").evaluate("one => one.style.fill") == in_css(OF_ENGINE["svb"].colour)
     picture.locator("circle.run[data-run='cgs-10']").hover()
     page.get_by_text("cgs-10 is highlighted").wait_for(state="attached")
     page.get_by_label("Result").select_option("time")

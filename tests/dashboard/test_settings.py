@@ -546,7 +546,7 @@ def test_a_link_goes_round_for_every_field():
                "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
                "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
                "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "scored": "sampled",
-               "average": "cvb0", "split": "random", "adaptive-cgs.r": 3, "budget": 0.5, "refresh": 10, "rarer": 2,
+               "average": "cvb0", "split": "random", "budget_r": 3, "budget": 0.5, "refresh": 10, "rarer": 2,
                "reorder": False,
                "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3, "format": "csv", "text": "body",
                "title": "", "label": "kind", "stop_words": None, "min_documents": 5, "max_share": 0.5, "token_pattern": r"\S+",

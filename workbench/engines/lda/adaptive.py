@@ -83,8 +83,10 @@ class Options:
         "gap", "which pairs are sampled: gap, those that averaging harms most; random; or counts, the smallest",
         choices=("gap", "random", "counts"),
     )
-    r: float = option(2.0, "updates of a sweep: as many as it takes to sample the pairs up to r", low=0, infinite=True)
-    budget: float = option(0.0, "updates of a sweep as a share of the tokens, in the place of r; 0: as r says", low=0, high=1)
+    budget_r: float = option(
+        2.0, "updates of a sweep: as many as it takes to sample the pairs up to this r", low=0, infinite=True, former="r"
+    )
+    budget: float = option(0.0, "updates of a sweep as a share of the tokens; 0: as budget_r says", low=0, high=1)
     refresh: int = option(5, "iterations from one choice of the split to the next; 0: never after the start", low=0, whole=True)
     rarer: float = option(
         1.0, "factor by which the time from one choice to the next grows; above 1 the split comes to rest", low=1,
@@ -96,6 +98,11 @@ class Options:
 
     schedule: ClassVar[str] = "parallel"
     phases: ClassVar[str] = "two_phase"
+
+    @property
+    def r(self) -> float:
+        """The r of the hybrid with as many updates."""
+        return self.budget_r
 
     def __post_init__(self):
         getattr(super(), "__post_init__", lambda: None)()

@@ -1,5 +1,6 @@
 // Two runs side by side: topics as bars, ribbons by the tokens that they share. The chosen topic's ribbons stand out.
 const ROW = 26, BAR = 12, GAP = 6, LINE = 15, BESIDE = 8
+const NARROW = 160  // pixels beside the bars in which only the numbers of topics have room
 
 export function render({ model }) {
   const plot = shape("svg", { role: "img", class: "flow" }), said = element("p", { className: "hint", ariaLive: "polite" })
@@ -28,6 +29,7 @@ export function render({ model }) {
     const from = wordy, to = width - wordy, total = left.reduce((sum, one) => sum + one.tokens, 0) || 1
     const { bars: a, end } = column(left, high), { bars: b, end: other } = column(right, high), tall = Math.max(end, other) + 30
     set(plot, { width, height: tall, viewBox: `0 0 ${width} ${tall}`, "aria-label": caption })
+    const called = (name) => (wordy < NARROW ? name.replace(/^Topic /, "").replace(/^(\d+) \(matches /, "$1 (") : name)
     const cut = []  // texts, how wide each may be, and how many letters of it are never cut
     const runs = [[names[0], 0, "start"], [names[1], width, "end"]].map(([name, x, anchor]) => {
       const text = shape("text", { x, y: 12, "text-anchor": anchor, class: "name" }, name)
@@ -47,8 +49,8 @@ export function render({ model }) {
     }
     for (const [at, x, tx, anchor, side] of [...[...a.values()].map((at) => [at, from, from - BESIDE, "end", "from"]), ...[...b.values()].map((at) => [at, to - BAR, to + BESIDE, "start", "to"])]) {
       const bar = shape("rect", { x, y: at.top, width: BAR, height: at.tall, rx: 2, style: `--topic: ${at.one.colour}` })
-      const text = shape("text", { x: tx, y: at.top + at.tall / 2 + 4, "text-anchor": anchor }, at.one.name)
-      cut.push([text, wordy - BESIDE, at.one.name.indexOf(" · ")])
+      const text = shape("text", { x: tx, y: at.top + at.tall / 2 + 4, "text-anchor": anchor }, called(at.one.name))
+      cut.push([text, wordy - BESIDE, called(at.one.name).indexOf(" · ")])
       const node = shape("g", { class: "node", [`data-${side}`]: at.one.topic }, bar, text, shape("title", {}, at.one.told))
       node.onpointerenter = () => { pointed = [side, at.one.topic]; mark() }
       node.onpointerleave = () => { pointed = null; mark() }
