@@ -287,7 +287,8 @@ def test_a_link_to_what_is_not_there_says_so_and_forgets_it(new_page, topics_url
     page.get_by_text("There is no").wait_for(state="hidden")
 
 
-CUT = """() => deep('.scroll').filter(box => box.scrollHeight > box.clientHeight + 1 && box.querySelectorAll('tbody tr').length <= 20)
+CUT = """() => deep('.scroll')
+  .filter(box => box.scrollHeight > box.clientHeight + 1 && box.querySelectorAll('tbody tr').length <= 20)
   .map(box => box.parentNode.innerText)"""
 
 

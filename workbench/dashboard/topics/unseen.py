@@ -194,7 +194,7 @@ def _typed(name: str, raw: str, counted: dict | None) -> Corpus:
     return _uploaded(name, json.dumps({"title": name, "text": raw}).encode(), ".jsonl", counted)
 
 
-def _uploaded(name: str, content: bytes, kind: str, counted: dict | None) -> Corpus:
+def _uploaded(name: str, content: bytes, kind: str, counted: dict | None = None) -> Corpus:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"upload{kind}"
         path.write_bytes(content)

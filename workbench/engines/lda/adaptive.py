@@ -191,8 +191,8 @@ def step(corpus, model, options, state, context):
     if info is None:
         inner, info = hybrid.update(corpus, options, split, inner, context, PARTS[options.average])
     inner, info = hybrid.concluded(corpus, options, split, inner, context, swept, info)
-    share = split.n_tokens / max(corpus.n_tokens, 1)
-    return with_split(inner, split.sampled), {"change": math.nan} | info | {"sampled_share": share}  # `svb` stores no change
+    info.pop("change", None)  # which `svb` does not store
+    return with_split(inner, split.sampled), info | {"sampled_share": split.n_tokens / max(corpus.n_tokens, 1)}
 
 
 def split_anew(corpus, options, old: Split, state: SvbState | CvbState, context) -> tuple:
@@ -307,7 +307,7 @@ def engine(name: str = "adaptive-cgs") -> Engine:
     return Engine(
         name=name, title="Hybrid with a split that adapts", source="after Welling, Teh & Kappen (2008), sec. 8",
         model=LDA, options=Options, state=State, samples=samples,
-        watches=("objective", "moved", "scan", "sampled_share", "change"),
+        watches=("objective", "moved", "scan", "sampled_share"),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, memory=memory, idle=idle,
         when="For few updates of words that documents repeat: at as many updates as svb-cgs makes it predicts better, but "
         "each choice of the split takes as long as ten sweeps of svb.",

@@ -159,7 +159,7 @@ def main() -> int:
             mode = name.stat().st_mode if name.exists() else stat.S_IFREG  # what is missing has its own sentence
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 raise DataError(f"{name} is neither a file nor a folder but a device or a pipe; give a file")
-        if request["only_columns"]:
+        if request.get("only_columns"):
             print(json.dumps({"columns": columns_in(name, **request["options"])}))
             return 0
         with noting_dropped() as dropped:
