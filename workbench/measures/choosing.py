@@ -1,4 +1,4 @@
-"""Numbers of runs that differ in K and seed alone, side by side by K, and the K that they speak for."""
+"""Numbers of runs that differ in K and seed alone, side by side by K, and the K that is recommended."""
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations

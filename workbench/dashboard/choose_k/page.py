@@ -1,4 +1,4 @@
-"""The Choose K page: runs that differ in K and seed, started from here, and which K they speak for."""
+"""The Choose K page: runs that differ in K and seed, started from here, and the K that is recommended."""
 
 import time
 from contextlib import suppress

@@ -128,10 +128,12 @@ def first_split(corpus, options) -> Split:
     """The split by counts: N <= r, or the largest r whose updates are within the budget."""
     if not options.budget:
         return hybrid.split_of(corpus, options)
-    of_count = np.bincount(corpus.counts)
-    spent = np.cumsum(of_count * np.maximum(np.arange(len(of_count)) - 1, 0))
-    threshold = int(np.searchsorted(spent, extra_updates(corpus, options), "right")) - 1
-    return split_by_count(corpus, EVERY_COUNT if threshold == len(of_count) - 1 else threshold)
+    values, n_pairs = np.unique(corpus.counts, return_counts=True)  # no place for every count up to the largest
+    spent = np.cumsum(n_pairs * (values.astype(np.int64) - 1))
+    n_within = int(np.searchsorted(spent, extra_updates(corpus, options), "right"))
+    if n_within == len(values):
+        return split_by_count(corpus, EVERY_COUNT)
+    return split_by_count(corpus, int(values[n_within - 1]) if n_within else 0)
 
 
 LAST: WeakKeyDictionary = WeakKeyDictionary()

@@ -87,7 +87,7 @@ def _written(cell: Planned) -> tuple[str, int, str]:
 
 
 def _planned(store: Path, spec: str, n_topics: int, place: str) -> Planned:
-    """The cell again, with its corpora from the store."""
+    """A cell of the sweep as `_written` wrote it, with its corpora from the store."""
     read = RunSpec.from_json(spec)
     train, test = (name and get_corpus(store, name) for name in (read.train, read.test))
     if read.table is not None:
