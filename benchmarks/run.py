@@ -108,19 +108,24 @@ def measure(questions: list[str], plan: Plan, out: Path, again: bool) -> None:
         if not kept[name].put(cell, work()):
             print(f"{cell} stays as it was measured before: its corpus is not on this machine; set WORKBENCH_DATA", flush=True)
         used, guessed, left = used + time.perf_counter() - began, guessed + guess, left - guess
-    (out / "machine.json").write_text(json.dumps(machine.described(), indent=1) + "\n")
+    about = machines(out) | dict.fromkeys(questions, machine.described())
+    (out / "machine.json").write_text(json.dumps(about, indent=1) + "\n")
+
+
+def machines(out: Path) -> dict[str, dict]:
+    """Question → what its numbers come from."""
+    return json.loads(file.read_text()) if (file := out / "machine.json").exists() else {}
 
 
 def write(out: Path) -> None:
     """README.md and the figures, from what is in the folder."""
     found = {name: records.rows for name in QUESTIONS if len((records := Records(out / f"{name}.csv")).rows)}
-    about = json.loads((out / "machine.json").read_text()) if (out / "machine.json").exists() else {}
+    about = machines(out)
     parts = [
         "# Benchmarks",
         f"Written by `make bench` (`python benchmarks/run.py`) on {datetime.now():%d %B %Y}; the numbers behind each table "
         "are in the CSV files beside this page. Contenders take turns, a few sweeps each, in one process on one thread. Times "
         "are CPU times, medians over the rounds; ratios are medians of the ratios within a round.",
-        "\n".join(f"* {what}: {value}" for what, value in about.items()),
         "## Targets",
         targets.table(found),
     ]
@@ -129,7 +134,7 @@ def write(out: Path) -> None:
         parts += [f"## {question.TITLE}", question.told(rows)]
         if hasattr(question, "draw"):
             parts += [f"![{question.TITLE}]({file})" for file in question.draw(rows, out)]
-        parts.append(conditions(rows))
+        parts += [conditions(rows), "\n".join(f"* {what}: {value}" for what, value in about.get(name, {}).items())]
     (out / "README.md").write_text("\n\n".join(part for part in parts if part) + "\n")
 
 
