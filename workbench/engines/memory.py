@@ -56,7 +56,7 @@ def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
     """Bytes of a `partition.Partition` of so many pairs; 0 for one part of all pairs, which shares the arrays of the corpus."""
     if n_parts == 1 and n_pairs == corpus.n_pairs:
         return 0
-    return n_pairs * (4 + 4 + 8 + 8) + n_parts * (corpus.n_documents + 1) * 8
+    return n_pairs * (4 + 4 + 8 + (8 if n_parts > 1 else 0)) + n_parts * (corpus.n_documents + 1) * 8
 
 
 def word_major_bytes(corpus) -> int:

@@ -9,7 +9,7 @@ from toys import CORPORA, simulated
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import adaptive, hybrid
-from workbench.engines.lda.split import Split
+from workbench.engines.lda.split import Split, SplitOfSeveral, several_tokens
 from workbench.engines.options import make_options
 from workbench.kernels.lda.resplit import change_sides
 from workbench.models import LDA
@@ -31,8 +31,8 @@ def run(engine, corpus, n_steps, n_threads=1, model=MODEL, seed=3, **given):
 
 
 def gap_of(corpus, state, options):
-    """(pair,) the gap by the formula, pair after pair."""
-    split, inner = adaptive.split_from(corpus, state.sampled), adaptive.of_hybrid(options, state)
+    """(pair,) the gap by the formula, for each update that sampling takes more, pair after pair."""
+    split, inner = adaptive.split_from(corpus, options, state.sampled), adaptive.of_hybrid(options, state)
     n_dk, n_wk, n_k = (array[..., :5] for array in hybrid.totals(inner, 0))
     found, row = np.zeros(corpus.n_pairs), -1
     for pair, (d, w, n) in enumerate(zip(corpus.documents, corpus.words, corpus.counts, strict=True)):
@@ -51,7 +51,7 @@ def gap_of(corpus, state, options):
         q = (MODEL.alphas + n_dk_rest) * (0.2 + n_wk_rest) / (0.2 * len(n_wk) + n_k_rest)
         q /= q.sum()
         curve = polygamma(1, MODEL.alphas + n_dk[d]) + polygamma(1, 0.2 + n_wk[w]) - polygamma(1, 0.2 * len(n_wk) + n_k)
-        found[pair] = n / 2 * np.sum(q * (1 - q) * curve)
+        found[pair] = n / 2 * np.sum(q * (1 - q) * curve) / (n - 1)
     return found
 
 
@@ -97,10 +97,11 @@ def test_a_budget_for_single_tokens_alone_is_the_hybrid_of_r_1(split, average):
 def test_the_gap_is_that_of_the_formula(average):
     corpus = simulated()
     options, state, _ = run(ENGINE, corpus, 7, average=average, refresh=3)
-    inner, context = adaptive.of_hybrid(options, state), StepContext(0, 1)
-    given = hybrid.totals(inner, 0), adaptive.factors_of(corpus, inner, context), context
-    found = adaptive.gap_of_pairs(corpus, adaptive.split_from(corpus, state.sampled), inner, *given)
-    wanted = gap_of(corpus, state, options)
+    inner, context, several = adaptive.of_hybrid(options, state), StepContext(0, 1), several_tokens(corpus, 16, 1)
+    given = several, inner, hybrid.totals(inner, 0), adaptive.weights_of(corpus, inner, context)[1:3], context
+    by_place = adaptive.gap_of_pairs(corpus, adaptive.split_from(corpus, options, state.sampled), *given)
+    found, wanted = np.zeros(corpus.n_pairs), gap_of(corpus, state, options)
+    found[several.pairs[several.pairs >= 0]] = by_place[several.pairs >= 0]
     assert wanted.max() > 0.1 and np.any(state.sampled & (corpus.counts > 1)) and not np.all(state.sampled)
     np.testing.assert_allclose(found, wanted, rtol=1e-8)  # weights of svb are nearly exp(psi): see `exp_nearly`
 
@@ -125,16 +126,32 @@ def test_the_pairs_of_the_largest_rank_are_sampled_within_the_budget(split, budg
 
 def test_a_rank_is_followed_until_the_next_pair_is_too_dear_and_equal_ranks_stay_together():
     corpus = simulated()
-    several = np.flatnonzero(corpus.counts > 1)
+    several, in_blocks = np.flatnonzero(corpus.counts > 1), several_tokens(corpus, 16, 1)
     rank = np.random.default_rng(0).permutation(corpus.n_pairs).astype(float)
-    options = make_options(ENGINE, {"r": 2})
-    sampled, budget = adaptive.affordable(corpus, options, rank), adaptive.extra_updates(corpus, options)
+    options, budget = make_options(ENGINE, {"r": 2}), adaptive.extra_updates(corpus, make_options(ENGINE, {"r": 2}))
+    sampled = adaptive.affordable(corpus, options, in_blocks, rank[in_blocks.pairs])
     left = several[~sampled[several]]
     assert rank[several[sampled[several]]].min() > rank[left].max()
     spent = np.sum(corpus.counts[sampled] - 1)
     assert spent + corpus.counts[left[np.argmax(rank[left])]] - 1 > budget >= spent
-    alike = adaptive.affordable(corpus, options, np.zeros(corpus.n_pairs))
+    alike = adaptive.affordable(corpus, options, in_blocks, np.zeros(len(in_blocks.pairs)))
     np.testing.assert_array_equal(alike, corpus.counts == 1)  # all of them would be too dear
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@every_corpus
+def test_blocks_without_the_sampled_pairs_hold_the_averaged_ones_word_after_word(corpus, n_threads):
+    sampled = (np.random.default_rng(1).random(corpus.n_pairs) < 0.4) | (corpus.counts == 1)
+    split = SplitOfSeveral(corpus, sampled)
+    blocks = split.blocks(16, n_threads)
+    places = np.flatnonzero(blocks.pair_counts)
+    documents, words, counts = blocks.pairs_at(places)
+    cells = zip(documents.tolist(), words.tolist(), counts.tolist(), strict=True)
+    wanted = zip(*(array[~sampled].tolist() for array in (corpus.documents, corpus.words, corpus.counts)), strict=True)
+    assert sorted(cells) == sorted(wanted)
+    for first, last in blocks.ranges:
+        own = (documents >= first) & (documents < last)
+        assert np.all(np.diff(words[own] * corpus.n_documents + documents[own]) > 0)
 
 
 @pytest.mark.parametrize(("given", "steps"), [
@@ -188,7 +205,7 @@ def test_tokens_that_come_to_be_sampled_are_drawn_from_their_responsibilities():
     gamma[0, :4] = 0.1, 0.2, 0.0, 0.7
     before, after = Split(corpus, np.array([False])), Split(corpus, np.array([True]))
     tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
-    given = gamma, nothing, nothing, np.uint64(7), 4, topics, *counts, n_k
+    given = gamma, nothing, nothing, np.uint64(7), 4, topics, *counts, n_k, np.zeros(16)
     change_sides(*tokens, before.sampled, after.sampled, before.rows, *given)
     share, wanted = np.bincount(topics, minlength=4) / 40_000, gamma[0, :4]
     assert np.all(np.abs(share - wanted) <= 4 * np.sqrt(wanted * (1 - wanted) / 40_000))

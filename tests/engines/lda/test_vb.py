@@ -9,6 +9,7 @@ from toys import CORPORA, corpus_of, random_gamma, simulated, toy_a
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
+from workbench.engines.lda.split import none_sampled
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.models import LDA
@@ -73,7 +74,8 @@ def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
     alpha, beta, n_topics = np.full(a.shape[1], printed["alpha"]), printed["beta"], a.shape[1]
 
     mean = padded_rows(a - alpha, float), padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
-    entropy = svb.update_in_parallel(corpus, vb.State(*mean, np.nan, alpha, beta), NOTHING_SAMPLED, StepContext(0, 1))
+    state = vb.State(*mean, np.nan, alpha, beta)
+    entropy = svb.update_in_parallel(corpus, none_sampled(corpus), state, NOTHING_SAMPLED, StepContext(0, 1))
     n = twins.Counts(*(counts[..., :n_topics] for counts in mean))
     log_weights = np.sum(n.n_dk * twins.psi(a)) + np.sum(n.n_wk * (twins.psi(b) - twins.psi(b.sum(axis=1, keepdims=True))).T)
     log_normalisers = float(entropy) + log_weights

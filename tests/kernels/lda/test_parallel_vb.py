@@ -10,6 +10,7 @@ from toys import CORPORA, simulated
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import blocks, svb, vb
+from workbench.engines.lda.split import none_sampled
 from workbench.kernels import threads as slices
 from workbench.kernels.lda.parallel_vb import WIDE, visit_runs
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
@@ -102,7 +103,8 @@ def test_where_all_weights_of_a_document_underflow_a_sweep_goes_by_logs(monkeypa
     mean, pulses = (padded_rows(used, float), padded_rows(n_wk, float), pad_topics(n_wk.sum(axis=0))), []
     monkeypatch.setattr(svb, "BY_LOGS", 10)
     context = StepContext(0, 1, interrupt=lambda: pulses.append(1))
-    entropy = svb.update_in_parallel(corpus, vb.State(*mean, np.nan, model.alphas, model.beta), NOTHING_SAMPLED, context)
+    state = vb.State(*mean, np.nan, model.alphas, model.beta)
+    entropy = svb.update_in_parallel(corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context)
     assert len(pulses) > corpus.n_pairs / 10  # it may be paused while many go by their logs
     counts, rounding = twins.expected_counts(corpus, gamma), 1e-6  # psi of 1e-4 is -1e4 with ten digits
     assert mean[0].shape[1] == padded(n_topics)

@@ -14,27 +14,29 @@ is that of N <= r, bit for bit.
 """
 
 import math
-from bisect import bisect_left
 from functools import partial
 from typing import ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
-from workbench.engines.lda.factored import Workspace, new_factors, weigh_topics
+from workbench.engines.lda.blocks import Blocks
+from workbench.engines.lda.factored import Entropy, Workspace, new_factors, weigh_topics, workspace_for
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hybrid import CvbState, SvbState
 from workbench.engines.lda.hyperparameters import learning
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.partition import idle_alone, partition_option
-from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
+from workbench.engines.lda.split import EVERY_COUNT, Several, Split, SplitOfSeveral, several_tokens, split_by_count
 from workbench.engines.memory import DOUBLE, Memory, size, topic_counts
 from workbench.errors import Named
 from workbench.kernels.lda.resplit import change_sides, gaps, kept_after, trigammas, uniforms_of
+from workbench.kernels.lda.selection import take_dearest
 from workbench.kernels.lda.standard_vb import weigh_rows
-from workbench.kernels.simd.lanes import aligned_empty, pad_topics
+from workbench.kernels.simd.lanes import aligned_empty, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import SPLIT_TOPICS, SPLITS
 from workbench.models import LDA
@@ -113,38 +115,48 @@ class Options:
 
 def samples(corpus, options) -> bool:
     """Is any token of the corpus sampled?"""
-    return first_split(corpus, options).n_sampled > 0
+    return bool(first_sampled(corpus, options).any())
 
 
 def extra_updates(corpus, options) -> int:
     """Updates of a sweep beyond one for each pair."""
     if options.budget:
         return max(0, math.floor(options.budget * corpus.n_tokens) - corpus.n_pairs)
-    counts = corpus.counts[corpus.counts <= hybrid.threshold_of(options)]
+    return extra_by_counts(corpus, hybrid.threshold_of(options))
+
+
+@cached_by_corpus
+def extra_by_counts(corpus, threshold: int) -> int:
+    """Updates of a sweep beyond one for each pair where the pairs are sampled that count at most the threshold."""
+    counts = corpus.counts[corpus.counts <= threshold]
     return int(counts.sum(dtype=np.int64)) - len(counts)
 
 
-def first_split(corpus, options) -> Split:
-    """The split by counts: N <= r, or the largest r whose updates are within the budget."""
+def first_sampled(corpus, options) -> np.ndarray:
+    """(pair,) bool: the split by counts: N <= r, or the largest r whose updates are within the budget.
+
+    But for ``split=counts`` pairs with one token are sampled, whatever r is.
+    """
+    least = 0 if options.split == "counts" else 1
     if not options.budget:
-        return hybrid.split_of(corpus, options)
+        return split_by_count(corpus, max(hybrid.threshold_of(options), least)).sampled
     values, n_pairs = np.unique(corpus.counts, return_counts=True)  # no place for every count up to the largest
     spent = np.cumsum(n_pairs * (values.astype(np.int64) - 1))
     n_within = int(np.searchsorted(spent, extra_updates(corpus, options), "right"))
     if n_within == len(values):
-        return split_by_count(corpus, EVERY_COUNT)
-    return split_by_count(corpus, int(values[n_within - 1]) if n_within else 0)
+        return split_by_count(corpus, EVERY_COUNT).sampled
+    return split_by_count(corpus, int(values[n_within - 1]) if n_within else least).sampled
 
 
 LAST: WeakKeyDictionary = WeakKeyDictionary()
 """Corpus → the split that was asked for last: it is the same for as long as none is chosen."""
 
 
-def split_from(corpus, sampled: np.ndarray) -> Split:
+def split_from(corpus, options, sampled: np.ndarray) -> Split:
     """The split of a state, with what is derived from it."""
-    known = LAST.get(corpus)
-    if known is None or not np.array_equal(known.sampled, sampled):
-        known = LAST[corpus] = Split(corpus, sampled.copy())
+    kind, known = Split if options.split == "counts" else SplitOfSeveral, LAST.get(corpus)
+    if type(known) is not kind or not np.array_equal(known.sampled, sampled):
+        known = LAST[corpus] = kind(corpus, sampled.copy())
     return known
 
 
@@ -161,32 +173,33 @@ def due(options, step: int) -> bool:
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Initial state: as that of a hybrid, split by counts, or at random."""
-    split = first_split(corpus, options)
+    sampled = first_sampled(corpus, options)
     if options.split == "random":
-        split = split_from(corpus, affordable(corpus, options, uniforms_of(context.key(SPLITS), corpus.n_pairs)))
+        sampled = at_random(corpus, options, several_tokens(corpus, padded(model.n_topics), context.n_threads), context)
+    split = split_from(corpus, options, sampled)
     n_chains = options.n_chains if split.n_sampled else 1
     part = PARTS[options.average]
     return with_split(hybrid.initial(corpus, model, options, split, n_chains, context, warm_start, part), split.sampled)
 
 
-def affordable(corpus, options, rank: np.ndarray) -> np.ndarray:
-    """(pair,) bool: pairs with one token, and others by rank, the largest first, as far as the budget goes.
+def affordable(corpus, options, several: Several, rank: np.ndarray) -> np.ndarray:
+    """(pair,) bool: pairs with one token, and others by rank (place,), the largest first, as far as the budget goes.
 
     Pairs of equal rank are sampled together.
     """
-    extra, budget = corpus.counts.astype(np.int64) - 1, extra_updates(corpus, options)
-    several = extra > 0
-    ranks, costs = rank[several], extra[several]
-    thresholds = np.concatenate([[-np.inf], np.sort(ranks)])
-    first = bisect_left(thresholds, True, key=lambda threshold: costs[ranks > threshold].sum() <= budget)
-    sampled = ~several
-    sampled[several] = ranks > thresholds[first]
+    sampled = np.ones(corpus.n_pairs, bool)
+    take_dearest(rank, several.blocks.pair_counts, several.pairs, extra_updates(corpus, options), sampled)
     return sampled
+
+
+def at_random(corpus, options, several: Several, context) -> np.ndarray:
+    """(pair,) bool: pairs with one token, and others at random."""
+    return affordable(corpus, options, several, uniforms_of(context.key(SPLITS), several.pairs))
 
 
 def step(corpus, model, options, state, context):
     """Choose the split where that is due; then draw the sampled tokens, update the averaged pairs, and learn priors."""
-    split, inner, info = split_from(corpus, state.sampled), of_hybrid(options, state), None
+    split, inner, info = split_from(corpus, options, state.sampled), of_hybrid(options, state), None
     if due(options, context.step):
         split, inner, info = split_anew(corpus, options, split, inner, context)
     swept = hybrid.sweep_chains(corpus, options, split, inner, context)
@@ -199,27 +212,27 @@ def step(corpus, model, options, state, context):
 
 def split_anew(corpus, options, old: Split, state: SvbState | CvbState, context) -> tuple:
     """Another split, the state under it, and the numbers of the variational update if that was part of it."""
-    totals, factors = hybrid.totals(state, 0), factors_of(corpus, state, context)
+    lanes, totals, workspace = len(state.mean_k), hybrid.totals(state, 0), weights_of(corpus, state, context)
+    factors, several = workspace[1:3], several_tokens(corpus, lanes, context.n_threads)
     if options.split == "random":
-        rank = uniforms_of(context.key(SPLITS), corpus.n_pairs)
+        sampled = at_random(corpus, options, several, context)
     else:
-        rank = gap_of_pairs(corpus, old, state, totals, factors, context) / np.maximum(corpus.counts - 1, 1)
-    new, info, before = split_from(corpus, affordable(corpus, options, rank)), None, state
+        sampled = affordable(corpus, options, several, gap_of_pairs(corpus, old, several, state, totals, factors, context))
+    new, info, before = split_from(corpus, options, sampled), None, state
     if isinstance(state, SvbState):
-        unknown = math.nan if new.n_averaged else 0.0
-        state, info = hybrid.update(corpus, options, new, state._replace(entropy=unknown), context, svb)
+        state, info = hybrid.update(corpus, options, new, with_workspace(corpus, state, new, workspace, context), context, svb)
     else:
         gamma = aligned_empty((new.n_averaged, state.gamma.shape[1]), state.gamma.dtype)
         kept_after(
             *pairs_of(corpus), old.sampled, new.sampled, old.rows, state.gamma, state.topics[0], totals,
-            pad_topics(state.alpha), state.beta, gamma,
+            pad_topics(state.alpha), state.beta, aligned_empty(lanes, np.float64), gamma,
         )
         mean = cvb.recounted(corpus, new, hybrid.mean_part(state._replace(gamma=gamma)))
         state = CvbState(*mean[:-2], *state[-6:])
     for s in range(len(state.topics)):
         change_sides(
-            *pairs_of(corpus), old.sampled, new.sampled, old.rows, before.gamma, *factors, context.key(SPLIT_TOPICS, s),
-            len(state.alpha), *hybrid.chain_of(state, s)[:4],
+            *pairs_of(corpus), old.sampled, new.sampled, rows_of(old, state), before.gamma, *factors,
+            context.key(SPLIT_TOPICS, s), len(state.alpha), *hybrid.chain_of(state, s)[:4], aligned_empty(lanes, np.float64),
         )
     return new, state, info
 
@@ -229,13 +242,27 @@ def pairs_of(corpus) -> tuple:
     return corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
 
 
-def factors_of(corpus, state: SvbState | CvbState, context) -> tuple[tuple, tuple]:
-    """Logs and weights of documents and of words whose products are the responsibilities of `svb`; empty for the others."""
+def rows_of(split: Split, state) -> np.ndarray:
+    """(pair,) the row of each averaged pair in the responsibilities that are kept; of `svb` there are none."""
+    return split.rows if len(state.gamma) else np.zeros(0, np.int64)
+
+
+def with_workspace(corpus, state: SvbState, split: Split, workspace: Workspace, context) -> SvbState:
+    """The state with a workspace for the averaged pairs of another split."""
+    if not split.n_averaged:
+        return state._replace(entropy=0.0)
+    blocks = split.blocks(len(state.mean_k), context.n_threads)
+    workspace = workspace._replace(order=blocks, ratios=np.zeros(len(blocks.pair_counts)))
+    return state._replace(entropy=Entropy(corpus, None, workspace, len(state.alpha)))
+
+
+def weights_of(corpus, state: SvbState | CvbState, context) -> Workspace:
+    """The weights of documents and of words whose products are the responsibilities of `svb`; empty for the others."""
     if not isinstance(state, SvbState):
         nothing = np.zeros((0, 0))
-        return (nothing, nothing), (nothing, nothing)
+        return Workspace((), (nothing, nothing), (nothing, nothing), np.zeros(0))
     sampled, lanes = (state.n_dk, state.n_wk, state.n_k[:, None]), len(state.mean_k)
-    workspace = Workspace((), *new_factors(corpus, lanes), np.zeros(0))
+    workspace = workspace_for(state.entropy, Blocks, lambda: Workspace((), *new_factors(corpus, lanes), np.zeros(0)))
     weigh_topics(corpus, state, sampled, False, workspace, context)
     alpha, unsized = pad_topics(state.alpha, 1.0), np.zeros(lanes)
 
@@ -243,15 +270,15 @@ def factors_of(corpus, state: SvbState | CvbState, context) -> tuple[tuple, tupl
         weigh_rows(first, last, alpha, state.mean_dk, sampled[0], unsized, False, *workspace.document_factors)
 
     each_slice(weigh, slice_bounds(corpus.indptr, lanes), context.n_threads, context.interrupt)
-    return workspace.document_factors, workspace.word_factors
+    return workspace
 
 
-def gap_of_pairs(corpus, split: Split, state, totals, factors, context) -> np.ndarray:
-    """(pair,) what averaging each pair adds to the gap of Jensen's inequality, nats; 0 of pairs with one token."""
-    lanes, n_topics = len(state.mean_k), len(state.alpha)
+def gap_of_pairs(corpus, split: Split, several: Several, state, totals, factors, context) -> np.ndarray:
+    """(place,) what averaging a pair adds to the gap of Jensen's inequality, nats, for each update that sampling takes more."""
+    lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
     priors = alphas, betas, corpus.n_words * betas
-    rows, found = tuple(np.atleast_2d(each) for each in totals), np.empty(corpus.n_pairs)
+    rows, found = tuple(np.atleast_2d(each) for each in totals), np.zeros(len(several.pairs))
     curves = tuple(aligned_empty(each.shape, np.float64) for each in rows)
     for prior, counts, curve in zip(priors, rows, curves, strict=True):
         bounds = slice_bounds(np.zeros(len(counts) + 1, np.int64), lanes)
@@ -259,11 +286,12 @@ def gap_of_pairs(corpus, split: Split, state, totals, factors, context) -> np.nd
 
     def work(first, last):
         gaps(
-            first, last, *pairs_of(corpus), split.sampled, split.rows, state.gamma, *factors, state.topics[0], totals,
-            (*curves[:2], curves[2][0]), pad_topics(state.alpha), state.beta, n_topics, found,
+            first, last, *several.blocks.visited, several.pairs, corpus.tokens_before, split.sampled, kept_rows, state.gamma,
+            *factors, state.topics[0], totals, (*curves[:2], curves[2][0]), pad_topics(state.alpha), state.beta, n_topics,
+            aligned_empty(lanes, np.float64), found,
         )
 
-    each_slice(work, slice_bounds(corpus.indptr, lanes), context.n_threads, context.interrupt)
+    each_slice(work, slice_bounds(several.blocks.run_begins, lanes), context.n_threads, context.interrupt)
     return found
 
 
@@ -273,7 +301,7 @@ def _curve(arrays: tuple, first: int, last: int) -> None:
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` as that of a hybrid: it only monitors."""
-    return hybrid.watch_under(options, split_from(corpus, state.sampled), of_hybrid(options, state))
+    return hybrid.watch_under(options, split_from(corpus, options, state.sampled), of_hybrid(options, state))
 
 
 def counts(corpus, model, options, state) -> dict:

@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench.engines.memory import DOUBLE
 from workbench.kernels import threads as slices
+from workbench.kernels.lda.selection import select_places
 from workbench.kernels.lda.standard_vb import GROUP
 
 BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 4096
@@ -57,11 +58,10 @@ def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
     documents, counts = np.empty(n_places, np.int32), np.zeros(n_places, np.int32)
     cuts, words, begins, place, n_runs = [], [], [], 0, 0
     for first, last in bounds:
-        pairs = slice(corpus.indptr[first], corpus.indptr[last])
-        order = np.argsort(corpus.words[pairs], kind="stable")
-        in_order, after = corpus.words[pairs][order], place + len(order)
-        documents[place:after] = np.repeat(np.arange(first, last), np.diff(corpus.indptr[first : last + 1]))[order]
-        counts[place:after], documents[after : after + SPARE] = corpus.counts[pairs][order], first
+        pairs = pairs_in_order(corpus, first, last)
+        in_order, after = corpus.words[pairs], place + len(pairs)
+        documents[place:after], counts[place:after] = corpus.documents[pairs], corpus.counts[pairs]
+        documents[after : after + SPARE] = first
         starts = np.flatnonzero(np.diff(in_order, prepend=-1))
         cuts.append(n_runs + np.searchsorted(in_order[starts], last_words))
         words += [in_order[starts], [0]]
@@ -70,6 +70,30 @@ def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
     begins.append([place])
     runs = np.concatenate(words).astype(np.int32), np.concatenate(begins).astype(np.int64)
     return Blocks(bounds, np.array(cuts), *runs, documents, counts)
+
+
+def pairs_in_order(corpus, first: int, last: int) -> np.ndarray:
+    """(pair,) int64: the pairs of the documents first..last, word after word."""
+    begin, end = corpus.indptr[first], corpus.indptr[last]
+    return begin + np.argsort(corpus.words[begin:end], kind="stable")
+
+
+def pairs_of_places(corpus, blocks: Blocks) -> np.ndarray:
+    """(place,) int64: the pair at each place; -1 where it is spare."""
+    spare = np.full(SPARE, -1)
+    return np.concatenate([part for bounds in blocks.ranges for part in (pairs_in_order(corpus, *bounds), spare)])
+
+
+def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
+    """The same blocks without some pairs; runs may become empty.
+
+    pairs (place,): see `pairs_of_places`; left_out (pair,) bool
+    """
+    begins, documents = np.empty_like(blocks.run_begins), np.empty_like(blocks.pair_documents)
+    counts = np.empty_like(blocks.pair_counts)
+    n_places = select_places(blocks.run_begins, blocks.pair_documents, blocks.pair_counts, pairs, left_out, begins, documents,
+                             counts)
+    return blocks._replace(run_begins=begins, pair_documents=documents[:n_places], pair_counts=counts[:n_places])
 
 
 def block_bounds(corpus, lanes: int) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.lda.blocks import Blocks, blocks_of
+from workbench.engines.lda.blocks import Blocks
 from workbench.kernels.lda.factored_entropy import log_normalisers, log_normalisers_by_logs, log_weights
 from workbench.kernels.lda.standard_vb import log_sizes, weigh_rows
 from workbench.kernels.simd.lanes import aligned_empty
@@ -33,9 +33,8 @@ class Workspace(NamedTuple):
         return corpus.documents[pairs], corpus.words[pairs], corpus.counts[pairs]
 
 
-def workspace_in_blocks(corpus, lanes: int, n_threads: int) -> Workspace:
-    """An empty workspace for `update_in_parallel`."""
-    blocks = blocks_of(corpus, lanes, n_threads)
+def workspace_in_blocks(corpus, lanes: int, blocks: Blocks) -> Workspace:
+    """An empty workspace for `update_in_parallel`, in blocks of some or all pairs of a corpus."""
     return Workspace(blocks, *new_factors(corpus, lanes), np.zeros(len(blocks.pair_counts)))
 
 

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.data.arrays import sealed
 from workbench.engines.cached import cached_by_corpus
+from workbench.kernels.lda.selection import select_pairs
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
 from workbench.models.options import option
@@ -64,6 +66,18 @@ def partition_of(corpus, n_parts: int) -> Partition:
     return partition_pairs(corpus, n_parts, np.arange(corpus.n_pairs))
 
 
+def partition_marked(corpus, n_parts: int, mark: np.ndarray, wanted: bool) -> Partition:
+    """The partition into P x P blocks of the pairs of a corpus whose mark is the wanted one; mark (pair,) bool."""
+    if n_parts > 1:
+        return partition_pairs(corpus, n_parts, np.flatnonzero(mark == wanted))
+    n_pairs = int(np.count_nonzero(mark == wanted))
+    indptr = np.empty(corpus.n_documents + 1, np.int64)
+    arrays = tuple(np.empty(n_pairs + 1, dtype) for dtype in (np.int32, np.int32, np.int64))
+    select_pairs(mark, wanted, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, indptr, *arrays)
+    columns = Columns(*map(sealed, (indptr, *(array[:n_pairs] for array in arrays))), slice(None))
+    return Partition([(0, corpus.n_documents)], [columns])
+
+
 def partition_pairs(corpus, n_parts: int, pairs: np.ndarray) -> Partition:
     """The partition into P x P blocks of the given pairs of a corpus, in order.
 
@@ -97,9 +111,7 @@ def shared_out(tokens, n_parts: int) -> np.ndarray:
 def _columns(corpus, pairs, places) -> Columns:
     own = pairs[places]
     arrays = np.searchsorted(own, corpus.indptr), corpus.words[own], corpus.counts[own], corpus.tokens_before[own]
-    for array in arrays:
-        array.flags.writeable = False  # as those of a corpus are: for others kernels would be compiled once more
-    return Columns(*arrays, places)
+    return Columns(*map(sealed, arrays), places)  # as those of a corpus are: for others kernels would be compiled once more
 
 
 def each_block(partition: Partition, sizes: tuple, work: Callable, context) -> list:

@@ -4,13 +4,16 @@ Welling, Teh & Kappen (2008) sample the pairs that count at most r (`split_by_co
 """
 
 from functools import cached_property
+from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.lda.partition import Partition, partition_of, partition_pairs
+from workbench.engines.lda.blocks import Blocks, blocks_of, pairs_of_places, without
+from workbench.engines.lda.partition import Partition, partition_marked, partition_of
+from workbench.kernels.lda.selection import sum_of
 
 EVERY_COUNT = np.int64(2**62)
 """The threshold under which every pair lies."""
@@ -35,7 +38,7 @@ class Split:
     @cached_property
     def n_tokens(self) -> int:
         """Number of sampled tokens."""
-        return int(self._corpus().counts[self.sampled].sum(dtype=np.int64))
+        return int(sum_of(self.sampled, self._corpus().counts))
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -58,9 +61,36 @@ class Split:
         if (self.n_sampled if sampled else self.n_averaged) == len(self.sampled):
             return partition_of(self._corpus(), n_parts)
         if (n_parts, sampled) not in self._partitions:
-            pairs = np.flatnonzero(self.sampled == sampled)
-            self._partitions[n_parts, sampled] = partition_pairs(self._corpus(), n_parts, pairs)
+            self._partitions[n_parts, sampled] = partition_marked(self._corpus(), n_parts, self.sampled, sampled)
         return self._partitions[n_parts, sampled]
+
+    def blocks(self, lanes: int, n_threads: int) -> Blocks:
+        """The averaged pairs in blocks, for rows of so many padded topics."""
+        return blocks_of(self.averaged, lanes, n_threads)
+
+
+class Several(NamedTuple):
+    """The pairs with several tokens, in blocks."""
+
+    blocks: Blocks
+    pairs: np.ndarray  # (place,) int64: the pair at each place; -1 where it is spare
+
+
+class SplitOfSeveral(Split):
+    """A split in which all pairs with one token are sampled; the others stand in order already when another one is chosen."""
+
+    def blocks(self, lanes: int, n_threads: int) -> Blocks:
+        """The averaged pairs in blocks: those with several tokens without what is sampled."""
+        return without(*several_tokens(self._corpus(), lanes, n_threads), self.sampled)
+
+
+@cached_by_corpus
+def several_tokens(corpus: Corpus, lanes: int, n_threads: int) -> Several:
+    """The pairs of a corpus with several tokens, in blocks for rows of so many padded topics."""
+    split = split_by_count(corpus, 1)
+    blocks = split.blocks(lanes, n_threads)
+    pairs = np.append(np.flatnonzero(~split.sampled), -1)
+    return Several(blocks, pairs[pairs_of_places(split.averaged, blocks)])
 
 
 @cached_by_corpus

@@ -84,12 +84,11 @@ def initial_mean(corpus, model, options, split: Split, context, warm_start=None)
 
 def update(corpus, options, split, state, sampled, context) -> tuple[State, dict]:
     """One variational pass over the averaged pairs, given sampled counts (chain, row, topic), if any."""
-    part = split.averaged
-    if part.n_pairs and options.schedule == "parallel":
-        state = state._replace(entropy=update_in_parallel(part, state, sampled, context))
-    elif part.n_pairs:
+    if split.n_averaged and options.schedule == "parallel":
+        state = state._replace(entropy=update_in_parallel(corpus, split, state, sampled, context))
+    elif split.n_averaged:
         update_sequentially(corpus, split, state, sampled, context)
-    return state, {"updates": part.n_pairs}
+    return state, {"updates": split.n_averaged}
 
 
 BY_LOGS = 1000
@@ -98,14 +97,18 @@ IDLE = {"parallel": None, "sequential": "pairs are updated one after another; sc
 """Why an update uses one thread alone, by schedule."""
 
 
-def update_in_parallel(corpus, state, sampled, context, point=False) -> Entropy:
+def update_in_parallel(corpus, split, state, sampled, context, point=False) -> Entropy:
     """Counts documents and topics anew from the same weights, in place; returns the entropy of the responsibilities.
 
     The same bits for any number of threads. With `point` the topics are their mode, see `vb`.
     """
     mean_dk, mean_wk, mean_k = mean = state[:3]
     lanes, alpha, n_topics = len(mean_k), pad_topics(state.alpha, 1.0), len(state.alpha)
-    workspace = workspace_for(state.entropy, Blocks, lambda: workspace_in_blocks(corpus, lanes, context.n_threads))
+
+    def make():
+        return workspace_in_blocks(corpus, lanes, split.blocks(lanes, context.n_threads))
+
+    workspace = workspace_for(state.entropy, Blocks, make)
     blocks, documents, topics = workspace.order, workspace.document_factors, workspace.word_factors
 
     def visit(block, step):

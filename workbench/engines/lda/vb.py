@@ -81,7 +81,7 @@ def step(corpus, model, options, state, context):
     if options.restart_documents:
         spread_evenly(corpus, state)
     if options.n_inner == 1:  # documents and topics in one visit
-        entropy = update_in_parallel(corpus, state, NOTHING_SAMPLED, context, options.topics == "point")
+        entropy = update_in_parallel(corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, options.topics == "point")
         n_visited = corpus.n_pairs
     else:
         entropy, n_visited = fit(corpus, options, state, context)

@@ -16,8 +16,9 @@ from workbench.kernels.lda.gibbs import count_token
 from workbench.kernels.lda.standard_vb import TINY, log_domain_gamma
 from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.reductions import total
+from workbench.kernels.simd.reductions import totals as totals_of
 from workbench.kernels.simd.special import log_gamma_trigamma
-from workbench.kernels.simd.vectors import doubles, load, spread, store
+from workbench.kernels.simd.vectors import doubles, lane, load, spread, store
 from workbench.kernels.uniforms import uniform
 
 
@@ -32,12 +33,12 @@ def trigammas(first, last, prior, counts, found):
 
 @inlined
 def expected_of_pair(d, w, row, count, kept, document_factors, word_factors, n_topics, own):
-    """own_k = n gamma_k of an averaged pair, from its row of responsibilities, or of their weights where none are kept."""
+    """own_k, and what to multiply them by: n gamma_k of an averaged pair, from its responsibilities, or their weights."""
     n_padded = len(own)
     if len(kept):
         for k in range(0, n_padded, LANES):
-            store(own, k, float(count) * doubles(load(kept, row * n_padded + k)))
-        return
+            store(own, k, doubles(load(kept, row * n_padded + k)))
+        return float(count)
     (document_logs, document_weights), (word_logs, word_weights) = document_factors, word_factors
     sums = spread(0.0)
     for k in range(0, n_padded, LANES):
@@ -48,9 +49,7 @@ def expected_of_pair(d, w, row, count, kept, document_factors, word_factors, n_t
     if normaliser < TINY:
         log_domain_gamma(d, document_logs, document_weights, w, word_logs, word_weights, n_topics, own)
         normaliser = 1.0
-    scale = float(count) / normaliser
-    for k in range(0, n_padded, LANES):
-        store(own, k, load(own, k) * scale)
+    return float(count) / normaliser
 
 
 @inlined
@@ -62,79 +61,82 @@ def sampled_of_pair(first_token, count, topics, own):
 
 
 @inlined
-def conditional_weight(k, d, w, own, totals, alpha, beta, words_beta):
+def conditional_weight(k, d, w, own, scale, totals, alpha, beta, words_beta):
     """q of sixteen topics from k on, up to a factor: the conditional of a token, all counts of its pair taken out."""
     n_dk, n_wk, n_k = totals
-    c, n_padded = load(own, k), len(own)
+    c, n_padded = load(own, k) * scale, len(own)
     a = load(alpha, k) + max(load(n_dk, d * n_padded + k) - c, 0.0)
     b = beta + max(load(n_wk, w * n_padded + k) - c, 0.0)
     return a * b / (words_beta + max(load(n_k, k) - c, 0.0))
 
 
-@kernel
+@lean
 def gaps(
-    first, last, indptr, words, counts, tokens_before, sampled, rows, kept, document_factors, word_factors, topics, totals,
-    curves, alpha, beta, n_topics, found,
+    first, last, run_words, run_begins, documents, counts, pairs, tokens_before, sampled, rows, kept, document_factors,
+    word_factors, topics, totals, curves, alpha, beta, n_topics, own, found,
 ):
-    """g of the pairs of documents first..last that count at least 2, to `found` (pair,); 0 of the others.
+    """g / (n - 1) of the pairs of the runs first..last that count at least 2, to `found` (place,).
 
-    totals and curves: (document, topic), (word, topic) and (topic,) padded, of the counts and of their psi'; alpha is 0 in
-    the padding. rows (pair,): the row of an averaged pair in `kept`, which has none where responsibilities are weights.
+    run_words (run,), run_begins (run + 1,), documents and counts (place,): see `blocks.Blocks`; pairs (place,). totals and
+    curves: (document, topic), (word, topic) and (topic,) padded, of the counts and of their psi'; alpha is 0 in the padding.
+    rows (pair,): the row of an averaged pair in `kept`, which has none where responsibilities are weights.
     """
-    n_padded, words_beta = len(totals[2]), len(totals[1]) * beta
-    own, (curve_dk, curve_wk, curve_k) = np.zeros(n_padded), curves
-    for d in range(first, last):
-        for pair in range(indptr[d], indptr[d + 1]):
-            n, w = counts[pair], np.int64(words[pair])
-            found[pair] = 0.0
+    n_padded, words_beta, (curve_dk, curve_wk, curve_k) = len(own), len(totals[1]) * beta, curves
+    for run in range(first, last):
+        w = np.int64(run_words[run])
+        for at in range(run_begins[run], run_begins[run + 1]):
+            n, d, pair = counts[at], np.int64(documents[at]), pairs[at]
             if n < 2:
                 continue
+            scale = 1.0
             if sampled[pair]:
                 sampled_of_pair(tokens_before[pair], n, topics, own)
             else:
-                expected_of_pair(d, w, rows[pair], n, kept, document_factors, word_factors, n_topics, own)
+                row = rows[pair] if len(kept) else 0
+                scale = expected_of_pair(d, w, row, n, kept, document_factors, word_factors, n_topics, own)
             sums = curved = squares = spread(0.0)
             for k in range(0, n_padded, LANES):
-                q = conditional_weight(k, d, w, own, totals, alpha, beta, words_beta)
+                q = conditional_weight(k, d, w, own, scale, totals, alpha, beta, words_beta)
                 curve = q * (load(curve_dk, d * n_padded + k) + load(curve_wk, w * n_padded + k) - load(curve_k, k))
                 sums += q
                 curved += curve
                 squares += q * curve
-            inverse = 1.0 / total(sums)
-            found[pair] = 0.5 * n * inverse * (total(curved) - inverse * total(squares))
+            of_pair = totals_of(sums, curved, squares, sums)
+            inverse = 1.0 / lane(of_pair, 0)
+            found[at] = max(0.5 * n / (n - 1) * inverse * (lane(of_pair, 1) - inverse * lane(of_pair, 2)), 0.0)
 
 
 @kernel
-def uniforms_of(key, n):
-    """(n,) the uniform of each index."""
-    found = np.empty(n)
-    for i in range(n):
-        found[i] = uniform(key, i)
+def uniforms_of(key, pairs):
+    """(place,) the uniform of each pair."""
+    found = np.empty(len(pairs))
+    for i in range(len(pairs)):
+        found[i] = uniform(key, max(pairs[i], 0))
     return found
 
 
-@kernel
+@lean
 def change_sides(
     indptr, words, counts, tokens_before, before, after, rows, kept, document_factors, word_factors, key, n_topics,
-    topics, n_dk, n_wk, n_k,
+    topics, n_dk, n_wk, n_k, own,
 ):
     """Tokens of pairs that come to be sampled are drawn from their responsibilities, and those of others are taken out.
 
     before, after (pair,): what is sampled; the counts are of sampled tokens alone.
     """
-    own = np.zeros(n_wk.shape[1])
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             if before[pair] == after[pair]:
                 continue
-            w = np.int64(words[pair])
+            w, scale = np.int64(words[pair]), 1.0
             if after[pair]:
-                expected_of_pair(d, w, rows[pair], counts[pair], kept, document_factors, word_factors, n_topics, own)
+                row = rows[pair] if len(kept) else 0
+                scale = expected_of_pair(d, w, row, counts[pair], kept, document_factors, word_factors, n_topics, own)
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 if after[pair]:
                     rest, k = uniform(key, token) * counts[pair], np.int64(0)
-                    while k < n_topics - 1 and rest >= own[k]:
-                        rest -= own[k]
+                    while k < n_topics - 1 and rest >= own[k] * scale:
+                        rest -= own[k] * scale
                         k += 1
                     topics[token] = k
                 count_token(topics[token], 1 if after[pair] else -1, n_dk[d], n_wk[w], n_k)
@@ -142,11 +144,10 @@ def change_sides(
 
 @kernel
 def kept_after(
-    indptr, words, counts, tokens_before, before, after, rows, kept, topics, totals, alpha, beta, new
+    indptr, words, counts, tokens_before, before, after, rows, kept, topics, totals, alpha, beta, own, new
 ):
     """Responsibilities under another split: the same where a pair stays averaged, else the conditional of its tokens."""
     n_padded, words_beta, to = len(totals[2]), len(totals[1]) * beta, 0
-    own = np.zeros(n_padded)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             if after[pair]:
@@ -157,7 +158,7 @@ def kept_after(
                 w, sums = np.int64(words[pair]), spread(0.0)
                 sampled_of_pair(tokens_before[pair], counts[pair], topics, own)
                 for k in range(0, n_padded, LANES):
-                    q = conditional_weight(k, d, w, own, totals, alpha, beta, words_beta)
+                    q = conditional_weight(k, d, w, own, 1.0, totals, alpha, beta, words_beta)
                     store(new, to * n_padded + k, q)
                     sums += q
                 inverse = 1.0 / total(sums)
