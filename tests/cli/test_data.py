@@ -80,6 +80,9 @@ def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(capsys)
     [
         ("--top-words 10", "--top-words must be at most the 9 words of 'bars:side=3'; got 10; leave it out to keep"),
         ("--top-words 0", "--top-words must be a whole number of at least 1; got 0"),
+        ("--merge 0", "--merge must be a whole number of at least 1; got 0"),
+        ("--repeat 0", "--repeat must be a whole number of at least 1; got 0"),
+        ("--repeat 999999999", "--repeat must be at most "),
         ("--singletons none", "singletons must be one of keep, train, both-own, both-full; got 'none'"),
     ],
 )

@@ -222,8 +222,9 @@ def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get
 
 def test_what_is_to_be_done_to_the_corpus_is_handed_over():
     form = Settings()
-    form.top_words.value, form.singletons.value = 2000, "both-own"
-    assert (form.values()["top_words"], form.values()["singletons"]) == (2000, "both-own")
+    form.top_words.value, form.singletons.value, form.merge.value, form.repeat.value = 2000, "both-own", 4, 3
+    names = "top_words", "singletons", "merge", "repeat"
+    assert [form.values()[name] for name in names] == [2000, "both-own", 4, 3]
 
 
 def test_what_the_menu_says_of_singletons_are_all_the_rules_there_are():
@@ -233,14 +234,16 @@ def test_what_the_menu_says_of_singletons_are_all_the_rules_there_are():
 def test_what_means_nothing_to_records_is_neither_shown_nor_handed_over():
     form = Settings()
     form.top_words.value, form.singletons.value, form.holdout_per.value = 2000, "train", "half"
+    form.merge.value = form.repeat.value = 2
     form.engines.value, form.corpus.value = ["bn-vb"], "votes"
     form.unfold("fold:corpus", True)
     form.unfold("fold:options", True)
-    hidden = form.top_words, form.singletons, form.holdout_per, form.holdout_rows, form.warm_start_from
+    hidden = form.top_words, form.merge, form.repeat, form.singletons, form.holdout_per, form.holdout_rows, form.warm_start_from
     assert not any(field.visible for field in (*hidden, form.numbers["n_topics"])) and form.of_records.visible
     assert not any(field.visible for field in (*form.reading.values(), *form.reading_records.values()))
     values = form.values()
     assert (values["top_words"], values["singletons"], values["holdout_per"]) == (None, "keep", "cell")
+    assert (values["merge"], values["repeat"]) == (1, 1)
     form.corpus.value, form.reading_records["records.missing"].value = FILE, "NA"
     assert all(field.visible for field in form.reading_records.values())
     assert not any(field.visible for field in form.reading.values()) and form.values()["read"] == {"missing": "NA"}
@@ -394,6 +397,8 @@ def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
     ("seeds", 0, "number of seeds must be"), ("holdout", 1.0, "held-out share must be"),
     ("holdout", None, "held-out share must be"),
     ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
+    ("merge", 0, "documents joined must be a whole number of at least 1; got 0"),
+    ("repeat", None, "counts repeated must be a whole number of at least 1; the field is empty"),
     ("engines", [], "choose at least one engine"), ("r", "often", "“r” of svb-cgs must be a number"),
     ("n_chains", 0, "“chains” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “chains” 1"),
     ("jobs", None, f"parallel runs must be a whole number from 1 to {SLOTS}; the field is empty"),
@@ -531,7 +536,8 @@ def test_a_link_goes_round_for_every_field():
                "r": [1, 2.5, math.inf], "n_chains": 3, "phases": "interleaved",
                "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
                "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
-               "topics": "point", "cg_second_order": True, "top_words": 2000, "singletons": "both-full", "holdout_per": "half",
+               "topics": "point", "cg_second_order": True, "top_words": 2000, "merge": 4, "repeat": 3,
+               "singletons": "both-full", "holdout_per": "half",
                "holdout_rows": "year>=2012", "records.holdout_per": "record", "records.fields": "a,b",
                "records.missing": "NA", "records.multiplicity": "n",
                "records.alpha": 0.25, "records.beta": 0.75, "records.model": "asia",

@@ -95,4 +95,5 @@ def test_the_time_is_told_at_the_pace_of_runs_on_the_same_corpus(form, reading_o
     topics = 2 * (2 + 3) + 2 * 3 * (2 + 3) + (2 + 3)
     assert f"estimated {3 * seconds * topics:.0f} s" in describe_sweep(values, pace)
     assert "estimated" not in describe_sweep(values | {"corpus": "nips"}, pace)
-    assert "estimated" not in describe_sweep(values | {"top_words": 100}, pace)
+    for change in ({"top_words": 100}, {"merge": 2}, {"repeat": 2}):
+        assert "estimated" not in describe_sweep(values | change, pace)

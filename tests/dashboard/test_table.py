@@ -79,8 +79,8 @@ def test_a_run_without_a_test_set_says_that_its_perplexity_is_of_training(readin
 
 
 def test_a_row_says_what_was_done_to_the_corpus_and_what_the_run_started_from(reading_of):
-    changed = reading_of(split={"fraction": 0.1, "top_words": 2000, "singletons": "train"})
-    assert row(changed)["changes"] == "the 2,000 most frequent words; no singletons in training"
+    changed = reading_of(split={"fraction": 0.1, "top_words": 2000, "repeat": 3, "singletons": "train"})
+    assert row(changed)["changes"] == "the 2,000 most frequent words; every count 3 times; no singletons in training"
     assert row(reading_of(start={"name": "first", "iteration": 40}))["changes"] == "started from iteration 40 of first"
 
 

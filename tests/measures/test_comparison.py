@@ -177,6 +177,8 @@ def test_what_was_taken_out_of_a_corpus_makes_other_data():
     cut, dropped = "3000 most frequent words", "no singletons in training"
     assert data_of(runs) == ["made up", "made up", f"made up, {cut}", f"made up, {dropped}"]
     assert labels_of(runs) == ["cgs", "cgs", f"cgs, {cut}", f"cgs, {dropped}"]
+    larger = [made_up("cgs", [1], train=name, split=plain | {name: 3}) for name in ("merge", "repeat")]
+    assert data_of(larger) == ["made up, every 3 documents joined", "made up, every count 3 times"]
     cut_svb = made_up("svb", [2], train="t2", split=splits[2])
     table = summary([*runs, cut_svb], "cgs")
     assert table["reference"].values.tolist() == ["cgs", f"cgs, {cut}", f"cgs, {dropped}", f"cgs, {cut}"]

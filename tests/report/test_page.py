@@ -227,9 +227,10 @@ def test_each_data_has_its_own_reference_and_figures(undrawn, tmp_path):
 
 
 def test_what_was_taken_out_of_the_corpus_is_told(undrawn, tmp_path):
-    split = {"fraction": 0.1, "seed": 3, "per": "corpus", "top_words": 3000, "singletons": "train"}
+    split = {"fraction": 0.1, "seed": 3, "per": "corpus", "top_words": 3000, "merge": 5, "repeat": 2, "singletons": "train"}
     text = Page(wb.write_report(made_up("cgs", [30, 20], split=split), tmp_path / "report.html").read_text()).text
-    for told in ("the 3,000 most frequent words", "no singletons in training", "split seed 3", "--singletons train"):
+    regime = "every 5 documents joined, every count 2 times", "--merge 5 --repeat 2"
+    for told in ("the 3,000 most frequent words", "no singletons in training", "split seed 3", "--singletons train", *regime):
         assert told in text, told
 
 

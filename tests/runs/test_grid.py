@@ -25,6 +25,11 @@ def test_settings_of_the_split_are_keys_too():
     assert [cell.train.n_words for cell in cells] == [20, 20, 10, 10] * 2
     assert len({cell.spec.train for cell in cells}) == 8 and len({cell.spec.test for cell in cells}) == 4
     assert cells[-1].spec.split == {"fraction": 0.1, "seed": 1, "per": "corpus", "top_words": 10, "singletons": "train"}
+    cells = lay_out(simulated(), {"merge": [1, 3], "repeat": [1, 2]}, "cgs", n_topics=2)
+    assert [(cell.train.n_documents, cell.train.n_tokens + cell.test.n_tokens) for cell in cells] == [
+        (12, 240), (12, 480), (4, 240), (4, 480)
+    ]
+    assert len({cell.spec.hash for cell in cells}) == 4
 
 
 def test_an_engine_without_the_option_has_one_run_in_all_its_cells():

@@ -1,4 +1,5 @@
-"""Preprocessing of a corpus: documents chosen, words cut, tokens or rows held out, singletons removed.
+"""Preprocessing of a corpus: documents chosen, words cut, documents joined, counts repeated, tokens or rows held out,
+singletons removed.
 
 A *singleton* is a pair of count 1, a word that a document has once. Cutting the vocabulary makes another
 corpus, with another W: perplexities of different cuts are not comparable. Removing singletons changes neither
@@ -14,6 +15,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.count_regimes import merge_documents, repeat_counts
 from workbench.corpus.splits import (
     ROWS,
     asked_rows,
@@ -148,12 +150,13 @@ def drop_singletons(
 
 def prepare(
     corpus: Corpus, holdout: float = 0.1, seed: int = 0, top_words: int | None = None, singletons: str = "keep",
-    per: str = "corpus", rows: dict | str | None = None,
+    per: str = "corpus", rows: dict | str | None = None, merge: int = 1, repeat: int = 1,
 ) -> tuple[Corpus, Corpus | None, dict | None]:
     """Training corpus, test corpus and the record of how they were made.
 
-    Words are cut first, then tokens or rows held out, then singletons removed; of halves of documents, scored tokens whose word
-    then has no training token are left out.
+    Words are cut first, then documents joined, then counts repeated. Of the corpus that results tokens or rows are held out, so
+    that training and test tokens are of one kind; then singletons are removed, by the counts that are left. Of halves of
+    documents, scored tokens whose word then has no training token are left out.
 
     Parameters
     ----------
@@ -172,6 +175,10 @@ def prepare(
         2010}``, or of `hold_out_ends`, ``{"n_rows": 2}``; as a text "year>=2010", "year=2010,2011" or "last 2". By default
         those that the corpus names (``held_out_rows``), as data sets with inputs or sequences do; "none" for a share of the
         tokens there too. With ``holdout=0`` nothing is held out unless rows are asked for.
+    merge : int
+        So many consecutive documents are joined into one; see `workbench.corpus.count_regimes.merge_documents`.
+    repeat : int
+        Every count is multiplied by it; see `workbench.corpus.count_regimes.repeat_counts`.
 
     Returns
     -------
@@ -179,7 +186,7 @@ def prepare(
     test : Corpus or None
     split : dict or None
         ``fraction``, ``seed`` and ``per``, or ``rows``; ``left_out``, the scored tokens that are left out of halves;
-        ``top_words`` and ``singletons`` where they are not the default.
+        ``top_words``, ``merge``, ``repeat`` and ``singletons`` where they are not the default.
         None where nothing was done.
     """
     if singletons not in SINGLETONS:
@@ -195,6 +202,10 @@ def prepare(
     if top_words is not None:
         corpus = keep_top_words(corpus, top_words)
         changes["top_words"] = int(top_words)
+    for name, value, change in (("merge", merge, merge_documents), ("repeat", repeat, repeat_counts)):
+        corpus = change(corpus, value)
+        if value != 1:
+            changes[name] = int(value)
     if singletons != "keep":
         changes["singletons"] = singletons
     if rows:
@@ -225,9 +236,17 @@ def split_in_words(split: dict) -> str:
     parts = [rows_in_words(split["rows"]) if "rows" in split else held_out]
     if "top_words" in split:
         parts.append(f"the {split['top_words']:,} most frequent words alone")
+    parts += regime_in_words(split)
     if "singletons" in split:
         parts.append(IN_WORDS[split["singletons"]])
     return "; ".join(parts)
+
+
+def regime_in_words(split: dict) -> list[str]:
+    """How a record of `prepare` made counts larger, in words: documents joined, counts repeated; nothing where it did not."""
+    merge, repeat = split.get("merge", 1), split.get("repeat", 1)
+    joined = [f"every {merge:,} documents joined"] if merge > 1 else []
+    return joined + ([f"every count {repeat:,} times"] if repeat > 1 else [])
 
 
 def share_in_words(split: dict, held_out: str = "") -> str:

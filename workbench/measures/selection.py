@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 import xarray as xr
 
-from workbench.corpus.experiments import IN_WORDS
+from workbench.corpus.experiments import IN_WORDS, regime_in_words
 from workbench.errors import InputError
 from workbench.models.networks.levels import AUTHORS
 from workbench.runs.spec import PRIORS, RunSpec
@@ -18,6 +18,8 @@ PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "c
 
 SAID = ("sizes", "start")
 """Settings that the label of a spec tells of where a run has them: it differs in them from others that have them too alone."""
+CHANGES = ("top_words", "regime", "singletons")
+"""What is done to a corpus before inference, which makes other data of it."""
 
 
 class MeasureError(InputError):
@@ -122,7 +124,7 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
     Perplexities of runs on different data cannot be compared.
     """
     specs = [spec_of(run) for run in runs]
-    changes = [[text for name, text in _split(spec).items() if text and name in ("top_words", "singletons")] for spec in specs]
+    changes = [[text for name, text in _split(spec).items() if text and name in CHANGES] for spec in specs]
     return [", ".join([corpus, *own]) for corpus, own in zip(_corpora(specs), changes, strict=True)]
 
 
@@ -204,6 +206,7 @@ def _split(spec: RunSpec) -> dict[str, str | None]:
         "held out": "held out nothing" if spec.test is None else fraction and f"held out {fraction}",
         "per": per and ("by halves of documents" if per == "half" else f"per {per}"),
         "top_words": words and f"{words} most frequent words",
+        "regime": ", ".join(regime_in_words(split)),
         "singletons": rule and IN_WORDS.get(rule, f"singletons {rule}"),
     }
 

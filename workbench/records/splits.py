@@ -78,7 +78,7 @@ def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
 
 def prepare_records(
     records: Records, holdout: float = 0.1, seed: int = 0, top_words=None, singletons: str = "keep", per: str = "corpus",
-    rows=None,
+    rows=None, merge: int = 1, repeat: int = 1,
 ) -> tuple[Records, Records | None, dict | None]:
     """Training records, test records (None where nothing is held out) and the record of the split.
 
@@ -90,10 +90,13 @@ def prepare_records(
         Of the held-out split.
     per : "cell" or "record"; "corpus" is "cell"
         What the share is of: see `hold_out_cells` and `hold_out_whole_records`.
-    top_words, singletons, rows
+    top_words, singletons, rows, merge, repeat
         Of `workbench.corpus.prepare`; records do not have them, and others than the defaults are refused.
     """
-    own = {"top_words": (top_words, None), "singletons": (singletons, "keep"), "rows": (rows, None)}
+    own = {
+        "top_words": (top_words, None), "singletons": (singletons, "keep"), "rows": (rows, None), "merge": (merge, 1),
+        "repeat": (repeat, 1),
+    }
     if idle := next((name for name, (value, default) in own.items() if value != default), None):
         raise DataError("records have no words or documents, so ", Named(idle), " would be without effect; leave it out")
     if per not in ("corpus", *PER):

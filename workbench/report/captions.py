@@ -2,7 +2,7 @@
 
 import json
 
-from workbench.corpus.experiments import IN_WORDS, rows_in_words, share_in_words
+from workbench.corpus.experiments import IN_WORDS, regime_in_words, rows_in_words, share_in_words
 from workbench.engines import get_engine
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
 from workbench.measures.selection import grouped
@@ -124,6 +124,7 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
         ("iterations", every(_reached(each) for each in found)),
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
         ("vocabulary", every(words, "all words")),
+        ("counts", every((", ".join(regime_in_words(split)) or "as they are" for split in splits), "as they are")),
         ("singletons", every((IN_WORDS.get(split.get("singletons"), "kept") for split in splits), "kept")),
         (f"held-out {_item(specs[0])}s", every(_split(each) for each in found)),
         ("inference seeds", ", ".join(map(str, sorted({spec.seed for spec in specs})))),

@@ -8,6 +8,7 @@ from workbench.engines import get_engine
 from workbench.engines.options import options_of
 from workbench.models.networks.files import spelled
 from workbench.runs.loading import named_set
+from workbench.runs.settings import SETTINGS
 from workbench.runs.spec import RunSpec
 
 DEFAULT_BURN_IN = 10
@@ -123,9 +124,9 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
             words += ["--split-seed", str(split["seed"])]
         if getattr(named_set(spec.corpus), "held_out_rows", None):
             words += ["--holdout-rows", "none"]
-    for name, flag in (("top_words", "--top-words"), ("singletons", "--singletons")):
+    for name in ("top_words", "merge", "repeat", "singletons"):
         if name in split:
-            words += [flag, str(split[name])]
+            words += [SETTINGS[name].metadata["flags"], str(split[name])]
     if spec.burn_in != DEFAULT_BURN_IN:
         words += ["--burn-in", str(spec.burn_in)]
     if spec.start:

@@ -71,6 +71,8 @@ class SplitSettings:
     top_words: int | None = setting(
         None, "--top-words", "Keep the N most frequent words alone; the split comes after.", "N"
     )
+    merge: int = setting(1, "--merge", "Join every N consecutive documents into one; the split comes after.", "N")
+    repeat: int = setting(1, "--repeat", "Multiply every count by N; the split comes after.", "N")
     singletons: str = setting(
         "keep", "--singletons", "Drop words that a document has once, after the split.", "keep|train|both-own|both-full"
     )

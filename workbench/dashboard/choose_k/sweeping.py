@@ -36,7 +36,8 @@ from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model
 from workbench.runs.store.status import ALIVE, FAILED, FINISHED, LOST
 
 USUAL = {
-    "top_words": None, "singletons": "keep", "holdout_per": "corpus", "holdout_rows": None, "start": None, "model": "lda",
+    "top_words": None, "merge": 1, "repeat": 1, "singletons": "keep",
+    "holdout_per": "corpus", "holdout_rows": None, "start": None, "model": "lda",
     "sizes": None, "seed": 0, **{name: MODEL[name] for name in PRIORS},
 }
 """Settings of the Compare page that this one has no fields for."""

@@ -213,6 +213,13 @@ def single_fields() -> dict[str, Field]:
             "Vocabulary", None, "So many of the most frequent words are kept, before tokens are held out. Empty: all. Another "
             "vocabulary is another corpus, whose perplexities cannot be compared", step=500, placeholder="all words",
         ),
+        "merge": Number(
+            "Documents joined", 1, "So many consecutive documents are joined into one before tokens are held out, so that "
+            "words come more often in a document. 1: none",
+        ),
+        "repeat": Number(
+            "Counts repeated", 1, "Every count is multiplied by it before tokens are held out. 1: counts as they are",
+        ),
         "singletons": Menu(
             "Singletons", {SINGLETONS_IN_WORDS[rule]: rule for rule in SINGLETONS}, "keep",
             "Words that a document has once. By own counts a test word is left out if it has one test token, by full "

@@ -23,7 +23,7 @@ from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import check_kind, named_set
 from workbench.runs.spec import SpecError, checked, make_model, model_fields, whole
 
-OF_CORPUS = (*reading_fields(), "holdout", "holdout_per", "holdout_rows", "top_words", "singletons")
+OF_CORPUS = (*reading_fields(), "holdout", "holdout_per", "holdout_rows", "top_words", "merge", "repeat", "singletons")
 """Fields that an error of a corpus may be about; otherwise it is about the corpus."""
 
 
@@ -73,6 +73,8 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "corpus", partial(_check_corpus, values["corpus"], values["engines"])
     if values["top_words"] is not None:
         yield "top_words", partial(whole, "top_words", values["top_words"], 1)
+    for name in ("merge", "repeat"):
+        yield name, partial(whole, name, values[name], 1)
     yield "holdout", partial(check_fraction, values["holdout"])
     yield "engines", partial(_check_engines, values["engines"])
     engines = [*map(get_engine, values["engines"])]

@@ -50,7 +50,7 @@ NOT_STARTED = "Nothing is started; fix the highlighted fields."
 OF_COLUMNS = ("text", "title", "label", f"{OF_FILES}time")
 ALWAYS = ("format", *OF_COLUMNS)
 """How a file is read, unfolded."""
-OF_DOCUMENTS = ("top_words", "singletons", "holdout_per", "holdout_rows", "start")
+OF_DOCUMENTS = ("top_words", "merge", "repeat", "singletons", "holdout_per", "holdout_rows", "start")
 """What means nothing to records."""
 OF_MADE = ("network", "n_states")
 """Options that mean nothing to a published Bayesian network."""
@@ -73,8 +73,8 @@ class Settings:
         self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
         self.single = single_fields()
         (
-            self.top_words, self.singletons, self.holdout_per, self.of_records, self.holdout_rows, self.warm_start_from,
-            self.network, self.supers,
+            self.top_words, self.merge, self.repeat, self.singletons, self.holdout_per, self.of_records, self.holdout_rows,
+            self.warm_start_from, self.network, self.supers,
         ) = self.single.values()
         self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES), FIRST_CHOICE, engine_hints())
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
@@ -85,7 +85,7 @@ class Settings:
         self._folded = {
             "fold:corpus": [
                 "encoding", "keep_text", "stop_words", "more_stop_words", "min_documents", "max_share", "ngrams", "min_letters",
-                "lowercase", "accents", "top_words", "token_pattern", "segmenter", "singletons",
+                "lowercase", "accents", "top_words", "token_pattern", "segmenter", "merge", "repeat", "singletons",
                 *self.reading_records, "holdout_per", f"{OF_RECORDS}holdout_per", "holdout_rows",
             ],
             "fold:options": ["start", "jobs"], "fold:priors": [],
@@ -129,6 +129,8 @@ class Settings:
                 for name, field in reading.items() if file and self._is_unusual(name)
             },
             "top_words": None if records else self.top_words.value,
+            "merge": 1 if records else self.merge.value,
+            "repeat": 1 if records else self.repeat.value,
             "singletons": "keep" if records else self.singletons.value,
             "holdout_per": (self.of_records if records else self.holdout_per).value,
             "holdout_rows": None if records else self.holdout_rows.value.strip() or None,
@@ -370,5 +372,5 @@ def _has_supers(model: str) -> bool:
 
 def _about_corpus(values: dict) -> dict:
     """What a corpus is refused for."""
-    names = "corpus", "read", "top_words", "singletons", "holdout", "holdout_per", "holdout_rows"
+    names = "corpus", "read", "top_words", "merge", "repeat", "singletons", "holdout", "holdout_per", "holdout_rows"
     return {name: values[name] for name in names}

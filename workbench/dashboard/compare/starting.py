@@ -34,7 +34,7 @@ from workbench.runs.store.places import run_paths
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED, read_status
 
-FIXED = ("n_iterations", "seed", "holdout", "holdout_per", "holdout_rows", "top_words", "singletons")
+FIXED = ("n_iterations", "seed", "holdout", "holdout_per", "holdout_rows", "top_words", "merge", "repeat", "singletons")
 """Settings with one value for all runs of a start."""
 STARTING = Lock()
 """Held while runs are counted and made, so that two visitors do not both get what is left."""
@@ -76,7 +76,7 @@ def describe_sweep(values: dict, pace: dict[tuple[str, str], float]) -> str:
     n, jobs = n_runs(values), values["jobs"]
     said = counted(n) + (f", {jobs} in parallel, {n - jobs} queued" if n > jobs else "")
     known = [pace.get((engine, values["corpus"])) for engine in values["engines"]]
-    if None in known or values["top_words"] is not None:
+    if None in known or values["top_words"] is not None or (values["merge"], values["repeat"]) != (1, 1):
         return f"{said}."
     seconds = values["seeds"] * values["n_iterations"] * sum(
         each * sum(listed(values["n_topics"] or 1)) * math.prod(len(own) for name, own in grid.items() if name != "n_topics")

@@ -5,7 +5,8 @@ from workbench.errors import ALONE, Got, Named, one_sentence
 
 LABELS = {
     "n_topics": "Topics K", "alpha": "alpha", "beta": "beta", "n_iterations": "Iterations", "seed": "Seed",
-    "seeds": "Number of seeds", "jobs": "Parallel runs", "holdout": "Held-out tokens",
+    "seeds": "Number of seeds", "jobs": "Parallel runs", "holdout": "Held-out tokens", "merge": "Documents joined",
+    "repeat": "Counts repeated",
     "format": "Read as", "text": "Text column", "title": "Title column", "label": "Label column", "stop_words": "Stop words",
     "more_stop_words": "More stop words", "segmenter": "Segmenter",
     "encoding": "Encoding", "keep_text": "Keep texts",
@@ -42,6 +43,7 @@ LABELS = {
 NOUNS = {
     "n_topics": "topics", "alpha": "alpha", "beta": "beta", "n_iterations": "iterations", "seed": "seed",
     "seeds": "number of seeds", "jobs": "parallel runs", "holdout": "held-out share", "top_words": "vocabulary",
+    "merge": "documents joined", "repeat": "counts repeated",
 }
 """Settings that a sentence calls by a noun; the others by their labels, in quotes."""
 EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}

@@ -92,7 +92,7 @@ class Tune:
         r, engine = slid.pop("r"), self.engine.value
         return defaults() | slid | {name: field.value for name, field in self.numbers.items()} | {
             "corpus": self._corpus, "read": {}, "engines": [engine], "options": {engine: {} if r is None else {"r": r}},
-            "start": None, "top_words": None, "singletons": "keep", "holdout_per": "corpus",
+            "start": None, "top_words": None, "merge": 1, "repeat": 1, "singletons": "keep", "holdout_per": "corpus",
             "holdout_rows": None,
         }
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.corpus.experiments import IN_WORDS
+from workbench.corpus.experiments import IN_WORDS, regime_in_words
 from workbench.dashboard.shared.numbers import COLUMNS, last_alphas, numbers_of
 from workbench.dashboard.shared.policy import policy
 from workbench.errors import InputError
@@ -217,6 +217,7 @@ def describe_changes(spec: RunSpec) -> str:
     """How the corpus was changed first, and which run this one started from; empty for neither."""
     split = spec.split or {}
     parts = [f"the {split['top_words']:,} most frequent words"] if "top_words" in split else []
+    parts += regime_in_words(split)
     parts += [IN_WORDS[split["singletons"]]] if "singletons" in split else []
     parts += [f"started from iteration {spec.start['iteration']} of {spec.start['name']}"] if spec.start else []
     return "; ".join(parts)

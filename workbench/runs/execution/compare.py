@@ -51,7 +51,7 @@ def plan(
     ``seeds`` inference seeds count up from ``seed``; the split stays, and is a share of the tokens of the corpus or of each
     document, or half the tokens of a share of the documents (``holdout_per``), or whole documents (``holdout_rows``);
     of records of their cells or of whole records (``holdout_per``).
-    ``top_words`` and ``singletons`` change the corpus first, see
+    ``top_words``, ``merge``, ``repeat`` and ``singletons`` change the corpus, see
     `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`,
     path, Dataset, or a name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose
     model has them, model and sizes to those of networks. Raises SpecError, OptionError, ModelError or CorpusError.
@@ -64,7 +64,7 @@ def plan(
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
     train, test, split = (prepare_records if isinstance(corpus, Records) else prepare)(
         corpus, asked.holdout, asked.split_seed, asked.top_words, asked.singletons, asked.holdout_per,
-        asked.holdout_rows,
+        asked.holdout_rows, asked.merge, asked.repeat,
     )
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
@@ -134,7 +134,7 @@ def compare(
         ``label`` and ``seed`` along it. What only some engines record is NaN for the others.
 
     ``corpus`` may be what `fit` takes. With a ``store`` the runs are kept and reopened when the same comparison is requested
-    again, up to ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, top words and singletons.
+    again, up to ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, and what is done to the corpus.
     """
     whole("jobs", jobs, 1)
     corpus = data_from(corpus, engines, **taken(settings))
