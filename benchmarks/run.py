@@ -22,6 +22,7 @@ from datetime import datetime  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Annotated, NamedTuple  # noqa: E402
 
+import adaptive_split  # noqa: E402
 import bayes_nets  # noqa: E402
 import beside_peers  # noqa: E402
 import correlated_topics  # noqa: E402
@@ -42,8 +43,8 @@ from records import Records, conditions  # noqa: E402
 QUESTIONS = {
     module.NAME: module
     for module in (
-        beside_peers, time_to_perplexity, growth, two_threads, networks, correlated_topics, bayes_nets, record_likelihood,
-        recording, first_use, load, documents,
+        beside_peers, time_to_perplexity, adaptive_split, growth, two_threads, networks, correlated_topics, bayes_nets,
+        record_likelihood, recording, first_use, load, documents,
     )
 }
 ROOT = Path(__file__).parent.parent
