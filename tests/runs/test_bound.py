@@ -6,9 +6,10 @@ import twins
 
 import workbench as wb
 from workbench.engines.engine import StepContext
-from workbench.engines.lda import hybrid, hybrid_bound
+from workbench.engines.lda import hybrid_bound
 from workbench.models import LDA
 from workbench.models.options import OptionError
+from workbench.runs.afterwards.bound import HYBRIDS
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.checkpoint import read_checkpoint
@@ -24,7 +25,7 @@ def few_tokens():
 def runs(tmp_path_factory, few_tokens):
     """A store with a finished run of 8 iterations of each engine."""
     store = tmp_path_factory.mktemp("bounds")
-    for engine in (*hybrid.KINDS, "svb", "cgs"):
+    for engine in (*HYBRIDS, "svb", "cgs"):
         wb.fit(few_tokens, engine, n_topics=2, n_iterations=8, store=store, name=engine, progress=False)
     return store
 
@@ -33,18 +34,17 @@ def quietly(run, method, **sizes):
     return wb.hybrid_bound(run, method, progress=False, **sizes)
 
 
-@pytest.mark.parametrize("name", hybrid.KINDS)
+@pytest.mark.parametrize("name", HYBRIDS)
 def test_the_bound_is_that_of_the_last_checkpoint_and_below_the_evidence(runs, few_tokens, name):
     run = Run(runs / name)
     engine, model, options = run.spec.parts()
-    state = read_checkpoint(run.path / "checkpoint.npz", engine, model).state
-    entropy = hybrid.entropy_of(few_tokens, options, state)
-    given = few_tokens, hybrid.split_of(few_tokens, options), state, entropy
+    kept = read_checkpoint(run.path / "checkpoint.npz", engine, model).state
+    given = few_tokens, *HYBRIDS[name].for_bound(few_tokens, options, kept)
     told = quietly(run, "exact")
     assert told["bound"] == hybrid_bound.exact(*given)
     assert told["bound"] < twins.enumerate_topics(few_tokens, model.alphas, model.beta).log_sum
     assert (told["method"], told["run"], told["engine"], told["iteration"]) == ("exact", name, name, 8)
-    assert told["n_sampled"] == np.sum(few_tokens.counts == 1) and told["entropy"] == entropy
+    assert told["n_sampled"] == few_tokens.counts[given[1].sampled].sum() > 0 and told["entropy"] == given[-1]
     annealed = quietly(run, "ais", seed=3, n_runs=5, n_temperatures=4)
     assert annealed["log_weights"] == hybrid_bound.ais(*given, StepContext(3, 0), 5, 4).log_weights.tolist()
     assert annealed["log_weights"] == quietly(run, "ais", seed=3, n_runs=5, n_temperatures=4, n_threads=2)["log_weights"]
@@ -62,7 +62,7 @@ def test_a_run_is_found_by_name_and_progress_is_told_on_stderr(runs, capsys):
 
 
 def test_what_is_refused_is_told_in_a_sentence(runs, few_tokens, tmp_path):
-    hybrids = r"the bound B belongs to the hybrids \(svb-cgs, cvb-cgs, cvb0-cgs\); run "
+    hybrids = r"the bound B belongs to the hybrids \(svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs\); run "
     for wrong, sentence in [
         (lambda: quietly(runs / "svb", "ais"), hybrids + "'svb' is svb, and its Dataset holds bound"),
         (lambda: quietly(runs / "cgs", "ais"), hybrids + "'cgs' is cgs, and its Dataset holds log_joint"),

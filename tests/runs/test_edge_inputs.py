@@ -7,11 +7,10 @@ from toys import CORPORA, HDP_ENGINES, LDA_ENGINES, corpus_of, dated, has_topics
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.lda import hybrid
 from workbench.engines.options import options_of
 from workbench.errors import InputError
 from workbench.records import Records
-from workbench.runs.afterwards.bound import hybrid_bound
+from workbench.runs.afterwards.bound import HYBRIDS, hybrid_bound
 from workbench.runs.dataset import priors_of
 
 MODELS = {"one topic": (1, 0.1), "tiny priors": (3, 1e-4), "as usual": (3, 0.1)}
@@ -43,7 +42,7 @@ def test_an_edge_corpus_is_fitted_measured_and_used(corpus, engine, tmp_path):
         assert float(ds["n_k"][-1].sum()) == pytest.approx(documents.n_tokens, rel=1e-9)
         theta = wb.infer(ds, documents)["theta"]
         assert np.isfinite(theta.values).all() and theta.shape == (documents.n_documents, ds.sizes["topic"])
-        if engine in hybrid.KINDS and n_topics == 1:  # every method is exact
+        if engine in HYBRIDS and n_topics == 1:  # every method is exact
             name = ds.attrs["name"]
             values = [hybrid_bound(name, method, store=tmp_path, progress=False) for method in ("exact", "ais")]
             assert values[0]["bound"] == pytest.approx(values[1]["bound"], abs=1e-8)

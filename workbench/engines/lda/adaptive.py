@@ -299,6 +299,11 @@ def _curve(arrays: tuple, first: int, last: int) -> None:
     trigammas(first, last, *arrays)
 
 
+def for_bound(corpus, options, state) -> tuple:
+    """What the bound B is computed from: the split, a state of `hybrid`, and the entropy of its responsibilities, nats."""
+    return hybrid.under_split(split_from(corpus, options, state.sampled), of_hybrid(options, state))
+
+
 def watch(corpus, model, options, state) -> dict:
     """`objective` as that of a hybrid: it only monitors."""
     return hybrid.watch_under(options, split_from(corpus, options, state.sampled), of_hybrid(options, state))
@@ -340,5 +345,5 @@ def engine(name: str = "adaptive-cgs") -> Engine:
         watches=("objective", "moved", "scan", "sampled_share"),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, memory=memory, idle=idle,
         when="For few updates of words that documents repeat: at as many updates as svb-cgs makes it predicts better, but "
-        "each choice of the split takes as long as ten sweeps of svb.",
+        "each choice of the split takes as long as three sweeps of svb.",
     )

@@ -209,9 +209,14 @@ def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[in
     return each_task([partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt)
 
 
-def entropy_of(corpus, options, state) -> float:
-    """Entropy of the responsibilities, nats."""
-    return part_of(state).entropy_of(split_of(corpus, options), mean_part(state))
+def for_bound(corpus, options, state) -> tuple:
+    """What the bound B is computed from: the split, a state of `hybrid`, and the entropy of its responsibilities, nats."""
+    return under_split(split_of(corpus, options), state)
+
+
+def under_split(split: Split, state) -> tuple:
+    """`for_bound` under a split."""
+    return split, state, part_of(state).entropy_of(split, mean_part(state))
 
 
 def watch(corpus, model, options, state) -> dict:

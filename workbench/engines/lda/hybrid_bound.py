@@ -5,7 +5,7 @@ distribution of the sampled topics z is proportional to exp L(m + c(z)), and wit
 
     B = H(Q^VB) + log Z',    Z' = sum_z exp L(m + c(z)),    B <= log p(words)                      spec A.9
 
-H(Q^VB) is the entropy of the responsibilities (`hybrid.entropy_of`). Z' is a sum over K^n assignments:
+H(Q^VB) is the entropy of the responsibilities. Z' is a sum over K^n assignments:
 `exact` enumerates it, `ais` estimates it, `bracket` encloses it with Gibbs samples. Each takes the corpus, the
 split (which pairs are sampled), the state of a hybrid and that entropy; nothing is written to
 the state. With `cvb-cgs` and `cvb0-cgs` B is a valid bound too, but not what their updates raise.

@@ -3,7 +3,7 @@
 import xarray as xr
 
 from workbench.engines.engine import StepContext
-from workbench.engines.lda import hybrid
+from workbench.engines.lda import adaptive, hybrid
 from workbench.engines.lda import hybrid_bound as bounds
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.progress import bar
@@ -12,6 +12,8 @@ from workbench.runs.spec import SpecError, whole
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.checkpoint import read_checkpoint
 
+HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), "adaptive-cgs": adaptive}
+"""Engine → its module."""
 METHODS = {
     "ais": "an estimate by annealed importance sampling, on average below B",
     "bracket": "an interval from Gibbs samples; its upper end is loose where labels switch",
@@ -63,18 +65,17 @@ def hybrid_bound(
     run = Run(find_run(run, store))
     spec = run.spec
     engine, model, options = spec.parts()
-    if engine.name not in hybrid.KINDS:
+    if engine.name not in HYBRIDS:
         recorded = [watch for watch in ("bound", "log_joint", "objective") if watch in engine.watches]
         instead = f"its Dataset holds {recorded[0]}" if recorded else "its Dataset holds no such number"
         raise SpecError(
-            f"the bound B belongs to the hybrids ({', '.join(hybrid.KINDS)}); run '{run.name}' is {engine.name}, and {instead}"
+            f"the bound B belongs to the hybrids ({', '.join(HYBRIDS)}); run '{run.name}' is {engine.name}, and {instead}"
         )
     position = read_checkpoint(run.path / "checkpoint.npz", engine, model)
     if position is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
-    corpus, state = get_corpus(run.path.parent, spec.train), position.state
-    split = hybrid.split_of(corpus, options)
-    entropy = hybrid.entropy_of(corpus, options, state)
+    corpus = get_corpus(run.path.parent, spec.train)
+    split, state, entropy = HYBRIDS[engine.name].for_bound(corpus, options, position.state)
     context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
     given = corpus, split, state, entropy
     if method == "exact":
