@@ -1,6 +1,5 @@
 """The bound B of a run in a store: taken at its last checkpoint, refused for what is no hybrid."""
 
-import numpy as np
 import pytest
 import twins
 

@@ -9,7 +9,7 @@ from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
-from workbench.engines.lda import cgs, hybrid, hybrid_bound
+from workbench.engines.lda import cgs, hybrid_bound
 from workbench.engines.lda.split import EVERY_COUNT, split_by_count
 from workbench.engines.memory import zeros
 from workbench.engines.options import make_options
