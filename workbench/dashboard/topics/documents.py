@@ -112,13 +112,14 @@ def _documents_now(
     run, table, told = documents_of(moment), None, ""
     if run is None:
         return {"content": {}, "shown": {}, "orders": [], "said": ""}
+    stored = Run(moment.path)  # once: to open a run takes a third of the time of a search
     try:
-        table = Run(moment.path).table
+        table = stored.table
     except SpecError as error:  # the words are shown all the same
         told = policy().shown(str(error))
     topic = topic if topic in run["topic"].values else NONE
     try:
-        found, said = _found(moment, run, topic, query, table, not sort)
+        found, said = _found(stored, run, topic, query, table, not sort)
     except MeasureError as error:
         return {"content": {}, "shown": {}, "said": f"{error}."}
     of = topic if (sorted_by := topic_sorted_by(run, sort)) == NONE else sorted_by
@@ -142,17 +143,17 @@ def _documents_now(
     }
     return {
         "content": content if documents else {}, "said": f"{said} {told}".strip(), "orders": orders(run, frame, labels),
-        "shown": {} if document == NONE else document_content(moment, run, document, topic, labels, table), "gone": gone,
+        "shown": {} if document == NONE else document_content(stored, run, document, topic, labels, table), "gone": gone,
     }
 
 
 def _found(
-    moment: Moment, run: xr.Dataset, topic: int, query: str, table: DocumentTable | None, usual: bool,
+    stored: Run, run: xr.Dataset, topic: int, query: str, table: DocumentTable | None, usual: bool,
 ) -> tuple[np.ndarray, str]:
     """The documents that are looked for, those of a topic, or all, and a sentence about them, and about the order if usual."""
     n = run.sizes["document"]
     if query:
-        found = find_documents(run, query, table, corpus_of_run(moment))
+        found = find_documents(run, query, table, corpus_of_run(stored))
         by = f", sorted by topic {topic}" if usual and topic != NONE else ""
         return found, f"{len(found):,} of {n:,} documents have what is looked for{by}."
     if topic == NONE:
@@ -163,16 +164,16 @@ def _found(
     return found, RANKED if usual else f"{len(found):,} of {n:,} documents have tokens of topic {topic}."
 
 
-def corpus_of_run(moment: Moment) -> Corpus:
+def corpus_of_run(stored: Run) -> Corpus:
     """The training corpus of a run."""
-    return get_corpus(moment.path.parent, Run(moment.path).spec.train)
+    return get_corpus(stored.path.parent, stored.spec.train)
 
 
 def document_content(
-    moment: Moment, run: xr.Dataset, document: int, topic: int, labels: dict[int, str], table: DocumentTable | None = None,
+    stored: Run, run: xr.Dataset, document: int, topic: int, labels: dict[int, str], table: DocumentTable | None = None,
 ) -> dict:
     """A document: its text, or its words by count, in the colours of their likeliest topics; its columns and its topics."""
-    tokens = token_topics(run, corpus_of_run(moment), document)
+    tokens = token_topics(run, corpus_of_run(stored), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     note = "This document has no training token."
     text = None if table is None or table.texts is None else table.texts[document]
