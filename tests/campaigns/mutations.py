@@ -230,6 +230,16 @@ MUTATIONS = [
              "kernels/stick_breaking/test_sticks.py"),
     Mutation("multinomial without coefficient", "log Mult lacks log N!.", "kernels/stick_breaking/sticks.py",
              "return gammaln(counts.sum(axis=-1) + 1.0) - ", "return -", "kernels/stick_breaking/test_sticks.py"),
+    # the split that adapts
+    Mutation("budget overdrawn", "The pair that can no longer be paid for is sampled too.", "kernels/lda/selection.py",
+             "taken[pairs[i]] = bits[i] > prefix", "taken[pairs[i]] = bits[i] >= prefix", "engines/lda/test_adaptive.py"),
+    Mutation("cost of every token", "A pair of n tokens is said to cost n updates more.", "kernels/lda/selection.py",
+             "+= counts[i] - 1", "+= counts[i]", "engines/lda/test_adaptive.py"),
+    Mutation("sampled pairs averaged too", "The blocks keep the pairs that are sampled.", "kernels/lda/selection.py",
+             "to += pairs[at] < 0 or not left_out[max(pairs[at], 0)]", "to += 1", "engines/lda/test_adaptive.py"),
+    Mutation("own counts kept", "The gap leaves a pair's own counts in its conditional.", "kernels/lda/resplit.py",
+             "c, n_padded = load(own, k) * scale, len(own)", "c, n_padded = load(own, k) * 0.0, len(own)",
+             "engines/lda/test_adaptive.py"),
     # Bayesian networks
     Mutation("copies of one", "Equal records are counted as one.", "kernels/bayes_nets/cvb0.py",
              "add_own(plan, case, weight, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse)\n    return",
