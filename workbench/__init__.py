@@ -24,7 +24,8 @@ _HOMES = {
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),
     "workbench.measures": (
-        "documents_table", "effective_samples", "find_documents", "representative_documents", "top_words", "topic_sizes",
+        "documents_table", "effective_samples", "exact", "find_documents", "representative_documents", "top_words",
+        "topic_sizes",
     ),
     "workbench.measures.tables": ("perplexity", "top_documents", "topics"),
     "workbench.models.bayes_nets.bayes_net": ("BayesNet",),

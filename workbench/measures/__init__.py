@@ -15,6 +15,7 @@ from workbench.measures.diversity import diversity
 from workbench.measures.documents import documents_table, representative_documents, token_topics
 from workbench.measures.effective_samples import effective_samples
 from workbench.measures.errors import perplexity_errors
+from workbench.measures.exact import exact
 from workbench.measures.groups import group_differences, topics_by_group, topics_over_time, with_columns, words_by_group
 from workbench.measures.learning import Hyperparameter, Move, describe_moves, hyperparameters, learnt_by, moves
 from workbench.measures.lineage import Edge, lineage
@@ -61,6 +62,7 @@ __all__ = [
     "documents_table",
     "each_run",
     "effective_samples",
+    "exact",
     "final",
     "find_documents",
     "finds_topics",

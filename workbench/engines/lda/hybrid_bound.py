@@ -24,14 +24,12 @@ from workbench.engines.lda.hybrid import chain_of
 from workbench.engines.lda.split import Split
 from workbench.engines.memory import zeros
 from workbench.kernels.lda import annealing
+from workbench.kernels.lda.enumeration import MOST_STATES, log_joints
 from workbench.kernels.lda.log_joint import log_joint
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import ANNEALING
 from workbench.models.options import OptionError
-
-MOST_STATES = 2**16
-"""Assignments that `exact` is willing to visit."""
 
 
 class Annealed(NamedTuple):
@@ -69,11 +67,11 @@ def exact(corpus, split: Split, state, entropy: float) -> float:
             f"{len(state.alpha)} topics have more; use ais or bracket"
         )
     copies = np.where(split.sampled, corpus.counts, 0)
-    log_sum = annealing.log_sum_of_assignments(
+    logs = log_joints(
         np.repeat(corpus.documents, copies), np.repeat(corpus.words, copies), *state[:3], pad_topics(state.alpha),
         state.beta, len(state.alpha),
     )
-    return entropy + _log_joint_of_means(state) + log_sum
+    return entropy + _log_joint_of_means(state) + _log_mean_exp(logs) + math.log(len(logs))
 
 
 def ais(

@@ -1,0 +1,105 @@
+"""The exact posterior of LDA on a toy corpus, by enumeration of every assignment of topics to tokens."""
+
+import math
+
+import numpy as np
+import xarray as xr
+
+from workbench.corpus import Corpus
+from workbench.kernels.lda.enumeration import MOST_STATES, log_joints, posterior_means
+from workbench.measures.selection import MeasureError
+from workbench.models.lda import LDA, bag_coords
+from workbench.models.variables import Variable
+
+MOST_CELLS = 2**24
+"""Cells of an array of the result at most; only a corpus with one topic, or with many empty documents or words, has more."""
+FOUND = (
+    Variable("log_evidence", (), "nats", "log p(words), of the tokens in their order"),
+    Variable("token_topic", ("token", "topic"), "", "posterior probability of each topic of a token"),
+    Variable("co_assignment", ("token", "other_token"), "", "posterior probability that two tokens have one topic"),
+    Variable("predictive", ("document", "word"), "", "p(w|d) of one further token, mean over the posterior"),
+)
+
+
+def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
+    """The exact posterior of LDA: what engines approximate, where there are few enough assignments to visit all.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Of a few tokens: ``n_topics ** n_tokens`` is at most 2**16, as of 16 tokens in 2 topics or 10 in 3.
+    model : LDA
+
+    Returns
+    -------
+    Dataset
+        Tokens in canonical order (documents, their words, copies), labelled by ``token_document`` and ``token_word``:
+
+        - ``log_evidence``: log p(words), nats; of the tokens in their order, without multinomial coefficient.
+        - ``token_topic`` (token, topic), rows sum to 1. Where alpha is one number the topics can be exchanged, and every
+          probability is 1/K: then only what follows tells of the posterior.
+        - ``co_assignment`` (token, other_token): the probability that two tokens have one topic.
+        - ``predictive`` (document, word): the posterior mean of sum_k theta_dk phi_kw, rows sum to 1.
+
+        ``attrs["n_states"]``: the assignments that were visited.
+
+    Raises
+    ------
+    MeasureError
+        For no token, for more than 2**16 assignments, and for what is no corpus or no LDA.
+
+    Specification of LDA, A.1 and E.4.
+    """
+    _check(corpus, model)
+    tokens = [np.repeat(of_pair, corpus.counts).astype(np.int64) for of_pair in (corpus.documents, corpus.words)]
+    (documents, own_document), (words, own_word) = (np.unique(labels, return_inverse=True) for labels in tokens)
+    alpha, k = model.alphas, model.n_topics
+    counts = np.zeros((len(documents), k)), np.zeros((corpus.n_words, k)), np.zeros(k)
+    logs = log_joints(own_document, tokens[1], *counts, alpha, model.beta, k)
+    largest = logs.max()
+    weights = np.exp(logs - largest)
+    token_topic, same, table = posterior_means(
+        weights / weights.sum(), own_document, own_word, len(documents), len(words), corpus.n_words, alpha, model.beta
+    )
+    rows, columns = (_places(those, size) for those, size in ((documents, corpus.n_documents), (words, corpus.n_words)))
+    found = largest + math.log(weights.sum()), token_topic, same, table[np.ix_(rows, columns)]
+    labels = {name: (name, np.array(given), {"long_name": what}) for name, (given, what, *_) in bag_coords(corpus).items()
+              if name in ("document", "word")}
+    return xr.Dataset(
+        {each.name: (each.dims, values, each.attrs) for each, values in zip(FOUND, found, strict=True)},
+        {
+            **labels, "topic": np.arange(k),
+            "token_document": ("token", labels["document"][1][tokens[0]], {"long_name": "document of the token"}),
+            "token_word": ("token", labels["word"][1][tokens[1]], {"long_name": "word of the token"}),
+        },
+        {"corpus": corpus.name, "alpha": alpha, "beta": model.beta, "n_states": len(logs)},
+    )
+
+
+def _check(corpus, model) -> None:
+    """Raises MeasureError where there is nothing to enumerate, or too much."""
+    if not isinstance(corpus, Corpus) or not isinstance(model, LDA):
+        wrong = corpus if not isinstance(corpus, Corpus) else model
+        raise MeasureError(f"the exact posterior is of a Corpus under an LDA model; got {type(wrong).__name__}")
+    n, k = corpus.n_tokens, model.n_topics
+    if n == 0:
+        raise MeasureError(f"corpus '{corpus.name}' has no token; there is nothing to assign topics to, so add one")
+    if n * math.log(k) > math.log(MOST_STATES) + 1e-9:
+        most = int(math.log(MOST_STATES) / math.log(k) + 1e-9)
+        fewer = f"take at most {most} tokens" if most > 0 else "take fewer topics"
+        raise MeasureError(
+            f"{n:,} tokens in {k:,} topics have {k:,}^{n:,} assignments, and at most {MOST_STATES:,} (2^16) are enumerated; "
+            f"{fewer}{', or fewer topics' if most > 0 and k > 2 else ''}"
+        )
+    if max(n * n, n * k, corpus.n_documents * corpus.n_words) > MOST_CELLS:
+        raise MeasureError(
+            f"{n:,} tokens, {corpus.n_documents:,} documents and {corpus.n_words:,} words need a table of more than "
+            f"{MOST_CELLS:,} cells; leave out what is empty, or take fewer tokens"
+        )
+
+
+def _places(those: np.ndarray, size: int) -> np.ndarray:
+    """(size,) where each number stands among those that are there; after them all if it does not."""
+    found = np.full(size, len(those))
+    found[those] = np.arange(len(those))
+    return found
