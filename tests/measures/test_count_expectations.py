@@ -69,7 +69,7 @@ def test_a_count_that_is_certain_is_right_by_every_method():
 
 def test_near_zero_the_second_order_fails_where_the_improved_one_does_not():
     found = count_expectations([0.02] * 5, 0.05)["error"].sel(function="log")
-    assert abs(float(found.sel(approximation="second"))) > 1.0 > 1e-4 > abs(float(found.sel(approximation="improved")))
+    assert abs(float(found.sel(approximation="second"))) > 1.0 > 1e-3 > abs(float(found.sel(approximation="improved")))
 
 
 def test_the_map_has_the_errors_of_equal_draws():
@@ -82,8 +82,8 @@ def test_the_map_has_the_errors_of_equal_draws():
 
 
 def test_what_is_no_count_is_refused_in_one_sentence():
-    for q, a, said in (([], 1.0, "from 1 to 2,000 tokens"), ([0.2, 1.2], 1.0, "from 0 to 1; got 1.2"), ([0.5], 0.0, "greater"),
-                       ([float("nan")], 1.0, "got nan")):
+    for q, a, said in (([], 1.0, "from 1 to 2,000 tokens"), ([0.2, 1.2], 1.0, "from 0 to 1; got 1.2"),
+                       ([0.5], 0.0, "from 1e-08 to 1e.12; got 0"), ([float("nan")], 1.0, "got nan")):
         with pytest.raises(MeasureError, match=said):
             count_expectations(q, a)
     with pytest.raises(MeasureError, match=f"no 'third'; there are {', '.join(APPROXIMATIONS)}"):

@@ -8,6 +8,7 @@ import xarray as xr
 from scipy.special import gammaln, ndtr, polygamma, psi
 
 from workbench.measures.selection import MeasureError
+from workbench.models.lda import LARGEST_PRIOR, SMALLEST_PRIOR
 
 MOST_DRAWS = 2000
 
@@ -70,26 +71,21 @@ def count_expectations(q, a: float) -> xr.Dataset:
     Raises
     ------
     MeasureError
-        For no draw, more than 2000, probabilities beyond 0 to 1, and a prior that is not positive.
+        For no draw, more than 2000, probabilities beyond 0 to 1, and a prior that no model has.
 
     Teh, Newman & Welling (2007), for the second order; Teh, Kurihara & Welling (2008), eq. 11-14, for the improved one.
     """
     q = _checked(q)
-    if not 0 < a < np.inf:
-        raise MeasureError(f"the prior a must be a number greater than 0; got {a!r}")
+    if not SMALLEST_PRIOR <= a <= LARGEST_PRIOR:
+        raise MeasureError(f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {a:g}")
     found = _expectations(q, np.array(a, float))
     values = np.array([[float(found.value[name][each]) for each in APPROXIMATIONS] for name in FUNCTIONS])
-
-
-    def about(meaning: str) -> dict:
-        return {"long_name": meaning, "units": ""}
-
     return xr.Dataset(
         {
-            "expectation": (("function", "approximation"), values, about("expectation of a function of the count")),
-            "error": (("function", "approximation"), values - values[:, :1], about("error of an expectation")),
-            "probability": ("count", found.exact, about("probability of the count")),
-            "gaussian": ("count", found.gaussian, about("probability by a normal distribution")),
+            "expectation": (("function", "approximation"), values, _about("expectation of a function of the count")),
+            "error": (("function", "approximation"), values - values[:, :1], _about("error of an expectation")),
+            "probability": ("count", found.exact, _about("probability of the count")),
+            "gaussian": ("count", found.gaussian, _about("probability by a normal distribution")),
         },
         {"function": list(FUNCTIONS), "approximation": list(APPROXIMATIONS), "count": np.arange(len(q) + 1)},
         {"a": a, **{name: float(value) for name, value in found.moments.items()}},
@@ -110,9 +106,9 @@ def error_map(function: str, approximation: str, n_draws: int, means: np.ndarray
     q = _checked(np.broadcast_to(means / n_draws, (n_draws, len(means))))
     found = _expectations(q[:, None, :], priors[:, None])
     values = found.value[function][approximation] - found.value[function]["exact"]
-    about = {"long_name": "error of an expectation", "units": ""}
     of = {"function": function, "approximation": approximation, "n_draws": n_draws}
-    return xr.DataArray(values, {"prior": priors, "mean": means}, ("prior", "mean"), "error", about | of)
+    coords, about = {"prior": priors, "mean": means}, _about("error of an expectation")
+    return xr.DataArray(values, coords, ("prior", "mean"), "error", about | of)
 
 
 class _Found(NamedTuple):
@@ -147,6 +143,10 @@ def _expectations(q: np.ndarray, a: np.ndarray) -> _Found:
         "mean_positive": mean_positive, "variance_positive": variance_positive,
     }
     return _Found(exact, gaussian, moments, found)
+
+
+def _about(meaning: str) -> dict[str, str]:
+    return {"long_name": meaning, "units": ""}
 
 
 def normal_on_counts(mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarray:

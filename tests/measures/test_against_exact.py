@@ -1,0 +1,127 @@
+"""Engines beside the exact posterior: their bounds in order, printed optima, distances, and different ends."""
+
+import numpy as np
+import pytest
+import twins
+from toys import CORPORA, LDA_ENGINES, corpus_of, random_gamma, toy_a, toy_three_topics
+
+from workbench.engines import get_engine
+from workbench.engines.engine import StepContext
+from workbench.engines.lda.token_probabilities import token_probabilities
+from workbench.engines.options import make_options
+from workbench.measures import MeasureError, exact
+from workbench.measures.against_exact import against_exact, lda_engines, n_different
+from workbench.measures.collapsed_bounds import collapsed_bounds
+from workbench.models import LDA
+from workbench.models.options import OptionError
+
+PRINTED = 1e-9     # values of the specification, E.5
+CONVERGED = 1e-7   # converged fixed points, E.5
+ROUNDING = 1e-12   # sums over at most 512 assignments
+SLACK = 1e-9       # a bound that is the evidence
+TWO = corpus_of([(0, 0, 5), (0, 1, 1), (1, 1, 1), (1, 2, 5)])
+
+
+def expected_joint(corpus, gamma, alpha, beta):
+    """E_q[L(n)] over every assignment."""
+    every = twins.enumerate_topics(corpus, alpha, beta)
+    q = np.prod(np.repeat(gamma, corpus.counts, axis=0)[np.arange(corpus.n_tokens), every.topics], axis=1)
+    joints = [twins.log_joint(twins.sampled_counts(corpus, z, len(alpha)), alpha, beta) for z in every.topics]
+    return q @ np.array(joints)
+
+
+@pytest.mark.parametrize("corpus, model", [toy_a(), toy_three_topics(), (CORPORA["empty_documents_and_unused_words"], LDA(2))])
+def test_bounds_are_those_of_all_assignments_and_in_order(corpus, model):
+    gamma = random_gamma(corpus, model.n_topics)
+    found = collapsed_bounds(corpus, model, gamma)
+    entropy = twins.entropy(corpus, gamma)
+    assert found.jensen == pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=ROUNDING)
+    assert found.exact == pytest.approx(expected_joint(corpus, gamma, model.alphas, model.beta) + entropy, abs=ROUNDING)
+    assert found.jensen < found.exact < float(exact(corpus, model)["log_evidence"])
+    assert found.collapsed == pytest.approx(found.exact, abs=0.1)  # an expansion
+
+
+def test_bounds_at_the_optimum_of_svb_are_the_printed_ones(oracles, toy):
+    found = collapsed_bounds(*toy, np.array(oracles["toyA"]["svb_parallel"]["gamma_final"]))
+    assert found.jensen == pytest.approx(oracles["toyA"]["svb_parallel"]["F_final"], abs=PRINTED)
+    assert found.exact == pytest.approx(-12.8564, abs=5e-5)  # four digits, spec A.13, 5
+
+
+def test_exact_expectations_of_many_tokens_are_refused():
+    with pytest.raises(MeasureError, match="at most 2,000 tokens; the corpus has 2,001"):
+        collapsed_bounds(corpus_of([(0, 0, 2001)]), LDA(1), np.ones((1, 1)))
+
+
+def test_every_engine_of_lda_stands_beside_the_evidence():
+    """Each valid bound lies below it; what rests has F and what is of both halves B."""
+    model = LDA(2)
+    truth = exact(TWO, model)
+    assert lda_engines() == LDA_ENGINES and "adaptive-cgs" in LDA_ENGINES
+    for name in LDA_ENGINES:
+        found = against_exact(truth, TWO, model, name, n_starts=3)
+        bounds = found["bound"].to_series()
+        assert bounds.drop("collapsed").max() <= float(truth["log_evidence"]) + SLACK or name == "cgs", name
+        assert np.isfinite(bounds["hybrid"]) == name.endswith("-cgs"), name
+        assert np.isfinite(bounds["exact"]) == (name in ("vb", "svb", "cvb", "cvb0")), name
+        assert found["predictive"].sum("word").values == pytest.approx(1, abs=ROUNDING)
+        assert 0 < float(found["predictive_distance"]) < 0.1 and 0 < float(found["co_assignment_distance"]) < 0.3, name
+        assert 1 <= int(found["n_attractors"]) <= 3
+        np.testing.assert_allclose(found["token_topic"].sum("topic").values, 1, rtol=0, atol=ROUNDING)
+
+
+def test_ends_of_toy_a_are_the_printed_optima(oracles, toy):
+    """Converged gamma of the first topic at the start with the highest exact F; topics have unequal priors."""
+    corpus, model = toy
+    truth = exact(corpus, model)
+    found = against_exact(truth, corpus, model, "cvb")
+    one_each = np.cumsum(corpus.counts) - 1
+    np.testing.assert_allclose(
+        found["token_topic"].values[one_each, 0], [0.980815, 0.902172, 0.758324, 0.553780, 0.052147], rtol=0, atol=5e-7)
+    svb = against_exact(truth, corpus, model, "svb")
+    assert float(svb["bound"].sel(kind="jensen")) == pytest.approx(oracles["toyA"]["svb_parallel"]["F_final"], abs=CONVERGED)
+
+
+def test_gibbs_sampling_comes_to_the_exact_posterior(toy):
+    """20 chains of 180 sweeps: distances of about 0.002 and 0.008; those of the best hybrid are several times as large."""
+    found = against_exact(exact(*toy), *toy, "cgs")
+    assert float(found["predictive_distance"]) < 0.01 and float(found["co_assignment_distance"]) < 0.03
+    assert int(found["n_attractors"]) == 1 and found.attrs["samples"]
+
+
+def test_one_token_and_one_topic_have_nothing_to_be_wrong_in():
+    for corpus, model in ((CORPORA["one_token"], LDA(3)), (toy_a()[0], LDA(1))):
+        for name in LDA_ENGINES:
+            found = against_exact(exact(corpus, model), corpus, model, name, n_starts=2)
+            if model.n_topics == 1:
+                bounds = found["bound"].values
+                assert bounds[np.isfinite(bounds)] == pytest.approx(float(found["log_evidence"]), abs=1e-9)
+                assert float(found["co_assignment_distance"]) == 0
+            else:
+                assert np.isnan(found["co_assignment_distance"])
+
+
+def test_different_ends_are_counted_by_their_largest_difference():
+    tables = np.array([[0.5, 0.5], [0.5004, 0.4996], [0.6, 0.4], [0.1, 0.9], [0.6, 0.4]])
+    assert n_different(tables, 1e-3) == 3 and n_different(tables, 0.1) == 2 and n_different(tables, 0.5) == 1
+
+
+def test_point_topics_have_no_responsibilities_of_this_form():
+    engine = get_engine("vb")
+    options = make_options(engine, {"topics": "point"})
+    state = engine.init(TWO, LDA(2), options, StepContext(0, 0))
+    with pytest.raises(OptionError, match="take topics=full"):
+        token_probabilities(TWO, options, state)
+
+
+@pytest.mark.parametrize("name", ("svb", "svb-cgs"))
+def test_responsibilities_by_counts_are_those_that_are_stored_once_at_rest(name):
+    """Sampled tokens would move the counts on, so all pairs of the hybrid are averaged."""
+    engine, model = get_engine(name), LDA(2, (0.7, 0.4), 0.3)
+    found = []
+    for schedule in ("parallel", "sequential"):
+        options = make_options(engine, {"schedule": schedule} | ({"r": 0} if name != "svb" else {}))
+        state = engine.init(TWO, model, options, StepContext(0, 0))
+        for step in range(1, 400):
+            state, _ = engine.step(TWO, model, options, state, StepContext(0, step))
+        found.append(token_probabilities(TWO, options, state))
+    np.testing.assert_allclose(*found, rtol=0, atol=CONVERGED)
