@@ -1,0 +1,97 @@
+"""The toy corpus of the Oracle page: those that are offered, how a table of counts is written, and what is wrong with one."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.dashboard.compare.values import number
+from workbench.errors import InputError
+from workbench.models import LDA
+
+MOST_ROWS, MOST_COLUMNS = 8, 8
+"""Documents and words of a table."""
+MOST_TOPICS, MOST_TOKENS = 16, 64
+"""Of a toy: with one topic any number of tokens has one assignment, and with one token any number of topics few."""
+LONGEST = 12
+"""Letters of a cell that are kept."""
+
+
+class Toy(NamedTuple):
+    """Texts of the fields: rows of counts, with commas within and semicolons between them; topics; priors."""
+
+    counts: str
+    n_topics: int
+    alpha: str
+    beta: str
+
+
+TOYS = {
+    "Two documents": Toy("5,1,0;0,1,5", 2, "0.1", "0.1"),
+    "Unequal alpha (toy A)": Toy("3,1,0;1,1,3", 2, "0.7, 0.4", "0.3"),
+    "Bars of 2 × 2 cells": Toy("3,2,0,0;0,0,2,3;2,1,1,2", 2, "0.5", "0.1"),
+}
+"""Name → toy; the rows of the last are the two bars of a picture of four cells, and a document with both."""
+
+
+def cells_of(counts: str) -> list[list[str]]:
+    """The cells of a table (document, word) as they were typed; rows as long as the longest, and no more than there may be."""
+    rows = [[cell.strip()[:LONGEST] for cell in row.split(",")[:MOST_COLUMNS]] for row in counts.split(";")[:MOST_ROWS]]
+    width = max(map(len, rows))
+    return [row + ["0"] * (width - len(row)) for row in rows]
+
+
+def written(cells: list[list[str]]) -> str:
+    """The text of a table."""
+    return ";".join(",".join(cell.replace(",", " ").replace(";", " ").strip()[:LONGEST] for cell in row) for row in cells)
+
+
+def corpus_of(counts: str) -> Corpus:
+    """The corpus of a table.
+
+    Raises
+    ------
+    InputError
+        One sentence: the first cell that is no count, a table without a token, or more tokens than a toy has.
+    """
+    table = np.array([
+        [_count(cell, d, w) for w, cell in enumerate(row, start=1)] for d, row in enumerate(cells_of(counts), start=1)
+    ])
+    n_tokens = int(table.sum())
+    if not n_tokens:
+        raise InputError("the table has no token; type a count of at least 1 into one of its cells", field="counts")
+    if n_tokens > MOST_TOKENS:
+        raise InputError(f"a toy has at most {MOST_TOKENS} tokens; these are {n_tokens:,}, so take smaller counts", field="counts")
+    documents, words = np.indices(table.shape).reshape(2, -1)
+    n_documents, n_words = table.shape
+    return Corpus.from_pairs(
+        documents, words, table.ravel(), [f"word {w}" for w in range(1, n_words + 1)], n_documents, n_words, name="toy",
+        titles=[f"document {d}" for d in range(1, n_documents + 1)],
+    )
+
+
+def model_of(n_topics, alpha: str, beta: str) -> LDA:
+    """The model of the fields.
+
+    Raises
+    ------
+    InputError
+        One sentence, with the field.
+    """
+    if n_topics is None or n_topics > MOST_TOPICS:
+        raise InputError.must_be("n_topics", f"a whole number from 1 to {MOST_TOPICS} for a toy", n_topics)
+    alphas = [number(one) for one in alpha.split(",")]
+    return LDA(n_topics, tuple(alphas) if len(alphas) > 1 else alphas[0], number(beta))
+
+
+def name_of(toy: Toy) -> str:
+    """The name of a toy that is offered; "" for one's own."""
+    return next((name for name, known in TOYS.items() if known == toy), "")
+
+
+def _count(cell: str, d: int, w: int) -> int:
+    found = number(cell)
+    if isinstance(found, int) and 0 <= found <= 10**6:
+        return found
+    came = f"got {cell!r}" if cell else "the cell is empty"
+    raise InputError(f"the count of word {w} in document {d} must be a whole number of at least 0; {came}", field="counts")
