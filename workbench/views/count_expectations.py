@@ -16,7 +16,7 @@ NAMES = {
 FORMULAS = {"log": "log(a + n)", "digamma": "ψ(a + n)", "exp_digamma": "exp ψ(a + n)", "log_gamma": "log Γ(a + n)"}
 SMALLEST, LARGEST = 1e-5, 10.0
 """Errors from which on a cell has a colour, and those of the full colour."""
-N_CELLS, PRIORS = 24, (0.01, 10.0)
+N_CELLS, PRIORS = 16, (0.01, 10.0)
 """Cells of the map along each axis; the least and the largest prior of it."""
 COLUMNS = ["approximation", "prior", "mean", "error"]
 POWERS = [(10.0**power, f"{10.0**power:g}") for power in range(-4, 5)]

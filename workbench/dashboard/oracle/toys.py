@@ -61,7 +61,8 @@ def corpus_of(counts: str) -> Corpus:
     if not n_tokens:
         raise InputError("the table has no token; type a count of at least 1 into one of its cells", field="counts")
     if n_tokens > MOST_TOKENS:
-        raise InputError(f"a toy has at most {MOST_TOKENS} tokens; these are {n_tokens:,}, so take smaller counts", field="counts")
+        said = f"a toy has at most {MOST_TOKENS} tokens; these are {n_tokens:,}, so take smaller counts"
+        raise InputError(said, field="counts")
     documents, words = np.indices(table.shape).reshape(2, -1)
     n_documents, n_words = table.shape
     return Corpus.from_pairs(

@@ -1,0 +1,212 @@
+"""One count of an engine, or of probabilities that are typed: its distribution, and each approximation of an expectation."""
+
+from functools import partial
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from workbench.dashboard.compare.files import File, FileError
+from workbench.dashboard.compare.form import Form
+from workbench.dashboard.compare.values import Field, Menu, Number
+from workbench.dashboard.compare.values import number as number_in
+from workbench.dashboard.oracle.answers import answer_of, figure_shown, file_of, number
+from workbench.dashboard.oracle.toys import Toy, model_of
+from workbench.dashboard.shared.background import LatestTask, sentence_of
+from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.link import widget_part
+from workbench.dashboard.shared.shell import column, message, text
+from workbench.errors import InputError
+from workbench.measures.against_exact import lda_engines
+from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations
+from workbench.models.lda import LARGEST_PRIOR, SMALLEST_PRIOR
+from workbench.views import Picture
+from workbench.views.count_expectations import FORMULAS, NAMES, microscope_picture
+
+TYPED = "typed"
+COUNTS = {"of a document": "document", "of a word": "word", "of all tokens": "all", "of typed probabilities": TYPED}
+OF_ENGINE = ("responsibilities", "which", "topic")
+"""Fields that are about an engine's counts."""
+MOST_TYPED = 500
+"""Tokens of a count that is typed."""
+SAID = (
+    "A count is a sum over tokens, each in the topic with its own probability q: n_dk of a document, n_wk of a word, n_k of "
+    "all tokens. Updates need the expectation of a function of a + n, where a is the prior: exact by the Poisson-binomial "
+    "distribution of n, here beside what engines take for it."
+)
+
+
+class Asked(NamedTuple):
+    """What the card is about."""
+
+    toy: Toy | None
+    kind: str
+    engine: str
+    which: int
+    topic: int
+    typed: str
+    prior: str
+    function: str
+
+
+class Seen(NamedTuple):
+    """What it shows."""
+
+    said: str
+    table: str
+    picture: Picture
+    figure: str
+
+
+class MicroscopeCard:
+    """The card; ``fields`` are those of its form, ``parts`` those of a link."""
+
+    def __init__(self, handover: Handover):
+        self.fields, self._latest, self._toy, self._seen = microscope_fields(), LatestTask(), None, None
+        self.parts = {name: widget_part(field) for name, field in self.fields.items()}
+        self.form = Form(self.fields, lambda fold: None)
+        self.said, self.table = text(sizing_mode="stretch_width"), text("", "comparison.css", sizing_mode="stretch_width")
+        self.figure = text(sizing_mode="stretch_width")
+        files = Downloads(
+            handover, {"CSV": lambda: partial(self._file, "csv", 1)},
+            {form.upper(): lambda columns, form=form: partial(self._file, form, columns) for form in ("svg", "pdf", "png")},
+        )
+        self._files = files.row("Download", "download the count")
+        for field in self.fields.values():
+            field.watch(self.look)
+
+    def view(self):
+        """The card as it stands on the page."""
+        said = text(f'<p class="muted">{SAID}</p>', sizing_mode="stretch_width")
+        return column(text("<h2>One count</h2>"), said, self.form, self.said, self.table, self.figure, *self._files,
+                      kind="wb-card microscope")
+
+    def show(self, toy: Toy | None) -> None:
+        """Takes the responsibilities of this toy from now on; None where it is none."""
+        self._toy = toy
+        self.look()
+
+    def look(self) -> None:
+        """Computes what the fields ask for, in a thread."""
+        kind = self.fields["count"].value
+        hidden = OF_ENGINE if kind == TYPED else ("q", "which") if kind == "all" else ("q",)
+        self.form.show([name for name in self.fields if name not in hidden], {}, [])
+        asked = self._asked(kind)
+
+        def then(seen: Seen | None, error: Exception | None) -> None:
+            field = getattr(error, "field", None)
+            self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
+            self._seen = seen
+            said = message(sentence_of(error), "bad") if error is not None else message(seen.said)
+            self.said.object = "" if self.form.wrong else said
+            self.table.object, self.figure.object = (seen.table, seen.figure) if seen else ("", "")
+
+        self._latest.submit(asked, partial(seen_of, asked), then)
+
+    def _asked(self, kind: str) -> Asked:
+        held = {name: field.value for name, field in self.fields.items()}
+        toy = None if kind == TYPED else self._toy
+        return Asked(toy, kind, held["responsibilities"], held["which"], held["topic"], held["q"], held["a"], held["function"])
+
+    def _file(self, form: str, columns: int) -> File:
+        if self._seen is None:
+            raise FileError("there is no count to download; choose one first")
+        return file_of(self._seen.picture, form, columns)
+
+
+def microscope_fields() -> dict[str, Field]:
+    """The fields of the card by their names in a link."""
+    engines = {name: name for name in lda_engines()}
+    return {
+        "count": Menu("Count", COUNTS, "document", "Whose tokens are counted, or the probabilities that are typed."),
+        "responsibilities": Menu("Engine", engines, "cvb", "Whose responsibilities, of its best start at its end. Of a token "
+                                 "that is sampled they are 0 and 1."),
+        "which": Number("Number", 1, "Of the document, or of the word."),
+        "topic": Number("Topic", 1),
+        "q": Field("Probabilities", "0.9, 0.5, 0.1, 0.1", "Of each token, from 0 to 1, with commas; 0.1*20 stands for twenty "
+                   "tokens.", wide=True),
+        "a": Field("Prior a", "", "What is added to the count: that of the toy where nothing is typed, else 0.1."),
+        "function": Menu("Function", {FORMULAS[name]: name for name in FORMULAS}, "digamma"),
+    }
+
+
+def seen_of(asked: Asked) -> Seen:
+    """The count that is asked for.
+
+    Raises
+    ------
+    InputError
+        One sentence, with its field where it has one.
+    """
+    q, prior, name = _typed(asked) if asked.kind == TYPED else _of_engine(asked)
+    if asked.prior.strip():
+        prior = _prior(asked.prior)
+    found = count_expectations(q, prior)
+    picture, n = microscope_picture(found, asked.function), len(q)
+    said = f"{name}: {n} token{'s' if n != 1 else ''}, mean {found.attrs['mean']:.4g}, variance {found.attrs['variance']:.4g}, "
+    said += f"prior a = {float(prior):g}."
+    return Seen(said, _table(found), picture, figure_shown(picture, "a count and its approximations; the table has them"))
+
+
+def _of_engine(asked: Asked) -> tuple[np.ndarray, float, str]:
+    """Probabilities of the tokens of a count, its prior, and its name."""
+    if asked.toy is None:
+        raise InputError("there is no toy to count tokens of; mend the table of counts")
+    answer = answer_of(asked.toy, asked.engine)
+    model = model_of(asked.toy.n_topics, asked.toy.alpha, asked.toy.beta)
+    _check("topic", asked.topic, model.n_topics, "topic")
+    q = answer["token_topic"].values[:, asked.topic - 1]
+    if asked.kind == "all":
+        return q, answer.sizes["word"] * model.beta, f"n_k of topic {asked.topic}, {asked.engine}"
+    _check("which", asked.which, answer.sizes[asked.kind], asked.kind)
+    own = answer[f"token_{asked.kind}"].values == answer[asked.kind].values[asked.which - 1]
+    if not own.any():
+        raise InputError(f"{asked.kind} {asked.which} has no token, so its counts are 0; take another", field="which")
+    prior = model.alphas[asked.topic - 1] if asked.kind == "document" else model.beta
+    symbol = "n_dk" if asked.kind == "document" else "n_wk"
+    return q[own], float(prior), f"{symbol} of {asked.kind} {asked.which} and topic {asked.topic}, {asked.engine}"
+
+
+def _typed(asked: Asked) -> tuple[list[float], float, str]:
+    """The probabilities that were typed; a number times a whole number stands for several."""
+    found: list[float] = []
+    for part in asked.typed.split(","):
+        value, times, copies = part.partition("*")
+        q, n = number_in(value), number_in(copies) if times else 1
+        if isinstance(q, str) or not 0 <= q <= 1 or not isinstance(n, int) or not 1 <= n <= MOST_TYPED:
+            came = f"got {part.strip()!r}" if part.strip() else "there is none beside a comma"
+            raise InputError(f"probabilities are numbers from 0 to 1, with commas, 0.1*20 for twenty tokens; {came}", field="q")
+        found += [float(q)] * n
+    if len(found) > MOST_TYPED:
+        raise InputError(f"a count has at most {MOST_TYPED} tokens here; these are {len(found):,}", field="q")
+    return found, 0.1, "Typed probabilities"
+
+
+def _prior(typed: str) -> float:
+    found = number_in(typed)
+    if isinstance(found, str) or not SMALLEST_PRIOR <= found <= LARGEST_PRIOR:
+        raise InputError(f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {typed!r}", field="a")
+    return float(found)
+
+
+def _check(field: str, value, most: int, name: str) -> None:
+    if value is None or not 1 <= value <= most:
+        came = "the field is empty" if value is None else f"got {value:g}"
+        raise InputError(f"the number of the {name} must be from 1 to {most}; {came}", field=field)
+
+
+def _table(found: xr.Dataset) -> str:
+    """Expectations by each approximation, a row for each function, with the errors."""
+    heads = "".join(f'<th scope="col" class="n" title="{escape(why)}">{NAMES[name]}</th>'
+                    for name, why in APPROXIMATIONS.items())
+    rows = ""
+    for name in FUNCTIONS:
+        one = found.sel(function=name)
+        cells = "".join(
+            f"<td class=n>{number(float(value), 5)}{'' if at == 0 else f' <small>({float(error):+.1e})</small>'}</td>"
+            for at, (value, error) in enumerate(zip(one["expectation"], one["error"], strict=True))
+        )
+        rows += f'<tr><th scope="row">{FORMULAS[name]}</th>{cells}</tr>'
+    head = f'<thead><tr><th scope="col">Expectation of</th>{heads}</tr></thead>'
+    return f'<table aria-label="expectations over the count">{head}<tbody>{rows}</tbody></table>'
