@@ -1,0 +1,126 @@
+"""The card of one count: its numbers are those of the measure, and what cannot be counted is a sentence under its field."""
+
+import re
+
+import numpy as np
+import pytest
+
+from workbench.dashboard.oracle import microscope
+from workbench.dashboard.oracle.answers import answer_of, number
+from workbench.dashboard.oracle.microscope import MicroscopeCard
+from workbench.dashboard.oracle.toys import TOYS
+from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.link import from_query, to_query
+from workbench.measures.count_expectations import FUNCTIONS, count_expectations
+from workbench.views.count_expectations import FORMULAS
+
+TOY = TOYS["Unequal alpha (toy A)"]
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch):
+    """Pictures by their titles: to draw one takes a second."""
+    monkeypatch.setattr(microscope, "figure_shown", lambda picture, name: picture.title)
+
+
+@pytest.fixture
+def card(undrawn):
+    made = MicroscopeCard(Handover())
+    made.show(TOY)
+    return made
+
+
+def set_fields(card, **values):
+    for name, value in values.items():
+        card.fields[name].value = value
+
+
+def shown(card) -> list[list[str]]:
+    """The cells of its table, without the errors."""
+    rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", card.table.object)
+    return [re.findall(r"<td class=n>([^ <]+)", row) for row in rows]
+
+
+def wanted(q, prior) -> list[list[str]]:
+    values = count_expectations(q, prior)["expectation"]
+    return [[number(float(value), 5) for value in values.sel(function=name)] for name in FUNCTIONS]
+
+
+def test_the_count_of_a_document_has_the_responsibilities_of_its_engine(card):
+    q = answer_of(TOY, "cvb")["token_topic"].values
+    assert shown(card) == wanted(q[:4, 0], 0.7)
+    assert "n_dk of document 1 and topic 1, cvb: 4 tokens" in card.said.object and "prior a = 0.7." in card.said.object
+    assert card.figure.object == "Approximations of the expectation of ψ(a + n)"
+    set_fields(card, which=2, topic=2, responsibilities="svb-cgs")
+    assert shown(card) == wanted(answer_of(TOY, "svb-cgs")["token_topic"].values[4:, 1], 0.4)
+
+
+def test_counts_of_a_word_and_of_all_tokens_have_their_own_priors(card):
+    q = answer_of(TOY, "cvb")["token_topic"].values
+    set_fields(card, count="word", which=2)
+    assert shown(card) == wanted(q[[3, 5], 0], 0.3) and "n_wk of word 2 and topic 1" in card.said.object
+    set_fields(card, count="all")
+    assert shown(card) == wanted(q[:, 0], 3 * 0.3) and "n_k of topic 1" in card.said.object
+    set_fields(card, a="2.5")
+    assert shown(card) == wanted(q[:, 0], 2.5)
+
+
+def test_probabilities_are_typed_with_copies(card):
+    set_fields(card, count="typed", q="0.9, 0.1*3")
+    assert shown(card) == wanted([0.9, 0.1, 0.1, 0.1], 0.1)
+    assert card.form.seen == ["count", "q", "a", "function"]
+
+
+@pytest.mark.parametrize("changed, field, sentence", [
+    ({"which": 3}, "which", "from 1 to 2; got 3"), ({"which": None}, "which", "the field is empty"),
+    ({"topic": 0}, "topic", "from 1 to 2; got 0"), ({"a": "-1"}, "a", "got '-1'"), ({"a": "x"}, "a", "got 'x'"),
+    ({"count": "typed", "q": "0.5, 2"}, "q", "got '2'"), ({"count": "typed", "q": ""}, "q", "there is none"),
+    ({"count": "typed", "q": "nan"}, "q", "got 'nan'"), ({"count": "typed", "q": "0.5*501"}, "q", "got '0.5*501'"),
+    ({"count": "typed", "q": "0.5*400, 0.1*400"}, "q", "at most 500 tokens here; these are 800"),
+])
+def test_what_cannot_be_counted_is_one_sentence_under_its_field(card, changed, field, sentence):
+    set_fields(card, **changed)
+    assert sentence in card.form.wrong[field] and len(card.form.wrong) == 1
+    assert card.table.object == card.figure.object == card.said.object == ""
+
+
+def test_a_document_without_tokens_has_no_count(card):
+    card.show(TOY._replace(counts="3,1;0,0"))
+    set_fields(card, which=2)
+    assert card.form.wrong["which"] == "Document 2 has no token, so its counts are 0; take another"
+
+
+def test_without_a_toy_only_typed_probabilities_are_left(card):
+    card.show(None)
+    assert "mend the table of counts" in card.said.object and not card.table.object
+    set_fields(card, count="typed")
+    assert shown(card) == wanted([0.9, 0.5, 0.1, 0.1], 0.1)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_maps_are_of_the_function_that_is_chosen(card, function):
+    set_fields(card, function=function)
+    assert card.figure.object.endswith(FORMULAS[function])
+
+
+def test_a_link_sets_the_fields(card):
+    set_fields(card, count="typed", q="0.5*8", a="0.01", function="log")
+    again = MicroscopeCard(Handover())
+    assert from_query(to_query(card.parts), again.parts) == [] and again.table.object == card.table.object
+    assert from_query("?count=other&function=sine&responsibilities=g-hdp&which=x", again.parts) == [
+        "count", "function", "responsibilities", "which"]
+
+
+def test_its_figure_is_drawn(monkeypatch):
+    monkeypatch.undo()
+    drawn = MicroscopeCard(Handover())
+    set_fields(drawn, count="typed")
+    assert drawn.figure.object.startswith("<figure") and "<svg" in drawn.figure.object
+
+
+def test_its_files_are_those_of_the_count(card):
+    assert np.char.startswith(card._file("csv", 1).content.decode().splitlines(), "improved").sum() > 1
+    assert card._file("svg", 2).content.startswith(b"<?xml")
+    set_fields(card, which=9)
+    with pytest.raises(ValueError, match="choose one first"):
+        card._file("csv", 1)
