@@ -49,8 +49,8 @@ def test_the_table_behind_the_bars_has_every_number(answers):
 
 def test_cells_of_the_exact_posterior_are_named_by_document_and_word(truth):
     names, picture = token_names(truth), posterior_picture(truth)
-    assert names[:4] == ["0, w0", "0, w0", "0, w0", "0, w1"] and len(picture.rows) == 81
+    assert names[:4] == [*["document 0, w0"] * 3, "document 0, w1"] and len(picture.rows) == 81
     (mesh,) = (part for part in co_assignment_view(truth) if isinstance(part, hv.QuadMesh))
     cells = mesh.dimension_values("co_assignment", flat=False)
     np.testing.assert_allclose(cells, truth["co_assignment"].values[::-1])
-    assert picture.hover["QuadMesh"][0][0] == "1, w2\n0, w0\none topic with probability 0.2342"
+    assert picture.hover["QuadMesh"][0][0] == "document 1, w2\ndocument 0, w0\none topic with probability 0.2342"

@@ -16,7 +16,7 @@ DISTANCES = {"predictive_distance": "of p(w|d)", "co_assignment_distance": "of o
 HEADER = ["engine", *KINDS.values(), "log_evidence", *DISTANCES, "n_attractors", "n_starts"]
 ABOVE = 0.6
 """Inches of a panel beside its rows."""
-LETTERS = 14
+LETTERS = 24
 
 
 def co_assignment_view(found: xr.Dataset, title: str = ""):
@@ -30,7 +30,8 @@ def co_assignment_view(found: xr.Dataset, title: str = ""):
     )
     return panel(
         [mesh], title=title, aspect="auto", show_grid=False, fig_inches=(3.4, ABOVE + max(ROW * n, 1.0)), xrotation=90,
-        fig_rcparams=SMALL, xticks=list(enumerate(names)), yticks=[(-at, name) for at, name in enumerate(names)],
+        fig_rcparams=SMALL, xticks=[(at, fitting(str(word), 10)) for at, word in enumerate(found["token_word"].values)],
+        yticks=[(-at, name) for at, name in enumerate(names)],
     )
 
 
@@ -83,8 +84,8 @@ def bounds_picture(engines: Sequence[xr.Dataset]) -> Picture:
     ]
     caption = (
         f"Engines of LDA on a toy whose log evidence is {float(first['log_evidence']):.6f} nats, by enumeration. Left: how far "
-        "each bound lies below it: F by Jensen's inequality, exact F with exact expectations of counts, the collapsed bound with "
-        "expansions of these, which makes it no sure bound, and B of what is averaged and sampled together. Then the total "
+        "each bound lies below it: F by Jensen's inequality, exact F with exact expectations of counts, the collapsed one "
+        "with expansions of these, which makes it no sure bound, B of what is averaged and sampled together. Then the total "
         "variation distance of p(w|d), mean over documents, and of whether two tokens have one topic, mean over pairs. Of "
         f"{first.attrs['n_starts']} starts the one with the highest bound; what samples has its mean over starts."
     )

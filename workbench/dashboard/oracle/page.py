@@ -1,0 +1,224 @@
+"""The Oracle page: a toy that can be enumerated, its exact posterior, and every engine of LDA beside it."""
+
+from functools import lru_cache, partial
+
+import panel as pn
+
+from workbench.dashboard.compare.form import Form
+from workbench.dashboard.compare.values import Field, Menu, Number
+from workbench.dashboard.compare.wording import LABELS
+from workbench.dashboard.oracle.answers import (
+    answer_of,
+    answers_file,
+    bars_shown,
+    exact_of,
+    exact_shown,
+    figure_shown,
+    file_of,
+    said_of,
+    table_shown,
+    toy_of,
+)
+from workbench.dashboard.oracle.counts import Counts
+from workbench.dashboard.oracle.microscope import MicroscopeCard
+from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, name_of
+from workbench.dashboard.shared.background import LatestTask, sentence_of
+from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
+from workbench.dashboard.shared.shell import begin_session, column, lay_out, message, page_or_sentence, text
+from workbench.errors import InputError
+from workbench.measures.against_exact import lda_engines
+from workbench.views.exact import posterior_picture
+
+TITLE = "workbench · Oracle"
+OWN = ""
+"""Value of the menu for a toy that is none of those offered."""
+FORMS = ("svg", "pdf", "png")
+
+
+class OraclePage:
+    """The page of one visitor: what is typed is computed at once, in memory, the exact posterior first."""
+
+    def __init__(self):
+        self._document, self._latest = pn.state.curdoc, LatestTask()
+        self._known, self._answers = None, []   # the toy that is shown, and what its engines came to
+        first = next(iter(TOYS.values()))
+        self._counts, self.handover = first.counts, Handover()
+        self.fields = _fields(first)
+        self.form, self.counts = Form(self.fields, lambda fold: None), Counts(first.counts, self._typed)
+        self.form.show(list(self.fields), {}, [])
+        self.said = text(sizing_mode="stretch_width", visible=False)
+        self.exact, self.table = (text("", "comparison.css", sizing_mode="stretch_width") for _ in range(2))
+        self.posterior, self.progress, self.bars = (text(sizing_mode="stretch_width") for _ in range(3))
+        self.microscope = MicroscopeCard(self.handover)
+        own = {name: widget_part(field) for name, field in self.fields.items() if name != "toy"}
+        self.parts = {"counts": Part(lambda: self._counts, first.counts, self._take_counts)} | own | self.microscope.parts
+        if refused := follow_address(self.parts):
+            self.said.say(refused, "bad")
+        self._show_toy()
+        self.fields["toy"].watch(self._choose)
+        for name, field in self.fields.items():
+            if name != "toy":
+                field.watch(self._changed)
+
+    @property
+    def toy(self) -> Toy:
+        """What is typed."""
+        n_topics, alpha, beta = (self.fields[name].value for name in Toy._fields[1:])
+        return Toy(self._counts, n_topics, alpha, beta)
+
+    def tick(self) -> None:
+        """Computes what is new, once the page is drawn."""
+        self._compute()
+        write_address(self.parts)
+
+    # ------------------------------------------------------------------ what the visitor does
+
+    def _typed(self, counts: str) -> None:
+        self._counts = counts
+        self.counts.show(counts)
+        self._changed()
+
+    def _take_counts(self, counts: str) -> bool:
+        """Counts of a link, whatever they are: the page tells what is wrong with them."""
+        self._counts = counts
+        self.counts.show(counts)
+        return True
+
+    def _choose(self) -> None:
+        """Takes one of the toys that are offered."""
+        chosen = TOYS.get(self.fields["toy"].value)
+        if chosen is None or chosen == self.toy:
+            return
+        self._take_counts(chosen.counts)
+        with self.form.at_once():
+            for name in Toy._fields[1:]:
+                self.fields[name].value = getattr(chosen, name)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._show_toy()
+        self._compute()
+        write_address(self.parts)
+
+    def _show_toy(self) -> None:
+        self.fields["toy"].value = name_of(self.toy) or OWN
+
+    # ------------------------------------------------------------------ what is computed
+
+    def _compute(self) -> None:
+        """Has the exact posterior of another toy computed, then each engine; or says what is wrong with it."""
+        toy = self.toy
+        if toy == self._known:
+            return
+        self._known, self._answers = toy, []
+        try:
+            toy_of(toy)
+        except InputError as error:
+            self._latest.reset()
+            self._show_wrong(error)
+        else:
+            self.form.wrong, self.counts.wrong = {}, ""
+            self._latest.submit(toy, partial(_exact_shown, toy), partial(self._take_exact, toy))
+        self.microscope.show(None if self.form.wrong or self.counts.wrong else toy)
+
+    def _take_exact(self, toy: Toy, shown: tuple[str, str] | None, error: Exception | None) -> None:
+        if error is not None:
+            self._show_wrong(error)
+            self.microscope.show(None)
+            return
+        self.exact.object, self.posterior.object = shown
+        self._next(toy)
+
+    def _next(self, toy: Toy) -> None:
+        """Shows the engines that have answered, and has the next one run, or the bars drawn."""
+        self.progress.object = message(said_of(self._answers))
+        self.table.object = table_shown(self._answers)
+        engines, n = lda_engines(), len(self._answers)
+        if n < len(engines):
+            self.bars.object = ""
+            self._latest.submit((toy, engines[n]), partial(answer_of, toy, engines[n]), partial(self._take_answer, toy))
+        else:
+            self._latest.submit((toy, "bars"), partial(_bars_shown, toy), self._take_bars)
+
+    def _take_answer(self, toy: Toy, answer, error: Exception | None) -> None:
+        if error is not None:
+            self.progress.object = message(sentence_of(error), "bad")
+            return
+        self._answers.append(answer)
+        self._next(toy)
+
+    def _take_bars(self, shown: str | None, error: Exception | None) -> None:
+        self.bars.object = shown or message(sentence_of(error), "bad")
+
+    def _show_wrong(self, error: Exception) -> None:
+        """Says under its field what is wrong, and shows nothing of a toy that there is not."""
+        field = getattr(error, "field", None)
+        self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
+        self.counts.wrong = "" if self.form.wrong else sentence_of(error)
+        self.exact.object = self.posterior.object = self.table.object = self.bars.object = ""
+        self.progress.object = message("There is nothing to compute until the toy is mended.")
+
+    # ------------------------------------------------------------------ files
+
+    def _answers_file(self, form: str, columns: int = 1):
+        return partial(answers_file, list(self._answers), form, columns)
+
+    def _exact_file(self, form: str, columns: int = 1):
+        return partial(_posterior_file, self.toy, form, columns)
+
+    # ------------------------------------------------------------------ the page
+
+    def view(self) -> pn.Column:
+        """The whole page; ties it to the session."""
+        toy = column(
+            text("<h2>Toy corpus</h2>"), self.said, self.form, self.counts,
+            text(message("A row for each document, a column for each word. All that is typed is computed at once and kept "
+                         "nowhere."), sizing_mode="stretch_width"),
+            kind="wb-card wb-form", width=316, sizing_mode=None,
+        )
+        exact = column(
+            text("<h2>Exact posterior</h2>"), column(self.exact, self.posterior, kind="wb-halves"),
+            *self._downloads(self._exact_file, "download the exact posterior"), kind="wb-card exact",
+        )
+        engines = column(
+            text("<h2>Engines beside it</h2>"), self.progress, self.bars, self.table,
+            *self._downloads(self._answers_file, "download bounds and distances"), kind="wb-card engines",
+        )
+        main = column(exact, engines, self.microscope.view(), self.handover, kind="wb-main")
+        begin_session(self, TITLE, [], self.tick)
+        return lay_out("workbench", "engines beside the exact answer", [toy, main], [], "oracle")
+
+    def _downloads(self, make, name: str) -> list:
+        files = Downloads(self.handover, {"CSV": partial(make, "csv")}, {form.upper(): partial(make, form) for form in FORMS})
+        return files.row("Download", name)
+
+
+def page() -> pn.Column:
+    """The page for one visitor."""
+    return page_or_sentence(lambda: OraclePage().view())
+
+
+def _exact_shown(toy: Toy) -> tuple[str, str]:
+    found = exact_of(toy)
+    return exact_shown(found), figure_shown(posterior_picture(found), "probability that two tokens have one topic")
+
+
+@lru_cache(maxsize=32)
+def _bars_shown(toy: Toy) -> str:
+    return bars_shown([answer_of(toy, engine) for engine in lda_engines()])
+
+
+def _posterior_file(toy: Toy, form: str, columns: int):
+    return file_of(posterior_picture(exact_of(toy)), form, columns)
+
+
+def _fields(first: Toy) -> dict[str, Field]:
+    """The fields of the form by their names in a link."""
+    return {
+        "toy": Menu("Toy", {name: name for name in TOYS} | {"My own": OWN}, next(iter(TOYS)), "What to begin with.", wide=True),
+        "n_topics": Number(LABELS["n_topics"], first.n_topics, f"From 1 to {MOST_TOPICS}."),
+        "alpha": Field(LABELS["alpha"], first.alpha, "The Dirichlet prior of each topic in a document: one number, or one for "
+                       "each topic, with commas. Where these differ, topics can be told apart."),
+        "beta": Field(LABELS["beta"], first.beta, "The Dirichlet prior of each word in a topic."),
+    }
