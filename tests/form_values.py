@@ -76,7 +76,7 @@ REST = {   # name: (what is chosen or typed, of a run's spec and training corpus
     "accents": ("strip", lambda spec, train: "cafe" in train.vocabulary, True, {}),
     "token_pattern": (r"\w+\d", lambda spec, train: train.vocabulary, ("x7",), {}),
     "top_words": ("2", lambda spec, train: (spec.split["top_words"], set(train.vocabulary)), (2, {"apples", "pears"}), {}),
-    "merge": ("2", lambda spec, train: (spec.split["merge"], train.n_documents), (2, 21), {}),
+    "merge": ("2", lambda spec, train: (spec.split["merge"], train.n_documents), (2, 20), {}),
     "repeat": ("3", lambda spec, train: (spec.split["repeat"], spec.split["fraction"]), (3, 0.1), {}),
     "singletons": (SINGLETONS_IN_WORDS["both-own"], lambda spec, train: spec.split["singletons"], "both-own", {"text": "body"}),
     "records.fields": ("b, a", lambda spec, train: train.fields, ("b", "a"), RECORDS),
