@@ -16,11 +16,13 @@ from workbench.measures.documents import documents_table, representative_documen
 from workbench.measures.effective_samples import effective_samples
 from workbench.measures.errors import perplexity_errors
 from workbench.measures.exact import exact
+from workbench.measures.frontier import at_equal_cost, frontier
 from workbench.measures.groups import group_differences, topics_by_group, topics_over_time, with_columns, words_by_group
 from workbench.measures.learning import Hyperparameter, Move, describe_moves, hyperparameters, learnt_by, moves
 from workbench.measures.lineage import Edge, lineage
 from workbench.measures.matching import match_topics, topic_distances, topic_flow
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
+from workbench.measures.overtaking import overtaking
 from workbench.measures.quantities import DERIVED, TOPIC_NUMBERS, bound_of, n_tokens, quantity, topic_counts
 from workbench.measures.saliency import saliency, salient_words
 from workbench.measures.search import find_documents
@@ -52,6 +54,7 @@ __all__ = [
     "Move",
     "Recommendation",
     "against_topics",
+    "at_equal_cost",
     "bound_of",
     "coherence",
     "correlation_differences",
@@ -66,6 +69,7 @@ __all__ = [
     "final",
     "find_documents",
     "finds_topics",
+    "frontier",
     "group_differences",
     "hyperparameters",
     "in_papers_order",
@@ -82,6 +86,7 @@ __all__ = [
     "n_tokens",
     "numbers_by_k",
     "one_run",
+    "overtaking",
     "paired_differences",
     "perplexity_errors",
     "quantity",

@@ -7,6 +7,7 @@ from workbench.views.comparison import final_perplexities, perplexity_curves, pe
 from workbench.views.differences import differences_view
 from workbench.views.every import VIEWS, draw_view, pictures
 from workbench.views.flow import topic_flow_view
+from workbench.views.frontier import frontier_view, jitter_view, overtaking_view
 from workbench.views.groups import by_group_view, group_differences_view
 from workbench.views.lineage import lineage_height, lineage_view
 from workbench.views.network import network_view
@@ -30,9 +31,10 @@ from workbench.views.topics import names_of_topics, topic_sizes_view, topic_word
 __all__ = [
     "VIEWS", "Picture", "SideBySide", "View", "against_setting", "against_topics", "bound_curves", "by_group_view",
     "choose_k_view", "coherence_view", "concentration_curves", "concentrations_of", "differences_view", "draw_view",
-    "final_perplexities",
-    "group_differences_view", "lineage_height", "lineage_view", "move_curve", "names_of_topics", "network_view",
-    "number_curves", "objective_curves", "objectives_of", "perplexity_curves", "perplexity_layout", "pictures",
+    "final_perplexities", "frontier_view",
+    "group_differences_view", "jitter_view", "lineage_height", "lineage_view", "move_curve", "names_of_topics", "network_view",
+    "number_curves", "objective_curves", "objectives_of", "overtaking_view", "perplexity_curves", "perplexity_layout",
+    "pictures",
     "stacked_view", "state_and_average", "topic_flow_view", "topic_list_view", "topic_map_view", "topic_number_curves",
     "topic_over_time_view", "topic_size_curves", "topic_sizes_view", "topic_words_view",
 ]

@@ -25,6 +25,7 @@ from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, d
 from workbench.views.correlations import correlation_controls, draw_correlations
 from workbench.views.differences import draw_differences
 from workbench.views.flow import draw_flows
+from workbench.views.frontier import draw_frontier, draw_overtaking
 from workbench.views.groups import against_controls, draw_by_group, draw_group_differences, group_controls
 from workbench.views.hidden_states import draw_paths, draw_state_probabilities, sequence_controls
 from workbench.views.lineage import draw_lineage
@@ -55,6 +56,8 @@ VIEWS = (
     View("against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics),
     View("choose-k", "Choosing the number of topics", ("model.n_topics",), draw_choose_k),
     View("settings", "Settings and results", SCORED, draw_settings),
+    View("frontier", "Cost and distance from long Gibbs chains", SCORED, draw_frontier),
+    View("overtaking", "Where hybrids overtake Gibbs sampling", SCORED, draw_overtaking, across=True),
     View("topic-numbers", "Number of topics", ("n_active_topics",), progress.draw_topic_numbers),
     View("hyperparameters", "Hyperparameters that are learnt", progress.CONCENTRATIONS, progress.draw_concentrations),
     View("alphas", "Prior of each topic", ("alpha topic",), progress.draw_alphas),
@@ -119,6 +122,8 @@ def pictures(
 ) -> list[Picture]:
     """The pictures that the runs have the variables for, drawn apart for each data: these share no axis of perplexities.
 
+    What is of all data together comes first.
+
     ``columns`` of a page that they are to fill; ``corpora``: tokens by their hash, for coherence, flows, maps and texts;
     ``scored``: of held-out tokens by the hash of a run's spec, for gains.
     """
@@ -126,10 +131,11 @@ def pictures(
     by_data = grouped(data_of(runs), runs)
     for data, own in by_data.items():
         shown = SideBySide(in_papers_order(own), columns, corpora or {}, scored or {})
-        found[data] = [picture for view in VIEWS for picture in view.pictures(shown)]
+        found[data] = [picture for view in VIEWS if not (view.across and len(by_data) > 1) for picture in view.pictures(shown)]
     if len(found) == 1:
         return found.popitem()[1]
-    return [
+    together = SideBySide(in_papers_order(runs), columns, corpora or {}, scored or {})
+    return [picture for view in VIEWS if view.across for picture in view.pictures(together)] + [
         replace(
             picture, name=f"{picture.name}-{short}", title=f"{picture.title}, {data}", caption=f"On {data}. {picture.caption}",
             runs=picture.runs or by_data[data],

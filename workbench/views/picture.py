@@ -81,6 +81,7 @@ class View(NamedTuple):
     draw: Callable[..., Iterable[Picture]]   # (view, side by side, options) → pictures; none where there is nothing to see
     on_page: bool = False    # does the Topics page offer it beside its cards?
     controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls   # beside it there: a slider, two menus at most
+    across: bool = False     # is it of all data together, which it sets side by side?
 
     def fits(self, run: xr.Dataset) -> bool:
         """Whether the run has what the view needs."""

@@ -1,0 +1,110 @@
+"""Costs, distances and jitters of settings against what is computed plainly from their runs."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from comparisons import made_up, tiny_comparison
+
+from workbench.measures import MeasureError, at_equal_cost, frontier
+from workbench.measures.frontier import efficient
+from workbench.runs.spec import RunSpec
+
+HYBRID = {"r": 2, "n_chains": 3}
+
+
+def run(engine, logs, seed=0, **about) -> xr.Dataset:
+    """A run with these logarithms of the perplexity, which no burn-in precedes."""
+    return made_up(engine, np.exp(logs), seed=seed, **({"burn_in": 0} | about))
+
+
+def chains(last=(5.0, 5.1, 5.2, 5.3), n=8, **about) -> list[xr.Dataset]:
+    """Long chains of Gibbs sampling that end at these."""
+    return [run("cgs", [7.0] * (n - 1) + [end], 100 + at, **about) for at, end in enumerate(last)]
+
+
+def of_split(seed: int) -> dict:
+    """What tells the split with a seed from the others."""
+    return {"train": f"t{seed}", "split": {"fraction": 0.1, "seed": seed, "per": "corpus"}}
+
+
+def settings() -> list[xr.Dataset]:
+    """Two seeds of a hybrid and of cgs, half as long as the chains."""
+    hybrids = [run("svb-cgs", [6, 5.9, 5.8, 5.6 + seed / 10], seed, options=HYBRID) for seed in (0, 1)]
+    return [*hybrids, *(run("cgs", [6.5, 6, 5.7, 5.5], seed, elapsed=[2, 4, 6, 8]) for seed in (0, 1))]
+
+
+def test_distances_are_those_of_the_mean_logarithm_at_the_end_of_long_chains():
+    table = frontier([*settings(), *chains()])
+    assert table["label"].values.tolist() == ["svb-cgs r=2 n_chains=3", "cgs"]
+    assert table["reference"].item() == pytest.approx(5.15) and table["n_reference"].item() == 4
+    error = np.std([5.0, 5.1, 5.2, 5.3], ddof=1) / 2
+    assert table["reference_se"].item() == pytest.approx(error) == table.attrs["reference_se"]
+    assert table["difference"].values == pytest.approx([0.5, 0.35])
+    assert table["distance_se"].values == pytest.approx([0.05, 0], abs=1e-12)
+    assert table["updates"].values.tolist() == [400, 400] and table["cpu_time"].values.tolist() == [8, 16]
+    assert table["n_runs"].values.tolist() == [2, 2]
+    assert (table["r"].values[0], table["n_chains"].values.tolist()[0], table["engine"].values.tolist()[1]) == (2, 3, "cgs")
+    assert np.isnan(table["r"].values[1])
+
+
+def test_a_setting_that_predicts_better_than_the_reference_is_as_far_as_one_that_predicts_worse():
+    table = frontier([run("svb-cgs", [6, 5.0])], chains())
+    assert (table["difference"].item(), table["distance"].item()) == (pytest.approx(-0.15), pytest.approx(0.15))
+    assert np.isnan(table["distance_se"].item())
+
+
+def test_the_numbers_are_those_of_whole_runs():
+    runs = tiny_comparison()
+    spec = RunSpec.from_json(str(runs["spec"].values[0]))
+    about = {name: getattr(spec, name) for name in ("train", "test", "corpus", "split", "model")}
+    own = [runs.isel(run=[at]) for at in range(runs.sizes["run"]) if runs["engine"].values[at] != "cgs"]
+    table = frontier(own, chains(**about))
+    for label in ("svb", "svb-cgs r=1"):
+        parts = [runs.isel(run=at) for at in range(runs.sizes["run"]) if runs["label"].values[at] == label]
+        ends = [np.log(part["test_perplexity"].values[-1]) for part in parts]
+        assert float(table["difference"].sel(label=label)) == pytest.approx(np.mean(ends) - 5.15)
+        late = [np.log(part["test_perplexity_state"].values[3:])[4:] for part in parts]   # burn-in 3, the last half of 9
+        assert float(table["jitter"].sel(label=label)) == pytest.approx(np.mean([np.std(one, ddof=1) for one in late]))
+        spent = np.mean([part["cpu_time"].values[-1] for part in parts])
+        assert float(table["cpu_time"].sel(label=label)) == pytest.approx(spent)
+
+
+def test_the_course_is_there_at_each_iteration_and_can_be_read_off_at_equal_cost():
+    table = frontier([*settings(), *chains()])
+    own = table.sel(label="cgs")
+    assert own["iteration"].values.tolist() == [1, 2, 3, 4]
+    assert own["cpu_time_at"].values.tolist() == [4, 8, 12, 16]
+    assert own["difference_at"].values == pytest.approx([1.35, 0.85, 0.55, 0.35])
+    assert at_equal_cost(table, 6, "cpu_time").values == pytest.approx([5.8 - 5.15, 1.1])
+    assert np.isnan(at_equal_cost(table, 12, "cpu_time").values).tolist() == [True, False]
+    assert at_equal_cost(table, 150).values == pytest.approx([0.8, 1.1])
+
+
+def test_runs_of_two_splits_are_each_set_against_the_chains_of_their_own():
+    own = [run("svb-cgs", [6, 5.25], **of_split(0)), run("svb-cgs", [6, 6.1], **of_split(1))]
+    table = frontier(own, [*chains(**of_split(0)), *chains((6.0, 6.0, 6.0, 6.0), **of_split(1))])
+    assert table["difference"].item() == pytest.approx(0.1) and table["n_runs"].item() == 2
+    assert table["reference"].values == pytest.approx([5.15, 6.0])
+    assert table.attrs["reference_se"] == pytest.approx(table["reference_se"].values[0] / 2)
+
+
+def test_settings_that_another_one_is_as_cheap_and_as_near_as_are_not_efficient():
+    cost, distance = [1, 2, 3, 2, 2, 4, np.nan, 1], [5, 3, 1, 3, 4, 2, 0, 6]
+    assert efficient(cost, distance).tolist() == [True, True, True, True, False, False, False, False]
+    table = frontier([*settings(), *chains()])
+    assert table["efficient_cpu_time"].values.tolist() == [True, True]
+    assert table["efficient_updates"].values.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(("runs", "sentence"), [
+    (lambda: [*settings(), *chains()[:3]], "at least 4 chains of cgs on the split of the runs, 2 times as long as these; "
+                                           "there are 3; run cgs longer, with 4 seeds"),
+    (lambda: [*settings(), *chains(n=7)], "there are 0"),
+    (lambda: [run("svb-cgs", [6, 5], **of_split(0)), *chains(**of_split(1))], "there are 0"),
+    (lambda: chains(), "there are 0"),
+    (lambda: [settings()[0].drop_vars("test_perplexity"), *chains()], "has no held-out tokens, so no distance"),
+    (lambda: [*settings(), *chains(model={"n_topics": 3, "alpha": 0.1, "beta": 0.1})], "differ in data or model"),
+])
+def test_what_cannot_be_set_against_long_chains_is_refused_with_a_sentence(runs, sentence):
+    with pytest.raises(MeasureError, match=sentence):
+        frontier(runs())

@@ -1,0 +1,90 @@
+"""Settings by cost and distance, and the maps of where hybrids overtake: what the HoloViews elements hold."""
+
+import numpy as np
+import pytest
+from measures.test_frontier import chains, run, settings
+from measures.test_overtaking import pair
+
+from workbench.measures import frontier, overtaking
+from workbench.report.drawing import draw
+from workbench.views import VIEWS, draw_view, frontier_view, jitter_view, overtaking_view, pictures
+from workbench.views.frontier import FAINT, frontier_picture, names_of_settings
+
+hv = pytest.importorskip("holoviews")
+
+
+def table():
+    return frontier([*settings(), run("svb", [7, 6, 6, 6], burn_in=0), *chains()])
+
+
+def parts(overlay, kind) -> list:
+    return [part for part in overlay if isinstance(part, kind)]
+
+
+def style(part) -> dict:
+    return part.opts.get("style", backend="matplotlib").kwargs
+
+
+def test_each_setting_has_its_cost_its_distance_and_its_error():
+    overlay = frontier_view(table(), "cpu_time")
+    marks = {part.label: part.array()[0].tolist() for part in parts(overlay, hv.Scatter)}
+    assert marks["cgs"] == pytest.approx([16, 0.35]) and marks["svb-cgs r=2 n_chains=3"] == pytest.approx([8, 0.5])
+    errors = [part.array()[0].tolist() for part in parts(overlay, hv.Segments)]
+    assert errors[0] == pytest.approx([8, 0.45, 8, 0.55])
+    assert len(errors) == 2  # one run has none
+    (band,) = parts(overlay, hv.HSpan)
+    assert band.data[1] == pytest.approx(table().attrs["reference_se"])
+
+
+def test_settings_on_the_front_are_joined_and_those_that_are_dominated_are_faint():
+    overlay = frontier_view(table(), "cpu_time")
+    (line,) = parts(overlay, hv.Curve)
+    assert line.array().ravel().tolist() == pytest.approx([8, 0.5, 16, 0.35])
+    assert {part.label: style(part)["alpha"] for part in parts(overlay, hv.Scatter)} == {
+        "svb-cgs r=2 n_chains=3": 1, "cgs": 1, "svb": FAINT}
+    assert {row[2].strip() for part in parts(overlay, hv.Labels) for row in part.data.values.tolist()} == {
+        "r=2, S=3", "cgs", "svb"}
+
+
+def test_a_hybrid_is_told_by_its_r_its_chains_and_its_split():
+    engines = [("svb-cgs", {"r": "inf"}), ("svb-cgs", {"r": 0, "n_chains": 5}), ("adaptive-cgs", {"split": "random"}),
+               ("cvb-cgs", {})]
+    found = frontier([run(engine, [6, 5], options=options) for engine, options in engines], chains())
+    assert names_of_settings(found) == ["svb-cgs, r=inf", "svb-cgs, r=0, S=5", "random, r=2", "cvb-cgs, r=1"]
+
+
+def test_jitter_stands_against_the_same_costs():
+    marks = {part.label: part.array()[0].tolist() for part in parts(jitter_view(table(), "updates"), hv.Scatter)}
+    own = table().sel(label="cgs")
+    assert marks["cgs"] == pytest.approx([float(own["updates"]), float(own["jitter"])])
+    assert np.isfinite(marks["cgs"][1])
+
+
+def test_the_view_is_there_where_there_are_long_chains_and_its_table_has_every_setting():
+    runs = [*settings(), *chains()]
+    (picture,) = draw_view("frontier", runs)
+    assert len(picture.panels) == 4 and {row[0] for row in picture.rows} == {"cgs", "svb-cgs r=2 n_chains=3"}
+    assert "over 4 chains" in picture.caption and "frontier" in [one.name for one in pictures(runs)]
+    assert draw_view("frontier", settings()) == []
+
+
+def test_two_models_have_a_picture_each():
+    more = {"n_topics": 4, "alpha": 0.1, "beta": 0.1}
+    runs = [*settings(), *chains(), run("svb-cgs", [6, 5.5], model=more), *chains(model=more)]
+    assert len(found := draw_view("frontier", runs)) == 2 and len({one.name for one in found}) == 2
+
+
+def test_a_map_has_a_cell_for_each_number_of_topics_and_regime():
+    runs = [*pair(repeat=5), *pair(k=4), *pair()]
+    overlay = overtaking_view(overtaking(runs), "svb-cgs r=1")
+    texts = parts(overlay, hv.Labels)[0].data.values.tolist()
+    assert [(x, y) for x, y, _ in texts] == [(0, 0), (1, 0), (0, -1)] and {text for *_, text in texts} == {"2"}
+    assert parts(overlay, hv.QuadMesh)[0].dimension_values(2, flat=False)[0].tolist()[0] == pytest.approx(1)  # log2
+    (picture,) = (one for one in pictures(runs) if one.name.startswith("overtaking"))
+    assert len(picture.rows) == 3 and draw_view("overtaking", pair()) == []
+
+
+def test_the_pictures_are_drawn_without_a_warning():
+    (view,) = (view for view in VIEWS if view.name == "frontier")
+    picture = frontier_picture(table(), view)
+    assert draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].count(b"<svg") == 1

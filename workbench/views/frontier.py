@@ -1,0 +1,181 @@
+"""What settings cost, how far from long Gibbs chains they end, and where hybrids overtake Gibbs sampling per second."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+import numpy as np
+import xarray as xr
+
+from workbench.measures import MeasureError, frontier, overtaking
+from workbench.measures.frontier import COSTS
+from workbench.measures.selection import counterparts, grouped
+from workbench.views.curves import dimension
+from workbench.views.elements import ROW, axis, element, panel, text_labels
+from workbench.views.picture import MOST_PANELS, Picture, SideBySide, View, file_names
+from workbench.views.style import GREY, INK, RC, Look, looks
+
+COLUMNS = (
+    "label", "engine", "r", "n_chains", "split", "average", *COSTS, "difference", "distance", "distance_se", "jitter",
+    "jitter_se", *(f"efficient_{cost}" for cost in COSTS), "n_runs",
+)
+CELLS = (
+    "setting", "data", "repeat", "merge", "n_topics", "speedup", "speedup_se", "advantage", "advantage_se", "n_pairs"
+)
+FAINT = 0.3
+"""Opacity of a setting that another one dominates."""
+FAR = 6
+"""Ratio of the largest cost to the smallest from which on their axis is logarithmic."""
+SHAPE = {"aspect": 1.25, "fig_inches": 3.4}
+TIMES = 4.0
+"""Times as fast, or as slow, that the colours of a map reach."""
+
+
+def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
+    """The distance of each setting of `workbench.measures.frontier` from the reference, against what it costs.
+
+    ``clock`` is "updates" or "cpu_time". An overlay: an `HSpan` as high as the standard error of the reference, a `Curve`
+    through the settings that no other one dominates, and for each a `Scatter` over a `Segments` of one standard error between
+    seeds to either side, faint where another setting is as cheap and as near; each with its name beside it.
+    """
+    y = axis("distance", "distance from the reference", "nats")
+    own = _known(table, "distance", clock)
+    bright = own[f"efficient_{clock}"].values
+    line = own.isel(label=np.flatnonzero(bright)).sortby(clock)
+    drawn = [element("HSpan", 0.0, table.attrs["reference_se"], facecolor=GREY, alpha=0.25, linewidth=0)]
+    if line.sizes["label"] > 1:
+        drawn.append(element("Curve", (line[clock].values, line["distance"].values), dimension(clock), y, color=INK,
+                             linewidth=0.8, linestyle=":"))
+    return _marks(drawn, own, clock, "distance", y, bright, style)
+
+
+def jitter_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
+    """The jitter of the state of each setting, see `workbench.measures.frontier`, against what it costs: as `frontier_view`."""
+    own, y = _known(table, "jitter", clock), axis("jitter", "jitter of the state", "nats")
+    return _marks([], own, clock, "jitter", y, own[f"efficient_{clock}"].values, style)
+
+
+def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
+    """How many times as fast as cgs one setting of `workbench.measures.overtaking` is: data (rows) by number of topics.
+
+    A `QuadMesh` of the binary logarithms of the speedup with the speedup as `Labels` in each cell; blank without a pair.
+    """
+    own = cells.sel(setting=setting)
+    speedup = own["speedup"].transpose("data", "n_topics").values
+    places, ks = own["data"].values.tolist(), own["n_topics"].values.tolist()
+    reach = np.log2(TIMES)
+    mesh = element(
+        "QuadMesh", (np.arange(len(ks)), -np.arange(len(places)), np.clip(np.log2(speedup), -reach, reach)),
+        [axis("n_topics", "number of topics K"), axis("data", " ")], vdims=axis("speedup", "times as fast as cgs"),
+        cmap="RdBu_r", clim=(-reach, reach),
+    )
+    texts = [(column, -row, f"{value:.2g}") for (row, column), value in np.ndenumerate(speedup) if np.isfinite(value)]
+    return panel(
+        [mesh, text_labels(texts, "times", size=7)], title=title, aspect="auto", show_grid=False,
+        fig_inches=(3.4, 0.9 + max(2 * ROW * len(places), 0.8)), xticks=list(enumerate(map(str, ks))),
+        yticks=[(-at, place) for at, place in enumerate(places)], fig_rcparams=RC | {"ytick.labelsize": 6.5},
+    )
+
+
+def names_of_settings(table: xr.Dataset) -> list[str]:
+    """A short name of each setting of a table: what tells it apart, as "r=2, S=5"; the engine where it has no r."""
+    hybrids = set(table["engine"].values[~np.isnan(table["r"].values)])
+    names = []
+    for label in table["label"].values:
+        one = table.sel(label=label)
+        r, n_chains, split, engine = (one[name].item() for name in ("r", "n_chains", "split", "engine"))
+        if np.isnan(r):
+            names.append(str(engine))
+            continue
+        parts = [*([str(engine)] if len(hybrids) > 1 and not split else []), *([str(split)] if split else []), f"r={r:g}"]
+        names.append(", ".join(parts + ([f"S={n_chains:g}"] if n_chains > 1 else [])))
+    return names
+
+
+def frontier_picture(
+    table: xr.Dataset, view: View, name: str = "", runs: Iterable[xr.Dataset] = (), clocks: Iterable[str] = COSTS,
+) -> Picture:
+    """A panel of distances and one of jitters for each clock, with the table."""
+    style, clocks = looks(table["label"].values.tolist()), list(clocks)
+    panels = [draw(table, clock, style) for draw in (frontier_view, jitter_view) for clock in clocks]
+    rows = table[[one for one in COLUMNS if one != "label"]].to_dataframe().reset_index()[list(COLUMNS)]
+    n_chains, error = int(table["n_reference"].min()), table.attrs["reference_se"]
+    caption = (
+        "How far the logarithm of the held-out perplexity is from that of long Gibbs chains on the same split, nats per "
+        f"token, and what it cost: means over runs with one standard error between them to either side. The grey band is the "
+        f"standard error of the reference ({error:.2g}, over {n_chains} chains). The dotted line joins the settings that no "
+        "other one dominates; a faint one is not both cheaper and nearer than all others. Jitter is the standard deviation of "
+        "the log perplexity of the state over the last half of the iterations after burn-in. S is the number of chains; of an "
+        "adaptive split r stands for the hybrid with as many updates."
+    )
+    return Picture(name or view.name, view.title, caption, panels, list(COLUMNS), rows.to_numpy(object).tolist(), legend=False,
+                   height=2.7, runs=list(runs))
+
+
+def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
+    """A map for each setting, with the table of all cells."""
+    settings = cells["setting"].values.tolist()
+    flat = cells.to_dataframe().reset_index()
+    rows = flat[flat["n_pairs"] > 0][list(CELLS)].to_numpy(object).tolist()
+    hidden = len(settings) - MOST_PANELS
+    caption = (
+        "CPU seconds of cgs divided by those of each setting, until the held-out perplexity is as low as both come: above 1 "
+        f"(red) the setting has overtaken; full colour: {TIMES:g} times. Geometric means over pairs of runs on the same split "
+        "with the same seed; errors, and differences at equal CPU seconds, are in the table."
+        f"{f' {hidden} further settings are in the table only.' if hidden > 0 else ''}"
+    )
+    panels = [overtaking_view(cells, setting, setting) for setting in settings[:MOST_PANELS]]
+    return Picture(view.name, view.title, caption, panels, list(CELLS), rows, legend=False,
+                   height=0.9 + max(2 * ROW * cells.sizes["data"], 0.8))
+
+
+def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """A picture for each model, data and share held out that have long chains of cgs and something to set against them."""
+    having = [run for run in shown.runs if view.fits(run)]
+    found = []
+    for runs in grouped([repr(one) for one in counterparts(having)] if having else [], having).values():
+        with suppress(MeasureError):
+            found.append((frontier(runs), runs))
+    names = [view.name] if len(found) == 1 else [f"{view.name}-{short}" for short in file_names(map(_place, found))]
+    for (table, runs), name in zip(found, names, strict=True):
+        yield frontier_picture(table, view, name, runs)
+
+
+def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """The maps, where runs differ in data or number of topics."""
+    with suppress(MeasureError):
+        cells = overtaking(shown.runs)
+        if cells.sizes["data"] * cells.sizes["n_topics"] > 1:
+            yield overtaking_picture(cells, view)
+
+
+def _place(found: tuple[xr.Dataset, list[xr.Dataset]]) -> str:
+    (_, model), *_ = counterparts(found[1])
+    return " ".join(f"{name}={value}" for name, value in model.items())
+
+
+def _known(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
+    """The settings that have both numbers."""
+    return table.isel(label=np.flatnonzero(np.isfinite(table[measure].values) & np.isfinite(table[clock].values)))
+
+
+def _marks(drawn: list, own: xr.Dataset, clock: str, measure: str, y, bright: np.ndarray, style: dict[str, Look] | None):
+    """The elements, and over them a mark with its error and its name for each setting."""
+    if not own.sizes["label"]:
+        return panel([])
+    style, x = style or looks(own["label"].values.tolist()), dimension(clock)
+    cost, value, error = (own[name].values for name in (clock, measure, f"{measure}_se"))
+    for at, label in enumerate(own["label"].values):
+        look, alpha = style[label], 1.0 if bright[at] else FAINT
+        if np.isfinite(error[at]):
+            ends = [(cost[at], value[at] - error[at], cost[at], value[at] + error[at])]
+            drawn.append(element("Segments", ends, [x, y, "same cost", "high"], color=look.colour, linewidth=1.2, alpha=alpha,
+                                 show_grid=True))
+        drawn.append(element("Scatter", [(cost[at], value[at])], x, y, label=label, color=look.colour, marker=look.marker, s=26,
+                             linewidth=0, alpha=alpha, show_grid=True))
+    for faint in (False, True):
+        texts = [(cost[at], value[at], f"  {name}") for at, name in enumerate(names_of_settings(own)) if bright[at] != faint]
+        if texts:
+            kind, colour = ("faint name", GREY) if faint else ("name", INK)
+            drawn.append(text_labels(texts, kind, size=6, align="left", color=colour))
+    far = cost.min() > 0 and cost.max() >= FAR * cost.min()
+    return panel(drawn, logx=bool(far), padding=(0.18, 0.1), xlabel=x.pprint_label, ylabel=y.pprint_label, **SHAPE)
