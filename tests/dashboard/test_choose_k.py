@@ -39,7 +39,7 @@ def corpus(monkeypatch):
     small = simulated()
     monkeypatch.setattr("workbench.dashboard.compare.starting.data_of", lambda *given: small)
     monkeypatch.setattr("workbench.dashboard.choose_k.sweeping.data_of", lambda *given: small)
-    monkeypatch.setattr("workbench.dashboard.choose_k.sweeping._names_of", lambda name: {small.name})
+    monkeypatch.setattr("workbench.dashboard.choose_k.sweeping.names_of", lambda name: {small.name})
     return small
 
 

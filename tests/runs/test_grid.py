@@ -27,7 +27,7 @@ def test_settings_of_the_split_are_keys_too():
     assert cells[-1].spec.split == {"fraction": 0.1, "seed": 1, "per": "corpus", "top_words": 10, "singletons": "train"}
     cells = lay_out(simulated(), {"merge": [1, 3], "repeat": [1, 2]}, "cgs", n_topics=2)
     assert [(cell.train.n_documents, cell.train.n_tokens + cell.test.n_tokens) for cell in cells] == [
-        (12, 240), (12, 480), (4, 240), (4, 480)
+        (12, 180), (12, 360), (4, 180), (4, 360)
     ]
     assert len({cell.spec.hash for cell in cells}) == 4
 

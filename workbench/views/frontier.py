@@ -7,8 +7,9 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures import MeasureError, frontier, overtaking
-from workbench.measures.frontier import COSTS
-from workbench.measures.selection import counterparts, grouped
+from workbench.measures.frontier import COSTS, is_plain_gibbs
+from workbench.measures.selection import counterparts, grouped, spec_of
+from workbench.runs.spec import RunSpec
 from workbench.views.curves import dimension
 from workbench.views.elements import ROW, axis, element, panel, text_labels
 from workbench.views.picture import MOST_PANELS, Picture, SideBySide, View, file_names
@@ -23,9 +24,8 @@ CELLS = (
 )
 FAINT = 0.3
 """Opacity of a setting that another one dominates."""
-FAR = 6
-"""Ratio of the largest cost to the smallest from which on their axis is logarithmic."""
-SHAPE = {"aspect": 1.25, "fig_inches": 3.4}
+FAR = 4
+"""Ratio of the largest number to the smallest from which on their axis is logarithmic."""
 TIMES = 4.0
 """Times as fast, or as slow, that the colours of a map reach."""
 
@@ -35,13 +35,15 @@ def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Lo
 
     ``clock`` is "updates" or "cpu_time". An overlay: an `HSpan` as high as the standard error of the reference, a `Curve`
     through the settings that no other one dominates, and for each a `Scatter` over a `Segments` of one standard error between
-    seeds to either side, faint where another setting is as cheap and as near; each with its name beside it.
+    seeds to either side, faint where another setting is as cheap and as near; each with its name beside it. Where the numbers
+    lie far apart, their axis is logarithmic; bars and band then begin at half the smallest distance at the lowest.
     """
     y = axis("distance", "distance from the reference", "nats")
     own = _known(table, "distance", clock)
     bright = own[f"efficient_{clock}"].values
     line = own.isel(label=np.flatnonzero(bright)).sortby(clock)
-    drawn = [element("HSpan", 0.0, table.attrs["reference_se"], facecolor=GREY, alpha=0.25, linewidth=0)]
+    floor, error = max(0.0, _floor(own["distance"].values)), table.attrs["reference_se"]
+    drawn = [element("HSpan", floor, error, facecolor=GREY, alpha=0.25, linewidth=0)] if error > floor else []
     if line.sizes["label"] > 1:
         drawn.append(element("Curve", (line[clock].values, line["distance"].values), dimension(clock), y, color=INK,
                              linewidth=0.8, linestyle=":"))
@@ -86,7 +88,7 @@ def names_of_settings(table: xr.Dataset) -> list[str]:
         if np.isnan(r):
             names.append(str(engine))
             continue
-        parts = [*([str(engine)] if len(hybrids) > 1 and not split else []), *([str(split)] if split else []), f"r={r:g}"]
+        parts = [*([str(engine)] if len(hybrids) > 1 and not split else []), *([str(split)] if split else []), "r=∞" if r == np.inf else f"r={r:g}"]
         names.append(", ".join(parts + ([f"S={n_chains:g}"] if n_chains > 1 else [])))
     return names
 
@@ -108,7 +110,7 @@ def frontier_picture(
         "adaptive split r stands for the hybrid with as many updates."
     )
     return Picture(name or view.name, view.title, caption, panels, list(COLUMNS), rows.to_numpy(object).tolist(), legend=False,
-                   height=2.7, runs=list(runs))
+                   height=2.6, runs=list(runs))
 
 
 def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
@@ -129,7 +131,7 @@ def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
 
 
 def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """A picture for each model, data and share held out that have long chains of cgs and something to set against them."""
+    """A picture by each cost, of each model, data and share held out that has long chains of cgs and others beside them."""
     having = [run for run in shown.runs if view.fits(run)]
     found = []
     for runs in grouped([repr(one) for one in counterparts(having)] if having else [], having).values():
@@ -137,15 +139,21 @@ def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
             found.append((frontier(runs), runs))
     names = [view.name] if len(found) == 1 else [f"{view.name}-{short}" for short in file_names(map(_place, found))]
     for (table, runs), name in zip(found, names, strict=True):
-        yield frontier_picture(table, view, name, runs)
+        for cost in COSTS:
+            yield frontier_picture(table, view, f"{name}-by-{cost.replace('_', '-')}", runs, [cost])
 
 
 def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """The maps, where runs differ in data or number of topics."""
+    """The maps of hybrids, where runs differ in data or number of topics."""
     with suppress(MeasureError):
-        cells = overtaking(shown.runs)
+        cells = overtaking([run for run in shown.runs if is_hybrid(spec_of(run)) or is_plain_gibbs(spec_of(run))])
         if cells.sizes["data"] * cells.sizes["n_topics"] > 1:
             yield overtaking_picture(cells, view)
+
+
+def is_hybrid(spec: RunSpec) -> bool:
+    """Does the engine of the run sample some pairs and average the others, by an r?"""
+    return hasattr(spec.parts()[2], "r")
 
 
 def _place(found: tuple[xr.Dataset, list[xr.Dataset]]) -> str:
@@ -167,7 +175,7 @@ def _marks(drawn: list, own: xr.Dataset, clock: str, measure: str, y, bright: np
     for at, label in enumerate(own["label"].values):
         look, alpha = style[label], 1.0 if bright[at] else FAINT
         if np.isfinite(error[at]):
-            ends = [(cost[at], value[at] - error[at], cost[at], value[at] + error[at])]
+            ends = [(cost[at], max(value[at] - error[at], _floor(value)), cost[at], value[at] + error[at])]
             drawn.append(element("Segments", ends, [x, y, "same cost", "high"], color=look.colour, linewidth=1.2, alpha=alpha,
                                  show_grid=True))
         drawn.append(element("Scatter", [(cost[at], value[at])], x, y, label=label, color=look.colour, marker=look.marker, s=26,
@@ -177,5 +185,26 @@ def _marks(drawn: list, own: xr.Dataset, clock: str, measure: str, y, bright: np
         if texts:
             kind, colour = ("faint name", GREY) if faint else ("name", INK)
             drawn.append(text_labels(texts, kind, size=6, align="left", color=colour))
-    far = cost.min() > 0 and cost.max() >= FAR * cost.min()
-    return panel(drawn, logx=bool(far), padding=(0.18, 0.1), xlabel=x.pprint_label, ylabel=y.pprint_label, **SHAPE)
+    return panel(drawn, logx=_is_far(cost), logy=_is_far(value), padding=(0.2, 0.1), xlabel=x.pprint_label,
+                 ylabel=y.pprint_label, hooks=[_plain_ticks])
+
+
+def _is_far(values: np.ndarray) -> bool:
+    return bool(values.size and values.min() > 0 and values.max() >= FAR * values.min())
+
+
+def _floor(values: np.ndarray) -> float:
+    """Where bars and band begin at the lowest: nowhere, but on a logarithmic axis, which has no zero."""
+    return float(values.min() / 2) if _is_far(values) else -np.inf
+
+
+def _plain_ticks(plot, drawn) -> None:
+    """Numbers in the place of powers on logarithmic axes."""
+    from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
+
+    axes = plot.handles["axis"]
+    for one, scale in ((axes.xaxis, axes.get_xscale()), (axes.yaxis, axes.get_yscale())):
+        if scale == "log":
+            one.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            one.set_minor_locator(NullLocator())
+            one.set_major_formatter(ScalarFormatter())

@@ -108,7 +108,7 @@ def runs_of(readings: Iterable[Reading], values: dict) -> list[Reading]:
     runs with one name of the corpus have different tokens, those with the tokens of the newest.
     """
     ks, seeds = sorted(listed(values["n_topics"])), range(values["seed"], values["seed"] + values["seeds"])
-    fits = partial(_fits, values=values, names=_names_of(values["corpus"]))
+    fits = partial(_fits, values=values, names=names_of(values["corpus"]))
     alike = [one for one in readings if one.spec is not None and fits(one.spec)]
     alike = [one for one in alike if (one.spec.train, one.spec.test) == (alike[0].spec.train, alike[0].spec.test)]
     found: dict[tuple[int, int], Reading] = {}
@@ -167,7 +167,7 @@ def _fits(spec: RunSpec, values: dict, names: set[str]) -> bool:
         "fraction": values["holdout"], "seed": 0, "per": values["holdout_per"]})
 
 
-def _names_of(corpus: str) -> set[str]:
+def names_of(corpus: str) -> set[str]:
     """What a corpus of the menu, or read from this path, may be called."""
     if named_set(corpus):
         return {corpus}

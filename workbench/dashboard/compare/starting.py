@@ -105,8 +105,15 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     SpecError, ModelError, OptionError, CorpusError, StoreError, PolicyError
     """
     policy().check_change()
-    store, jobs, corpus = Path(store), values["jobs"], data_of(values["corpus"], values["read"], values["engines"][0])
-    cells = shared([cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)])
+    store, corpus = Path(store), data_of(values["corpus"], values["read"], values["engines"][0])
+    return start_cells(store, [cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)],
+                       values["jobs"])
+
+
+def start_cells(store: Path, cells: list[Planned], jobs: int) -> tuple[list[Run], list[Run], str, str]:
+    """Creates and starts runs that are laid out, in order, so many at a time; see `start_runs`."""
+    policy().check_change()
+    cells = shared(cells)
     coming = unfinished(store, cells)
     with STARTING:
         check_memory(store, coming, jobs)
