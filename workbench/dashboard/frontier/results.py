@@ -87,7 +87,7 @@ def overtaking_of(asked: Asked) -> Shown:
     picture = overtaking_picture(cells, _view("overtaking"))
     best = cells["speedup"].max("setting").values
     n_won, n = int((best > 1).sum()), int(np.isfinite(best).sum())
-    said = (f"In {n_won} of {n} {'cell' if n == 1 else 'cells'} a hybrid is as good as cgs sooner. Other numbers of topics, of "
+    said = (f"In {n_won} of {n} {'cell' if n == 1 else 'cells'} of the map a hybrid is as good as cgs sooner. Other numbers of topics, of "
             "repeated counts and of joined documents, started from the form, fill the map.")
     return Shown(_paragraph(said), _figure(picture), "", picture)
 
@@ -129,7 +129,8 @@ def _advice(table: xr.Dataset, clock: str, n_short: int) -> str:
     names = [name for name, on in zip(names_of_settings(own), own[f"efficient_{clock}"].values, strict=True) if on]
     n, error = int(table["n_reference"].min()), table.attrs["reference_se"]
     within = int((table["distance"] <= error).sum())
-    said = f"The reference: {n} chains of cgs, log perplexity {float(table['reference'].mean()):.4f} ± {error:.4f} nats per token."
+    at = float(table["reference"].mean())
+    said = f"The reference: {n} chains of cgs, log perplexity {at:.4f} ± {error:.4f} nats per token."
     said += f" {within} of {table.sizes['label']} settings are within this error." if within else ""
     said += f" {n_short} of its chains have not ended, so distances may change." if n_short else ""
     front = f"No other setting is as cheap and as near as: {'; '.join(names)}."

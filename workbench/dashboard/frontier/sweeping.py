@@ -119,6 +119,13 @@ def found_in(readings: Iterable[Reading], values: dict) -> Found:
     return Found([settings[place] for place in ordered], sorted(chains, key=lambda one: one.state != FINISHED))
 
 
+def of_corpus(readings: Iterable[Reading], values: dict) -> list[Reading]:
+    """The runs of the store on the same corpus, however it was changed first, that are of the settings of the form."""
+    called, wanted = names_of(values["corpus"]), labels(values)
+    return [one for one in readings if one.spec is not None and one.spec.corpus in called and one.spec.label() in wanted
+            and one.spec.test is not None]
+
+
 def progress_of(found: Found, values: dict) -> Progress:
     """How far the runs of the form are; the time left is that of the paces of those of their label that have one."""
     there = {_place(one): one for one in (*found.settings, *found.reference[:CHAINS])}

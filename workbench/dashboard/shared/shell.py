@@ -26,7 +26,9 @@ STYLE = Path(__file__).parent / "style"
 SCRIPTS = Path(__file__).parent / "scripts"
 TICK = 1000
 """Milliseconds between two ticks of a session."""
-PAGES = {"compare": "Compare", "choose-k": "Choose K", "topics": "Topics", "oracle": "Oracle"}
+PAGES = {
+    "compare": "Compare", "choose-k": "Choose K", "frontier": "Frontier", "topics": "Topics", "oracle": "Oracle",
+}
 """Address → name of the pages, in the order of the head."""
 LOOK = "· read-only"
 """Added to the head of a page on which nothing can be changed."""
