@@ -88,7 +88,7 @@ def test_runs_of_two_splits_are_each_set_against_the_chains_of_their_own():
     assert table.attrs["reference_se"] == pytest.approx(table["reference_se"].values[0] / 2)
 
 
-def test_settings_that_another_one_is_as_cheap_and_as_near_as_are_not_efficient():
+def test_a_setting_is_not_efficient_where_another_one_is_as_cheap_and_as_near():
     cost, distance = [1, 2, 3, 2, 2, 4, np.nan, 1], [5, 3, 1, 3, 4, 2, 0, 6]
     assert efficient(cost, distance).tolist() == [True, True, True, True, False, False, False, False]
     table = frontier([*settings(), *chains()])

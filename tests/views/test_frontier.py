@@ -8,7 +8,7 @@ from measures.test_overtaking import pair
 from workbench.measures import frontier, overtaking
 from workbench.report.drawing import draw
 from workbench.views import VIEWS, draw_view, frontier_view, jitter_view, overtaking_view, pictures
-from workbench.views.frontier import FAINT, frontier_picture, names_of_settings
+from workbench.views.frontier import FAINT, frontier_picture, names_of_settings, sides_of_names
 
 hv = pytest.importorskip("holoviews")
 
@@ -50,7 +50,28 @@ def test_a_hybrid_is_told_by_its_r_its_chains_and_its_split():
     engines = [("svb-cgs", {"r": "inf"}), ("svb-cgs", {"r": 0, "n_chains": 5}), ("adaptive-cgs", {"split": "random"}),
                ("cvb-cgs", {})]
     found = frontier([run(engine, [6, 5], options=options) for engine, options in engines], chains())
-    assert names_of_settings(found) == ["svb-cgs, r=inf", "svb-cgs, r=0, S=5", "random, r=2", "cvb-cgs, r=1"]
+    assert names_of_settings(found) == ["svb-cgs, r=∞", "svb-cgs, r=0, S=5", "random, r=2", "cvb-cgs, r=1"]
+
+
+def test_names_do_not_stand_on_each_other_and_those_on_the_front_come_first():
+    x, y, names = np.array([0.1, 0.1, 0.1, 0.8]), np.array([0.5, 0.5, 0.51, 0.5]), ["r=1", "r=2", "r=5", "cgs"]
+    assert sides_of_names(x, y, names, np.array([False, True, False, False])) == [-1, 1, 0, 1]
+
+
+def test_numbers_far_apart_have_a_logarithmic_axis_and_bars_end_above_its_floor():
+    own = table()
+    own["distance"] = ("label", [0.4, 0.04, 0.3])
+    own["distance_se"] = ("label", [0.1, 0.05, np.nan])
+    overlay = frontier_view(own)
+    assert overlay.opts.get("plot", backend="matplotlib").kwargs["logy"]
+    lows = [part.array()[0].tolist()[1] for part in parts(overlay, hv.Segments)]
+    assert lows == pytest.approx([0.3, 0.02])
+    (band,) = parts(overlay, hv.HSpan)
+    assert band.data[0] == pytest.approx(0.02)   # half the smallest distance, which is less than half the error
+    own.attrs["reference_se"] = 0.01
+    assert parts(frontier_view(own), hv.HSpan)[0].data == pytest.approx((0.005, 0.01))
+    own.attrs["reference_se"] = 0.0001
+    assert not parts(frontier_view(own), hv.HSpan)  # it would be far below all distances
 
 
 def test_jitter_stands_against_the_same_costs():
@@ -62,16 +83,17 @@ def test_jitter_stands_against_the_same_costs():
 
 def test_the_view_is_there_where_there_are_long_chains_and_its_table_has_every_setting():
     runs = [*settings(), *chains()]
-    (picture,) = draw_view("frontier", runs)
-    assert len(picture.panels) == 4 and {row[0] for row in picture.rows} == {"cgs", "svb-cgs r=2 n_chains=3"}
-    assert "over 4 chains" in picture.caption and "frontier" in [one.name for one in pictures(runs)]
+    picture, other = draw_view("frontier", runs)
+    assert [picture.name, other.name] == ["frontier-by-updates", "frontier-by-cpu-time"]
+    assert len(picture.panels) == 2 and {row[0] for row in picture.rows} == {"cgs", "svb-cgs r=2 n_chains=3"}
+    assert "over 4 chains" in picture.caption and "frontier-by-updates" in [one.name for one in pictures(runs)]
     assert draw_view("frontier", settings()) == []
 
 
 def test_two_models_have_a_picture_each():
     more = {"n_topics": 4, "alpha": 0.1, "beta": 0.1}
     runs = [*settings(), *chains(), run("svb-cgs", [6, 5.5], model=more), *chains(model=more)]
-    assert len(found := draw_view("frontier", runs)) == 2 and len({one.name for one in found}) == 2
+    assert len(found := draw_view("frontier", runs)) == 4 and len({one.name for one in found}) == 4
 
 
 def test_a_map_has_a_cell_for_each_number_of_topics_and_regime():

@@ -22,10 +22,16 @@ COLUMNS = (
 CELLS = (
     "setting", "data", "repeat", "merge", "n_topics", "speedup", "speedup_se", "advantage", "advantage_se", "n_pairs"
 )
+WIDE, HIGH = 0.024, 0.045
+"""Shares of a panel that a letter and a line of the names take."""
 FAINT = 0.3
 """Opacity of a setting that another one dominates."""
 FAR = 4
 """Ratio of the largest number to the smallest from which on their axis is logarithmic."""
+DEEP = 40
+"""Times smaller than the smallest distance that an axis reaches, at most."""
+ON_PALE, ON_DARK, DARK = "#1a1a1a", "#fefefe", 1.4
+"""Colours of numbers in cells, which are as pale or dark in every theme, and from which binary logarithm on a cell is dark."""
 TIMES = 4.0
 """Times as fast, or as slow, that the colours of a map reach."""
 
@@ -36,24 +42,27 @@ def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Lo
     ``clock`` is "updates" or "cpu_time". An overlay: an `HSpan` as high as the standard error of the reference, a `Curve`
     through the settings that no other one dominates, and for each a `Scatter` over a `Segments` of one standard error between
     seeds to either side, faint where another setting is as cheap and as near; each with its name beside it. Where the numbers
-    lie far apart, their axis is logarithmic; bars and band then begin at half the smallest distance at the lowest.
+    lie far apart, their axis is logarithmic and reaches down to half the error of the reference, or to a `DEEP` part of the
+    smallest distance.
     """
     y = axis("distance", "distance from the reference", "nats")
     own = _known(table, "distance", clock)
     bright = own[f"efficient_{clock}"].values
     line = own.isel(label=np.flatnonzero(bright)).sortby(clock)
-    floor, error = max(0.0, _floor(own["distance"].values)), table.attrs["reference_se"]
-    drawn = [element("HSpan", floor, error, facecolor=GREY, alpha=0.25, linewidth=0)] if error > floor else []
+    error = table.attrs["reference_se"]
+    floor, drawn = _floor(own["distance"].values, error), []
+    if error > floor:
+        drawn = [element("HSpan", max(0.0, floor), error, facecolor=GREY, alpha=0.25, linewidth=0, show_grid=True)]
     if line.sizes["label"] > 1:
         drawn.append(element("Curve", (line[clock].values, line["distance"].values), dimension(clock), y, color=INK,
-                             linewidth=0.8, linestyle=":"))
-    return _marks(drawn, own, clock, "distance", y, bright, style)
+                             linewidth=0.8, linestyle=":", show_grid=True))
+    return _marks(drawn, own, clock, "distance", y, bright, style, floor)
 
 
 def jitter_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
     """The jitter of the state of each setting, see `workbench.measures.frontier`, against what it costs: as `frontier_view`."""
     own, y = _known(table, "jitter", clock), axis("jitter", "jitter of the state", "nats")
-    return _marks([], own, clock, "jitter", y, own[f"efficient_{clock}"].values, style)
+    return _marks([], own, clock, "jitter", y, own[f"efficient_{clock}"].values, style, _floor(own["jitter"].values))
 
 
 def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
@@ -70,9 +79,12 @@ def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
         [axis("n_topics", "number of topics K"), axis("data", " ")], vdims=axis("speedup", "times as fast as cgs"),
         cmap="RdBu_r", clim=(-reach, reach),
     )
-    texts = [(column, -row, f"{value:.2g}") for (row, column), value in np.ndenumerate(speedup) if np.isfinite(value)]
+    texts: dict[str, list] = {}
+    for (row, column), value in np.ndenumerate(speedup):
+        if np.isfinite(value):
+            texts.setdefault(ON_DARK if abs(np.log2(value)) > DARK else ON_PALE, []).append((column, -row, f"{value:.2g}"))
     return panel(
-        [mesh, text_labels(texts, "times", size=7)], title=title, aspect="auto", show_grid=False,
+        [mesh, *(text_labels(own, f"times {colour}", size=7, color=colour) for colour, own in texts.items())], title=title, aspect="auto", show_grid=False,
         fig_inches=(3.4, 0.9 + max(2 * ROW * len(places), 0.8)), xticks=list(enumerate(map(str, ks))),
         yticks=[(-at, place) for at, place in enumerate(places)], fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
@@ -80,7 +92,7 @@ def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
 
 def names_of_settings(table: xr.Dataset) -> list[str]:
     """A short name of each setting of a table: what tells it apart, as "r=2, S=5"; the engine where it has no r."""
-    hybrids = set(table["engine"].values[~np.isnan(table["r"].values)])
+    hybrids = set(table["engine"].values[~np.isnan(table["r"].values) & (table["split"].values == "")])
     names = []
     for label in table["label"].values:
         one = table.sel(label=label)
@@ -88,9 +100,27 @@ def names_of_settings(table: xr.Dataset) -> list[str]:
         if np.isnan(r):
             names.append(str(engine))
             continue
-        parts = [*([str(engine)] if len(hybrids) > 1 and not split else []), *([str(split)] if split else []), "r=∞" if r == np.inf else f"r={r:g}"]
-        names.append(", ".join(parts + ([f"S={n_chains:g}"] if n_chains > 1 else [])))
+        whose = str(split) or (str(engine) if len(hybrids) > 1 else "")
+        of_chains = f"S={n_chains:g}" if n_chains > 1 else ""
+        names.append(", ".join(filter(None, (whose, "r=∞" if r == np.inf else f"r={r:g}", of_chains))))
     return names
+
+
+def sides_of_names(x: np.ndarray, y: np.ndarray, names: list[str], bright: np.ndarray) -> list[int]:
+    """(mark,) where its name stands: 1 on its right, -1 on its left, 0 nowhere, as others that come first are in its way.
+
+    ``x`` and ``y`` are shares of the axes; those that are ``bright`` come first, from the right.
+    """
+    taken: list[tuple[float, float, float]] = []   # left, right, height
+    sides = [0] * len(names)
+    for at in sorted(range(len(names)), key=lambda at: (not bright[at], -x[at])):
+        width = WIDE * (len(names[at]) + 2)
+        for side, left in ((1, x[at]), (-1, x[at] - width)):
+            if all(left + width <= low or left >= high or abs(y[at] - height) >= HIGH for low, high, height in taken):
+                taken.append((left, left + width, y[at]))
+                sides[at] = side
+                break
+    return sides
 
 
 def frontier_picture(
@@ -107,7 +137,7 @@ def frontier_picture(
         f"standard error of the reference ({error:.2g}, over {n_chains} chains). The dotted line joins the settings that no "
         "other one dominates; a faint one is not both cheaper and nearer than all others. Jitter is the standard deviation of "
         "the log perplexity of the state over the last half of the iterations after burn-in. S is the number of chains; of an "
-        "adaptive split r stands for the hybrid with as many updates."
+        "adaptive split r stands for the hybrid with as many updates. Names with no room are left out; the table has all."
     )
     return Picture(name or view.name, view.title, caption, panels, list(COLUMNS), rows.to_numpy(object).tolist(), legend=False,
                    height=2.6, runs=list(runs))
@@ -166,8 +196,8 @@ def _known(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
     return table.isel(label=np.flatnonzero(np.isfinite(table[measure].values) & np.isfinite(table[clock].values)))
 
 
-def _marks(drawn: list, own: xr.Dataset, clock: str, measure: str, y, bright: np.ndarray, style: dict[str, Look] | None):
-    """The elements, and over them a mark with its error and its name for each setting."""
+def _marks(drawn: list, own: xr.Dataset, clock: str, measure: str, y, bright, style: dict[str, Look] | None, floor: float):
+    """The elements, and over them a mark with its error and its name for each setting; ``bright`` (setting,) bool."""
     if not own.sizes["label"]:
         return panel([])
     style, x = style or looks(own["label"].values.tolist()), dimension(clock)
@@ -175,27 +205,39 @@ def _marks(drawn: list, own: xr.Dataset, clock: str, measure: str, y, bright: np
     for at, label in enumerate(own["label"].values):
         look, alpha = style[label], 1.0 if bright[at] else FAINT
         if np.isfinite(error[at]):
-            ends = [(cost[at], max(value[at] - error[at], _floor(value)), cost[at], value[at] + error[at])]
+            ends = [(cost[at], max(value[at] - error[at], floor), cost[at], value[at] + error[at])]
             drawn.append(element("Segments", ends, [x, y, "same cost", "high"], color=look.colour, linewidth=1.2, alpha=alpha,
                                  show_grid=True))
         drawn.append(element("Scatter", [(cost[at], value[at])], x, y, label=label, color=look.colour, marker=look.marker, s=26,
                              linewidth=0, alpha=alpha, show_grid=True))
+    sides = sides_of_names(_shares(cost), _shares(value), names := names_of_settings(own), bright)
     for faint in (False, True):
-        texts = [(cost[at], value[at], f"  {name}") for at, name in enumerate(names_of_settings(own)) if bright[at] != faint]
-        if texts:
-            kind, colour = ("faint name", GREY) if faint else ("name", INK)
-            drawn.append(text_labels(texts, kind, size=6, align="left", color=colour))
-    return panel(drawn, logx=_is_far(cost), logy=_is_far(value), padding=(0.2, 0.1), xlabel=x.pprint_label,
-                 ylabel=y.pprint_label, hooks=[_plain_ticks])
+        for side, align in ((1, "left"), (-1, "right")):
+            texts = [(cost[at], value[at], f"  {name}  ") for at, name in enumerate(names)
+                     if bright[at] != faint and sides[at] == side]
+            if texts:
+                kind, colour = (f"faint name, {align}", GREY) if faint else (f"name, {align}", INK)
+                drawn.append(text_labels(texts, kind, size=6, align=align, color=colour))
+    limits = {"ylim": (floor, None)} if np.isfinite(floor) else {}
+    return panel(
+        drawn, logx=_is_far(cost), logy=_is_far(value), padding=(0.25, 0.1), xlabel=x.pprint_label, ylabel=y.pprint_label,
+        show_grid=True, hooks=[_plain_ticks], **limits,
+    )
+
+
+def _shares(values: np.ndarray) -> np.ndarray:
+    """Where numbers stand on their axis, from 0 to 1."""
+    at = np.log(values) if _is_far(values) else values
+    return (at - at.min()) / (np.ptp(at) or 1.0)
 
 
 def _is_far(values: np.ndarray) -> bool:
     return bool(values.size and values.min() > 0 and values.max() >= FAR * values.min())
 
 
-def _floor(values: np.ndarray) -> float:
+def _floor(values: np.ndarray, error: float = np.inf) -> float:
     """Where bars and band begin at the lowest: nowhere, but on a logarithmic axis, which has no zero."""
-    return float(values.min() / 2) if _is_far(values) else -np.inf
+    return max(min(float(values.min()), error) / 2, float(values.min()) / DEEP) if _is_far(values) else -np.inf
 
 
 def _plain_ticks(plot, drawn) -> None:
