@@ -75,7 +75,7 @@ class FrontierPage:
         self.said, self.ahead = text(sizing_mode="stretch_width", visible=False), text(sizing_mode="stretch_width")
         self.progress = text(sizing_mode="stretch_width")
         self.clock = styled(pn.widgets.Select(
-            label="Cost", options=NAMES, value="cpu_time", width=150))
+            label="Cost", options=NAMES, value="cpu_time", width=150, css_classes=["wb-unlabelled"]))
         self.cards = {"frontier": Card(self.handover, self._make), "overtaking": Card(self.handover, self._make)}
         self._listing, self._seen = Listing(0, ()), None   # the last listing; what of it and of the form is shown
         self.found = Found([], [])                         # the runs of the form

@@ -12,6 +12,7 @@ from workbench.dashboard.compare.files import File, FileError, picture_file
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures import MeasureError, frontier, overtaking
 from workbench.measures.frontier import CHAINS
+from workbench.measures.selection import in_papers_order
 from workbench.report.drawing import draw, inline
 from workbench.report.gathering import gather_begun
 from workbench.runs.execution.run import Run
@@ -77,7 +78,7 @@ def frontier_of(asked: Asked) -> Shown:
 def overtaking_of(asked: Asked) -> Shown:
     """The maps of where hybrids overtake cgs, of all runs of the corpus."""
     try:
-        cells = overtaking([_rows(point) for point in asked.others]) if asked.others else None
+        cells = overtaking(in_papers_order([_rows(point) for point in asked.others])) if asked.others else None
     except MeasureError:
         cells = None
     if cells is None:
@@ -87,8 +88,8 @@ def overtaking_of(asked: Asked) -> Shown:
     picture = overtaking_picture(cells, _view("overtaking"))
     best = cells["speedup"].max("setting").values
     n_won, n = int((best > 1).sum()), int(np.isfinite(best).sum())
-    said = (f"In {n_won} of {n} {'cell' if n == 1 else 'cells'} of the map a hybrid is as good as cgs sooner. Other numbers of topics, of "
-            "repeated counts and of joined documents, started from the form, fill the map.")
+    said = (f"In {n_won} of {n} {'cell' if n == 1 else 'cells'} of the map a hybrid is as good as cgs sooner. Other numbers "
+            "of topics, of repeated counts and of joined documents, started from the form, fill the map.")
     return Shown(_paragraph(said), _figure(picture), "", picture)
 
 
