@@ -83,8 +83,9 @@ def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
     for (row, column), value in np.ndenumerate(speedup):
         if np.isfinite(value):
             texts.setdefault(ON_DARK if abs(np.log2(value)) > DARK else ON_PALE, []).append((column, -row, f"{value:.2g}"))
+    labels = (text_labels(some, f"times {colour}", size=7, color=colour) for colour, some in texts.items())
     return panel(
-        [mesh, *(text_labels(own, f"times {colour}", size=7, color=colour) for colour, own in texts.items())], title=title, aspect="auto", show_grid=False,
+        [mesh, *labels], title=title, aspect="auto", show_grid=False,
         fig_inches=(3.4, 0.9 + max(2 * ROW * len(places), 0.8)), xticks=list(enumerate(map(str, ks))),
         yticks=[(-at, place) for at, place in enumerate(places)], fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
