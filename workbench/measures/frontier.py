@@ -1,6 +1,7 @@
 """What settings cost and how far from long Gibbs chains they end; those that no other setting dominates."""
 
 import math
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -21,6 +22,7 @@ from workbench.measures.selection import (
     spec_of,
 )
 from workbench.models import VARIABLES
+from workbench.runs.afterwards.pooled_chains import Pooled
 from workbench.runs.spec import RunSpec
 
 COSTS = ("updates", "cpu_time")
@@ -33,7 +35,7 @@ OPTIONS = {"r": math.nan, "n_chains": math.nan, "split": "", "average": ""}
 """Options that are told of each setting → what stands for an engine without it."""
 
 
-def frontier(runs, reference=None) -> xr.Dataset:
+def frontier(runs, reference=None, pooled: Iterable[Pooled] = ()) -> xr.Dataset:
     """What each setting costs and how far from the reference it ends, with the settings that no other one dominates.
 
     Parameters
@@ -43,6 +45,9 @@ def frontier(runs, reference=None) -> xr.Dataset:
     reference : Dataset or list of Datasets, optional
         At least 4 long chains for each split. By default those of the runs that are of ``cgs`` without options and at least
         twice as long as the longest run of another engine; shorter ones of ``cgs`` are a setting.
+    pooled : iterable of `workbench.runs.afterwards.pooled_chains.Pooled`, optional
+        What the long chains of a split, at least 4, predict together, in the place of the mean of what each predicts: chains
+        that stay at different modes predict better together, as settings with several chains do.
 
     Returns
     -------
@@ -62,9 +67,9 @@ def frontier(runs, reference=None) -> xr.Dataset:
         Dims ``label`` and ``iteration``: ``updates_at``, ``cpu_time_at``, ``difference_at`` and ``difference_at_se``, the same
         at each recorded iteration, for comparisons at equal cost (see `at_equal_cost`).
 
-        Dim ``split_hash``: ``reference`` (mean over chains of the logarithm of the perplexity at their ends), ``reference_se``
-        (standard error over chains) and ``n_reference`` of each split. ``attrs["reference_se"]`` is the error of their mean
-        over splits: a difference below it is none.
+        Dim ``split_hash``: ``reference`` (the logarithm of the perplexity of the pooled chains, else its mean over chains at
+        their ends), ``reference_se`` (standard error over chains), ``n_reference`` and ``pooled`` (bool) of each split.
+        ``attrs["reference_se"]`` is the error of their mean over splits: a difference below it is none.
 
     Raises
     ------
@@ -72,12 +77,13 @@ def frontier(runs, reference=None) -> xr.Dataset:
         Runs that differ in data or model, without held-out tokens, or a reference of fewer than 4 chains.
     """
     runs = each_run(runs)
-    own, chains = (runs, each_run(reference)) if reference is not None else _apart(runs)
+    own, chains = (runs, each_run(reference) if len(reference) else []) if reference is not None else _apart(runs)
     _check_alike([*own, *chains])
     by_split = grouped([split_of(run) for run in chains], [log_perplexity(run)[-1] for run in chains])
-    references = {split: mean_and_error(by_split.get(split, [])) for split in dict.fromkeys(map(split_of, own))}
-    for split in references:
-        if (n := len(by_split.get(split, []))) < CHAINS:
+    together, splits = {tuple(one.split): one for one in pooled}, dict.fromkeys(map(split_of, own))
+    references = {split: _reference(together.get(split), by_split.get(split, [])) for split in splits}
+    for *_, n, _ in references.values():
+        if n < CHAINS:
             raise MeasureError(
                 f"a reference needs at least {CHAINS} chains of cgs on the split of the runs, {LONGER} times as long as these; "
                 f"there {'is' if n == 1 else 'are'} {n}; run cgs longer, with {CHAINS} seeds"
@@ -86,7 +92,7 @@ def frontier(runs, reference=None) -> xr.Dataset:
     labels = labels_of(own)
     members = grouped(labels, apart)
     courses = {clock: _courses(apart, labels, clock) for clock in ("iteration", *COSTS)}
-    return _table(members, courses, references, {split: len(by_split[split]) for split in references})
+    return _table(members, courses, references)
 
 
 def at_equal_cost(table: xr.Dataset, cost: float, clock: str = "updates") -> xr.DataArray:
@@ -168,7 +174,14 @@ def _courses(runs: list[xr.Dataset], labels: list[str], clock: str) -> dict[str,
     return {curve.label: curve for curve in mean_curves(runs, "difference", clock, labels) if curve.label == curve.group}
 
 
-def _table(members, courses, references, n_chains) -> xr.Dataset:
+def _reference(together: Pooled | None, ends: list[float]) -> tuple[float, float, int, bool]:
+    """Log perplexity, its standard error, number of chains, and whether these are pooled; ``ends`` are those of each chain."""
+    if together is not None:
+        return together.log_perplexity, together.error, together.n_chains, True
+    return *mean_and_error(ends), len(ends), False
+
+
+def _table(members, courses, references) -> xr.Dataset:
     members = {label: own for label, own in members.items() if label in courses["iteration"]}
     labels, per_label = list(members), partial(_column, "label")
     ends = {name: [of[label] for label in labels] for name, of in courses.items()}
@@ -198,12 +211,13 @@ def _table(members, courses, references, n_chains) -> xr.Dataset:
             curve = courses[of if of in COSTS else "iteration"][label]
             values[row, where] = curve.x if of in COSTS else curve.error if name.endswith("_se") else curve.y
         columns[name] = (("label", "iteration"), values, columns[of][2])
-    means, errors = zip(*references.values(), strict=True)
+    means, errors, n_chains, pooled = zip(*references.values(), strict=True)
     per_split = partial(_column, "split_hash")
     columns |= {
-        "reference": per_split(means, "log held-out perplexity of the reference, mean over chains", "nats"),
+        "reference": per_split(means, "log held-out perplexity of the reference", "nats"),
         "reference_se": per_split(errors, "its standard error over chains", "nats"),
-        "n_reference": per_split(list(n_chains.values()), "chains of the reference"),
+        "n_reference": per_split(n_chains, "chains of the reference"),
+        "pooled": per_split(pooled, "do the chains predict together?"),
     }
     coords = {"label": np.array(labels, object), "iteration": iterations,
               "split_hash": np.array([train for train, _ in references], object),

@@ -132,13 +132,15 @@ def frontier_picture(
     panels = [draw(table, clock, style) for draw in (frontier_view, jitter_view) for clock in clocks]
     rows = table[[one for one in COLUMNS if one != "label"]].to_dataframe().reset_index()[list(COLUMNS)]
     n_chains, error = int(table["n_reference"].min()), table.attrs["reference_se"]
+    what = "their mean p(w|d)" if table["pooled"].values.all() else "the mean of their own"
     caption = (
-        "How far the logarithm of the held-out perplexity is from that of long Gibbs chains on the same split, nats per "
-        f"token, and what it cost: means over runs with one standard error between them to either side. The grey band is the "
-        f"standard error of the reference ({error:.2g}, over {n_chains} chains). The dotted line joins the settings that no "
-        "other one dominates; a faint one is not both cheaper and nearer than all others. Jitter is the standard deviation of "
-        "the log perplexity of the state over the last half of the iterations after burn-in. S is the number of chains; of an "
-        "adaptive split r stands for the hybrid with as many updates. Names with no room are left out; the table has all."
+        "How far the logarithm of the held-out perplexity is from that of long Gibbs chains on the same split "
+        f"({what}), nats per token, and what it cost: means over runs with one standard error between them to either side. The "
+        f"grey band is the standard error of the reference ({error:.2g}, over {n_chains} chains). The dotted line joins the "
+        "settings that no other one dominates; a faint one is not both cheaper and nearer than all others. Jitter is the "
+        "standard deviation of the log perplexity of the state over the last half of the iterations after burn-in. S is the "
+        "number of chains; of an adaptive split r stands for the hybrid with as many updates. Names with no room are left out; "
+        "the table has all."
     )
     return Picture(name or view.name, view.title, caption, panels, list(COLUMNS), rows.to_numpy(object).tolist(), legend=False,
                    height=2.6, runs=list(runs))

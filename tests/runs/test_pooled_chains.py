@@ -1,0 +1,67 @@
+"""Chains that predict together, against plain means of what their checkpoints hold."""
+
+import numpy as np
+import pytest
+from toys import simulated
+
+import workbench as wb
+from workbench.measures import frontier
+from workbench.runs.afterwards.pooled_chains import pool_chains
+from workbench.runs.spec import SpecError
+from workbench.runs.store.checkpoint import read_average
+
+
+@pytest.fixture(scope="module")
+def chains(tmp_path_factory):
+    """Four chains of 20 iterations, and their held-out tokens."""
+    train, test = wb.hold_out_tokens(simulated(), fraction=0.2, seed=0)
+    store = tmp_path_factory.mktemp("pooled") / "runs"
+    settings = {"n_topics": 3, "test": test, "n_iterations": 20, "burn_in": 4, "store": store, "progress": False}
+    for seed in range(4):
+        wb.fit(train, "cgs", seed=seed, name=f"chain-{seed}", **settings)
+    return store, train, test
+
+
+def test_chains_are_pooled_by_the_mean_of_what_each_predicts(chains):
+    store, _, test = chains
+    means = np.array([read_average(store / f"chain-{seed}" / "checkpoint.npz")[1].probability for seed in range(4)])
+
+    def log_perplexity(rows) -> float:
+        return -float(np.sum(test.counts * np.log(means[rows].mean(axis=0)))) / test.n_tokens
+
+    found = pool_chains([f"chain-{seed}" for seed in range(4)], store)
+    assert found.log_perplexity == pytest.approx(log_perplexity([0, 1, 2, 3])) and found.n_chains == 4
+    without = np.array([log_perplexity([other for other in range(4) if other != seed]) for seed in range(4)])
+    assert found.error == pytest.approx(np.sqrt(3 / 4 * np.sum((without - without.mean()) ** 2)))
+
+
+def test_together_they_predict_better_than_on_average(chains):
+    store, *_ = chains
+    ends = [float(np.log(wb.open_run(store / f"chain-{seed}")["test_perplexity"][-1])) for seed in range(4)]
+    assert pool_chains([store / f"chain-{seed}" for seed in range(4)]).log_perplexity < np.mean(ends)  # by Jensen's inequality
+
+
+def test_distances_are_from_what_they_predict_together(chains):
+    store, train, test = chains
+    pooled = pool_chains([f"chain-{seed}" for seed in range(4)], store)
+    own = wb.fit(train, "svb", n_topics=3, test=test, n_iterations=5, progress=False)
+    table = frontier(own, [], [pooled])
+    end = np.log(float(own["test_perplexity"][-1]))
+    assert table["difference"].item() == pytest.approx(end - pooled.log_perplexity)
+    assert table["pooled"].item() and table.attrs["reference_se"] == pytest.approx(pooled.error)
+    assert table["n_reference"].item() == 4
+
+
+def test_what_cannot_be_pooled_is_refused_with_a_sentence(chains):
+    store, train, test = chains
+    with pytest.raises(SpecError, match="chains are pooled that share a split, two at least; got 1 of 1 splits"):
+        pool_chains(["chain-0"], store)
+    settings = {"n_topics": 3, "n_iterations": 3, "store": store, "progress": False}
+    wb.fit(train, "cgs", name="alone", **settings)
+    with pytest.raises(SpecError, match="got 2 of 2 splits"):
+        pool_chains(["chain-0", "alone"], store)
+    with pytest.raises(SpecError, match="run 'alone' has no test set, so nothing is predicted"):
+        pool_chains(["alone", "alone"], store)
+    wb.fit(train, "cgs", name="short", test=test, **settings)
+    with pytest.raises(SpecError, match="run 'short' has no average yet"):
+        pool_chains(["chain-0", "short"], store)

@@ -1,0 +1,70 @@
+"""Several long chains as one prediction: p(w|d) of the held-out tokens averaged over chains, and how sure it is."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.kernels.log_likelihood import log_likelihood
+from workbench.runs.execution.run import Run, find_run
+from workbench.runs.spec import SpecError
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.checkpoint import read_average
+
+
+class Pooled(NamedTuple):
+    """What the chains of one split predict together."""
+
+    split: tuple[str, str]     # hashes of the training and the test tokens
+    log_perplexity: float      # nats per token
+    error: float               # its standard error over chains
+    n_chains: int
+
+
+def pool_chains(runs: Iterable, store=None) -> Pooled:
+    """The log perplexity of the mean over chains of each one's running average of p(w|d), with its error by the jackknife.
+
+    Where chains stay at different modes, their mean predicts better than any of them, as does the posterior that they are drawn
+    from; the mean of their log perplexities does not show it.
+
+    Parameters
+    ----------
+    runs : Runs, paths or names, at least two
+        On the same split, with sampled tokens and past burn-in; they may be running, their checkpoints are then some seconds
+        old.
+    store : path, optional
+        Where names are looked up.
+
+    Raises
+    ------
+    SpecError, StoreError
+        Fewer than two, several splits, nothing held out, or a run without an average.
+
+    Efron & Stein (1981), for the jackknife.
+    """
+    chains = [Run(find_run(run, store)) for run in runs]
+    splits = {(run.spec.train, run.spec.test) for run in chains}
+    if len(chains) < 2 or len(splits) > 1:
+        raise SpecError(f"chains are pooled that share a split, two at least; got {len(chains)} of {len(splits)} splits")
+    ((_, test_hash),) = splits
+    if test_hash is None:
+        raise SpecError(f"run '{chains[0].name}' has no test set, so nothing is predicted; fit it with held-out tokens")
+    test = get_corpus(chains[0].path.parent, test_hash)
+    found = np.stack([_probability(run) for run in chains])
+    whole = _log_perplexity(test, found.mean(axis=0))
+    total, n = found.sum(axis=0), len(found)
+    without = np.array([_log_perplexity(test, (total - own) / (n - 1)) for own in found])
+    error = np.sqrt((n - 1) * np.mean((without - without.mean()) ** 2))
+    return Pooled(splits.pop(), whole, float(error), n)
+
+
+def _probability(run: Run) -> np.ndarray:
+    """(test pair,) the running average of p(w|d) of a chain."""
+    found = read_average(run.path / "checkpoint.npz")
+    if found is None or not found[1].n_averaged:
+        raise SpecError(f"run '{run.name}' has no average yet; let it go on beyond its burn-in")
+    return found[1].probability
+
+
+def _log_perplexity(test, probability: np.ndarray) -> float:
+    return -log_likelihood(test.weights, probability) / test.n_items
