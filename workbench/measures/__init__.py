@@ -38,6 +38,7 @@ from workbench.measures.selection import (
     spec_of,
 )
 from workbench.measures.settings import differing, settings_of
+from workbench.measures.stationary import stationary
 from workbench.measures.topic_map import topic_map
 from workbench.measures.topics import largest_first, top_words, topic_sizes, topic_words, topics_by_size, used_topics
 
@@ -99,6 +100,7 @@ __all__ = [
     "salient_words",
     "settings_of",
     "spec_of",
+    "stationary",
     "summary",
     "time_to",
     "token_topics",
