@@ -78,7 +78,7 @@ def laws() -> None:
 def settings() -> None:
     head()
     for name in ("two documents", "three documents"):
-        show(name, [each for each in R_AND_S if each[1]["r"] == 1 or name == "two documents"] + ENGINES + SPLITS, 4000)
+        show(name, [each for each in R_AND_S if each[1]["r"] == 1 or name == "two documents"] + ENGINES + SPLITS, 1500)
 
 
 # ---------------------------------------------------------------------- the split redrawn, each pair by itself
@@ -187,7 +187,7 @@ def redrawn() -> None:
     for name in TOYS:
         truth = exact(toy(name), MODEL)["predictive"].values
         for chance in (1.0, 0.9, 0.5, 0.1, 0.0):
-            runs = redrawn_runs(name, chance, 100_000)
+            runs = redrawn_runs(name, chance, 50_000)
             means = runs.mean(axis=1)
             row(
                 name, chance, f"{total_variation(means[:, None], means[None]).max():.3f}",
