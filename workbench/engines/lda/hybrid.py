@@ -9,9 +9,9 @@ s = 1..S that share the responsibilities. Total counts are n^s = m + c^s::
 
 with the exponent of `svb`, `cvb` or `cvb0`; sampled counts have no variance. The sampling is Gibbs sampling
 with priors alpha + m_dk and beta + m_wk. r = 0 is the variational engine and r = inf is `cgs`, bit for
-bit. In between the chain is not exactly the posterior's: its variational part is biased, and its law in the long run may depend
-on the start (docs/where_the_chain_goes.md), though sec. 8 says that it is unique. With a `partition` above 1 the tokens, and the
-pairs of `cvb` and `cvb0`, are visited by blocks (see `partition`).
+bit. In between the chain is not exactly the posterior's: its variational part is biased, and its law in the long run may
+depend on the start, though sec. 8 says that it is unique (docs/where_the_chain_goes.md). With a `partition` above 1 the
+tokens, and the pairs of `cvb` and `cvb0`, are visited by blocks (see `partition`).
 """
 
 import math
