@@ -32,8 +32,8 @@ SPLITS = {
     GAP: {"split": "gap"}, FIXED: {"split": "random", "refresh": 0}, REDRAWN: {"split": "random"},
 }
 CASES = (
-    ("docstrings", 1, 10), ("docstrings", 1, 40), ("kos", 1, 10), ("kos", 1, 40), ("kos", 4, 10), ("nips", 1, 40),
-    ("kos", 10, 10), ("kos", 4, 40), ("nips", 1, 10), ("kos", 10, 40),
+    ("docstrings", 1, 10), ("docstrings", 1, 40), ("kos", 1, 10), ("nips", 1, 40), ("kos", 4, 10), ("kos", 1, 40),
+    ("nips", 1, 10), ("kos", 10, 10), ("kos", 4, 40), ("kos", 10, 40),
 )
 """Corpus, counts ×, number of topics."""
 
