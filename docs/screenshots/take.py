@@ -2,9 +2,9 @@
 
 Makes a sweep over r and a comparison of engines with two seeds on the bundled corpus (runs that STORE has are taken as they
 are), starts one run more, and photographs Compare and Topics while that one goes on: at two widths in both themes, each page
-opened once; then Choose K, on a store of its own with a sweep over the number of topics. Then a server with a password on
-which nothing can be changed: what it asks first, and Compare with a damaged run. Last a film, on a store of its own: a CSV file
-is uploaded, its columns are chosen, it is looked at and started, until its topics are seen over time.
+opened once; then Choose K, on a store of its own with a sweep over the number of topics, and Oracle. Then a server with a
+password on which nothing can be changed: what it asks first, and Compare with a damaged run. Last a film, on its own store:
+a CSV file is uploaded, its columns are chosen, it is looked at and started, until its topics are seen over time.
 ``python docs/screenshots/take.py --film`` takes the film alone.
 The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
 """
@@ -148,6 +148,16 @@ def photograph_choosing(store: Path, folder: Path, widths=WIDTHS) -> None:
         take(page, folder, "choose-k", widths)
 
 
+def photograph_oracle(store: Path, folder: Path, widths=WIDTHS) -> None:
+    """Oracle, with the toy that it begins with, when every engine has answered."""
+    with served(store) as address, opened_browser() as browser:
+        page = new_page(browser, widths)
+        page.goto(f"{address}/oracle")
+        for card in ("exact", "engines", "microscope"):
+            page.locator(f".{card} figure svg").first.wait_for()
+        take(page, folder, "oracle", widths)
+
+
 def film(folder: Path, width: int = WIDTHS[0]) -> None:
     """From the file that `workbench data example` writes to its topics over time, step by step; and the form on its own."""
     with tempfile.TemporaryDirectory() as scratch, served(Path(scratch) / "runs", "--max-upload", "50") as address:
@@ -251,6 +261,7 @@ def main(store: Path) -> None:
     with live_run(store) as live, served(store) as address:
         photograph(address, store, runs, live, HERE)
     photograph_choosing(store.with_name(f"{store.name}-by-k"), HERE)
+    photograph_oracle(store, HERE)
     with damaged_run(store, runs["cgs"][0]) as damaged:
         photograph_guarded(store, damaged, HERE)
     film(HERE)

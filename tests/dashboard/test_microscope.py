@@ -36,7 +36,7 @@ def set_fields(card, **values):
 
 
 def shown(card) -> list[list[str]]:
-    """The cells of its table, without the errors."""
+    """The numbers of its table, without the errors below them."""
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", card.table.object)
     return [re.findall(r"<td class=n>([^ <]+)", row) for row in rows]
 

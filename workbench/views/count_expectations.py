@@ -66,6 +66,7 @@ def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float
     mesh = element(
         "QuadMesh", (_edges(means), _edges(priors), size), [axis("mean", "expected count"), axis("prior", "prior a")],
         vdims=axis("size", "error"), cmap="Blues", clim=(np.log10(SMALLEST), np.log10(LARGEST)),
+        edgecolors="face", linewidths=0.4,  # else the page shows through between the cells
     )
     here = [] if mean is None or prior is None else [element(
         "Points", ([np.clip(mean, means[0], means[-1])], [np.clip(prior, priors[0], priors[-1])]), ["mean", "prior"],

@@ -25,7 +25,7 @@ from workbench.views import Picture
 from workbench.views.count_expectations import FORMULAS, NAMES, microscope_picture
 
 TYPED = "typed"
-COUNTS = {"of a document": "document", "of a word": "word", "of all tokens": "all", "of typed probabilities": TYPED}
+COUNTS = {"Document": "document", "Word": "word", "All tokens": "all", "Typed": TYPED}
 OF_ENGINE = ("responsibilities", "which", "topic")
 """Fields that are about an engine's counts."""
 MOST_TYPED = 500
@@ -204,9 +204,14 @@ def _table(found: xr.Dataset) -> str:
     for name in FUNCTIONS:
         one = found.sel(function=name)
         cells = "".join(
-            f"<td class=n>{number(float(value), 5)}{'' if at == 0 else f' <small>({float(error):+.1e})</small>'}</td>"
+            f"<td class=n>{number(float(value), 5)}{f'<br><small>{_signed(float(error))}</small>' if at else ''}</td>"
             for at, (value, error) in enumerate(zip(one["expectation"], one["error"], strict=True))
         )
         rows += f'<tr><th scope="row">{FORMULAS[name]}</th>{cells}</tr>'
     head = f'<thead><tr><th scope="col">Expectation of</th>{heads}</tr></thead>'
     return f'<table aria-label="expectations over the count">{head}<tbody>{rows}</tbody></table>'
+
+
+def _signed(error: float) -> str:
+    """An error with two digits."""
+    return f"{error:+.1e}".replace("-", "−", 1) if error < 0 else f"{error:+.1e}"

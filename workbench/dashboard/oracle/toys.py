@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.values import number
-from workbench.errors import InputError
+from workbench.errors import InputError, Named
 from workbench.models import LDA
 
 MOST_ROWS, MOST_COLUMNS = 8, 8
@@ -80,7 +80,8 @@ def model_of(n_topics, alpha: str, beta: str) -> LDA:
         One sentence, with the field.
     """
     if n_topics is None or n_topics > MOST_TOPICS:
-        raise InputError.must_be("n_topics", f"a whole number from 1 to {MOST_TOPICS} for a toy", n_topics)
+        wanted = f"a whole number from 1 to {MOST_TOPICS} for a toy"
+        raise InputError.must_be(Named("n_topics", text="topics"), wanted, n_topics)
     alphas = [number(one) for one in alpha.split(",")]
     return LDA(n_topics, tuple(alphas) if len(alphas) > 1 else alphas[0], number(beta))
 
