@@ -66,6 +66,9 @@ def new_page(browser):
         if urlsplit(address).path.endswith("/topics"):
             page.get_by_label("Topics of", exact=True).wait_for()
             return page
+        if urlsplit(address).path.endswith("/oracle"):
+            page.get_by_label("Toy", exact=True).wait_for()
+            return page
         page.get_by_role("button", name="Start", exact=True).wait_for()
         if urlsplit(address).path.endswith("/choose-k"):
             return page

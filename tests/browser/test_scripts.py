@@ -22,6 +22,7 @@ from workbench.dashboard.compare.fields import FILE
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.tune import Tune
+from workbench.dashboard.oracle.page import OraclePage
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.shell import column
 from workbench.dashboard.topics.page import TopicsPage
@@ -211,7 +212,7 @@ def test_in_links(store, served, hostile):
     packs = list(packed())
     pages = (
         ("compare", ComparePage(store).parts, "Corpus", "find"), ("choose-k", ChooseKPage(store).parts, "Corpus", "path"),
-        ("topics", TopicsPage(store)._parts, "Topics of", "find"),
+        ("topics", TopicsPage(store)._parts, "Topics of", "find"), ("oracle", OraclePage().parts, "Toy", "counts"),
     )
     for name, parts, drawn, known in pages:
         texts = [parameter for parameter, part in parts.items() if part.take(STRINGS[0])]

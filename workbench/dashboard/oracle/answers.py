@@ -91,11 +91,11 @@ def said_of(answers: list[xr.Dataset]) -> str:
     )
 
 
-def figure_shown(picture: Picture, named: str) -> str:
-    """A picture as HTML."""
-    svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
+def figure_shown(picture: Picture, named: str, columns: int = 2) -> str:
+    """A picture as HTML, drawn as for one column of a page or two."""
+    svg = draw(picture.panels, columns, ("svg",), picture.legend, picture.height)["svg"].decode()
     drawn = inline(svg, picture.name, picture.title, picture.hover)
-    return f'<figure style="margin: 0; max-width: 1000px; fill: currentColor" aria-label="{named}">{drawn}</figure>'
+    return f'<figure style="margin: 0; max-width: {500 * columns}px; fill: currentColor" aria-label="{named}">{drawn}</figure>'
 
 
 def bars_shown(answers: list[xr.Dataset]) -> str:

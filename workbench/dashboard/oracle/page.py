@@ -21,10 +21,10 @@ from workbench.dashboard.oracle.answers import (
 )
 from workbench.dashboard.oracle.counts import Counts
 from workbench.dashboard.oracle.microscope import MicroscopeCard
-from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, name_of
+from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of, name_of, written
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
+from workbench.dashboard.shared.link import LONGEST, Part, follow_address, widget_part, write_address
 from workbench.dashboard.shared.shell import begin_session, column, lay_out, message, page_or_sentence, text
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
@@ -81,8 +81,8 @@ class OraclePage:
 
     def _take_counts(self, counts: str) -> bool:
         """Counts of a link, whatever they are: the page tells what is wrong with them."""
-        self._counts = counts
-        self.counts.show(counts)
+        self._counts = written(cells_of(counts[:LONGEST]))
+        self.counts.show(self._counts)
         return True
 
     def _choose(self) -> None:
@@ -178,7 +178,7 @@ class OraclePage:
             kind="wb-card wb-form", width=316, sizing_mode=None,
         )
         exact = column(
-            text("<h2>Exact posterior</h2>"), column(self.exact, self.posterior, kind="wb-halves"),
+            text("<h2>Exact posterior</h2>"), self.exact, self.posterior,
             *self._downloads(self._exact_file, "download the exact posterior"), kind="wb-card exact",
         )
         engines = column(
@@ -201,7 +201,7 @@ def page() -> pn.Column:
 
 def _exact_shown(toy: Toy) -> tuple[str, str]:
     found = exact_of(toy)
-    return exact_shown(found), figure_shown(posterior_picture(found), "probability that two tokens have one topic")
+    return exact_shown(found), figure_shown(posterior_picture(found), "probability that two tokens have one topic", 1)
 
 
 @lru_cache(maxsize=32)

@@ -1,0 +1,87 @@
+"""The Oracle page in a browser: its numbers are those of the enumeration, for toys that are offered, typed and linked."""
+
+import math
+
+import numpy as np
+import pytest
+from browser.desk import cells, fill, until
+from browser.test_names import NAMELESS
+from toys import LDA_ENGINES
+
+import workbench as wb
+from workbench.dashboard.oracle.answers import toy_of
+from workbench.dashboard.oracle.toys import TOYS, Toy
+from workbench.measures.count_expectations import count_expectations
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PATIENCE = 180.0  # kernels are compiled by the first toy
+SIX, FOUR = 5.1e-7, 5.1e-5  # half of the last digit that is shown
+
+
+def numbers(page, table: str) -> np.ndarray:
+    """The numbers of a table beside its first column; NaN for a dash."""
+    rows = [[cell.replace("−", "-").replace("–", "nan") for cell in row[1:]] for row in cells(page, table)]
+    return np.array(rows, float)
+
+
+def evidence(page) -> float:
+    """The log evidence as the page says it; NaN where it says none."""
+    said = page.locator(".exact strong")
+    return float(said.inner_text().split(" = ")[1].split()[0].replace("−", "-")) if said.count() else math.nan
+
+
+def check(page, toy: Toy) -> None:
+    """Waits for this toy's numbers, which are those of the enumeration."""
+    truth = wb.exact(*toy_of(toy))
+    until(lambda: evidence(page) == pytest.approx(float(truth["log_evidence"]), abs=SIX), "the evidence is there", PATIENCE)
+    np.testing.assert_allclose(numbers(page, "exact p(w|d)"), truth["predictive"].values, rtol=0, atol=FOUR)
+    table = "engines beside the exact posterior"
+    page.locator(".engines figure svg").wait_for(timeout=1000 * PATIENCE)
+    assert [row[0] for row in cells(page, table)] == LDA_ENGINES
+    found = numbers(page, table)
+    sure = np.delete(found[:, :4], 1, axis=1)  # not the collapsed bound
+    assert np.nanmax(sure) <= float(truth["log_evidence"]) + FOUR and np.isfinite(sure).any(axis=0).all()
+
+
+def test_numbers_are_those_of_the_enumeration(url, new_page):
+    page = new_page(url.replace("compare", "oracle"))
+    first, unequal, _ = TOYS.values()
+    check(page, first)
+    page.get_by_label("Toy", exact=True).select_option("Unequal alpha (toy A)")
+    check(page, unequal)
+    assert evidence(page) == pytest.approx(-11.259462, abs=SIX)  # printed, spec E.4
+    fill(page, "document 1, word 1", 2)
+    check(page, unequal._replace(counts="2,1,0;1,1,3"))
+    assert page.get_by_label("Toy", exact=True).input_value() == "My own"
+    address = page.url
+    assert "counts=2" in address
+    body = page.locator("body").aria_snapshot()
+    assert [line for line in body.splitlines() if NAMELESS.match(line)] == []
+    check(new_page(address), unequal._replace(counts="2,1,0;1,1,3"))
+
+
+def test_what_is_no_toy_is_told_in_one_sentence(url, new_page):
+    page = new_page(url.replace("compare", "oracle"))
+    check(page, next(iter(TOYS.values())))
+    fill(page, "document 1, word 1", 10)
+    page.get_by_text("17 tokens in 2 topics have 2^17 assignments").wait_for()
+    for row in (1, 2):
+        for column in (1, 2, 3):
+            fill(page, f"document {row}, word {column}", 0)
+    page.get_by_text("The table has no token").wait_for()
+    assert not page.locator(".exact strong").count() and not page.locator(".engines table").count()
+    fill(page, "document 1, word 2", "many")
+    page.get_by_text("got 'many'").wait_for()
+    fill(page, "document 1, word 2", "")
+    page.get_by_text("the cell is empty").wait_for()
+    fill(page, "document 1, word 2", 2)
+    check(page, next(iter(TOYS.values()))._replace(counts="0,2,0;0,0,0"))
+
+
+def test_a_count_that_is_typed_has_its_exact_expectations(url, new_page):
+    page = new_page(url.replace("compare", "oracle?count=typed&q=0.5,0.25*3&a=0.2"))
+    table = "expectations over the count"
+    until(lambda: page.locator(f"table[aria-label='{table}']").count(), "the count is there", PATIENCE)
+    wanted = count_expectations([0.5, 0.25, 0.25, 0.25], 0.2)["expectation"].sel(approximation="exact").values
+    found = [float(row[1].replace("−", "-")) for row in cells(page, table)]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=5.1e-6)  # five digits

@@ -1,0 +1,150 @@
+"""The Oracle page's own decisions, without a browser: what is typed is computed, or one sentence says why not."""
+
+import re
+
+import pytest
+from toys import LDA_ENGINES
+
+from workbench.dashboard.oracle import page as oracle
+from workbench.dashboard.oracle.answers import answer_of, exact_of
+from workbench.dashboard.oracle.page import OraclePage
+from workbench.dashboard.oracle.toys import TOYS, Toy
+from workbench.dashboard.shared.link import from_query, to_query
+from workbench.measures.against_exact import against_exact
+
+TWO, UNEQUAL, BARS = TOYS
+
+
+@pytest.fixture(autouse=True)
+def few_starts(monkeypatch):
+    """One start of each engine, and answers that no other test shares."""
+    monkeypatch.setattr("workbench.dashboard.oracle.answers.against_exact", lambda *given: against_exact(*given, n_starts=1))
+    for kept in (answer_of, oracle._bars_shown):
+        kept.cache_clear()
+    yield
+    for kept in (answer_of, oracle._bars_shown):
+        kept.cache_clear()
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are empty: drawing takes most of the time."""
+    monkeypatch.setattr("workbench.dashboard.oracle.answers.draw", lambda *given: {"svg": b"<svg></svg>"})
+    monkeypatch.setattr("workbench.dashboard.oracle.answers.inline", lambda svg, *given: svg)
+
+
+@pytest.fixture
+def page(undrawn):
+    """A page after its first tick, which computes here and now."""
+    made = OraclePage()
+    made.tick()
+    return made
+
+
+def said(text) -> str:
+    return re.sub("<[^>]*>", " ", text.object)
+
+
+def first_cells(html: str) -> list[str]:
+    return re.findall(r'<th scope="row">([^<]*)', html)
+
+
+def test_the_first_toy_is_there_with_every_engine_and_its_count():
+    page = OraclePage()
+    page.tick()
+    evidence = float(exact_of(TOYS[TWO])["log_evidence"])
+    assert f"log p(words) = −{-evidence:.6f} nats" in said(page.exact) and "4,096 assignments" in said(page.exact)
+    assert first_cells(page.table.object) == LDA_ENGINES
+    assert "<svg" in page.bars.object and "<svg" in page.posterior.object and "<svg" in page.microscope.figure.object
+    assert said(page.progress).strip().startswith("Each engine with its usual options")
+    assert to_query(page.parts) == ""
+
+
+def test_nothing_is_computed_before_the_page_is_drawn():
+    made = OraclePage()
+    assert not made.exact.object and not made.table.object and made.fields["toy"].value == TWO
+
+
+def test_a_toy_that_is_chosen_fills_the_fields_and_is_computed(page):
+    page.fields["toy"].value = UNEQUAL
+    assert page.toy == TOYS[UNEQUAL] and page.counts.cells == [["3", "1", "0"], ["1", "1", "3"]]
+    assert "−11.259462 nats" in said(page.exact)
+    found = answer_of(TOYS[UNEQUAL], "svb")
+    assert f"−{-float(found['bound'].sel(kind='exact')):.4f}" in page.table.object
+
+
+def test_a_toy_that_is_typed_is_ones_own_until_it_is_one_of_those_offered(page):
+    page._typed("5,1,0;0,1,4")
+    assert page.fields["toy"].value == "" and "2,048 assignments of topics to 11 tokens" in said(page.exact)
+    page._typed("5,1,0;0,1,5")
+    assert page.fields["toy"].value == TWO
+    page.fields["beta"].value = "0.2"
+    assert page.fields["toy"].value == "" and page.toy.beta == "0.2"
+
+
+@pytest.mark.parametrize("counts, sentence", [
+    ("0,0;0,0", "The table has no token; type a count of at least 1 into one of its cells"),
+    ("17", "17 tokens in 2 topics have 2^17 assignments, and at most 65,536 (2^16) are enumerated; take at most 16 tokens"),
+    ("1,;2,3", "The count of word 2 in document 1 must be a whole number of at least 0; the cell is empty"),
+    ("1,<b>", "The count of word 2 in document 1 must be a whole number of at least 0; got '<b>'"),
+])
+def test_what_is_no_toy_is_one_sentence_and_nothing_else_is_shown(page, counts, sentence):
+    page._typed(counts)
+    assert page.counts.wrong == sentence and not page.form.wrong
+    for shown in (page.exact, page.posterior, page.table, page.bars, page.microscope.figure):
+        assert not shown.object
+    page._typed("1,1")
+    assert not page.counts.wrong and first_cells(page.table.object) == LDA_ENGINES
+
+
+@pytest.mark.parametrize("field, value, sentence", [
+    ("n_topics", None, "a whole number from 1 to 16"), ("n_topics", 17, "got 17"), ("n_topics", 0, "got 0"),
+    ("alpha", "", "greater than 0"), ("alpha", "0.1, 0.2, 0.3", "one number or one per topic (2); got 3 numbers"),
+    ("beta", "-1", "greater than 0"), ("beta", "half", "got 'half'"), ("beta", "inf", "greater than 0"),
+])
+def test_what_is_no_model_is_told_under_its_field(page, field, value, sentence):
+    page.fields[field].value = value
+    assert list(page.form.wrong) == [field] and sentence in page.form.wrong[field] and not page.counts.wrong
+    assert not page.table.object
+
+
+def test_one_topic_and_one_token_have_numbers_or_dashes(page):
+    page._typed("1")
+    page.fields["n_topics"].value = 1
+    assert first_cells(page.table.object) == LDA_ENGINES and "–" in page.table.object
+    assert "nan" not in page.table.object + page.exact.object
+
+
+def test_a_link_has_the_toy_and_the_count_and_gives_them_back(page):
+    page.fields["toy"].value = BARS
+    page.microscope.fields["function"].value = "log"
+    query = to_query(page.parts)
+    again = OraclePage()
+    assert from_query(query, again.parts) == []
+    assert again.toy == TOYS[BARS] and again.microscope.fields["function"].value == "log"
+    assert from_query("?n_topics=x&function=cube&counts=a;b", again.parts) == ["n_topics", "function"]
+    again.tick()
+    assert "got 'a'" in again.counts.wrong
+
+
+def test_downloads_are_of_what_is_shown(page, monkeypatch):
+    monkeypatch.undo()
+    for make, name in ((page._exact_file, "exact-posterior"), (page._answers_file, "toy-bounds")):
+        table, figure = make("csv")(), make("svg", 1)()
+        assert table.name == f"{name}.csv" and figure.name == f"{name}.svg" and b"<svg" in figure.content
+    assert table.content.decode().splitlines()[0].startswith("engine,F,collapsed,exact F,B,log_evidence")
+    assert [row.split(",")[0] for row in table.content.decode().splitlines()[1:]] == LDA_ENGINES
+
+
+def test_an_engine_that_fails_is_one_sentence(page, monkeypatch):
+    def failing(*given):
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr("workbench.dashboard.oracle.page.answer_of", failing)
+    page._typed("2,1")
+    assert said(page.progress).strip() == "No such thing" and "log p(words)" in said(page.exact)
+
+
+def test_every_toy_that_is_offered_can_be_enumerated():
+    for toy in TOYS.values():
+        assert isinstance(toy, Toy) and exact_of(toy).attrs["n_states"] <= 2**16
