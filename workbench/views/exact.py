@@ -27,6 +27,7 @@ def co_assignment_view(found: xr.Dataset, title: str = ""):
     mesh = element(
         "QuadMesh", (*edges, values[::-1]), [axis("other_token", "token"), axis("token", " ")],
         vdims=axis("co_assignment", "probability of one topic"), cmap="Blues", clim=(0.0, 1.0),
+        edgecolors="face", linewidths=0.4,  # else the page shows through between the cells
     )
     return panel(
         [mesh], title=title, aspect="auto", show_grid=False, fig_inches=(3.4, ABOVE + max(ROW * n, 1.0)), xrotation=90,
