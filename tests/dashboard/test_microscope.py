@@ -92,7 +92,7 @@ def test_a_document_without_tokens_has_no_count(card):
 
 def test_without_a_toy_only_typed_probabilities_are_left(card):
     card.show(None)
-    assert "mend the table of counts" in card.said.object and not card.table.object
+    assert "mend it, or type probabilities" in card.said.object and not card.table.object
     set_fields(card, count="typed")
     assert shown(card) == wanted([0.9, 0.5, 0.1, 0.1], 0.1)
 

@@ -152,7 +152,7 @@ def seen_of(asked: Asked) -> Seen:
 def _of_engine(asked: Asked) -> tuple[np.ndarray, float, str]:
     """Probabilities of the tokens of a count, its prior, and its name."""
     if asked.toy is None:
-        raise InputError("there is no toy to count tokens of; mend the table of counts")
+        raise InputError("there is no toy whose tokens could be counted; mend it, or type probabilities")
     answer = answer_of(asked.toy, asked.engine)
     model = model_of(asked.toy.n_topics, asked.toy.alpha, asked.toy.beta)
     _check("topic", asked.topic, model.n_topics, "topic")
