@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 from dataclasses import fields
+from weakref import WeakSet
 
 import pytest
 from short_runs import short_settings
@@ -252,8 +253,9 @@ def test_where_too_many_pages_are_open_another_says_so(ruled, tmp_path, monkeypa
     from workbench.dashboard.compare.page import page
 
     monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path))
+    monkeypatch.setattr("workbench.dashboard.shared.shell.VIEWS", WeakSet())  # other tests have left some
     ruled(limits=Limits(pages=0))
-    assert "0 pages may be open at a time here, and these are 1" in page()[0].object.replace("Pages", "pages")
+    assert "0 pages may be open at a time here, and these are 1;" in page()[0].object.replace("Pages", "pages")
 
 
 def test_what_is_to_be_looked_at_is_not_changed_whatever_a_browser_sends(ruled, new_run, tmp_path):
