@@ -25,6 +25,7 @@ WRITTEN = {
     "09_names": (),
     "10_sequences": (),
     "11_votes": (),
+    "12_frontier": (),
 }
 NAMED_ALONE = ("http://www.w3.org/", "https://jupyterlab.readthedocs.io/en/4.1.x/extension/notebook.html#keyboard-interaction-model")
 """Addresses that nobody asks: names of formats, and a remark in the script that Panel puts beside a view."""
