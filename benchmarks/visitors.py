@@ -173,7 +173,7 @@ def open_tabs(url: str, n_tabs: int) -> dict:
         for _ in range(n_tabs):
             tab, began = context.new_page(), time.perf_counter()
             tab.goto(url)
-            tab.get_by_role("button", name="Start" if url.endswith("choose-k") else "CSV").first.wait_for()
+            tab.get_by_role("button", name="Start" if url.endswith(("choose-k", "frontier")) else "CSV").first.wait_for()
             drawn.append(time.perf_counter() - began)
         browser.close()
     return {"drawn": drawn}

@@ -26,6 +26,7 @@ from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import frontier
+from workbench.runs.afterwards.pooled_chains import pool_chains
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.store.lock import Lock
@@ -33,7 +34,7 @@ from workbench.runs.store.status import RUNNING, STOPPED, requested, set_state
 
 FORM = {
     "corpus": "simulated", "read": {}, "engine": "svb-cgs", "r": [0, 1], "n_chains": 2, "split": "", "n_topics": 3,
-    "alpha": 0.1, "beta": 0.1, "n_iterations": 14, "seeds": 2, "holdout": 0.2, "jobs": 2, "reference": None, "top_words": None,
+    "alpha": 0.1, "beta": 0.1, "cost": "cpu_time", "n_iterations": 14, "seeds": 2, "holdout": 0.2, "jobs": 2, "reference": None, "top_words": None,
     "singletons": "keep", "repeat": 1, "merge": 1,
 }
 SETTINGS = ["svb-cgs r=0", "svb-cgs r=1 n_chains=2", "cgs"]
@@ -195,14 +196,15 @@ def test_a_server_that_is_to_look_at_starts_nothing(store, corpus, ruled):
 def test_numbers_on_the_page_are_those_of_the_measure(store, swept):
     found = swept()
     shown = frontier_of(asked_of(found))
-    table = frontier(*([Run(one.path).progress() for one in own] for own in found))
+    own, chains = ([Run(one.path).progress() for one in readings] for readings in found)
+    table = frontier(own, chains, [pool_chains([one.path for one in found.reference])])
     for label in SETTINGS:
         one = table.sel(label=label)
         row = next(row for row in shown.table.split("<tr")[2:] if f'title="{label}"' in row)
         assert f"{float(one['distance']):.4f} ± {float(one['distance_se']):.4f}" in row
         assert f"{float(one['updates']):,.0f}" in row and f"{float(one['cpu_time']):,.2f}" in row
         assert ("lit" in row) == bool(one["efficient_cpu_time"])
-    assert "The reference: 4 chains of cgs" in shown.said and "have not ended" not in shown.said
+    assert "The reference: 4 chains of cgs, together with" in shown.said and "have not ended" not in shown.said
     assert shown.figure.count("<svg") == 1
     lines = results_file(asked_of(found), False, "csv").content.decode().splitlines()
     assert lines[0].startswith("label,engine,r") and len(lines) == 4
@@ -258,14 +260,14 @@ def test_a_link_finds_the_runs_again_and_the_cost_that_was_chosen(opened, swept,
     opened.tick()
     assert said(opened.progress).strip() == "All 10 runs have ended." and opened.cards["frontier"].results.visible
     by_seconds = opened.cards["frontier"].figure.object
-    opened.clock.value = "updates"
+    opened.fields["cost"].value = "updates"
     opened.tick()
     assert opened.cards["frontier"].figure.object != by_seconds
     link = dict(parse_qsl(to_query(opened.parts)[1:]))
     assert link == {"r": "0, 1", "n_chains": "2", "n_topics": "3", "n_iterations": "14", "seeds": "2", "holdout": "0.2",
                     "jobs": "2", "cost": "updates"}
     again = FrontierPage(store)
-    assert from_query(to_query(opened.parts), again.parts) == [] and again.clock.value == "updates"
+    assert from_query(to_query(opened.parts), again.parts) == [] and again.fields["cost"].value == "updates"
     again.tick()
     assert again.cards["frontier"].table.object == opened.cards["frontier"].table.object
     assert from_query("?r=all&engine=cgs&repeat=many&cost=money", again.parts) == ["r", "engine", "repeat", "cost"]

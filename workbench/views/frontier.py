@@ -130,6 +130,7 @@ def frontier_picture(
     """A panel of distances and one of jitters for each clock, with the table."""
     style, clocks = looks(table["label"].values.tolist()), list(clocks)
     panels = [draw(table, clock, style) for draw in (frontier_view, jitter_view) for clock in clocks]
+    panels = [each for each in panels if len(each)]  # no state has a jitter before its second iteration after burn-in
     rows = table[[one for one in COLUMNS if one != "label"]].to_dataframe().reset_index()[list(COLUMNS)]
     n_chains, error = int(table["n_reference"].min()), table.attrs["reference_se"]
     what = "their mean p(w|d)" if table["pooled"].values.all() else "the mean of their own"

@@ -40,11 +40,9 @@ from workbench.dashboard.shared.shell import (
     begin_session,
     button,
     column,
-    labelled,
     lay_out,
     message,
     page_or_sentence,
-    styled,
     text,
 )
 from workbench.dashboard.shared.ui_events import with_lock
@@ -74,20 +72,17 @@ class FrontierPage:
         self.start, self.stop = button("Start", color="primary"), button("Stop", disabled=True)
         self.said, self.ahead = text(sizing_mode="stretch_width", visible=False), text(sizing_mode="stretch_width")
         self.progress = text(sizing_mode="stretch_width")
-        self.clock = styled(pn.widgets.Select(
-            label="Cost", options=NAMES, value="cpu_time", width=150, css_classes=["wb-unlabelled"]))
         self.cards = {"frontier": Card(self.handover, self._make), "overtaking": Card(self.handover, self._make)}
         self._listing, self._seen = Listing(0, ()), None   # the last listing; what of it and of the form is shown
         self.found = Found([], [])                         # the runs of the form
         self._asked: Asked | None = None
         self._wrong, self._busy, self._stopping, self._n_started = False, False, False, 0
-        self.parts = {name: widget_part(field) for name, field in (*self.fields.items(), ("cost", self.clock))}
+        self.parts = {name: widget_part(field) for name, field in self.fields.items()}
         refused = follow_address(self.parts)
         if refused:
             self.said.say(refused, "bad")
         for name, field in self.fields.items():
             field.watch(partial(self._changed, name))
-        self.clock.param.watch(lambda event: self._changed("cost"), "value")
         self.start.on_click(lambda event: with_lock(self._document, self._start))
         self.stop.on_click(lambda event: with_lock(self._document, self._stop))
         self._show_fields()
@@ -113,13 +108,13 @@ class FrontierPage:
     def _take(self, listing: Listing) -> None:
         """Shows the runs of the form that are listed."""
         self._listing, values = listing, self.values()
-        if (seen := (listing.version, repr(values), self.clock.value)) != self._seen:
+        if (seen := (listing.version, repr(values))) != self._seen:
             self._seen, self._wrong = seen, bool(mistakes(values))
             self.found = Found([], []) if self._wrong else found_in(listing.readings, values)
             others = [] if self._wrong else of_corpus(listing.readings, values)
             self._asked = Asked(
                 points_of(self.found.settings), points_of(self.found.reference[:CHAINS]), points_of(others),
-                values["n_iterations"], n_reference(values) if not self._wrong else 0, self.clock.value)
+                values["n_iterations"], 0 if self._wrong else n_reference(values), values["cost"])
             said = "" if self._wrong else f"{counted(n_wanted(values))} with the {CHAINS} chains of the reference."
             self.ahead.object = said and message(said)
         self._show_progress(values)
@@ -147,7 +142,7 @@ class FrontierPage:
 
     def _compute(self) -> None:
         """Has the numbers computed in a thread: at once for another form, every few seconds while the runs go on."""
-        asked, form = self._asked, self._seen[1:]
+        asked, form = self._asked, self._seen[1]
         known = self._shown is not None and (
             self._shown == (form, asked) or (self._shown[0] == form and time.monotonic() < self._next))
         if self._computing or known:
@@ -156,7 +151,7 @@ class FrontierPage:
 
         def then(found, error) -> None:
             self._computing, self._next = False, time.monotonic() + LIVE_EVERY
-            if self._seen[1:] == form:  # else the next tick asks for those of the form as it is now
+            if self._seen[1] == form:  # else the next tick asks for those of the form as it is now
                 for at, card in enumerate(self.cards.values()):
                     card.show(found[at] if found else None, error)
 
@@ -248,9 +243,8 @@ class FrontierPage:
             kind="wb-card wb-form", width=316, sizing_mode=None,
         )
         first, second = self.cards.values()
-        head = column(text("<h2>Cost and distance</h2>", css_classes=["wb-mid"]), labelled(self.clock), kind="wb-bar")
         main = column(
-            column(head, first.said, self.progress, first.results, kind="wb-card"),
+            column(text("<h2>Cost and distance</h2>"), first.said, self.progress, first.results, kind="wb-card"),
             column(text("<h2>Where hybrids overtake</h2>"), second.said, second.results, kind="wb-card"),
             self.handover, kind="wb-main",
         )
@@ -299,6 +293,8 @@ def _fields() -> dict[str, Field]:
                            whole=True),
         "split": Menu("Split", SPLITS, "", "adaptive-cgs with as many updates chooses by itself what is sampled", wide=True),
         **model, **numbers,
+        "cost": Menu("Cost", NAMES, "cpu_time", "what settings are compared by: CPU seconds of inference on this machine, or "
+                     "updates of single tokens and pairs"),
         "reference": Number(
             "Iterations of the reference", None, f"of each of the {CHAINS} chains of cgs that all others are set against; "
             f"empty: {LONGER} times as many as of the runs", placeholder=f"{LONGER} × iterations", wide=True),

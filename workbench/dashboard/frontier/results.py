@@ -10,11 +10,13 @@ import xarray as xr
 
 from workbench.dashboard.compare.files import File, FileError, picture_file
 from workbench.dashboard.shared.run_monitor import Reading
+from workbench.errors import InputError
 from workbench.measures import MeasureError, frontier, overtaking
 from workbench.measures.frontier import CHAINS
 from workbench.measures.selection import in_papers_order
 from workbench.report.drawing import draw, inline
 from workbench.report.gathering import gather_begun
+from workbench.runs.afterwards.pooled_chains import Pooled, pool_chains
 from workbench.runs.execution.run import Run
 from workbench.views import VIEWS, Picture
 from workbench.views.frontier import frontier_picture, names_of_settings, overtaking_picture
@@ -66,7 +68,7 @@ def frontier_of(asked: Asked) -> Shown:
         return Shown(_paragraph(said), "", "", None)
     runs = [_rows(point).sel(iteration=slice(None, asked.n_iterations)) for point in asked.settings]
     try:
-        table = frontier(runs, [_rows(point) for point in asked.reference])
+        table = frontier(runs, [_rows(point) for point in asked.reference], _pooled(asked.reference))
     except MeasureError as error:
         return Shown(_paragraph(f"{str(error)[0].upper()}{str(error)[1:]}."), "", "", None)
     picture = frontier_picture(table, _view("frontier"), clocks=[asked.clock])
@@ -111,6 +113,15 @@ def _rows(point: Point) -> xr.Dataset:
     return Run(point.path).progress().load()
 
 
+@lru_cache(maxsize=16)
+def _pooled(reference: tuple[Point, ...]) -> list[Pooled]:
+    """What the chains predict together; nothing before each has an average."""
+    try:
+        return [pool_chains([point.path for point in reference])]
+    except InputError:
+        return []
+
+
 def _view(name: str):
     return next(view for view in VIEWS if view.name == name)
 
@@ -131,7 +142,8 @@ def _advice(table: xr.Dataset, clock: str, n_short: int) -> str:
     n, error = int(table["n_reference"].min()), table.attrs["reference_se"]
     within = int((table["distance"] <= error).sum())
     at = float(table["reference"].mean())
-    said = f"The reference: {n} chains of cgs, log perplexity {at:.4f} ± {error:.4f} nats per token."
+    how = "together" if table["pooled"].values.all() else "each for itself"
+    said = f"The reference: {n} chains of cgs, {how} with a log perplexity of {at:.4f} ± {error:.4f} nats per token."
     said += f" {within} of {table.sizes['label']} settings are within this error." if within else ""
     said += f" {n_short} of its chains have not ended, so distances may change." if n_short else ""
     front = f"No other setting is as cheap and as near as: {'; '.join(names)}."
