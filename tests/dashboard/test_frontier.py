@@ -34,7 +34,8 @@ from workbench.runs.store.status import RUNNING, STOPPED, requested, set_state
 
 FORM = {
     "corpus": "simulated", "read": {}, "engine": "svb-cgs", "r": [0, 1], "n_chains": 2, "split": "", "n_topics": 3,
-    "alpha": 0.1, "beta": 0.1, "cost": "cpu_time", "n_iterations": 14, "seeds": 2, "holdout": 0.2, "jobs": 2, "reference": None, "top_words": None,
+    "alpha": 0.1, "beta": 0.1, "cost": "cpu_time",
+    "n_iterations": 14, "seeds": 2, "holdout": 0.2, "jobs": 2, "reference": None, "top_words": None,
     "singletons": "keep", "repeat": 1, "merge": 1,
 }
 SETTINGS = ["svb-cgs r=0", "svb-cgs r=1 n_chains=2", "cgs"]
