@@ -5,7 +5,7 @@ import pytest
 from toys import simulated
 
 import workbench as wb
-from workbench.measures import frontier
+from workbench.measures import MeasureError, frontier
 from workbench.runs.afterwards.pooled_chains import pool_chains
 from workbench.runs.spec import SpecError
 from workbench.runs.store.checkpoint import read_average
@@ -52,6 +52,21 @@ def test_distances_are_from_what_they_predict_together(chains):
     assert table["n_reference"].item() == 4
 
 
+def test_figures_of_a_store_are_set_against_what_its_long_chains_predict_together(chains, tmp_path):
+    store, train, test = chains
+    wb.fit(train, "svb", n_topics=3, test=test, n_iterations=5, store=store, name="short-svb", progress=False)
+    wb.save_figures([f"chain-{seed}" for seed in range(4)] + ["short-svb"], tmp_path, formats=("svg",), store=store)
+    assert "(their mean p(w|d))" in (tmp_path / "frontier-by-updates.txt").read_text()
+
+
+def test_long_chains_of_another_model_are_no_reference(chains):
+    store, train, test = chains
+    together = pool_chains([f"chain-{seed}" for seed in range(4)], store)
+    own = wb.fit(train, "svb", n_topics=4, test=test, n_iterations=5, progress=False)
+    with pytest.raises(MeasureError, match="there are 0"):
+        frontier(own, [], [together])
+
+
 def test_what_cannot_be_pooled_is_refused_with_a_sentence(chains):
     store, train, test = chains
     with pytest.raises(SpecError, match="chains are pooled that share a split, two at least; got 1 of 1 splits"):
@@ -60,6 +75,9 @@ def test_what_cannot_be_pooled_is_refused_with_a_sentence(chains):
     wb.fit(train, "cgs", name="alone", **settings)
     with pytest.raises(SpecError, match="got 2 of 2 splits"):
         pool_chains(["chain-0", "alone"], store)
+    wb.fit(train, "cgs", name="wider", test=test, **(settings | {"n_topics": 4}))
+    with pytest.raises(SpecError, match="'chain-0' and 'wider' have two"):
+        pool_chains(["chain-0", "wider"], store)
     with pytest.raises(SpecError, match="run 'alone' has no test set, so nothing is predicted"):
         pool_chains(["alone", "alone"], store)
     wb.fit(train, "cgs", name="short", test=test, **settings)

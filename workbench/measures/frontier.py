@@ -47,7 +47,8 @@ def frontier(runs, reference=None, pooled: Iterable[Pooled] = ()) -> xr.Dataset:
         twice as long as the longest run of another engine; shorter ones of ``cgs`` are a setting.
     pooled : iterable of `workbench.runs.afterwards.pooled_chains.Pooled`, optional
         What the long chains of a split, at least 4, predict together, in the place of the mean of what each predicts: chains
-        that stay at different modes predict better together, as settings with several chains do.
+        that stay at different modes predict better together, as settings with several chains do. Those of other models are
+        left out.
 
     Returns
     -------
@@ -77,10 +78,11 @@ def frontier(runs, reference=None, pooled: Iterable[Pooled] = ()) -> xr.Dataset:
         Runs that differ in data or model, without held-out tokens, or a reference of fewer than 4 chains.
     """
     runs = each_run(runs)
-    own, chains = (runs, each_run(reference) if len(reference) else []) if reference is not None else _apart(runs)
+    own, chains = (runs, each_run(reference) if len(reference) else []) if reference is not None else settings_and_chains(runs)
     _check_alike([*own, *chains])
     by_split = grouped([split_of(run) for run in chains], [log_perplexity(run)[-1] for run in chains])
-    together, splits = {tuple(one.split): one for one in pooled}, dict.fromkeys(map(split_of, own))
+    models, splits = [spec_of(run).model for run in own], dict.fromkeys(map(split_of, own))
+    together = {tuple(one.split): one for one in pooled if one.model in models}
     references = {split: _reference(together.get(split), by_split.get(split, [])) for split in splits}
     for *_, n, _ in references.values():
         if n < CHAINS:
@@ -120,8 +122,8 @@ def efficient(cost, distance) -> np.ndarray:
     return known & ~strictly[known].any(axis=0)
 
 
-def _apart(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[xr.Dataset]]:
-    """The runs that are settings, and the long chains of cgs."""
+def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[xr.Dataset]]:
+    """The runs that are settings, and the long chains of cgs that they are set against unless others are named."""
     others = [int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))]
     enough = LONGER * max(others, default=0)
     long = [is_plain_gibbs(spec_of(run)) and others and int(run["iteration"][-1]) >= enough for run in runs]

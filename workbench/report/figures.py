@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.report.captions import caption
 from workbench.report.drawing import FORMATS, WIDTHS, draw
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import corpora_of, gather_begun, scores_of_sequences
+from workbench.report.gathering import corpora_of, gather_begun, pooled, scores_of_sequences
 from workbench.views import Picture, pictures
 
 
@@ -44,7 +44,8 @@ def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) ->
     if not isinstance(folder, (str, os.PathLike)):
         raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
     (found, left_out), folder, written = gather_begun(runs, store), Path(folder), []
-    for picture in pictures([each.dataset for each in found], columns, corpora_of(found), scores_of_sequences(found)):
+    datasets, together = [each.dataset for each in found], pooled(found)
+    for picture in pictures(datasets, columns, corpora_of(found), scores_of_sequences(found), together):
         written += put_picture(picture, folder, formats, columns, caption(picture, found, left_out))
     return written
 

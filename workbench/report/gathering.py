@@ -11,7 +11,10 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.measures import MeasureError, each_run, spec_of, with_columns
+from workbench.measures.frontier import CHAINS, settings_and_chains
+from workbench.measures.selection import grouped
 from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
+from workbench.runs.afterwards.pooled_chains import Pooled, pool_chains
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import get_corpus
@@ -102,6 +105,19 @@ def scores(found: list[Gathered]) -> dict[str, Scored]:
             scored = score_documents(each.path)
             if scored.iteration == int(each.dataset["iteration"].values[-1]):
                 said[each.spec.hash] = scored
+    return said
+
+
+def pooled(found: list[Gathered]) -> list[Pooled]:
+    """What the long chains of a store predict together that the other runs of their model and split are set against."""
+    having = [each for each in found if each.path is not None and each.spec.test is not None]
+    said = []
+    for own in grouped([(each.spec.train, each.spec.test, repr(each.spec.model)) for each in having], having).values():
+        paths = {each.spec.hash: each.path for each in own}
+        with suppress(MeasureError, SpecError, StoreError, OSError):
+            _, chains = settings_and_chains([each.dataset for each in own])
+            if len(chains) >= CHAINS:
+                said.append(pool_chains([paths[spec_of(chain).hash] for chain in chains]))
     return said
 
 

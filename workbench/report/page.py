@@ -10,7 +10,7 @@ from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
 from workbench.report.findings import findings, listed, once
-from workbench.report.gathering import Gathered, corpora_of, gather_begun, scores_of_sequences
+from workbench.report.gathering import Gathered, corpora_of, gather_begun, pooled, scores_of_sequences
 from workbench.report.tables import (
     hierarchy_tables,
     label_rows,
@@ -71,7 +71,8 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         {"svg": Markup(inline(
             draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode(), one.name, one.title, one.hover)),
          "title": one.title, "caption": one.caption, "first": one.name.startswith(FIRST)}
-        for one in pictures(datasets, 2, corpora_of(found), scores_of_sequences(found)) if not one.name.startswith(AS_TEXT)
+        for one in pictures(datasets, 2, corpora_of(found), scores_of_sequences(found), pooled(found))
+        if not one.name.startswith(AS_TEXT)
     ]
     for figure, said in zip(figures, once([figure["caption"] for figure in figures]), strict=True):
         figure["caption"] = said

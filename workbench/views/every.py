@@ -1,6 +1,6 @@
 """The one list of views: what figures, reports, the Topics page and notebooks offer of runs, by what these have."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import xarray as xr
@@ -9,6 +9,7 @@ from workbench.corpus import Corpus
 from workbench.measures import data_of, each_run, in_papers_order
 from workbench.measures.selection import grouped
 from workbench.runs.afterwards.heldout_by_document import Scored
+from workbench.runs.afterwards.pooled_chains import Pooled
 from workbench.views import progress
 from workbench.views.against_topics import draw_against_topics
 from workbench.views.bayes_nets import (
@@ -119,22 +120,23 @@ VIEWS = (
 
 def pictures(
     runs, columns: int = 2, corpora: Mapping[str, Corpus] | None = None, scored: Mapping[str, Scored] | None = None,
+    pooled: Sequence[Pooled] = (),
 ) -> list[Picture]:
     """The pictures that the runs have the variables for, drawn apart for each data: these share no axis of perplexities.
 
     What is of all data together comes first.
 
     ``columns`` of a page that they are to fill; ``corpora``: tokens by their hash, for coherence, flows, maps and texts;
-    ``scored``: of held-out tokens by the hash of a run's spec, for gains.
+    ``scored``: of held-out tokens by the hash of a run's spec, for gains; ``pooled``: of long chains, for the frontier.
     """
     runs, found = each_run(runs), {}
     by_data = grouped(data_of(runs), runs)
     for data, own in by_data.items():
-        shown = SideBySide(in_papers_order(own), columns, corpora or {}, scored or {})
+        shown = SideBySide(in_papers_order(own), columns, corpora or {}, scored or {}, pooled)
         found[data] = [picture for view in VIEWS if not (view.across and len(by_data) > 1) for picture in view.pictures(shown)]
     if len(found) == 1:
         return found.popitem()[1]
-    together = SideBySide(in_papers_order(runs), columns, corpora or {}, scored or {})
+    together = SideBySide(in_papers_order(runs), columns, corpora or {}, scored or {}, pooled)
     return [picture for view in VIEWS if view.across for picture in view.pictures(together)] + [
         replace(
             picture, name=f"{picture.name}-{short}", title=f"{picture.title}, {data}", caption=f"On {data}. {picture.caption}",

@@ -170,7 +170,7 @@ def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
     found = []
     for runs in grouped([repr(one) for one in counterparts(having)] if having else [], having).values():
         with suppress(MeasureError):
-            found.append((frontier(runs), runs))
+            found.append((frontier(runs, pooled=shown.pooled), runs))
     names = [view.name] if len(found) == 1 else [f"{view.name}-{short}" for short in file_names(map(_place, found))]
     for (table, runs), name in zip(found, names, strict=True):
         for cost in COSTS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -15,6 +15,7 @@ from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
 from workbench.measures.selection import grouped
 from workbench.runs.afterwards.heldout_by_document import Scored
+from workbench.runs.afterwards.pooled_chains import Pooled
 from workbench.views.elements import PAGE
 from workbench.views.style import Look, looks
 
@@ -105,6 +106,7 @@ class SideBySide:
     columns: int = 2
     corpora: Mapping[str, Corpus] = field(default_factory=dict)
     scored: Mapping[str, Scored] = field(default_factory=dict)
+    pooled: Sequence[Pooled] = ()   # what long chains predict together
 
     @cached_property
     def labels(self) -> list[str]:

@@ -16,6 +16,7 @@ class Pooled(NamedTuple):
     """What the chains of one split predict together."""
 
     split: tuple[str, str]     # hashes of the training and the test tokens
+    model: dict                # its settings
     log_perplexity: float      # nats per token
     error: float               # its standard error over chains
     n_chains: int
@@ -30,15 +31,15 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
     Parameters
     ----------
     runs : Runs, paths or names, at least two
-        On the same split, with sampled tokens and past burn-in; they may be running, their checkpoints are then some seconds
-        old.
+        Of one model on the same split, with sampled tokens and past burn-in; they may be running, their checkpoints are then
+        some seconds old.
     store : path, optional
         Where names are looked up.
 
     Raises
     ------
     SpecError, StoreError
-        Fewer than two, several splits, nothing held out, or a run without an average.
+        Fewer than two, several splits or models, nothing held out, or a run without an average.
 
     Efron & Stein (1981), for the jackknife.
     """
@@ -46,6 +47,9 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
     splits = {(run.spec.train, run.spec.test) for run in chains}
     if len(chains) < 2 or len(splits) > 1:
         raise SpecError(f"chains are pooled that share a split, two at least; got {len(chains)} of {len(splits)} splits")
+    model = chains[0].spec.model
+    if other := next((run for run in chains if run.spec.model != model), None):
+        raise SpecError(f"chains are pooled that share a model; '{chains[0].name}' and '{other.name}' have two")
     ((_, test_hash),) = splits
     if test_hash is None:
         raise SpecError(f"run '{chains[0].name}' has no test set, so nothing is predicted; fit it with held-out tokens")
@@ -55,7 +59,7 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
     total, n = found.sum(axis=0), len(found)
     without = np.array([_log_perplexity(test, (total - own) / (n - 1)) for own in found])
     error = np.sqrt((n - 1) * np.mean((without - without.mean()) ** 2))
-    return Pooled(splits.pop(), whole, float(error), n)
+    return Pooled(splits.pop(), model, whole, float(error), n)
 
 
 def _probability(run: Run) -> np.ndarray:
