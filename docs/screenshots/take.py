@@ -2,9 +2,10 @@
 
 Makes a sweep over r and a comparison of engines with two seeds on the bundled corpus (runs that STORE has are taken as they
 are), starts one run more, and photographs Compare and Topics while that one goes on: at two widths in both themes, each page
-opened once; then Choose K, on a store of its own with a sweep over the number of topics, and Oracle. Then a server with a
-password on which nothing can be changed: what it asks first, and Compare with a damaged run. Last a film, on its own store:
-a CSV file is uploaded, its columns are chosen, it is looked at and started, until its topics are seen over time.
+opened once; then Choose K and Frontier, on stores of their own with a sweep over the number of topics, and one over r; and
+Oracle. Then a server with a password on which nothing can be changed: what it asks first, and Compare with a damaged run. Last a
+film, on a store of its own: a CSV file is uploaded, its columns are chosen, it is looked at and started, until its topics are
+seen over time.
 ``python docs/screenshots/take.py --film`` takes the film alone.
 The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
 """
@@ -35,6 +36,7 @@ WIDTHS, SCHEMES = (1440, 800), ("light", "dark")
 ENGINES = ("svb", "cvb", "cgs", "svb-cgs")
 SETTINGS = {"n_topics": 10, "n_iterations": 150, "progress": False, "jobs": 2}
 TOPICS = (10, 20, 40, 80, 120)
+RS, CHAINS = (0, 1, 2, 5, "inf"), (1, 4)
 SLOW = ("svb-cgs", {"r": 1, "n_chains": 8})
 LONG, BEGUN = 600, 60
 """Iterations of the live run, which is stopped in the end, and at how many the first picture is taken."""
@@ -136,6 +138,28 @@ def photograph(address: str, store: Path, runs: dict[str, list[str]], live: str,
             page.goto(f"{address}/{name}?{urlencode(view)}")
             compare_page(page, live) if name == "compare" else topics_page(page)
             take(page, folder, name, widths)
+
+
+def make_frontier(store: Path) -> dict[str, str | int]:
+    """The long chains and the settings beside them, and more regimes for the map; returns the settings of the page for them."""
+    corpus, chosen = wb.load_corpus("docstrings"), {"seeds": 2, "n_topics": 10, "n_iterations": 60}
+    shared = {"store": store, "jobs": 2, "progress": False}
+    wb.compare(corpus, ["cgs"], seed=100, seeds=4, n_topics=10, n_iterations=4 * chosen["n_iterations"], **shared)
+    for change in ({}, {"repeat": 5}, {"n_topics": 40}, {"n_topics": 40, "repeat": 5}):
+        settings = chosen | change | shared
+        wb.compare(corpus, ["cgs"], **settings)
+        wb.sweep(corpus, {"r": RS, "n_chains": CHAINS if not change else [1]}, "svb-cgs", **settings)
+    return chosen | {"r": ",".join(map(str, RS)), "n_chains": ",".join(map(str, CHAINS))}
+
+
+def photograph_frontier(store: Path, folder: Path, widths=WIDTHS) -> None:
+    """Frontier, with settings and a reference whose runs have ended."""
+    view = make_frontier(store)
+    with served(store) as address, opened_browser() as browser:
+        page = new_page(browser, widths)
+        page.goto(f"{address}/frontier?{urlencode(view)}")
+        page.locator("table[aria-label='settings by cost'] tbody tr").nth(len(RS)).wait_for()
+        take(page, folder, "frontier", widths)
 
 
 def photograph_choosing(store: Path, folder: Path, widths=WIDTHS) -> None:
@@ -261,6 +285,7 @@ def main(store: Path) -> None:
     with live_run(store) as live, served(store) as address:
         photograph(address, store, runs, live, HERE)
     photograph_choosing(store.with_name(f"{store.name}-by-k"), HERE)
+    photograph_frontier(store.with_name(f"{store.name}-frontier"), HERE)
     photograph_oracle(store, HERE)
     with damaged_run(store, runs["cgs"][0]) as damaged:
         photograph_guarded(store, damaged, HERE)

@@ -35,7 +35,7 @@ def test_runs_that_are_started_stream_in_stop_and_are_found_again(url, new_page,
     page.get_by_text("All 10 runs have ended.").wait_for(timeout=240_000)
     until(lambda: set(settings(page)) == {"r=0", "r=∞", "cgs"}, "every setting has a row")
     page.get_by_text("No other setting is as cheap and as near as:").wait_for()
-    assert page.locator("figure svg").count() == 2
+    assert page.locator("figure svg").count() == 1
     page.get_by_label("Cost", exact=True).select_option("updates")
     until(lambda: "cost=updates" in page.evaluate("location.href"), "the address tells the cost")
     body = page.locator("body").aria_snapshot()

@@ -90,9 +90,13 @@ def overtaking_of(asked: Asked) -> Shown:
     picture = overtaking_picture(cells, _view("overtaking"))
     best = cells["speedup"].max("setting").values
     n_won, n = int((best > 1).sum()), int(np.isfinite(best).sum())
-    said = (f"In {n_won} of {n} {'cell' if n == 1 else 'cells'} of the map a hybrid is as good as cgs sooner. Other numbers "
-            "of topics, of repeated counts and of joined documents, started from the form, fill the map.")
-    return Shown(_paragraph(said), _figure(picture), "", picture)
+    more = "Other numbers of topics, of repeated counts and of joined documents, started from the form, fill the map."
+    if n == 1:
+        first = cells["setting"].values[int(np.nanargmax(cells["speedup"].max(("data", "n_topics")).values))]
+        said = f"The map has one cell so far, where {first} is {best.max():.2g} times as fast as cgs."
+        return Shown(_paragraph(f"{said} {more}"), "", "", picture)
+    said = f"In {n_won} of {n} cells a hybrid comes sooner than cgs to the perplexity that both reach."
+    return Shown(_paragraph(f"{said} {more}"), _figure(picture), "", picture)
 
 
 def results_file(asked: Asked, of_map: bool, form: str, columns: int = 1) -> File:
