@@ -3,8 +3,8 @@
 Makes a sweep over r and a comparison of engines with two seeds on the bundled corpus (runs that STORE has are taken as they
 are), starts one run more, and photographs Compare and Topics while that one goes on: at two widths in both themes, each page
 opened once; then Choose K and Frontier, on stores of their own with a sweep over the number of topics, and one over r; and
-Oracle. Then a server with a password on which nothing can be changed: what it asks first, and Compare with a damaged run. Last a
-film, on a store of its own: a CSV file is uploaded, its columns are chosen, it is looked at and started, until its topics are
+Oracle. Then a server with a password on which nothing can be changed: what it asks first, and Compare with a damaged run. Last
+a film, on a store of its own: a CSV file is uploaded, its columns are chosen, it is looked at and started, until its topics are
 seen over time.
 ``python docs/screenshots/take.py --film`` takes the film alone.
 The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
