@@ -102,6 +102,8 @@ def test_a_map_has_a_cell_for_each_number_of_topics_and_regime():
     texts = parts(overlay, hv.Labels)[0].data.values.tolist()
     assert [(x, y) for x, y, _ in texts] == [(0, 0), (1, 0), (0, -1)] and {text for *_, text in texts} == {"2"}
     assert parts(overlay, hv.QuadMesh)[0].dimension_values(2, flat=False)[0].tolist()[0] == pytest.approx(1)  # log2
+    rows = [told for _, told in overlay.opts.get("plot", backend="matplotlib").kwargs["yticks"]]
+    assert rows == ["counts as\nthey are", "every count\n5 times"]
     (picture,) = (one for one in pictures(runs) if one.name.startswith("overtaking"))
     assert len(picture.rows) == 3 and draw_view("overtaking", pair()) == []
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from textwrap import fill
 
 import numpy as np
 import xarray as xr
@@ -32,6 +33,8 @@ DEEP = 40
 """Times smaller than the smallest distance that an axis reaches, at most."""
 ON_PALE, ON_DARK, DARK = "#1a1a1a", "#fefefe", 1.4
 """Colours of numbers in cells, which are as pale or dark in every theme, and from which binary logarithm on a cell is dark."""
+UNCHANGED, LETTERS = "counts as they are", 12
+"""What a corpus is called that nothing was done to, beside others of its name, and letters of a line of these."""
 TIMES = 4.0
 """Times as fast, or as slow, that the colours of a map reach."""
 
@@ -76,7 +79,7 @@ def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
     reach = np.log2(TIMES)
     mesh = element(
         "QuadMesh", (np.arange(len(ks)), -np.arange(len(places)), np.clip(np.log2(speedup), -reach, reach)),
-        [axis("n_topics", "number of topics K"), axis("data", " ")], vdims=axis("speedup", "times as fast as cgs"),
+        [axis("n_topics", "topics K"), axis("data", " ")], vdims=axis("speedup", "times as fast as cgs"),
         cmap="RdBu_r", clim=(-reach, reach),
     )
     texts: dict[str, list] = {}
@@ -87,7 +90,7 @@ def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
     return panel(
         [mesh, *labels], title=title, aspect="auto", show_grid=False,
         fig_inches=(3.4, 0.9 + max(2 * ROW * len(places), 0.8)), xticks=list(enumerate(map(str, ks))),
-        yticks=[(-at, place) for at, place in enumerate(places)], fig_rcparams=RC | {"ytick.labelsize": 6.5},
+        yticks=[(-at, place) for at, place in enumerate(_short(places))], fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
 
 
@@ -183,6 +186,14 @@ def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
         cells = overtaking([run for run in shown.runs if is_hybrid(spec_of(run)) or is_plain_gibbs(spec_of(run))])
         if cells.sizes["data"] * cells.sizes["n_topics"] > 1:
             yield overtaking_picture(cells, view)
+
+
+def _short(places: list[str]) -> list[str]:
+    """The data in few words and short lines: what they have in common at their beginning is left out."""
+    parts = [place.split(", ") for place in places]
+    if len(places) > 1 and len({own[0] for own in parts}) == 1:
+        places = [", ".join(own[1:]) or UNCHANGED for own in parts]
+    return [fill(place, LETTERS) for place in places]
 
 
 def is_hybrid(spec: RunSpec) -> bool:
