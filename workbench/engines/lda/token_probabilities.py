@@ -37,7 +37,7 @@ def split_of(corpus, options, state) -> tuple[Split, tuple]:
     if isinstance(state, cgs.State):
         return all_sampled(corpus), state
     if isinstance(state, adaptive.State):
-        return adaptive.split_from(corpus, state.sampled), adaptive.of_hybrid(options, state)
+        return adaptive.split_from(corpus, options, state.sampled), adaptive.of_hybrid(options, state)
     if isinstance(state, hybrid.SvbState | hybrid.CvbState):
         return hybrid.split_of(corpus, options), state
     return none_sampled(corpus), state
