@@ -11,10 +11,11 @@ from toys import simulated
 import workbench as wb
 from workbench.dashboard.choose_k.page import ChooseKPage
 from workbench.dashboard.choose_k.results import points_of, results_file, shown_of
-from workbench.dashboard.choose_k.sweeping import Progress, engines, mistakes, runs_of, start_sweep, told, values_of
+from workbench.dashboard.choose_k.sweeping import engines, mistakes, runs_of, start_sweep, values_of
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
+from workbench.dashboard.sweeps.progress import Progress, told
 from workbench.measures import numbers_by_k, recommend_k
 from workbench.runs.execution import queue, warm_sweep
 from workbench.runs.execution.run import Run
@@ -61,8 +62,8 @@ def swept(store, corpus, monkeypatch):
 def opened(store, corpus, monkeypatch):
     """A page on the store, whose listing is as of now at every tick, and which has all numbers at once."""
     monitor = RunMonitor(store)
-    monkeypatch.setattr("workbench.dashboard.choose_k.page.LIVE_EVERY", 0.0)
-    monkeypatch.setattr("workbench.dashboard.choose_k.page.monitor_of", lambda store: SimpleNamespace(
+    monkeypatch.setattr("workbench.dashboard.sweeps.page.LIVE_EVERY", 0.0)
+    monkeypatch.setattr("workbench.dashboard.sweeps.page.monitor_of", lambda store: SimpleNamespace(
         latest=lambda patience=0.0: monitor.look(), look_soon=lambda: None))
     page = ChooseKPage(store)
     for name, value in {"n_topics": "2, 3", "n_iterations": 6, "seeds": 2, "holdout": 0.2, "jobs": 2}.items():
@@ -314,7 +315,7 @@ def test_where_nothing_can_be_changed_there_is_neither_start_nor_stop(opened, ru
 
 def test_numbers_of_runs_that_change_while_they_are_computed_are_shown_all_the_same(opened, swept, monkeypatch):
     waiting = []
-    monkeypatch.setattr("workbench.dashboard.choose_k.page.in_background", lambda document, work, then, *pool: waiting.append(
+    monkeypatch.setattr("workbench.dashboard.sweeps.page.in_background", lambda document, work, then, *pool: waiting.append(
         lambda: then(work(), None)))
     swept(seeds=1)
     opened.tick()

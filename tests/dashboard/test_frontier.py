@@ -82,8 +82,8 @@ def swept(store, corpus, queued):
 def opened(store, corpus, queued, monkeypatch):
     """A page on the store, whose listing is as of now at every tick, and which has all numbers at once."""
     monitor = RunMonitor(store)
-    monkeypatch.setattr("workbench.dashboard.frontier.page.LIVE_EVERY", 0.0)
-    monkeypatch.setattr("workbench.dashboard.frontier.page.monitor_of", lambda store: SimpleNamespace(
+    monkeypatch.setattr("workbench.dashboard.sweeps.page.LIVE_EVERY", 0.0)
+    monkeypatch.setattr("workbench.dashboard.sweeps.page.monitor_of", lambda store: SimpleNamespace(
         latest=lambda patience=0.0: monitor.look(), look_soon=lambda: None))
     page = FrontierPage(store)
     for name, value in {"n_topics": "3", "n_iterations": 14, "seeds": 2, "holdout": 0.2, "jobs": 2, "r": "0, 1",
@@ -254,25 +254,25 @@ def test_progress_counts_runs_that_are_to_come(store, corpus, swept):
 
 def test_an_empty_store_says_what_to_do(opened):
     assert "No run of these settings yet. Press Start." in said(opened.progress)
-    assert opened.stop.disabled and not opened.start.disabled and not opened.cards["frontier"].results.visible
+    assert opened.stop.disabled and not opened.start.disabled and not opened.shown["frontier"].results.visible
     assert "10 runs with the 4 chains of the reference." in said(opened.ahead)
 
 
 def test_a_link_finds_the_runs_again_and_the_cost_that_was_chosen(opened, swept, store):
     swept()
     opened.tick()
-    assert said(opened.progress).strip() == "All 10 runs have ended." and opened.cards["frontier"].results.visible
-    by_seconds = opened.cards["frontier"].figure.object
+    assert said(opened.progress).strip() == "All 10 runs have ended." and opened.shown["frontier"].results.visible
+    by_seconds = opened.shown["frontier"].figure.object
     opened.fields["cost"].value = "updates"
     opened.tick()
-    assert opened.cards["frontier"].figure.object != by_seconds
+    assert opened.shown["frontier"].figure.object != by_seconds
     link = dict(parse_qsl(to_query(opened.parts)[1:]))
     assert link == {"r": "0, 1", "n_chains": "2", "n_topics": "3", "n_iterations": "14", "seeds": "2", "holdout": "0.2",
                     "jobs": "2", "cost": "updates"}
     again = FrontierPage(store)
     assert from_query(to_query(opened.parts), again.parts) == [] and again.fields["cost"].value == "updates"
     again.tick()
-    assert again.cards["frontier"].table.object == opened.cards["frontier"].table.object
+    assert again.shown["frontier"].table.object == opened.shown["frontier"].table.object
     assert from_query("?r=all&engine=cgs&repeat=many&cost=money", again.parts) == ["r", "engine", "repeat", "cost"]
 
 

@@ -4,11 +4,8 @@ import os
 from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 from workbench.corpus import Corpus
-from workbench.corpus.formats import stem_of
-from workbench.corpus.readers import FORMATS
 from workbench.dashboard.compare.fields import MODEL
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.starting import (
@@ -27,11 +24,10 @@ from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.sweeps.progress import Progress, names_of
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution import warm_sweep
-from workbench.runs.execution.forecast import duration
 from workbench.runs.execution.memory_check import memory_forecast, unfinished
-from workbench.runs.loading import named_set
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model
 from workbench.runs.store.status import ALIVE, FAILED, FINISHED, LOST
 
@@ -41,17 +37,6 @@ USUAL = {
     "sizes": None, "seed": 0, **{name: MODEL[name] for name in PRIORS},
 }
 """Settings of the Compare page that this one has no fields for."""
-
-
-class Progress(NamedTuple):
-    """How far the runs of a form are."""
-
-    n_wanted: int
-    n_ended: int      # at their last iteration
-    n_short: int      # of these, before the iteration that the form says
-    n_alive: int
-    left: float | None   # seconds, about; None where no run has a pace yet
-    failed: tuple[str, ...]   # why runs failed
 
 
 @lru_cache
@@ -140,20 +125,6 @@ def progress_of(runs: list[Reading], values: dict, readings: Iterable[Reading]) 
     return Progress(n_runs(values), ended, short, alive, None if pace is None else pace * steps / at_once, failed)
 
 
-def told(progress: Progress, goes_on: bool) -> str:
-    """The progress as a sentence; ``goes_on``: will further runs begin by themselves?"""
-    n_wanted, n_ended, n_short, n_alive, left, failed = progress
-    said = f"{n_ended} of {counted(n_wanted)} {'has' if n_ended == 1 else 'have'} ended"
-    if n_ended == n_wanted:
-        on = "" if policy().read_only else "; Start takes them there"
-        short = f", {n_short} with fewer iterations than the form says{on}" if n_short else ""
-        return f"All {counted(n_wanted)} have ended{short}."
-    if n_alive or goes_on:
-        return f"{said}; about {duration(left)} left." if left is not None else f"{said}."
-    why = f"; {len(failed)} failed: {policy().shown(failed[0])}" if failed and failed[0] else ""
-    return f"{said}{why}. {'Nothing goes on now.' if policy().read_only else 'Start goes on with the others.'}"
-
-
 def _fits(spec: RunSpec, values: dict, names: set[str]) -> bool:
     """Is this the spec of a run of the form, but for K, seed and what it began from?"""
     if spec.corpus not in names or spec.engine != values["engine"] or (spec.test is None) != (values["holdout"] == 0):
@@ -165,11 +136,3 @@ def _fits(spec: RunSpec, values: dict, names: set[str]) -> bool:
     split = spec.split or {}
     return set(split) == {"rows"} or split == ({} if spec.test is None else {
         "fraction": values["holdout"], "seed": 0, "per": values["holdout_per"]})
-
-
-def names_of(corpus: str) -> set[str]:
-    """What a corpus of the menu, or read from this path, may be called."""
-    if named_set(corpus):
-        return {corpus}
-    path = Path(corpus)
-    return {path.name, *(stem_of(path, about.SUFFIXES) for about in FORMATS.values())}

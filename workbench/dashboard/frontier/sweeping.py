@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.corpus import Corpus
-from workbench.dashboard.choose_k.sweeping import Progress, names_of
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.starting import ELAPSED, combinations, data_of, start_cells, summary_of_start
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.sweeps.progress import Progress, names_of
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import named_options
 from workbench.errors import InputError

@@ -1,0 +1,44 @@
+"""How far the runs of a form are, in a sentence, and what a corpus may be called in them."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.corpus.formats import stem_of
+from workbench.corpus.readers import FORMATS
+from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.shared.policy import policy
+from workbench.runs.execution.forecast import duration
+from workbench.runs.loading import named_set
+
+
+class Progress(NamedTuple):
+    """How far the runs of a form are."""
+
+    n_wanted: int
+    n_ended: int      # at their last iteration
+    n_short: int      # of these, before the iteration that the form says
+    n_alive: int
+    left: float | None   # seconds, about; None where no run has a pace yet
+    failed: tuple[str, ...]   # why runs failed
+
+
+def told(progress: Progress, goes_on: bool) -> str:
+    """The progress as a sentence; ``goes_on``: will further runs begin by themselves?"""
+    n_wanted, n_ended, n_short, n_alive, left, failed = progress
+    said = f"{n_ended} of {counted(n_wanted)} {'has' if n_ended == 1 else 'have'} ended"
+    if n_ended == n_wanted:
+        on = "" if policy().read_only else "; Start takes them there"
+        short = f", {n_short} with fewer iterations than the form says{on}" if n_short else ""
+        return f"All {counted(n_wanted)} have ended{short}."
+    if n_alive or goes_on:
+        return f"{said}; about {duration(left)} left." if left is not None else f"{said}."
+    why = f"; {len(failed)} failed: {policy().shown(failed[0])}" if failed and failed[0] else ""
+    return f"{said}{why}. {'Nothing goes on now.' if policy().read_only else 'Start goes on with the others.'}"
+
+
+def names_of(corpus: str) -> set[str]:
+    """What a corpus of the menu, or read from this path, may be called."""
+    if named_set(corpus):
+        return {corpus}
+    path = Path(corpus)
+    return {path.name, *(stem_of(path, about.SUFFIXES) for about in FORMATS.values())}
