@@ -131,7 +131,7 @@ WRONG = [
     ("infer talk new.csv --protocol foldin_same --out a.csv", "--out writes theta, and --protocol foldin_same gives one"),
     ("infer talk new.csv --seed -1", "seed must be a whole number from 0"),
     ("infer talk new.csv --out new.csv/theta.csv", "cannot write new.csv/theta.csv"),
-    ("bound talk", "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs); run 'talk' is cgs"),
+    ("bound talk", "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs); run 'talk' is cgs"),
     ("bound half --method fast", "method must be one of ais, bracket, exact; got 'fast'"),
     ("bound half --temperatures 0", "temperatures must be a whole number of at least 1; got 0"),
     ("bound nobody", "no run 'nobody' in runs"),

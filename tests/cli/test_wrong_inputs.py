@@ -126,7 +126,7 @@ WRONG = [
     # what is made of runs
     ("infer mine nowhere.txt", "no data set and no file 'nowhere.txt'"),
     (f"infer mine {SIX} --protocol luck", "--protocol must be one of theta, document_completion, foldin_same; got 'luck'"),
-    ("bound mine", "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs); run 'mine' is svb"),
+    ("bound mine", "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs); run 'mine' is svb"),
     ("figures mine --format gif", "figures are written as svg, pdf, png; got gif"),
     ("export mine --format word", "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'word'"),
     ("data info koz", "no data set 'koz', perhaps 'kos'; there are docstrings, kos,"),

@@ -49,7 +49,7 @@ def test_a_rebound_name_reaches_no_document_no_file_and_no_socket(local):
     for name in ("evil.example", f"evil.example:{local.server.port}", "localhost.evil.example", "127.0.0.1.evil.example"):
         assert {local.ask(path, Host=name).code for path in PATHS} == {403}, name
         assert not local.socket_opens(Host=name, Origin=f"http://{name}", Sec_Fetch_Site="same-origin")
-    assert [local.ask(path).code for path in PATHS] == [200, 200, 200, 200, 301, 200, 200, 404]
+    assert [local.ask(path).code for path in PATHS] == [200, 200, 200, 200, 200, 301, 200, 200, 404]
     for name in ("localhost", f"localhost:{local.server.port}", "127.0.0.1:8888", "LOCALHOST"):
         assert local.ask("/nothing", Host=name).code == 404, name
 
