@@ -43,9 +43,9 @@ def answer_without_tracebacks() -> None:
     ServerConnection.error = _error
 
 
-def _error(connection, message, text: str):
-    """What a connection sends in answer to a message that could not be handled."""
-    answer = connection.protocol.create("ERROR", message.header["msgid"], NOT_HANDLED)
+def _error(self, message, text: str):
+    """What a connection, ``self``, sends in answer to a message that could not be handled."""
+    answer = self.protocol.create("ERROR", message.header["msgid"], NOT_HANDLED)
     answer.content["traceback"] = None
     return answer
 
