@@ -7,6 +7,7 @@ from toys import toy_a
 
 from workbench.measures import exact
 from workbench.measures.against_exact import against_exact
+from workbench.report.drawing import draw
 from workbench.views.exact import bounds_picture, co_assignment_view, distances_view, gaps_view, posterior_picture, token_names
 
 
@@ -45,6 +46,13 @@ def test_the_table_behind_the_bars_has_every_number(answers):
     assert [row[0] for row in picture.rows] == ["svb", "cgs", "cvb-cgs"] and len(picture.panels) == 3
     assert np.isnan(picture.rows[1][1:5]).all() and picture.rows[0][-1] == 2
     assert "log evidence is -11.259462 nats" in picture.caption
+
+
+def test_of_one_token_no_panel_is_drawn_of_what_it_has_not(answers):
+    alone = [each.assign(co_assignment_distance=np.nan) for each in answers]
+    picture = bounds_picture(alone)
+    assert len(picture.panels) == 2 < len(bounds_picture(answers).panels)
+    assert draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"]
 
 
 def test_cells_of_the_exact_posterior_are_named_by_document_and_word(truth):

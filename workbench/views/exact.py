@@ -77,7 +77,10 @@ def distances_view(engines: Sequence[xr.Dataset], name: str, title: str = ""):
 def bounds_picture(engines: Sequence[xr.Dataset]) -> Picture:
     """Bounds below the evidence and distances to the exact posterior of all engines; ``engines`` as for `gaps_view`."""
     first = engines[0]
-    errors = [distances_view(engines, name, f"Error {said}") for name, said in DISTANCES.items()]
+    errors = [
+        distances_view(engines, name, f"Error {said}") for name, said in DISTANCES.items()
+        if any(np.isfinite(each[name]) for each in engines)  # of one token no two have one topic
+    ]
     rows = [
         [each.attrs["engine"], *each["bound"].values.tolist(), float(each["log_evidence"]),
          *(float(each[name]) for name in DISTANCES), int(each["n_attractors"]), each.attrs["n_starts"]]

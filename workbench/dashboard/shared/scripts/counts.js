@@ -19,6 +19,12 @@ export function render({ model }) {
     return element("td", {}, input)
   }
 
+  // A number from Python; what was typed since the last one stays, as Python's answer to another cell may come meanwhile.
+  function take(input, text) {
+    if (input.value === (input.known ?? input.value)) input.value = text
+    input.known = text
+  }
+
   function draw() {
     const [n, m] = size(), made = [body.rows.length, body.rows.length ? body.rows[0].cells.length - 1 : 0]
     if (n !== made[0] || m !== made[1]) {
@@ -26,7 +32,7 @@ export function render({ model }) {
       body.replaceChildren(...model.cells.map((cells, row) => element("tr", {},
         element("th", { scope: "row", textContent: `document ${row + 1}` }), ...cells.map((_, column) => cell(row, column)))))
     }
-    model.cells.forEach((cells, row) => cells.forEach((text, column) => { body.rows[row].cells[column + 1].firstChild.value = text }))
+    model.cells.forEach((cells, row) => cells.forEach((text, column) => take(body.rows[row].cells[column + 1].firstChild, text)))
     const [most_rows, most_columns] = model.most
     const ends = [n >= most_rows, n <= 1, m >= most_columns, m <= 1]
     buttons.forEach((button, at) => { button.disabled = ends[at] })
