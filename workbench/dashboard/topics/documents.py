@@ -1,7 +1,7 @@
 """Documents under topics: a table of them, and of one its words in the colours of their topics and its topics as bars."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 
 import numpy as np
@@ -112,7 +112,7 @@ def _documents_now(
     run, table, told = documents_of(moment), None, ""
     if run is None:
         return {"content": {}, "shown": {}, "orders": [], "said": ""}
-    stored = Run(moment.path)  # once: to open a run takes a third of the time of a search
+    stored = _run_of(moment)
     try:
         table = stored.table
     except SpecError as error:  # the words are shown all the same
@@ -145,6 +145,12 @@ def _documents_now(
         "content": content if documents else {}, "said": f"{said} {told}".strip(), "orders": orders(run, frame, labels),
         "shown": {} if document == NONE else document_content(stored, run, document, topic, labels, table), "gone": gone,
     }
+
+
+@lru_cache(maxsize=8)
+def _run_of(moment: Moment) -> Run:
+    """The run, opened once for all searches: zarr reads in a thread of its own, and each answer waits for a busy server."""
+    return Run(moment.path)
 
 
 def _found(
