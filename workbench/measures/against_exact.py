@@ -12,6 +12,7 @@ from workbench.engines.lda import hybrid, hybrid_bound
 from workbench.engines.lda.token_probabilities import split_of, token_probabilities
 from workbench.engines.options import make_options
 from workbench.measures.collapsed_bounds import collapsed_bounds
+from workbench.measures.exact import every_pair, total_variation
 from workbench.models.lda import LDA
 
 N_STARTS, N_ITERATIONS, BURN_IN, MOST_ITERATIONS = 20, 200, 20, 1000
@@ -77,7 +78,7 @@ def against_exact(found: xr.Dataset, corpus: Corpus, model: LDA, engine: str, n_
     )
     alike = ALIKE_SAMPLED if samples else ALIKE
     apart = np.abs(same - found["co_assignment"].values)[np.triu_indices(len(same), 1)]
-    distances = np.abs(predictive - found["predictive"].values).sum(axis=1).mean() / 2, apart.mean() if len(apart) else np.nan
+    distances = total_variation(predictive, found["predictive"].values), apart.mean() if len(apart) else np.nan
     ends = n_different([one.predictive for one in starts], alike)
     return xr.Dataset(
         {
@@ -102,7 +103,7 @@ def run_start(corpus: Corpus, model: LDA, name: str, seed: int) -> OneStart:
     """One run of an engine with its usual options, to rest where nothing is sampled."""
     engine = get_engine(name)
     options = make_options(engine, {})
-    samples, pairs = engine.samples(corpus, options), _every_pair(corpus)
+    samples, pairs = engine.samples(corpus, options), every_pair(corpus)
     state = engine.init(corpus, model, options, StepContext(seed, 0))
     tables, together, before, n = 0.0, 0.0, np.inf, 0
     for step in range(1, (N_ITERATIONS if samples else MOST_ITERATIONS) + 1):
@@ -155,12 +156,6 @@ def _co_assignment(corpus, options, state) -> np.ndarray:
     same = np.einsum("sik,sjk->ij", q, q) / len(q)
     np.fill_diagonal(same, 1.0)
     return same
-
-
-def _every_pair(corpus: Corpus) -> Corpus:
-    """Each document with each word once."""
-    documents, words = np.indices((corpus.n_documents, corpus.n_words)).reshape(2, -1)
-    return Corpus.from_pairs(documents, words, np.ones(len(words), int), n_documents=corpus.n_documents, n_words=corpus.n_words)
 
 
 def _about(meaning: str, unit: str = "") -> dict[str, str]:

@@ -76,6 +76,17 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
     )
 
 
+def every_pair(corpus: Corpus) -> Corpus:
+    """Each document with each word once: what a predictive is asked for to see all of it."""
+    documents, words = np.indices((corpus.n_documents, corpus.n_words)).reshape(2, -1)
+    return Corpus.from_pairs(documents, words, np.ones(len(words), int), n_documents=corpus.n_documents, n_words=corpus.n_words)
+
+
+def total_variation(p, q) -> np.ndarray:
+    """(…) total variation between predictives (…, document, word), the mean over documents."""
+    return np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2
+
+
 def _check(corpus, model) -> None:
     """Raises MeasureError where there is nothing to enumerate, or too much."""
     if not isinstance(corpus, Corpus) or not isinstance(model, LDA):

@@ -14,6 +14,7 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.hybrid import split_of
+from workbench.engines.lda.token_probabilities import every_token
 from workbench.kernels.lda.enumeration import log_joints
 from workbench.models.lda import LDA
 
@@ -59,19 +60,10 @@ def at_rest(corpus: Corpus, model: LDA, options, seed: int) -> AtRest:
             break
     theta = (model.alphas + n_dk) / (model.alphas.sum() + corpus.document_tokens[:, None])
     phi = (model.beta + n_wk) / (corpus.n_words * model.beta + n_k)[:, None]
-    found = every_topic(corpus, split.sampled, gamma, topics)
+    found = every_token(corpus, split.sampled, gamma, topics)
     same = np.einsum("s,stk,suk->tu", q, found, found, optimize=True)
     np.fill_diagonal(same, 1.0)
     return AtRest(np.einsum("s,sdk,swk->dw", q, theta, phi, optimize=True), same, (topics, q))
-
-
-def every_topic(corpus: Corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray) -> np.ndarray:
-    """(state, token, topic) responsibilities (averaged pair, topic), and 1 at the topics (state, sampled token)."""
-    n_topics, of_tokens = gamma.shape[1], np.repeat(sampled, corpus.counts)
-    found = np.zeros((len(topics), corpus.n_tokens, n_topics))
-    found[:, ~of_tokens] = np.repeat(gamma, corpus.counts[~sampled], axis=0)
-    found[:, of_tokens] = np.eye(n_topics)[topics]
-    return found
 
 
 def _expected(corpus, documents, words, weights) -> tuple:

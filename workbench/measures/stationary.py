@@ -6,16 +6,16 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 from scipy.sparse.csgraph import connected_components
-from scipy.special import logsumexp, psi
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import adaptive, hybrid
 from workbench.engines.lda.hyperparameters import learnt
+from workbench.engines.lda.token_probabilities import every_token, responsibilities
 from workbench.engines.options import make_options
-from workbench.measures.exact import exact
-from workbench.measures.infinite_chains import assignments, at_rest, every_topic
+from workbench.measures.exact import every_pair, exact, total_variation
+from workbench.measures.infinite_chains import assignments, at_rest
 from workbench.measures.selection import MeasureError
 from workbench.models.lda import LDA
 from workbench.models.variables import Variable
@@ -24,6 +24,7 @@ PURE = {
     "svb": ("svb-cgs", 0), "cvb": ("cvb-cgs", 0), "cvb0": ("cvb0-cgs", 0), "cgs": ("svb-cgs", math.inf),
 }
 """Engines that are a hybrid at the end of its range of r, bit for bit."""
+MEANS = ("mean_dk", "mean_wk", "mean_k")
 OF_RUNS, OF_SETTINGS = ("setting", "start"), ("setting",)
 FOUND = (
     Variable("predictive_distance", OF_RUNS, "", "total variation of the predictive from that of the posterior"),
@@ -127,11 +128,6 @@ def stationary(
     )
 
 
-def total_variation(p, q) -> np.ndarray:
-    """(…) total variation between predictives (…, document, word), the mean over documents."""
-    return np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2
-
-
 def _difference(means: Means, truth: xr.Dataset) -> float:
     """Mean absolute difference of the co-assignment of two tokens."""
     n_pairs = max(len(means.co_assignment) * (len(means.co_assignment) - 1), 1)
@@ -169,7 +165,7 @@ def _run(corpus, model, name, options, n_iterations, burn_in, seed) -> Means:
             raise MeasureError(f"infinitely many chains are those of svb-cgs; got '{name}'")
         found = at_rest(corpus, model, make_options(get_engine(name), {**options, "n_chains": 1}), seed)
         return Means(np.stack([found.predictive] * 2), found.co_assignment, _law(*found.sampled, model.n_topics))
-    engine, pairs = get_engine(name), _every_pair(corpus)
+    engine, pairs = get_engine(name), every_pair(corpus)
     chosen = make_options(engine, options)
     always = always_sampled(corpus, name, options)
     state = engine.init(corpus, model, chosen, StepContext(seed, 0))
@@ -194,12 +190,6 @@ def _copied(state):
     return type(state)(*(each.copy() if isinstance(each, np.ndarray) else each for each in state))
 
 
-def _every_pair(corpus: Corpus) -> Corpus:
-    """Each document with each word once: what a predictive is asked for to see all of it."""
-    documents, words = np.indices((corpus.n_documents, corpus.n_words)).reshape(2, -1)
-    return Corpus.from_pairs(documents, words, np.ones(len(words), int), n_documents=corpus.n_documents, n_words=corpus.n_words)
-
-
 def token_topics(corpus: Corpus, options, before, state, step: int) -> np.ndarray:
     """(chain, token, topic) the responsibilities of averaged tokens, and 1 at the topic of those that are sampled.
 
@@ -212,18 +202,11 @@ def token_topics(corpus: Corpus, options, before, state, step: int) -> np.ndarra
     gamma = inner.gamma[:, :n_topics] if len(inner.gamma) or sampled.all() else None
     if gamma is None:
         chosen = adapts and adaptive.due(options, step)
-        gamma = _responsibilities(corpus, sampled, before, before if chosen else state)
-    return every_topic(corpus, sampled, gamma, inner.topics[:, np.repeat(sampled, corpus.counts)])
-
-
-def _responsibilities(corpus, sampled, expected, drawn) -> np.ndarray:
-    """(averaged pair, topic) spec A9, from expected counts and those of the chains."""
-    documents, words, k = corpus.documents[~sampled], corpus.words[~sampled], len(drawn.alpha)
-    logs = psi(drawn.alpha + (expected.mean_dk + drawn.n_dk)[:, documents, :k])
-    logs += psi(drawn.beta + (expected.mean_wk + drawn.n_wk)[:, words, :k])
-    logs -= psi(corpus.n_words * drawn.beta + (expected.mean_k + drawn.n_k)[:, None, :k])
-    mean = logs.mean(axis=0)
-    return np.exp(mean - logsumexp(mean, axis=1, keepdims=True))
+        drawn = before if chosen else state
+        totals = [hybrid.totals(drawn._replace(**{name: getattr(before, name) for name in MEANS}), s)
+                  for s in range(len(drawn.topics))]
+        gamma = responsibilities(corpus, sampled, totals, drawn.alpha, drawn.beta)
+    return every_token(corpus, sampled, gamma, inner.topics[:, np.repeat(sampled, corpus.counts)])
 
 
 def partitions(topics: np.ndarray, n_topics: int) -> np.ndarray:

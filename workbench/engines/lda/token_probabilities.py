@@ -22,13 +22,20 @@ def token_probabilities(corpus, options, state) -> np.ndarray:
     if getattr(options, "topics", "full") == "point":
         raise OptionError("the tokens of point topics have no responsibilities of this form; take topics=full")
     split, state = split_of(corpus, options, state)
-    n_topics, copies = len(state.alpha), corpus.counts
-    topics = np.atleast_2d(state.topics) if split.n_sampled else np.zeros((1, corpus.n_tokens), int)
-    found = np.broadcast_to(np.eye(n_topics), (n_topics, n_topics))[topics]
+    gamma, topics = np.zeros((0, len(state.alpha))), np.zeros((1, 0), int)
+    if split.n_sampled:
+        topics = np.atleast_2d(state.topics)[:, np.repeat(split.sampled, corpus.counts)]
     if split.n_averaged:
-        averaged = np.repeat(~split.sampled, copies)
-        gamma = state.gamma[:, :n_topics] if len(getattr(state, "gamma", ())) else _by_counts(corpus, split, state)
-        found[:, averaged] = np.repeat(gamma, copies[~split.sampled], axis=0)
+        stored = len(getattr(state, "gamma", ()))
+        gamma = state.gamma[:, : len(state.alpha)] if stored else _by_counts(corpus, split, state)
+    return every_token(corpus, split.sampled, gamma, topics)
+
+
+def every_token(corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray) -> np.ndarray:
+    """(state, token, topic) responsibilities (averaged pair, topic), and 1 at the topics (state, sampled token)."""
+    found, of_sampled = np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])), np.repeat(sampled, corpus.counts)
+    found[:, ~of_sampled] = np.repeat(gamma, corpus.counts[~sampled], axis=0)
+    found[:, of_sampled] = np.eye(gamma.shape[1])[topics]
     return found
 
 
@@ -44,12 +51,19 @@ def split_of(corpus, options, state) -> tuple[Split, tuple]:
 
 
 def _by_counts(corpus, split: Split, state) -> np.ndarray:
-    """(averaged pair, topic) responsibilities given the counts of a state, averaged in the log domain over its chains."""
-    d, w, k = corpus.documents[~split.sampled], corpus.words[~split.sampled], slice(len(state.alpha))
+    """(averaged pair, topic) responsibilities given the counts of a state."""
     totals = [state[:3]] if isinstance(state, vb.State) or not split.n_sampled else [
         hybrid.totals(state, s) for s in range(len(state.topics))]
+    return responsibilities(corpus, split.sampled, totals, state.alpha, state.beta)
+
+
+def responsibilities(corpus, sampled: np.ndarray, totals: list[tuple], alpha: np.ndarray, beta: float) -> np.ndarray:
+    """(averaged pair, topic) of standard variational Bayes, averaged in the log domain over chains, spec A9.
+
+    ``totals`` are n_dk, n_wk, n_k of each chain, expected and sampled, padded or not.
+    """
+    d, w, k = corpus.documents[~sampled], corpus.words[~sampled], slice(len(alpha))
     logs = [
-        psi(state.alpha + n_dk[d, k]) + psi(state.beta + n_wk[w, k]) - psi(corpus.n_words * state.beta + n_k[k])
-        for n_dk, n_wk, n_k in totals
+        psi(alpha + n_dk[d, k]) + psi(beta + n_wk[w, k]) - psi(corpus.n_words * beta + n_k[k]) for n_dk, n_wk, n_k in totals
     ]
     return softmax(np.mean(logs, axis=0), axis=1)
