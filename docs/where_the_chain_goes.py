@@ -18,7 +18,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.measures import exact, stationary
-from workbench.measures.stationary import total_variation
+from workbench.measures.exact import total_variation
 from workbench.models import LDA
 
 HERE = Path(__file__).parent
