@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.in_parts import InParts
 from workbench.engines.memory import Memory
-from workbench.kernels.uniforms import draw_key
+from workbench.kernels.uniforms import draw_key, key_from
 
 
 def never_interrupted() -> None:
@@ -27,10 +28,12 @@ class StepContext(NamedTuple):
     step: int                                # 0 for init, then the iteration
     n_threads: int = 1
     interrupt: Callable[[], None] = never_interrupted
+    before: tuple[tuple[int, int], ...] = ()  # of a part of a corpus: (stream, how many uniforms belong to what is before it)
 
     def key(self, stream: int, chain: int = 0) -> np.uint64:
         """The key of a stream of uniforms in this step; see `workbench.kernels.uniforms`."""
-        return np.uint64(draw_key(self.seed, stream, chain, self.step))
+        key = np.uint64(draw_key(self.seed, stream, chain, self.step))
+        return key_from(key, dict(self.before).get(stream, 0)) if self.before else key
 
 
 class WarmStart(NamedTuple):
@@ -74,3 +77,4 @@ class Engine(NamedTuple):
     check_options: Callable = lambda options, data: None  # raises OptionError where options do not go with the data
     predict_rows: Callable | None = None     # (corpus, model, options, state, rows, context) -> p(w|d) (row, word)
     memory: Callable = lambda corpus, model, options: Memory()  # forecast of the bytes of a run; zeros where none is declared
+    in_parts: InParts | None = None          # how it works on a corpus that is kept in parts; None: it does not

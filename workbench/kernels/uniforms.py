@@ -90,6 +90,11 @@ def draw_key(seed, stream, chain, step):
     return absorb(absorb(absorb(absorb(np.uint64(0), seed), stream), chain), step)
 
 
+def key_from(key, first: int) -> np.uint64:
+    """The key under which the indices 0, 1, 2 … have the uniforms that first, first + 1 … have under this one."""
+    return np.uint64((int(key) + first * int(GOLDEN)) % 2**64)
+
+
 def permutation(key, n: int) -> np.ndarray:
     """The numbers below n in a random order."""
     return np.argsort([uniform(key, i) for i in range(n)], kind="stable")

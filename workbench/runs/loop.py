@@ -12,6 +12,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
+from workbench.runs.parts.engine import engine_in_parts, score_in_parts, train_perplexity_in_parts
+from workbench.runs.parts.laying_out import LaidOut
 from workbench.runs.recorded import CLOCKS, in_columns
 from workbench.runs.scoring import Average, further_scores, initial_average, perplexity, score
 from workbench.runs.spec import RunSpec
@@ -31,6 +33,7 @@ class Position(NamedTuple):
     elapsed: float       # seconds of inference
     cpu_time: float      # CPU seconds of inference
     updates: int
+    parts: LaidOut | None = None  # who has the rows of documents, of state and average, where the corpus is in parts
 
 
 class Row(NamedTuple):
@@ -71,15 +74,22 @@ OnIteration = Callable[[Position, dict], None]
 """Called after every iteration with the position and its perplexities."""
 
 
-def initial_position(spec: RunSpec, train: Corpus, test: Corpus | None) -> Position:
+def initial_position(spec: RunSpec, train: Corpus | LaidOut, test: Corpus | None) -> Position:
     """The position before the first iteration."""
-    engine, model, options = spec.parts(train)
+    engine, model, options = _parts(spec, train)
     state = engine.init(train, model, options, StepContext(spec.seed, 0, spec.n_threads), spec.warm_start)
-    return Position(0, state, initial_average(test), 0.0, 0.0, 0)
+    parts = train if isinstance(train, LaidOut) else None
+    return Position(0, state, initial_average(None if parts else test), 0.0, 0.0, 0, parts)
+
+
+def _parts(spec: RunSpec, train: Corpus | LaidOut) -> tuple:
+    """(engine, model, options) of a spec, the engine as it works on this corpus."""
+    engine, model, options = spec.parts(train)
+    return engine_in_parts(engine) if isinstance(train, LaidOut) else engine, model, options
 
 
 def iterate(
-    spec: RunSpec, train: Corpus, test: Corpus | None, position: Position, sink: Sink, control: Control,
+    spec: RunSpec, train: Corpus | LaidOut, test: Corpus | None, position: Position, sink: Sink, control: Control,
     on_iteration: OnIteration | None = None,
 ) -> Position:
     """Runs from a position to the end of the spec, until its rule says that it has settled, or until stopped.
@@ -88,7 +98,7 @@ def iterate(
     whatever the cadence; what is snapshot, and what a step calls an event, is recorded too. A stop in the middle
     of a long step comes out as `Stopped`.
     """
-    engine, model, options = spec.parts(train)
+    engine, model, options = _parts(spec, train)
     load_kernels(engine, model, options)
     trail = _Trail(spec, sink, position.iteration)
     resting, settled = control.stopping(), trail.settled()
@@ -97,7 +107,7 @@ def iterate(
     while position.iteration < spec.n_iterations and not settled and not (resting and control.stopping()):
         position, info = advance(spec, engine, model, options, train, position, control)
         context = StepContext(spec.seed, position.iteration, spec.n_threads)
-        average, scores, predicted = score(
+        average, scores, predicted = (score if position.parts is None else score_in_parts)(
             engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in,
             context,
         )
@@ -158,9 +168,10 @@ def advance(spec, engine, model, options, train, position: Position, control: Co
     waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
     state, info = engine.step(train, model, options, position.state, context)
     elapsed = time.perf_counter() - elapsed - (control.waited - waited)
-    return Position(
-        iteration, state, position.average, position.elapsed + elapsed, position.cpu_time + time.process_time() - cpu_time,
-        position.updates + info.pop("updates"),
+    cpu_time = time.process_time() - cpu_time + info.pop("cpu_time_elsewhere", 0.0)
+    return position._replace(
+        iteration=iteration, state=state, elapsed=position.elapsed + elapsed, cpu_time=position.cpu_time + cpu_time,
+        updates=position.updates + info.pop("updates"),
     ), info
 
 
@@ -172,6 +183,9 @@ def measure(engine, train, model, options, position: Position, numbers: dict, in
         for each in model.recorded(options) if each.dims == ("iteration", "topic")
     }
     clocks = {name: getattr(position, name) for name in CLOCKS}
-    train_perplexity = perplexity(train, engine.predict(train, model, options, position.state, train, context))
+    if position.parts is not None:
+        train_perplexity = train_perplexity_in_parts(engine, train, position.state)
+    else:
+        train_perplexity = perplexity(train, engine.predict(train, model, options, position.state, train, context))
     scalars = clocks | numbers | {"train_perplexity": train_perplexity} | info | in_columns(watched)
     return Row(position.iteration, scalars, of_topics)

@@ -30,12 +30,21 @@ class Average(NamedTuple):
     log_of_seen: np.ndarray | None = None    # (group,) as log_of_groups, of words seen in training; None: nothing asks for it
 
 
+class Logs(NamedTuple):
+    """Sums of logarithms of probabilities of held-out items, nats; those of parts of a test set add up."""
+
+    alone: float        # of this iteration
+    averaged: float     # of the running average
+    by_document: float  # of whole groups, averaged
+    together: float     # of all items together, of this iteration
+
+
 def perplexity(items, probability: np.ndarray) -> float:
     """exp of the mean negative log probability per item (a token, a cell); NaN where there is none."""
-    return _of_mean(log_likelihood(items.weights, probability), items)
+    return perplexity_of(log_likelihood(items.weights, probability), items)
 
 
-def _of_mean(log_likelihood: float, items) -> float:
+def perplexity_of(log_likelihood: float, items) -> float:
     return float(np.exp(-log_likelihood / items.n_items)) if items.n_items else float("nan")
 
 
@@ -65,26 +74,53 @@ def score(
     samples, further = engine.samples(train, options), bool(scores_of(model))
     seen = seen_in_training(train, test) if any(each.of_seen for each in scores_of(model)) else None
     probability, words = predict_entries(engine, train, model, options, state, test, context)
-    whole = average.log_of_groups is not None
+    before, (average, logs) = average, taken_in(test, probability, average, past_burn_in)
     if past_burn_in:
-        mean, n = np.empty_like(probability), average.n_averaged
-        logs = take_in(test.weights, probability, average.probability, n, mean)
-        sums = _take_in_whole(test, probability, average) if whole else (None, -np.inf)
-        mean_words = words if average.words is None or words is None else average.words + (words - average.words) / (n + 1)
-        log_of_seen = None if seen is None else _take_in_seen(test, probability, average, seen)
-        average = Average(mean, n + 1, *sums, mean_words, log_of_seen)
-        alone, averaged = (_of_mean(each, test) for each in logs)
-    else:
-        alone = averaged = perplexity(test, probability)
+        log_of_seen = None if seen is None else _take_in_seen(test, probability, before, seen)
+        n = before.n_averaged
+        mean_words = words if before.words is None or words is None else before.words + (words - before.words) / (n + 1)
+        average = average._replace(words=mean_words, log_of_seen=log_of_seen)
+    average, scores = scores_from(logs, average, test, samples, past_burn_in)
+    if not further:
+        return average, scores, None
+    return average, scores, _predicted(test, probability, words, seen, average if samples and past_burn_in else None)
+
+
+def taken_in(test, probability: np.ndarray, average: Average, past_burn_in: bool) -> tuple[Average, Logs]:
+    """The average with the probabilities of one iteration taken in once burn-in is over, but for `log_of_all`, and their
+    logarithms.
+
+    What it does for parts of a test set adds up to what it does for the whole.
+    """
+    if not past_burn_in:
+        alone = log_likelihood(test.weights, probability)
+        return average, Logs(alone, alone, np.nan, np.nan)
+    mean, n = np.empty_like(probability), average.n_averaged
+    alone, averaged = take_in(test.weights, probability, average.probability, n, mean)
+    if average.log_of_groups is None:
+        return Average(mean, n + 1), Logs(alone, averaged, np.nan, np.nan)
+    logs = _of_groups(test, probability)
+    log_of_groups = np.logaddexp(average.log_of_groups, logs)
+    by_document = (log_of_groups - np.log(n + 1)).sum()
+    return Average(mean, n + 1, log_of_groups, average.log_of_all), Logs(alone, averaged, by_document, logs.sum())
+
+
+def scores_from(logs: Logs, average: Average, test, samples: bool, past_burn_in: bool) -> tuple[Average, dict]:
+    """The average with the probability of all held-out tokens together taken in, and the test perplexities by name."""
+    whole = average.log_of_groups is not None
+    if past_burn_in and whole:
+        average = average._replace(log_of_all=float(np.logaddexp(average.log_of_all, logs.together)))
+    alone, averaged = (perplexity_of(each, test) for each in logs[:2])
     scores = {
         "test_perplexity": averaged if samples else alone, "test_perplexity_state": alone, "test_perplexity_average": averaged,
     }
     if whole:
-        by_document, joint = _of_whole(test, average) if samples and past_burn_in else (alone, alone)
+        by_document = joint = alone
+        if samples and past_burn_in:
+            by_document = perplexity_of(logs.by_document, test)
+            joint = perplexity_of(average.log_of_all - np.log(average.n_averaged), test)
         scores |= {"test_perplexity_by_document": by_document, "test_perplexity_joint": joint}
-    if not further:
-        return average, scores, None
-    return average, scores, _predicted(test, probability, words, seen, average if samples and past_burn_in else None)
+    return average, scores
 
 
 def further_scores(train, test, model, predicted: Predicted | None) -> dict:
@@ -115,15 +151,3 @@ def _take_in_seen(test, probability: np.ndarray, average: Average, seen: np.ndar
     """(group,) the sum of the probabilities of its words that training has, with one iteration more; logarithms."""
     logs = _of_groups(test, probability, seen)
     return logs if average.log_of_seen is None else np.logaddexp(average.log_of_seen, logs)
-
-
-def _take_in_whole(test, probability: np.ndarray, average: Average) -> tuple[np.ndarray, float]:
-    """The sums of the probabilities of whole documents, and of all tokens together, with one iteration more; logarithms."""
-    logs = _of_groups(test, probability)
-    return np.logaddexp(average.log_of_groups, logs), float(np.logaddexp(average.log_of_all, logs.sum()))
-
-
-def _of_whole(test, average: Average) -> tuple[float, float]:
-    """The perplexities by document and jointly."""
-    of_mean = np.log(average.n_averaged)
-    return _of_mean((average.log_of_groups - of_mean).sum(), test), _of_mean(average.log_of_all - of_mean, test)

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
+from workbench.engines.in_parts import ROUNDS, InParts, Pass
 from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya, watched
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.engines.lda.split import Split, all_sampled
@@ -24,7 +25,7 @@ from workbench.errors import Named
 from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
-from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.simd.lanes import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS
 from workbench.models import LDA
@@ -130,8 +131,18 @@ def sweep(corpus, split, state, mean, context, chain=0, n_parts=1) -> int:
 
 
 def watch(corpus, model, options, state) -> dict:
+    return watched_in_parts(model, options, state, of_part(corpus, model, options, state))
+
+
+def of_part(corpus, model, options, state) -> dict:
+    """What is watched of documents alone: their part of the log joint."""
+    return {"documents": log_documents(state.n_dk, pad_topics(state.alpha), len(state.alpha))}
+
+
+def watched_in_parts(model, options, state, sums: dict) -> dict:
+    """What is watched, given the sums of `of_part`."""
     n_topics = len(state.alpha)
-    joint = log_joint(*state[1:4], pad_topics(state.alpha), state.beta, n_topics)
+    joint = log_joint_from(sums["documents"], state.n_wk, state.n_k, state.beta, n_topics)
     return {"log_joint": joint, "n_k": state.n_k[:n_topics]} | watched(options, state)
 
 
@@ -171,6 +182,28 @@ def memory(corpus, model, options) -> Memory:
     return Memory(state, indices, max(step, drawn))
 
 
+def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
+    """Draws the tokens of one block of a part, document after document."""
+    return state, {"moved": sweep(corpus, split, state, NO_MEAN, context, 0, options.partition)}
+
+
+def refuse_in_parts(options) -> None:
+    """Refuses what goes through all tokens of a word, or draws for all documents at once."""
+    for name, whole, instead in (("scan", "words", "documents"), ("scored", "sampled", "means")):
+        if getattr(options, name) == whole:
+            raise OptionError(Named(name, whole), " needs the whole corpus at once, and this one is kept in parts; use ",
+                              Named(name, instead))
+
+
+PASSES = (Pass(ROUNDS, work_of_part, ("n_wk", "n_k")),)
+IN_PARTS = InParts(
+    own=("topics", "n_dk"), passes=lambda options, step: PASSES if step else (), of_part=of_part, watched=watched_in_parts,
+    likelihood=lambda corpus, options, state, prior: polya(corpus, sufficient_statistics(corpus, state, prior.name), prior),
+    told=lambda corpus, sums: {"updates": corpus.n_tokens, "moved": sums["moved"] / corpus.n_tokens, "scan": DOCUMENTS},
+    refuse=refuse_in_parts,
+)
+
+
 def engine(name: str = "cgs") -> Engine:
     return Engine(
         name=name, title="Collapsed Gibbs sampling",
@@ -181,4 +214,5 @@ def engine(name: str = "cgs") -> Engine:
         watches=("log_joint", "moved", "scan"), keeps=("token_topics",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
         memory=memory, idle=lambda options: idle_alone("tokens are drawn") if options.partition == 1 else None,
+        in_parts=IN_PARTS,
     )

@@ -15,26 +15,29 @@ the collapsed model, its expectations over counts by improved second order (Teh,
 nearer to what the updates look for, and comparable with the bound of `cv-hdp`, but no guaranteed bound.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.engines.engine import Engine
+from workbench.engines.in_parts import IN_ORDER, ROUNDS, InParts, Pass
 from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, learnt, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, learnt, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import counts, predict, samples
 from workbench.engines.memory import DOUBLE, Array, Memory, partition_bytes, size, topic_counts, word_major_bytes, zeros
+from workbench.errors import Named
 from workbench.kernels.count_moments import expected_log_joint
 from workbench.kernels.lda.collapsed_vb import add_moments, make_workspace, update_in_order
-from workbench.kernels.lda.log_joint import log_joint
+from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
 from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.models import LDA
-from workbench.models.options import option
+from workbench.models.options import OptionError, option
 
 RECOUNT_EVERY = 50
 """Iterations after which means and variances are summed afresh, since updating them in place drifts."""
@@ -104,6 +107,11 @@ def recounted(corpus, split, state) -> State:
     """The same responsibilities with means and variances summed from them."""
     for array in state[:6]:
         array[...] = 0.0
+    return moments_added(corpus, split, state)
+
+
+def moments_added(corpus, split, state) -> State:
+    """The state with the means and variances of its responsibilities added to those that are there, in place."""
     add_moments(corpus.indptr, corpus.words, corpus.counts, split.sampled, state.gamma, *state.moments, len(state.alpha))
     return state
 
@@ -119,6 +127,11 @@ def update(corpus, options, split, state, sampled, context) -> tuple[State, dict
     if not len(state.gamma):
         return state, {"updates": 0, "change": 0.0}
     recount_in_time(corpus, split, state, context)
+    return visit(corpus, options, split, state, sampled, context)
+
+
+def visit(corpus, options, split, state, sampled, context) -> tuple[State, dict]:
+    """`update` without a recount."""
     partition = split.partition(options.partition, sampled=False)
     rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
     betas = np.full(corpus.n_words, state.beta)
@@ -143,11 +156,23 @@ def entropy_of(split, state) -> float:
 
 
 def watch(corpus, model, options, state) -> dict:
-    alpha, beta, n_topics = state.alpha, state.beta, len(state.alpha)
-    joint, entropy = log_joint(*state[:3], pad_topics(alpha), beta, n_topics), entropy_of(none_sampled(corpus), state)
+    alpha, beta, sums = state.alpha, state.beta, of_part(corpus, model, options, state)
     betas = np.full(corpus.n_words, beta)
     expected = expected_log_joint(corpus, state.gamma, alpha, alpha.sum(), betas, corpus.n_words * beta)
-    numbers = {"bound": joint + entropy, "collapsed_bound": expected + entropy, "n_k": state.mean_k[:n_topics]}
+    return watched_in_parts(model, options, state, sums) | {"collapsed_bound": expected + sums["entropy"]}
+
+
+def of_part(corpus, model, options, state) -> dict:
+    """What is watched of documents alone: their part of the log joint, and the entropy of their responsibilities."""
+    documents = log_documents(state.mean_dk, pad_topics(state.alpha), len(state.alpha))
+    return {"documents": documents, "entropy": entropy_of(none_sampled(corpus), state)}
+
+
+def watched_in_parts(model, options, state, sums: dict) -> dict:
+    """What is watched, given the sums of `of_part`; not the collapsed bound, which needs all pairs of a word at once."""
+    n_topics = len(state.alpha)
+    joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
+    numbers = {"bound": joint + sums["entropy"], "collapsed_bound": math.nan, "n_k": state.mean_k[:n_topics]}
     return numbers | watched(options, state)
 
 
@@ -174,6 +199,40 @@ def memory(corpus, model, options, n_averaged: int | None = None, second_order=T
     return Memory(size(declared), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
 
 
+def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
+    """Updates the pairs of one block of a part."""
+    state, info = visit(corpus, options, split, state, NOTHING_SAMPLED, context)
+    return state, {"change": info["change"]}
+
+
+def recount_part(corpus, options, state, context, split) -> tuple[State, dict]:
+    """Sums the moments of a part afresh: those of its documents from 0, those of words after the parts before."""
+    for name in IN_PARTS.own[:-1]:
+        getattr(state, name)[...] = 0.0
+    return moments_added(corpus, none_sampled(corpus), state), {}
+
+
+def passes_in_parts(options, step: int) -> tuple[Pass, ...]:
+    """A recount after the start and in every fiftieth step, and then the blocks."""
+    return RECOUNT * (step % RECOUNT_EVERY == 0) + UPDATE * (step > 0)
+
+
+def refuse_in_parts(options) -> None:
+    """Refuses to learn beta."""
+    if options.learn_beta != "fixed":
+        raise OptionError(Named("learn_beta", options.learn_beta), " needs all pairs of a word at once, and this corpus is kept "
+                          "in parts; use ", Named("learn_beta", "fixed"), ", or cgs or svb")
+
+
+OF_WORDS = ("mean_wk", "mean_k", "var_wk", "var_k")
+RECOUNT, UPDATE = (Pass(IN_ORDER, recount_part, OF_WORDS),), (Pass(ROUNDS, work_of_part, OF_WORDS),)
+IN_PARTS = InParts(
+    own=("mean_dk", "var_dk", "gamma"), passes=passes_in_parts, of_part=of_part, watched=watched_in_parts,
+    likelihood=lambda corpus, options, state, prior: polya(corpus, sufficient_statistics(corpus, state, prior.name), prior),
+    told=lambda corpus, sums: {"updates": corpus.n_pairs, "change": sums["change"]}, refuse=refuse_in_parts,
+)
+
+
 def engine(name: str = "cvb") -> Engine:
     return Engine(
         name=name, title="Collapsed variational Bayes, second order",
@@ -183,4 +242,5 @@ def engine(name: str = "cvb") -> Engine:
         model=LDA, options=Options, state=State, samples=samples, watches=("bound", "collapsed_bound", "change"),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
         memory=memory, idle=lambda options: idle_alone("pairs are updated") if options.partition == 1 else None,
+        in_parts=IN_PARTS,
     )

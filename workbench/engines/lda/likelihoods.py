@@ -115,6 +115,17 @@ class Dirichlet(NamedTuple):
         return self.n_rows == 0 or self.copies * len(self.log_means) == 1
 
 
+def added(likelihoods: list):
+    """The likelihood of a prior from those of several parts of a corpus, in their order."""
+    first = likelihoods[0]
+    if isinstance(first, Dirichlet):
+        return first._replace(
+            n_rows=sum(each.n_rows for each in likelihoods), log_means=sum(each.log_means for each in likelihoods)
+        )
+    cells, totals = (polya.added([getattr(each, name) for each in likelihoods]) for name in ("cells", "totals"))
+    return first._replace(cells=cells, totals=totals)
+
+
 def inverse_digamma(y: np.ndarray) -> np.ndarray:
     """x with psi(x) = y, by Newton steps from Minka's start (2000, appendix C)."""
     x = np.where(y > -2.22, np.exp(y) + 0.5, -1.0 / (np.minimum(y, -2.22) - scipy.special.psi(1.0)))

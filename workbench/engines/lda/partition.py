@@ -83,14 +83,32 @@ def partition_pairs(corpus, n_parts: int, pairs: np.ndarray) -> Partition:
 
     Ranges and sets have about equal numbers of tokens of the whole corpus.
     """
-    before = corpus.tokens_before[corpus.indptr]
-    middles = (before[:-1] + before[1:]) / 2
-    ends = np.searchsorted(middles, np.arange(1, n_parts) * (corpus.n_tokens / n_parts)).tolist()
-    set_of = sets_of_words(corpus, n_parts)[corpus.words[pairs]]
-    return Partition(
-        list(pairwise([0, *ends, corpus.n_documents])),
-        [_columns(corpus, pairs, np.flatnonzero(set_of == part)) for part in range(n_parts)],
-    )
+    ranges = ranges_of(corpus.tokens_before[corpus.indptr], n_parts)
+    return Partition(ranges, columns_of(corpus, pairs, sets_of_words(corpus, n_parts), n_parts))
+
+
+def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
+    """P ranges of documents with about equal numbers of tokens; tokens_before (document + 1,), of the whole corpus."""
+    middles = (tokens_before[:-1] + tokens_before[1:]) / 2
+    ends = np.searchsorted(middles, np.arange(1, n_parts) * (int(tokens_before[-1]) / n_parts)).tolist()
+    return list(pairwise([0, *ends, len(middles)]))
+
+
+def columns_of(corpus, pairs: np.ndarray, sets: np.ndarray, n_parts: int) -> list[Columns]:
+    """The given pairs of a corpus by the set of their word; sets (word,)."""
+    set_of = sets[corpus.words[pairs]]
+    return [_columns(corpus, pairs, np.flatnonzero(set_of == part)) for part in range(n_parts)]
+
+
+class BlockOfPart(NamedTuple):
+    """Stands for the split of a part of a corpus while one set of its words is worked off: a partition of a single block."""
+
+    n_documents: int
+    columns: Columns
+
+    def partition(self, n_parts: int, sampled: bool) -> Partition:
+        """The one block, whatever the number of parts."""
+        return Partition([(0, self.n_documents)], [self.columns])
 
 
 @cached_by_corpus

@@ -17,20 +17,22 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
+from workbench.engines.in_parts import ADDED, InParts, Pass
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_blocks
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
-from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.errors import Named
+from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, update_in_order, weigh_rows, weighted_entropy
 from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
-from workbench.models.options import option
+from workbench.models.options import OptionError, option
 
 
 class State(NamedTuple):
@@ -153,9 +155,20 @@ def entropy_of(split, state) -> float:
 
 
 def watch(corpus, model, options, state) -> dict:
+    state = state._replace(entropy=entropy_of(none_sampled(corpus), state))
+    return watched_in_parts(model, options, state, of_part(corpus, model, options, state))
+
+
+def of_part(corpus, model, options, state) -> dict:
+    """What is watched of documents alone: their part of the log joint."""
+    return {"documents": log_documents(state.mean_dk, pad_topics(state.alpha), len(state.alpha))}
+
+
+def watched_in_parts(model, options, state, sums: dict) -> dict:
+    """What is watched, given the sums of `of_part`."""
     n_topics = len(state.alpha)
-    joint = log_joint(*state[:3], pad_topics(state.alpha), state.beta, n_topics)
-    return {"bound": joint + entropy_of(none_sampled(corpus), state), "n_k": state.mean_k[:n_topics]} | watched(options, state)
+    joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
+    return {"bound": joint + state.entropy, "n_k": state.mean_k[:n_topics]} | watched(options, state)
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -194,6 +207,27 @@ def in_parallel(corpus, state: int, n_pairs: int) -> Memory:
     return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 
 
+def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
+    """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
+    state, info = update(corpus, options, none_sampled(corpus), state, NOTHING_SAMPLED, context)
+    return state._replace(entropy=float(state.entropy)), info
+
+
+def refuse_in_parts(options) -> None:
+    """Refuses the sequential schedule, in which each pair waits for the one before."""
+    if options.schedule != "parallel":
+        raise OptionError(Named("schedule", "sequential"), " goes pair by pair through the whole corpus, and this one is kept "
+                          "in parts; use ", Named("schedule", "parallel"))
+
+
+PASSES = (Pass(ADDED, work_of_part, ("mean_wk", "mean_k")),)
+IN_PARTS = InParts(
+    own=("mean_dk", "gamma"), passes=lambda options, step: PASSES if step else (), of_part=of_part, watched=watched_in_parts,
+    likelihood=lambda corpus, options, state, prior: polya(corpus, sufficient_statistics(corpus, state, prior.name), prior),
+    told=lambda corpus, sums: sums, numbers=("entropy",), refuse=refuse_in_parts,
+)
+
+
 def engine(name: str = "svb") -> Engine:
     return Engine(
         name=name, title="Standard variational Bayes, collapsed view", source="Welling, Teh & Kappen (2008), eq. 9-11",
@@ -201,5 +235,5 @@ def engine(name: str = "svb") -> Engine:
              "hybrids predict held-out words better.",
         model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
-        memory=memory, idle=lambda options: IDLE[options.schedule],
+        memory=memory, idle=lambda options: IDLE[options.schedule], in_parts=IN_PARTS,
     )

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
+from workbench.engines.in_parts import ADDED, InParts, Pass
 from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_slices
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
@@ -30,7 +31,7 @@ from workbench.engines.lda.split import none_sampled
 from workbench.engines.lda.svb import counts, in_parallel, predict, samples, sufficient_statistics, update_in_parallel
 from workbench.engines.memory import DOUBLE, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.kernels.lda.document_vb import fit_documents
-from workbench.kernels.lda.log_joint import log_documents, log_joint
+from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.simd.lanes import pad_topics
@@ -78,6 +79,13 @@ def step(corpus, model, options, state, context):
 
     The same bits for any number of threads.
     """
+    state, info = update(corpus, options, state, context)
+    given = sufficient_statistics, partial(likelihood, options, state)
+    return learn(corpus, options, state, context, False, *given), info
+
+
+def update(corpus, options, state, context) -> tuple[State, dict]:
+    """The state fitted, its priors as they were."""
     if options.restart_documents:
         spread_evenly(corpus, state)
     if options.n_inner == 1:  # documents and topics in one visit
@@ -85,9 +93,7 @@ def step(corpus, model, options, state, context):
         n_visited = corpus.n_pairs
     else:
         entropy, n_visited = fit(corpus, options, state, context)
-    state = state._replace(entropy=entropy)
-    given = sufficient_statistics, partial(likelihood, options, state)
-    return learn(corpus, options, state, context, False, *given), {"updates": n_visited}
+    return state._replace(entropy=entropy), {"updates": n_visited}
 
 
 def fit(corpus, options, state, context) -> tuple[Entropy, int]:
@@ -113,31 +119,41 @@ def fit(corpus, options, state, context) -> tuple[Entropy, int]:
 
 
 def watch(corpus, model, options, state) -> dict:
-    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
+    return watched_in_parts(model, options, state, of_part(corpus, model, options, state))
+
+
+def of_part(corpus, model, options, state) -> dict:
+    """What is watched of documents alone: their part of the log joint."""
+    return {"documents": log_documents(state.mean_dk, pad_topics(state.alpha), len(state.alpha))}
+
+
+def watched_in_parts(model, options, state, sums: dict) -> dict:
+    """What is watched, given the sums of `of_part`."""
+    n_topics = len(state.alpha)
     if options.topics == "full":
-        joint = log_joint(*state[:3], alpha, state.beta, n_topics)
+        joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
     else:
-        joint = log_documents(state.mean_dk, alpha, n_topics) + log_point(corpus, state)
+        joint = sums["documents"] + log_point(state)
     return {"bound": joint + float(state.entropy), "n_k": state.mean_k[:n_topics]} | watched(options, state)
 
 
-def log_point(corpus, state) -> float:
+def log_point(state) -> float:
     """sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
-    n_topics, prior, log_phi = len(state.alpha), state.beta + 1.0, log_modes(corpus, state)
-    normaliser = math.lgamma(corpus.n_words * prior) - corpus.n_words * math.lgamma(prior)
+    n_topics, n_words, prior, log_phi = len(state.alpha), len(state.mean_wk), state.beta + 1.0, log_modes(state)
+    normaliser = math.lgamma(n_words * prior) - n_words * math.lgamma(prior)
     return float(np.sum((state.mean_wk[:, :n_topics] + state.beta) * log_phi)) + n_topics * normaliser
 
 
-def log_modes(corpus, state) -> np.ndarray:
+def log_modes(state) -> np.ndarray:
     """(word, topic) log phi at the mode."""
     live = slice(len(state.alpha))
-    return np.log((state.beta + state.mean_wk[:, live]) / (corpus.n_words * state.beta + state.mean_k[live]))
+    return np.log((state.beta + state.mean_wk[:, live]) / (len(state.mean_wk) * state.beta + state.mean_k[live]))
 
 
 def likelihood(options, state, corpus, statistics, prior) -> Dirichlet:
     """The bound as a function of a prior, with q(theta) and q(phi), or the point phi, held fixed."""
     if prior.name == "beta" and options.topics == "point":
-        return Dirichlet(prior.n_topics, log_modes(corpus, state).sum(keepdims=True)[0], prior.copies, shift=1.0)
+        return Dirichlet(prior.n_topics, log_modes(state).sum(keepdims=True)[0], prior.copies, shift=1.0)
     return dirichlet(corpus, state.alpha, statistics, prior)
 
 
@@ -151,6 +167,24 @@ def memory(corpus, model, options) -> Memory:
     return found._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
+def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
+    """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
+    state, info = update(corpus, options, state, context)
+    return state._replace(entropy=float(state.entropy)), info
+
+
+def likelihood_of_part(corpus, options, state, prior) -> Dirichlet:
+    """`likelihood` from the counts of a part."""
+    return likelihood(options, state, corpus, sufficient_statistics(corpus, state, prior.name), prior)
+
+
+PASSES = (Pass(ADDED, work_of_part, ("mean_wk", "mean_k")),)
+IN_PARTS = InParts(
+    own=("mean_dk",), passes=lambda options, step: PASSES if step else (), of_part=of_part, watched=watched_in_parts,
+    likelihood=likelihood_of_part, told=lambda corpus, sums: sums, numbers=("entropy",),
+)
+
+
 def engine(name: str = "vb") -> Engine:
     return Engine(
         name=name, title="Variational Bayes, EM form",
@@ -159,5 +193,5 @@ def engine(name: str = "vb") -> Engine:
              "which the highest bound is taken; cvb0 and cgs predict better.",
         model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
         init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
-        memory=memory,
+        memory=memory, in_parts=IN_PARTS,
     )

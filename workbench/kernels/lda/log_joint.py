@@ -31,8 +31,13 @@ def log_documents(n_dk, alpha, n_topics) -> float:
 
 def log_joint(n_dk, n_wk, n_k, alpha, beta, n_topics) -> float:
     """L(n) of counts (document, topic), (word, topic), (topic,), integer or real, and of alpha, all padded."""
+    return log_joint_from(log_documents(n_dk, alpha, n_topics), n_wk, n_k, beta, n_topics)
+
+
+def log_joint_from(of_documents, n_wk, n_k, beta, n_topics) -> float:
+    """L(n) from its part that is a sum over documents, and the counts (word, topic) and (topic,), padded."""
     of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
-    return log_documents(n_dk, alpha, n_topics) + of_words - of_sizes
+    return of_documents + of_words - of_sizes
 
 
 def log_topics(n_wk, n_k, beta, n_topics) -> float:

@@ -79,6 +79,24 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
     return Sites(_group_ends(groups, len(powers)) * ORDER, n, weight, spread)
 
 
+def added(several: list[Sites]) -> Sites:
+    """The sites of several sets of counts as those of all: each number once, in order."""
+    groups = [_added_group([Sites(None, *(column[at] for column in each[1:3]), each.spread[at] if len(each.spread) else None)
+                            for each, at in zip(several, ats, strict=True)])
+              for ats in zip(*(map(slice, each.indptr, each.indptr[1:]) for each in several), strict=True)]
+    n, weight, spread = (np.concatenate(column) for column in zip(*groups, strict=True))
+    return Sites(np.append(0, np.cumsum([len(group[0]) for group in groups])), n, weight, spread)
+
+
+def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(site,) numbers, weights and spreads of one group."""
+    n, at = np.unique(np.concatenate([each.n for each in several]), return_inverse=True)
+    weight = np.bincount(at, np.concatenate([each.weight for each in several]), len(n))
+    if several[0].spread is None:
+        return n, weight, np.zeros(0)
+    return n, weight, np.bincount(at, np.concatenate([each.spread for each in several]), len(n))
+
+
 def single_sites(n: np.ndarray, weight: float = 1.0) -> Sites:
     """One group with a site for each count above 0, all of one weight."""
     n = n[n > 0]

@@ -1,4 +1,9 @@
-"""Checkpoints: the position of a run (state, running average) in one npz, replaced whole, no pickle."""
+"""Checkpoints: the position of a run (state, running average) in one npz, replaced whole, no pickle.
+
+Of a corpus that is kept in parts the rows of documents are in a folder beside it, which is written first and named in it.
+"""
+
+import shutil
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +16,7 @@ from workbench.runs.loop import Position
 from workbench.runs.scoring import Average
 
 ABOUT = ("iteration", "elapsed", "cpu_time", "updates")
+PARTS = "parts-"
 NAMES = "names"
 """The member that names all others: the archive has a checksum of what is in each, and none of what they are called."""
 
@@ -20,8 +26,19 @@ def write_checkpoint(path: Path, position: Position) -> None:
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
     average = {name: value for name, value in position.average._asdict().items() if value is not None}
     found = {name: getattr(position, name) for name in ABOUT} | average | state
+    folder = parts_folder(path, position.iteration)
+    if position.parts is not None:
+        position.parts.save(folder)
     with replacing(path) as file:
         np.savez(file, **found, **{NAMES: sorted(found)})
+    for earlier in path.parent.glob(f"{PARTS}*"):
+        if earlier != folder:
+            shutil.rmtree(earlier, ignore_errors=True)
+
+
+def parts_folder(path: Path, iteration: int) -> Path:
+    """The folder with the rows that belong to the checkpoint of an iteration."""
+    return path.with_name(f"{PARTS}{iteration}")
 
 
 def read_checkpoint(path: Path, engine, model) -> Position | None:

@@ -16,10 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from workbench.data.saving import partial_of
-from workbench.errors import InputError
+from workbench.errors import DataError, InputError
 from workbench.runs.loop import Position, Row, initial_position
+from workbench.runs.parts.engine import InRows
+from workbench.runs.parts.laying_out import LaidOut
 from workbench.runs.store.archive import get_warm_start
-from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
+from workbench.runs.store.checkpoint import parts_folder, read_checkpoint, write_checkpoint
 from workbench.runs.store.chunks import put_rows
 from workbench.runs.store.committed import Committed, Stored
 from workbench.runs.store.layout import ROWS_PER_CHUNK, DamagedError, StoreError
@@ -137,6 +139,8 @@ class RunWriter:
         """The position to continue from: the last checkpoint, or that before the first iteration."""
         engine, model, _ = self.spec.parts(train)
         known = read_checkpoint(self.path / "checkpoint.npz", engine, model)
+        if known is not None and isinstance(train, LaidOut):
+            known = self._with_parts(known, train)
         if known is not None:
             if known.iteration - self.iteration >= self.spec.record_every:
                 raise DamagedError.of(
@@ -145,6 +149,14 @@ class RunWriter:
             return known
         warm_start = get_warm_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
         return initial_position(replace(self.spec, warm_start=warm_start), train, test)
+
+    def _with_parts(self, known: Position, train: LaidOut) -> Position | None:
+        """The position with the rows of its parts; None where these cannot be read, as if there were no checkpoint."""
+        try:
+            train.load(parts_folder(self.path / "checkpoint.npz", known.iteration))
+        except DataError:
+            return None
+        return known._replace(parts=train)
 
     # ------------------------------------------------------------------ the sink of the loop
 
@@ -200,7 +212,8 @@ class RunWriter:
             return
         self._check_there()
         for name, array in self._counts.items():
-            array[(self._n_snapshots, *map(slice, counts[name].shape))] = counts[name]
+            for first, rows in counts[name] if isinstance(counts[name], InRows) else [(0, counts[name])]:
+                array[(self._n_snapshots, slice(first, first + len(rows)), *map(slice, rows.shape[1:]))] = rows
         self._iterations.append(iteration)
         (n_rows,) = self._snapshot_iteration.chunks
         first = self._n_snapshots // n_rows * n_rows

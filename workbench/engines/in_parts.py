@@ -1,0 +1,70 @@
+"""How an engine works on a corpus that is kept in parts: ranges of documents, on disk or in several processes.
+
+The state of a part has the rows that are its own, of its documents, pairs and tokens, and whole arrays by word and by topic,
+which all parts share. A step is one pass or several over all parts, each of one of three kinds::
+
+    ADDED      every part begins from the same counts of words; what they count is added up, two and two, in a fixed tree
+    ROUNDS     blocks of a partition (see `lda.partition`): in each round a range of documents has one set of words to itself
+    IN_ORDER   the counts of words are handed on from part to part, in order
+
+The functions of an engine do not know that a corpus is a part: it is a corpus, and the keys of its uniforms are shifted
+(`StepContext.before`). So bits depend on the corpus and its parts, never on who works on which part.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+ADDED, ROUNDS, IN_ORDER = "added", "rounds", "in order"
+LARGEST = ("change",)
+"""What a step tells of which the largest counts; everything else is added up."""
+
+
+class Pass(NamedTuple):
+    """One pass over all parts.
+
+    ``work`` is (corpus, options, state, context, split) -> (state, numbers to be told): in place, but for fields of the state
+    that are numbers. ``split`` is that of a block, and None where a pass has no rounds.
+    """
+
+    kind: str
+    work: Callable
+    changes: tuple[str, ...]   # fields of the state by word or topic that it changes
+
+
+class InParts(NamedTuple):
+    """What an engine declares to work in parts."""
+
+    own: tuple[str, ...]             # fields of the state with rows of documents, pairs or tokens
+    passes: Callable                 # (options, step) -> the passes of a step; of step 0 those after the start
+    of_part: Callable                # (corpus, model, options, state) -> numbers by name that add up to what is watched
+    watched: Callable                # (model, options, state, their sums) -> as `Engine.watch`
+    likelihood: Callable             # (corpus, options, state, prior) -> that of a prior, given the counts of a part
+    told: Callable                   # (corpus, sums of the numbers of a step) -> as `Engine.step` tells them
+    numbers: tuple[str, ...] = ()    # fields of the state that are numbers, added up over the parts
+    refuse: Callable = lambda options: None   # raises OptionError for options that need the whole corpus at once
+
+
+def add_told(told: Iterable[dict]) -> dict:
+    """The numbers of several parts as one."""
+    total: dict = {}
+    for numbers in told:
+        for name, value in numbers.items():
+            total[name] = value if name not in total else max(total[name], value) if name in LARGEST else total[name] + value
+    return total
+
+
+def in_tree(items: Iterable, add: Callable):
+    """All items added up: neighbours first, then their sums, and so on, whoever has computed which; at least one item.
+
+    An item is added as soon as it comes, so that no more than one sum for each level of the tree is held.
+    """
+    sums: list[tuple[int, object]] = []
+    for item in items:
+        level = 0
+        while sums and sums[-1][0] == level:
+            item, level = add(sums.pop()[1], item), level + 1
+        sums.append((level, item))
+    _, total = sums.pop()
+    while sums:
+        total = add(sums.pop()[1], total)
+    return total

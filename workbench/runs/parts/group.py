@@ -1,0 +1,233 @@
+"""What is done with the documents of one group: those of a shard, or of a range of a partition, in one process.
+
+A group has one part for each shard that its documents lie in. Its own rows of the state stay where it is; what all groups share,
+counts by word and by topic and the priors, comes with every call and goes back with what it changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.corpus.sharded import ShardedCorpus
+from workbench.engines.engine import StepContext, WarmStart, never_interrupted
+from workbench.engines.in_parts import add_told
+from workbench.engines.lda.partition import BlockOfPart, Columns, columns_of, shared_out
+from workbench.kernels.log_likelihood import log_likelihood
+from workbench.kernels.uniforms import GIBBS, RESPONSIBILITIES, TOPICS
+from workbench.runs.parts.files import read_part, write_part
+from workbench.runs.parts.own_rows import OwnRows
+from workbench.runs.scoring import Average, Logs, initial_average, taken_in
+from workbench.runs.spec import RunSpec
+
+
+class Place(NamedTuple):
+    """Where a part lies: documents of one shard that follow each other."""
+
+    first: int        # document
+    last: int         # document after the last
+    first_pair: int   # canonical numbers, in the whole corpus
+    first_token: int
+
+
+class Setting(NamedTuple):
+    """What every process that works on parts of a run is told; it can be sent."""
+
+    spec: RunSpec
+    train: str | ShardedCorpus         # folder of the corpus; the corpus itself where it is in memory
+    test: str | ShardedCorpus | None
+    scratch: str | None   # folder for the rows of parts; None: they are held in memory
+
+
+@lru_cache(maxsize=4)
+def _opened(folder: str) -> ShardedCorpus:
+    return ShardedCorpus.open(folder)
+
+
+class Part:
+    """The documents of one place, with the rows of the state, and of the running average, that are theirs."""
+
+    def __init__(self, setting: Setting, place: Place, number: str):
+        folder = None if setting.scratch is None else Path(setting.scratch) / number
+        self.place, self._setting, self._on_disk = place, setting, folder is not None
+        self.own, self.average = OwnRows(folder), OwnRows(folder and folder / "average")
+        self._held: dict = {}
+
+    def _corpus_of(self, which: str) -> Corpus | None:
+        given = getattr(self._setting, which)
+        corpus = _opened(given) if isinstance(given, str) else given
+        return None if corpus is None else corpus.rows(self.place.first, self.place.last)
+
+    def corpus(self, which: str = "train") -> Corpus | None:
+        """The documents, to train on or to test; mapped anew for each use where memory is to be spared."""
+        if self._on_disk:
+            return self._corpus_of(which)
+        if which not in self._held:
+            self._held[which] = self._corpus_of(which)
+        return self._held[which]
+
+    def columns(self, corpus: Corpus, sets: np.ndarray, n_sets: int) -> list[Columns]:
+        """The pairs of the documents by the set of their word."""
+        if "columns" not in self._held:
+            found = columns_of(corpus, np.arange(corpus.n_pairs), sets, n_sets)
+            if self._on_disk:
+                return found
+            self._held["columns"] = found
+        return self._held["columns"]
+
+
+class Group:
+    """The parts of a group and all that is done with them; each method is called by its name (see `crew`)."""
+
+    def __init__(self, setting: Setting, number: int, places: list[Place]):
+        self._setting, spec = setting, setting.spec
+        self._engine, self._model, self._options = spec.parts()
+        self._how = self._engine.in_parts
+        self.parts = [Part(setting, place, f"{number}-{at}") for at, place in enumerate(places)]
+
+    @cached_property
+    def _sets(self) -> np.ndarray:
+        train = self._setting.train
+        corpus = _opened(train) if isinstance(train, str) else train
+        return shared_out(corpus.word_tokens.astype(np.float64), self._n_sets)
+
+    @property
+    def _n_sets(self) -> int:
+        return getattr(self._options, "partition", 1)
+
+    def _context(self, part: Part, step: int, interrupt) -> StepContext:
+        """The context of a step whose uniforms are those that the part has in the whole corpus."""
+        _, _, first_pair, first_token = part.place
+        before = (TOPICS, first_token), (GIBBS, first_token), (RESPONSIBILITIES, first_pair * self._model.n_topics)
+        return StepContext(self._setting.spec.seed, step, self._setting.spec.n_threads, interrupt, before)
+
+    def _states(self, shared: dict) -> Iterator[tuple[Part, Corpus, NamedTuple]]:
+        """Each part with its documents and its state: what is shared, and its own rows."""
+        for part in self.parts:
+            yield part, part.corpus(), self._engine.state(**shared | part.own.get())
+
+    # ------------------------------------------------------------------ steps
+
+    def begin(self, warm_start: WarmStart | None, interrupt=never_interrupted) -> dict:
+        """Makes the first state of the parts; returns what is shared, with the counts of these documents alone."""
+        totals: dict = {}
+        for part in self.parts:
+            corpus, place = part.corpus(), part.place
+            given = warm_start and _of_documents(warm_start, place, corpus.n_tokens)
+            state = self._engine.init(corpus, self._model, self._options, self._context(part, 0, interrupt), given)._asdict()
+            part.own.put({name: state.pop(name) for name in self._how.own})
+            if test := part.corpus("test"):
+                _put(part.average, initial_average(test))
+            totals = add_shared(totals, state) if totals else state
+        return totals
+
+    def added(self, at: int, step: int, shared: dict, interrupt=never_interrupted) -> tuple[dict, dict]:
+        """A pass of the kind ADDED: what it changes, as these documents count it, and numbers to be told."""
+        each = self._how.passes(self._options, step)[at]
+        totals, told = {}, []
+        for part, corpus, state in self._states(shared):
+            state = state._replace(**{name: getattr(state, name).copy() for name in each.changes})
+            state, numbers = each.work(corpus, self._options, state, self._context(part, step, interrupt), None)
+            changed = {name: getattr(state, name) for name in (*each.changes, *self._how.numbers)}
+            totals = add_shared(totals, changed) if totals else changed
+            told.append(numbers)
+        return totals, add_told(told)
+
+    def block(self, at: int, step: int, shared: dict, of: int, interrupt=never_interrupted) -> dict:
+        """A block of a pass of the kind ROUNDS, with one set of words, in place; returns numbers to be told."""
+        each, told = self._how.passes(self._options, step)[at], []
+        for part, corpus, state in self._states(shared):
+            split = BlockOfPart(corpus.n_documents, part.columns(corpus, self._sets, self._n_sets)[of])
+            told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), split)[1])
+        return add_told(told)
+
+    def in_order(self, at: int, step: int, shared: dict, interrupt=never_interrupted) -> dict:
+        """A pass of the kind IN_ORDER, in place."""
+        each, told = self._how.passes(self._options, step)[at], []
+        for part, corpus, state in self._states(shared):
+            told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), None)[1])
+        return add_told(told)
+
+    # ------------------------------------------------------------------ what is looked at
+
+    def watched(self, shared: dict) -> list[dict]:
+        """What is watched of documents, a part each."""
+        return [self._how.of_part(corpus, self._model, self._options, state) for _, corpus, state in self._states(shared)]
+
+    def fitted(self, shared: dict) -> list[float]:
+        """The log likelihood of the training tokens, a part each."""
+        return [
+            log_likelihood(corpus.weights, self._engine.predict(corpus, self._model, self._options, state, corpus))
+            for _, corpus, state in self._states(shared)
+        ]
+
+    def scored(self, shared: dict, n_averaged: int, past_burn_in: bool) -> list[Logs]:
+        """Takes the probabilities of the held-out tokens into the running average; returns their logarithms, a part each."""
+        found = []
+        for part, corpus, state in self._states(shared):
+            test = part.corpus("test")
+            probability = self._engine.predict(corpus, self._model, self._options, state, test)
+            average, logs = taken_in(test, probability, _average(part.average, n_averaged), past_burn_in)
+            _put(part.average, average)
+            found.append(logs)
+        return found
+
+    def likelihood(self, shared: dict, prior) -> list:
+        """The likelihood of the prior of documents, a part each."""
+        return [self._how.likelihood(corpus, self._options, state, prior) for _, corpus, state in self._states(shared)]
+
+    def counts(self, name: str, shared: dict) -> list[np.ndarray]:
+        """An array of a snapshot that has rows of documents or tokens, a part each."""
+        return [self._engine.counts(corpus, self._model, self._options, state)[name] for _, corpus, state in self._states(shared)]
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def save(self, folder: str, number: int) -> None:
+        """Writes the rows of the parts into a file of the folder, which is replaced whole."""
+        arrays = {
+            f"{at}_{kind}_{name}": array for at, part in enumerate(self.parts)
+            for kind in ("own", "average") for name, array in getattr(part, kind).get().items()
+        }
+        write_part(Path(folder) / f"{number}.npz", arrays)
+
+    def load(self, folder: str, number: int) -> None:
+        """The rows from such a file."""
+        found = read_part(Path(folder) / f"{number}.npz")
+        for at, part in enumerate(self.parts):
+            for kind in ("own", "average"):
+                start = f"{at}_{kind}_"
+                own = {name.removeprefix(start): array for name, array in found.items() if name.startswith(start)}
+                getattr(part, kind).load(own)
+
+
+def add_shared(total: dict, other: dict) -> dict:
+    """The counts of two parts added up, in place of the first; what is no count (a prior) stays."""
+    for name, value in other.items():
+        if isinstance(value, np.ndarray) and name != "alpha":
+            total[name] += value
+        elif name not in ("alpha", "beta"):
+            total[name] = total[name] + value
+    return total
+
+
+def _of_documents(warm_start: WarmStart, place: Place, n_tokens: int) -> WarmStart:
+    """What is known of the documents of a part."""
+    n_dk, topics = warm_start.n_dk, warm_start.topics
+    return WarmStart(
+        warm_start.n_kw, None if n_dk is None else n_dk[place.first : place.last],
+        None if topics is None else topics[place.first_token : place.first_token + n_tokens],
+    )
+
+
+def _put(rows: OwnRows, average: Average) -> None:
+    rows.put({"probability": average.probability, "log_of_groups": average.log_of_groups})
+
+
+def _average(rows: OwnRows, n_averaged: int) -> Average:
+    found = rows.get()
+    return Average(found["probability"], n_averaged, found["log_of_groups"])

@@ -1,0 +1,46 @@
+"""The arrays of a part of a corpus that are its own: in memory, or in files that are mapped while it is worked on."""
+
+from pathlib import Path
+
+import numpy as np
+
+from workbench.kernels.simd.lanes import aligned_zeros
+
+
+class OwnRows:
+    """Arrays by name, in memory or, given a folder, in a file each.
+
+    An array of a file is mapped where it is asked for: what is written into it is kept, and it takes memory until it is let go.
+    """
+
+    def __init__(self, folder: Path | None):
+        self._folder, self._held = folder, {}
+
+    def put(self, arrays: dict[str, np.ndarray]) -> None:
+        """Keeps the arrays under their names, for good; they have the shapes of those that were there."""
+        for name, array in arrays.items():
+            if self._folder is None or not array.size:  # a file of no bytes cannot be mapped
+                self._held[name] = array
+                continue
+            if name not in self._held:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                np.lib.format.open_memmap(self._folder / f"{name}.npy", "w+", array.dtype, array.shape)
+                self._held[name] = None
+            self._mapped(name)[...] = array
+
+    def get(self) -> dict[str, np.ndarray]:
+        """The arrays by name, to be read and written."""
+        return {name: self._mapped(name) if array is None else array for name, array in self._held.items()}
+
+    def _mapped(self, name: str) -> np.ndarray:
+        return np.asarray(np.load(self._folder / f"{name}.npy", mmap_mode="r+"))
+
+    def load(self, arrays: dict[str, np.ndarray]) -> None:
+        """`put` of arrays from a file, aligned as those are that kernels work on."""
+        self.put({name: array if self._folder else _aligned(array) for name, array in arrays.items()})
+
+
+def _aligned(array: np.ndarray) -> np.ndarray:
+    found = aligned_zeros(array.shape, array.dtype)
+    found[...] = array
+    return found
