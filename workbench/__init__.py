@@ -15,9 +15,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "workbench.corpus": (
-        "Corpus", "CorpusError", "data_sets", "drop_singletons", "hold_out_documents", "hold_out_ends", "hold_out_halves",
-        "hold_out_rows", "hold_out_tokens", "keep_top_words", "load_corpus", "prepare", "read_corpus", "split_halves",
-        "synthetic", "write_corpus",
+        "Corpus", "CorpusError", "ShardedCorpus", "data_sets", "drop_singletons", "hold_out_documents", "hold_out_ends",
+        "hold_out_halves", "hold_out_rows", "hold_out_tokens", "keep_top_words", "load_corpus", "prepare", "read_corpus",
+        "split_halves", "synthetic", "write_corpus",
     ),
     "workbench.corpus.example": ("write_example_csv",),
     "workbench.corpus.objects": ("corpus_of",),

@@ -14,6 +14,7 @@ from workbench.corpus.experiments import (
     split_in_words,
 )
 from workbench.corpus.readers import read_corpus
+from workbench.corpus.sharded import ShardedCorpus
 from workbench.corpus.splits import (
     hold_out_documents,
     hold_out_ends,
@@ -26,7 +27,8 @@ from workbench.corpus.splits import (
 from workbench.corpus.writers import write_corpus
 
 __all__ = [
-    "SINGLETONS", "Corpus", "CorpusError", "WordMajor", "data_sets", "drop_singletons", "drop_stop_words", "find_data_set",
+    "SINGLETONS", "Corpus", "CorpusError", "ShardedCorpus", "WordMajor", "data_sets", "drop_singletons", "drop_stop_words",
+    "find_data_set",
     "frequent_words", "hold_out_documents", "hold_out_ends", "hold_out_halves", "hold_out_rows", "hold_out_tokens", "is_named",
     "keep_documents", "keep_top_words", "known_words", "load_corpus", "prepare", "read_corpus", "split_halves",
     "split_in_words", "synthetic", "write_corpus",

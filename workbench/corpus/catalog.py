@@ -15,6 +15,7 @@ from workbench.corpus.data_set import DataSet
 from workbench.corpus.prepared import PREPARED
 from workbench.corpus.published import DOCSTRINGS, PUBLISHED
 from workbench.corpus.readers import FORMATS, read_corpus
+from workbench.corpus.sharded import ShardedCorpus, is_sharded
 from workbench.corpus.synthetic import DRAWN, DrawnSet
 from workbench.data.names import near, options_in
 from workbench.data.opening import path_of
@@ -33,8 +34,10 @@ def is_named(name) -> bool:
     return isinstance(name, str) and name.split(":")[0] in DATA_SETS
 
 
-def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, **options) -> Corpus:
+def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, **options) -> Corpus | ShardedCorpus:
     """The corpus of that name in the catalog, or at that path in any format that the readers know.
+
+    A folder of shards is opened as the `ShardedCorpus` that it is, and nothing of it read.
 
     Parameters
     ----------
@@ -61,6 +64,10 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
         formats = ", ".join(format.MEANING for format in FORMATS.values())
         raise CorpusError(f"no data set and no file {path.name!r}{near(path.name, DATA_SETS)}; there are "
                           f"{', '.join(DATA_SETS)}, and a path works too: {formats}")
+    if is_sharded(path):
+        if options := {name: value for name, value in options.items() if name != "counted"}:
+            raise CorpusError(f"{path} is a sharded corpus, already counted; leave out {', '.join(options)}")
+        return ShardedCorpus.open(path)
     return read_corpus(path, **options)
 
 

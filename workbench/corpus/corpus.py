@@ -7,13 +7,13 @@ the canonical order in which tokens are numbered, drawn and given their random n
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from workbench.corpus.content import content_hash
 from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs, checked_sequence
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.text import count_words
@@ -227,6 +227,14 @@ class Corpus(SavedByHash):
 
         return corpus_of(documents, vocabulary=vocabulary, name=name)
 
+    @classmethod
+    def of_checked(cls, **given) -> Corpus:
+        """The corpus of fields that were checked before, as those of a shard: nothing is copied, nothing checked again."""
+        corpus = object.__new__(cls)
+        for field in fields(cls):
+            object.__setattr__(corpus, field.name, given.get(field.name, field.default))
+        return corpus
+
     def with_pairs(self, indptr, words, counts, **about) -> Corpus:
         """The same documents and vocabulary with other pairs (a split, a subset)."""
         return replace(self, indptr=indptr, words=words, counts=counts, **about)
@@ -331,7 +339,8 @@ class Corpus(SavedByHash):
 
     def same_rows(self, other) -> bool:
         """Has another corpus the same number of documents and the same words, as a test set has?"""
-        return isinstance(other, Corpus) and (other.n_documents, other.vocabulary) == (self.n_documents, self.vocabulary)
+        same_item = getattr(other, "item", None) == self.item
+        return same_item and (other.n_documents, other.vocabulary) == (self.n_documents, self.vocabulary)
 
     def describe(self) -> dict[str, int]:
         """Sizes for tables and captions, each by its name in the plural."""
@@ -390,18 +399,11 @@ class Corpus(SavedByHash):
     @cached_property
     def content_hash(self) -> str:
         """sha256 (hex) of everything but the name; equal contents have equal hashes on every machine."""
-        digest = hashlib.sha256()
-        for array, kind in ((self.indptr, "<i8"), (self.words, "<i4"), (self.counts, "<i4")):
-            digest.update(array.astype(kind, copy=False))
-            digest.update(b"|")
-        for field in (self.vocabulary, self.titles, self.authors, self.labels, self.times):
-            digest.update(repr(field).encode() + b"|")
-        if self.inputs is not None:  # what came later is hashed where it is there, so that older hashes stay
-            digest.update(f"inputs {self.input_names!r}|".encode())
-            digest.update(self.inputs.astype("<f8", copy=False))
-        if self.sequence is not None:
-            digest.update(f"|sequence {self.sequence!r}".encode())
-        return digest.hexdigest()
+        return content_hash(
+            (([self.indptr], "<i8"), ([self.words], "<i4"), ([self.counts], "<i4")),
+            (self.vocabulary, self.titles, self.authors, self.labels, self.times),
+            None if self.inputs is None else [self.inputs], self.input_names, self.sequence,
+        )
 
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:

@@ -6,6 +6,8 @@ import gzip
 import json
 import os
 import secrets
+import shutil
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -52,6 +54,31 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)  # on a full disk it takes what is left
         raise
+
+
+@contextlib.contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to write to that gets the name of the path when the block ends: whole, or not at all.
+
+    A path that is there is refused, and a place that cannot be written is a DataError; nothing half-written is left.
+    """
+    if path.exists():
+        raise DataError(f"{path} is there already; choose another place, or delete it")
+    partial = partial_of(path)
+    try:
+        partial.mkdir(parents=True)
+        yield partial
+        os.rename(partial, path)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error.strerror or error}; choose another place, or make room there") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def checksum(values: dict) -> str:
+    """CRC-32 of what is stored as JSON, in eight hex digits; of all but an entry ``checksum``."""
+    told = {name: value for name, value in values.items() if name != "checksum"}
+    return f"{zlib.crc32(json.dumps(told, sort_keys=True).encode()):08x}"
 
 
 def put_files(files: dict[Path, bytes]) -> list[Path]:

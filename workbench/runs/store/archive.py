@@ -1,12 +1,13 @@
 """Corpora and warm starts, stored by content hash beside the runs of a store, where a worker and a resume find them."""
 
 import hashlib
+import os
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus.document_table import SUFFIX, DocumentTable
 from workbench.data.saving import load_data, refused_by_system, replacing
 from workbench.engines.engine import WarmStart
@@ -20,10 +21,21 @@ MEND = "delete it and fit the run again"
 
 
 @lru_cache(maxsize=8)
-def get_corpus(store: Path, content_hash: str) -> Corpus | Records:
+def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Records:
     """The data of a hash; raises SpecError where they are not in the store, or not what the name says."""
-    path = store / CORPORA / f"{content_hash}.npz"
+    folder = store / CORPORA / content_hash
+    path = folder.with_name(f"{content_hash}.npz")
+    if os.path.isdir(folder) and not os.path.exists(path):
+        return _loaded(folder, "corpus of this run is", lambda: _opened(folder))
     return _loaded(path, "corpus of this run is", lambda: load_data(path, Corpus, Records, mend=MEND))
+
+
+def _opened(folder: Path) -> ShardedCorpus:
+    """The sharded corpus in a folder that its hash names."""
+    corpus = ShardedCorpus.open(folder)
+    if corpus.content_hash != folder.name:
+        raise DataError(f"{folder} does not hold the content its name says; {MEND}")
+    return corpus
 
 
 @lru_cache(maxsize=4)

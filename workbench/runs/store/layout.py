@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import zlib
 from pathlib import Path
 
 import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec
 
+from workbench.data.saving import checksum
 from workbench.errors import InputError
 from workbench.runs.store.places import DATA, is_run
 
@@ -100,12 +100,6 @@ def describe_run(group, about: dict) -> None:
 def has_checksums(path: Path) -> bool:
     """Was the run made since there are checksums?"""
     return about_run(path)["schema"] >= CHECKED
-
-
-def checksum(values: dict) -> str:
-    """CRC-32 of what is stored as JSON, in eight hex digits; of all but an entry ``checksum``."""
-    told = {name: value for name, value in values.items() if name != "checksum"}
-    return f"{zlib.crc32(json.dumps(told, sort_keys=True).encode()):08x}"
 
 
 @contextlib.contextmanager

@@ -1,0 +1,243 @@
+"""A sharded corpus is the corpus that was written: its pairs, its hash, its texts; whole, or refused in one sentence."""
+
+import errno
+import os
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.corpus import Corpus, CorpusError, ShardedCorpus, load_corpus
+from workbench.corpus import shard_writer as writing
+from workbench.corpus.shard_writer import MANIFEST
+from workbench.runs.spec import SpecError
+from workbench.runs.store.archive import CORPORA, get_corpus
+
+FIELDS = ("titles", "authors", "labels", "times", "sequence")
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch):
+    """Shards of five pairs."""
+    monkeypatch.setattr(writing, "SHARD_PAIRS", 5)
+
+
+def drawn(n_documents: int = 40, n_words: int = 9, seed: int = 0, **about) -> Corpus:
+    """A corpus of uniform counts with empty documents and an unused word."""
+    random = np.random.default_rng(seed)
+    table = random.poisson(0.5, (n_documents, n_words))
+    table[:, -1] = 0
+    table[::7] = 0
+    table[1, 0] += 1
+    documents, words = np.nonzero(table)
+    return Corpus.from_pairs(documents, words, table[documents, words], [f"wörd {w}" for w in range(n_words)], n_documents,
+                             name="drawn", **about)
+
+
+def full(n_documents: int = 40) -> Corpus:
+    """One with everything that is known of documents."""
+    rows = range(n_documents)
+    return drawn(
+        n_documents, titles=[f"título {d}\n'" if d % 3 else "" for d in rows],
+        labels=["x", 1987, None, True] * (n_documents // 4), authors=[("ann", "bob")[: d % 3] for d in rows],
+        times=[1990 + d for d in rows],
+        inputs={"latitude": np.linspace(-1, 1, n_documents), "year": np.arange(n_documents)},
+        sequence=[("one", d) if d % 2 else ("other", d) for d in rows],
+    )
+
+
+def same(corpus, other) -> None:
+    """Both have the same content, array by array."""
+    for part in ("indptr", "words", "counts"):
+        mine, its = getattr(corpus, part), getattr(other, part)
+        assert np.array_equal(mine, its) and mine.dtype == its.dtype
+    for field in ("vocabulary", *FIELDS):
+        mine, its = getattr(corpus, field), getattr(other, field)
+        assert (mine is None) == (its is None) and (mine is None or tuple(mine) == tuple(its)), field
+    assert corpus.input_names == other.input_names
+    assert corpus.inputs is None or np.array_equal(corpus.inputs, other.inputs)
+
+
+@pytest.mark.parametrize("corpus", [drawn(), full()], ids=["counts", "everything"])
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_sharded_corpus_has_the_content_and_the_hash_of_the_corpus(tmp_path, corpus, in_memory):
+    sharded = ShardedCorpus.of_corpus(corpus) if in_memory else ShardedCorpus.write(corpus, tmp_path / "it")
+    assert sharded.n_shards > 3 and sharded.content_hash == sharded.computed_hash() == corpus.content_hash
+    same(sharded.in_memory(), corpus)
+    sizes = ("name", "n_documents", "n_words", "n_pairs", "n_tokens", "n_items", "item")
+    assert all(getattr(sharded, size) == getattr(corpus, size) for size in sizes)
+    assert np.array_equal(sharded.document_tokens, corpus.document_tokens)
+    assert np.array_equal(sharded.word_tokens, np.bincount(corpus.words, corpus.counts, corpus.n_words))
+    assert sharded.same_rows(corpus) and corpus.same_rows(sharded) and sharded.same_rows(sharded)
+    assert not sharded.same_rows(drawn(41)) and not drawn(41).same_rows(sharded)
+    assert pickle.loads(pickle.dumps(sharded)).content_hash == corpus.content_hash
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_shard_is_the_corpus_of_its_documents(tmp_path, in_memory):
+    corpus = full()
+    sharded = ShardedCorpus.of_corpus(corpus) if in_memory else ShardedCorpus.write(corpus, tmp_path / "it")
+    for at in range(sharded.n_shards):
+        first, last = sharded.bounds[at : at + 2]
+        shard = sharded.shard(at)
+        same(shard, corpus.of_documents(np.arange(first, last)))
+        assert not shard.words.flags.writeable and sharded.first_pairs[at] == corpus.indptr[first]
+        assert sharded.first_tokens[at] == corpus.tokens_before[corpus.indptr[first]]
+        assert shard.content_hash == corpus.of_documents(np.arange(first, last)).content_hash
+        full_shard = shard.n_pairs >= writing.SHARD_PAIRS
+        assert (full_shard or at == sharded.n_shards - 1) and (last - first == 1 or shard.indptr[-2] < writing.SHARD_PAIRS)
+    assert sharded.bounds[-1] == corpus.n_documents and sharded.first_tokens[-1] == corpus.n_tokens
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_rows_are_the_corpus_of_these_documents(data):
+    corpus = full()
+    sharded = ShardedCorpus.of_corpus(corpus)
+    first = data.draw(st.integers(0, 39))
+    last = data.draw(st.integers(first + 1, 40))
+    same(sharded.rows(first, last), corpus.of_documents(np.arange(first, last)))
+
+
+@pytest.mark.parametrize("n_pairs", [1, 3, 100])
+def test_blocks_are_all_pairs_in_order(tmp_path, n_pairs):
+    corpus = drawn()
+    sharded, found, n = ShardedCorpus.write(corpus, tmp_path / "it"), [], 0
+    for first, indptr, words, counts in sharded.blocks(n_pairs):
+        assert first == n and len(words) == len(counts) == indptr[-1] and (len(words) <= n_pairs or len(indptr) == 2)
+        n += len(indptr) - 1
+        found.append((words, counts))
+    assert n == 40 and np.array_equal(np.concatenate([words for words, _ in found]), corpus.words)
+    assert np.array_equal(np.concatenate([counts for _, counts in found]), corpus.counts)
+
+
+def test_parts_that_follow_each_other_make_the_same_folder_whatever_the_parts(tmp_path):
+    corpus = full()
+    whole = ShardedCorpus.write(corpus, tmp_path / "whole")
+    parts = ShardedCorpus.write((whole.rows(d, d + 4) for d in range(0, 40, 4)), tmp_path / "parts")
+    files = {file.name: file.read_bytes() for file in whole.folder.iterdir()}
+    assert files == {file.name: file.read_bytes() for file in parts.folder.iterdir()}
+    assert ShardedCorpus.write(whole, tmp_path / "again", name="again").name == "again"
+
+
+def test_titles_that_only_count_take_no_space(tmp_path):
+    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+    assert not list(sharded.folder.glob("titles*")) and sharded.titles[3] == "document 3"
+    assert sharded.rows(5, 9).titles[0] == "document 5"
+    first = drawn(8)
+    later = Corpus.from_pairs([0], [1], [1], first.vocabulary, titles=["named"])
+    assert tuple(ShardedCorpus.write([first, later], tmp_path / "both").titles) == (*first.titles, "named")
+
+
+def test_parts_that_do_not_belong_together_are_refused_and_leave_nothing(tmp_path):
+    for parts, sentence in [
+        ([drawn(), drawn(n_words=8)], "all parts of a sharded corpus must have one vocabulary"),
+        ([full(), drawn()], "must have titles, authors, labels, times, sequence, latitude, year; a part came with titles"),
+        ([], "needs at least one part; none came"),
+        ([drawn(2, labels=[1j, 2])], "'drawn' cannot be stored"),
+    ]:
+        with pytest.raises(CorpusError, match=sentence):
+            ShardedCorpus.write(parts, tmp_path / "it")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_there_is_refused_and_stays(tmp_path):
+    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+    with pytest.raises(CorpusError, match="it is there already; choose another place, or delete it"):
+        ShardedCorpus.write(full(), tmp_path / "it")
+    sharded.check()
+    assert sharded.content_hash == drawn().content_hash
+
+
+def test_every_file_that_is_missing_cut_or_changed_is_refused_in_one_sentence(tmp_path):
+    sharded = ShardedCorpus.write(full(), tmp_path / "it")
+    for file in sorted(sharded.folder.iterdir()):
+        content = file.read_bytes()
+        changed = bytearray(content)
+        changed[-1] ^= 1
+        for wrong in (None, content[:-1], bytes(changed)):
+            file.unlink(missing_ok=True)
+            if wrong is not None:
+                file.write_bytes(wrong)
+            with pytest.raises(CorpusError) as refused:
+                ShardedCorpus.open(sharded.folder).check()
+            said = str(refused.value)
+            assert "\n" not in said and file.name in said
+            assert said.endswith("convert the corpus again") or (file.name == MANIFEST and wrong is None)
+        file.write_bytes(content)
+    ShardedCorpus.open(sharded.folder).check()
+
+
+def test_a_shard_that_goes_later_is_refused_in_one_sentence(tmp_path):
+    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+    (sharded.folder / "shard-00001.words.npy").unlink()
+    sharded.shard(0)
+    with pytest.raises(CorpusError, match="it is damaged: shard-00001.words.npy is missing; convert the corpus again"):
+        sharded.shard(1)
+
+
+def test_another_version_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "VERSION", 2)
+    with pytest.raises(CorpusError, match="has version 2 of the format and 1 was wanted"):
+        ShardedCorpus.write(drawn(), tmp_path / "it")
+
+
+@pytest.mark.parametrize("at", [0, 3, 20])
+def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, at):
+    from campaigns.file_operations import operations
+
+    n = 0
+
+    def full_disk(operation, do):
+        nonlocal n
+        n += operation.kind == "write"
+        if n > at and operation.kind in ("write", "open", "mkdir"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return do()
+
+    with operations(full_disk), pytest.raises(CorpusError, match="cannot write .*it: No space left on device"):
+        ShardedCorpus.write(full(), tmp_path / "it")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interruption_leaves_nothing(tmp_path):
+    def parts():
+        yield drawn()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ShardedCorpus.write(parts(), tmp_path / "it")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_corpus_by_path_is_found(tmp_path):
+    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
+    assert isinstance(load_corpus(sharded.folder), ShardedCorpus)
+    with pytest.raises(CorpusError, match="it is a sharded corpus, already counted; leave out stop_words"):
+        load_corpus(sharded.folder, stop_words=None)
+
+
+def test_a_store_keeps_it_by_its_hash_without_a_copy(tmp_path):
+    sharded = ShardedCorpus.write(full(), tmp_path / "it")
+    kept = sharded.save(tmp_path / "store" / CORPORA)
+    found = get_corpus(tmp_path / "store", sharded.content_hash)
+    assert kept.name == found.content_hash == full().content_hash and found.folder == kept
+    assert (kept / MANIFEST).stat().st_ino == (sharded.folder / MANIFEST).stat().st_ino
+    assert sharded.save(tmp_path / "store" / CORPORA) == kept
+    found.check()
+
+
+def test_a_store_keeps_a_copy_where_there_are_no_links(tmp_path, monkeypatch):
+    def no_links(*_):
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    monkeypatch.setattr(os, "link", no_links)
+    ShardedCorpus.open(ShardedCorpus.write(full(), tmp_path / "it").save(tmp_path / "store")).check()
+
+
+def test_one_of_another_hash_than_its_name_is_refused(tmp_path):
+    ShardedCorpus.write(drawn(), tmp_path / CORPORA / ("0" * 64))
+    with pytest.raises(SpecError, match="does not hold the content its name says; delete it and fit the run again"):
+        get_corpus(tmp_path, "0" * 64)

@@ -1,0 +1,551 @@
+"""A corpus in a folder of shards that are mapped into memory, for corpora that are larger than memory.
+
+::
+
+    FOLDER/corpus.json                      sizes, cuts, content hash; size and sha256 of every file; a checksum of its own
+           shard-00000.indptr.npy           (document + 1,) int64, from 0 on in each shard
+           shard-00000.words.npy, .counts.npy           (pair,) int32
+           document_tokens.npy, word_tokens.npy         (document,), (word,) int64
+           vocabulary.utf8, .offsets.npy                the words one after the other in UTF-8; (word + 1,) int64
+           titles, labels, authors, times, sequence     likewise, where there are any, all but titles as JSON
+           input-0.npy …                                (document,) float64
+
+A shard ends with the document at which it has 2^25 pairs, so that cuts depend on the corpus alone. The folder is written under
+another name and renamed, so that it is whole or not there. Its content hash is that of the equal `Corpus`: which run it is does
+not depend on how its corpus is kept. What a `Corpus` keeps as ``table`` (texts as they were read) has no place in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.corpus.content import content_hash
+from workbench.corpus.corpus import ROWWISE, TEXT_BYTES, Corpus
+from workbench.corpus.shard_writer import (
+    MANIFEST,
+    VALUES,
+    VERSION,
+    ShardWriter,
+    cuts,
+    hash_of,
+    seal,
+    shard_stem,
+)
+from workbench.data.arrays import sealed
+from workbench.data.saving import checksum, new_folder, partial_of
+from workbench.data.stored_texts import NumberedTitles, StoredTexts
+from workbench.errors import DataError
+
+BLOCK = 1 << 20
+"""Pairs that are read at a time where all are read."""
+MEND = "convert the corpus again"
+
+
+class Documents(NamedTuple):
+    """The pairs of some documents that follow each other."""
+
+    first: int           # number of the first document
+    indptr: np.ndarray   # (document + 1,) int64, from 0 on
+    words: np.ndarray    # (pair,) int32
+    counts: np.ndarray   # (pair,) int32
+
+
+class ShardedCorpus:
+    """A corpus as a list of shards, each the `Corpus` of some documents with numbers of its own.
+
+    Made by `open`, `write` or `of_corpus`. The arrays of a folder are mapped into memory, read-only.
+
+    Attributes
+    ----------
+    name : str
+        What pages and file names call it.
+    folder : Path or None
+        Where it lies; None of one in memory.
+    vocabulary : (word,) str
+        A sequence that reads one word at a time; equal to a tuple of the same words.
+    bounds : (shard + 1,) int64
+        The first document of each shard, and one after the last.
+    first_pairs, first_tokens : (shard + 1,) int64
+        Canonical number of the first pair and of the first token of each shard, and how many there are.
+    word_tokens : (word,) int64
+        Tokens of each word.
+    document_tokens : (document,) int64
+        Tokens of each document.
+    """
+
+    item: ClassVar[str] = "token"
+    """What a score is per."""
+
+    def __init__(self, source: _Folder | _Held):
+        self._source = source
+        self.name, self.folder, self.held_out_rows = source.name, source.folder, source.held_out_rows
+        self.bounds, self.first_pairs, self.first_tokens = (
+            sealed(np.asarray(numbers, np.int64)) for numbers in (source.bounds, source.first_pairs, source.first_tokens)
+        )
+        self.input_names = tuple(source.input_names)
+
+    # ------------------------------------------------------------------ ways in
+
+    @classmethod
+    def open(cls, folder: str | Path) -> ShardedCorpus:
+        """The corpus in a folder that `write` wrote; one that is missing or damaged, or a file of it, is a DataError.
+
+        The sizes of all files are looked at; `check` reads them.
+        """
+        return cls(_Folder(Path(folder), _manifest(Path(folder))))
+
+    @classmethod
+    def of_corpus(cls, corpus: Corpus) -> ShardedCorpus:
+        """A corpus in memory as shards, which are views of it."""
+        return cls(_Held(corpus))
+
+    @classmethod
+    def write(
+        cls, corpus: Corpus | ShardedCorpus | Iterable[Corpus], folder: str | Path, name: str | None = None
+    ) -> ShardedCorpus:
+        """Writes a folder that is not yet there, whole or not at all, and opens it.
+
+        Parameters
+        ----------
+        corpus : Corpus, ShardedCorpus or iterable of Corpus
+            Several are parts that follow each other: of one vocabulary, and with the same fields (titles, labels …). The texts
+            of a table are not written.
+        name : str, default that of the (first) corpus
+
+        Raises
+        ------
+        DataError
+            A folder that is there or cannot be written, parts that do not belong together, no part, values that JSON lacks.
+        """
+        parts = iter([corpus] if isinstance(corpus, Corpus | ShardedCorpus) else corpus)
+        first = next(parts, None)
+        if first is None:
+            raise DataError("a sharded corpus needs at least one part; none came")
+        with new_folder(Path(folder)) as partial, ShardWriter(partial, first.n_words) as writer:
+            writer.texts("vocabulary").add(first.vocabulary)
+            for part in chain([first], parts):
+                _check_part(first, part)
+                _write_part(writer, part)
+            finish(writer, name or first.name, first.held_out_rows)
+        return cls.open(folder)
+
+    def check(self) -> None:
+        """Reads every file; one that is not what was written is a DataError."""
+        self._source.check()
+
+    # ------------------------------------------------------------------ documents
+
+    @property
+    def n_shards(self) -> int:
+        """Shards."""
+        return len(self.bounds) - 1
+
+    def shard(self, shard: int) -> Corpus:
+        """The documents of one shard as a corpus with numbers of its own; nothing is copied, and nothing checked again."""
+        return self._corpus(self.bounds[shard], self.bounds[shard + 1], *self._source.arrays(shard))
+
+    def rows(self, first: int, last: int) -> Corpus:
+        """The documents from ``first`` to before ``last``; copied where they are of several shards."""
+        if not 0 <= first < last <= self.n_documents:
+            raise DataError(f"rows must lie in 0..{self.n_documents} and be one at least; got {first}..{last}")
+        parts = []
+        for shard in range(int(np.searchsorted(self.bounds, first, "right")) - 1, int(np.searchsorted(self.bounds, last))):
+            indptr, words, counts = self._source.arrays(shard)
+            begin, end = max(first, self.bounds[shard]), min(last, self.bounds[shard + 1])
+            begin, end = begin - self.bounds[shard], end - self.bounds[shard]
+            pairs = slice(indptr[begin], indptr[end])
+            parts.append((np.diff(indptr[begin : end + 1]), words[pairs], counts[pairs]))
+        lengths, words, counts = (
+            part[0] if len(part) == 1 else sealed(np.concatenate(part)) for part in zip(*parts, strict=True)
+        )
+        return self._corpus(first, last, sealed(np.concatenate([[0], np.cumsum(lengths)])), words, counts)
+
+    def blocks(self, n_pairs: int = BLOCK) -> Iterator[Documents]:
+        """All documents in order, about so many pairs at a time, read into memory of their own."""
+        for shard in range(self.n_shards):
+            indptr, first = self._source.arrays(shard)[0], 0
+            while first < len(indptr) - 1:
+                last = max(int(np.searchsorted(indptr, indptr[first] + n_pairs, "right")) - 1, first + 1)
+                pairs = int(indptr[first]), int(indptr[last])
+                words, counts = (self._source.read(shard, part, *pairs) for part in ("words", "counts"))
+                yield Documents(int(self.bounds[shard]) + first, indptr[first : last + 1] - indptr[first], words, counts)
+                first = last
+
+    def in_memory(self) -> Corpus:
+        """The whole corpus as one, in memory."""
+        whole = self.rows(0, self.n_documents)
+        about = {field: None if (values := getattr(self, field)) is None else tuple(values) for field in ROWWISE}
+        return Corpus(
+            whole.indptr, whole.words, whole.counts, tuple(self.vocabulary), inputs=whole.inputs, input_names=self.input_names,
+            name=self.name, held_out_rows=self.held_out_rows, **about,
+        )
+
+    def _corpus(self, first: int, last: int, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Corpus:
+        about = {field: values and values[first:last] for field in ROWWISE if (values := getattr(self, field)) is not None}
+        inputs = [self._source.input(name)[first:last] for name in self.input_names]
+        return Corpus.of_checked(
+            indptr=indptr, words=words, counts=counts, vocabulary=self.vocabulary, name=self.name,
+            inputs=sealed(np.stack(inputs, axis=1)) if inputs else None, input_names=self.input_names,
+            held_out_rows=self.held_out_rows, **about,
+        )
+
+    # ------------------------------------------------------------------ what is known of words and documents
+
+    @cached_property
+    def vocabulary(self):
+        """(word,) str."""
+        return self._source.field("vocabulary")
+
+    @cached_property
+    def titles(self):
+        """(document,) str."""
+        found = self._source.field("titles")
+        return NumberedTitles(range(self.n_documents)) if found is None else found
+
+    @cached_property
+    def authors(self):
+        """(document,) tuples of names, or None."""
+        return self._source.field("authors")
+
+    @cached_property
+    def labels(self):
+        """(document,) texts or numbers, or None."""
+        return self._source.field("labels")
+
+    @cached_property
+    def times(self):
+        """(document,) texts or numbers, or None."""
+        return self._source.field("times")
+
+    @cached_property
+    def sequence(self):
+        """(document,) (name, position), or None."""
+        return self._source.field("sequence")
+
+    @cached_property
+    def word_tokens(self) -> np.ndarray:
+        """(word,) int64."""
+        return self._source.word_tokens()
+
+    @cached_property
+    def document_tokens(self) -> np.ndarray:
+        """(document,) int64."""
+        return self._source.document_tokens()
+
+    def input(self, name: str) -> np.ndarray:
+        """(document,) float64: one input; a name that is none of the inputs' is refused."""
+        if name not in self.input_names:
+            there = ", ".join(map(repr, self.input_names)) or "none"
+            raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
+        return self._source.input(name)
+
+    # ------------------------------------------------------------------ sizes
+
+    @property
+    def n_documents(self) -> int:
+        """Documents, empty ones included."""
+        return int(self.bounds[-1])
+
+    @property
+    def n_words(self) -> int:
+        """Word types, unused ones included."""
+        return len(self.vocabulary)
+
+    @property
+    def n_pairs(self) -> int:
+        """Distinct words summed over documents."""
+        return int(self.first_pairs[-1])
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens, the sum of all counts."""
+        return int(self.first_tokens[-1])
+
+    @property
+    def n_items(self) -> int:
+        """Items that a score is a mean over: tokens."""
+        return self.n_tokens
+
+    @property
+    def memory_bytes(self) -> int:
+        """About what the arrays of its largest shard take, with the numbers of tokens and documents derived from them."""
+        pairs, documents = int(np.diff(self.first_pairs).max()), int(np.diff(self.bounds).max())
+        return pairs * (4 + 4 + 8 + 4) + documents * (16 + 8 * len(self.input_names)) + self.n_words * (8 + TEXT_BYTES)
+
+    def same_rows(self, other) -> bool:
+        """Has another corpus, in shards or not, the same number of documents and the same words?"""
+        same_item = getattr(other, "item", None) == self.item
+        return same_item and other.n_documents == self.n_documents and self.vocabulary == other.vocabulary
+
+    def describe(self) -> dict[str, int]:
+        """Sizes for tables and captions, each by its name in the plural."""
+        sizes = {"documents": self.n_documents, "words": self.n_words, "pairs": self.n_pairs, "tokens": self.n_tokens,
+                 "shards": self.n_shards}
+        return sizes | ({"inputs": len(self.input_names)} if self.input_names else {})
+
+    @cached_property
+    def content_hash(self) -> str:
+        """sha256 (hex) of everything but the name: that of the equal `Corpus`."""
+        return self._source.content_hash or self.computed_hash()
+
+    def computed_hash(self) -> str:
+        """The content hash, computed of what is there."""
+        pairs = [(shard, int(n)) for shard, n in enumerate(np.diff(self.first_pairs))]
+
+        def array(part: str) -> Iterator[np.ndarray]:
+            for shard, n in pairs:
+                for first in range(0, n, BLOCK):
+                    yield self._source.read(shard, part, first, min(first + BLOCK, n))
+
+        def indptr() -> Iterator[np.ndarray]:
+            yield np.zeros(1, np.int64)
+            for shard in range(self.n_shards):
+                yield self._source.arrays(shard)[0][1:] + self.first_pairs[shard]
+
+        def inputs() -> Iterator[np.ndarray]:
+            for first in range(0, self.n_documents, BLOCK):
+                yield np.stack([self._source.input(name)[first : first + BLOCK] for name in self.input_names], axis=1)
+
+        return content_hash(
+            ((indptr(), "<i8"), (array("words"), "<i4"), (array("counts"), "<i4")),
+            (self.vocabulary, self.titles, self.authors, self.labels, self.times),
+            inputs() if self.input_names else None, self.input_names, self.sequence,
+        )
+
+    # ------------------------------------------------------------------ the store
+
+    def save(self, folder: str | Path) -> Path:
+        """Puts the corpus into ``folder/HASH``, unless it is there: hard links to its files, else copies; returns its path."""
+        path = Path(folder) / self.content_hash
+        if path.exists():
+            return path
+        if self.folder is None:
+            ShardedCorpus.write(self, path)
+            return path
+        partial = partial_of(path)
+        try:
+            partial.mkdir(parents=True)
+            for name in self._source.files:
+                _link(self.folder / name, partial / name)
+            os.rename(partial, path)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return path
+
+    def __reduce__(self):
+        held = self.folder is None
+        return (ShardedCorpus.of_corpus, (self._source.corpus,)) if held else (ShardedCorpus.open, (self.folder,))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {', '.join(f'{n:,} {what}' for what, n in self.describe().items())})"
+
+
+def is_sharded(path: str | Path) -> bool:
+    """Is a path the folder of a sharded corpus?"""
+    return (Path(path) / MANIFEST).is_file()
+
+
+def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
+    """Ends the writing of a folder: its manifest, with the hashes of the content and of every file."""
+    manifest = writer.finish(name, held_out_rows)
+    content = ShardedCorpus(_Folder(writer.folder, manifest | {"content_hash": None, "files": {}})).computed_hash()
+    seal(writer.folder, manifest, content)
+
+
+class _Held:
+    """A corpus in memory as the source of shards."""
+
+    folder = None
+
+    def __init__(self, corpus: Corpus):
+        self.corpus = corpus
+        self.name, self.held_out_rows, self.input_names = corpus.name, corpus.held_out_rows, corpus.input_names
+        self.bounds = np.array(cuts(corpus.indptr))
+        self.first_pairs = corpus.indptr[self.bounds]
+        self.first_tokens = np.concatenate([[0], np.cumsum(corpus.document_tokens)])[self.bounds]
+
+    @property
+    def content_hash(self) -> str:
+        return self.corpus.content_hash
+
+    def arrays(self, shard: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        first, last = self.bounds[shard : shard + 2]
+        pairs = slice(self.first_pairs[shard], self.first_pairs[shard + 1])
+        return sealed(self.corpus.indptr[first : last + 1] - pairs.start), self.corpus.words[pairs], self.corpus.counts[pairs]
+
+    def read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
+        start = self.first_pairs[shard]
+        return getattr(self.corpus, part)[start + first : start + last]
+
+    def field(self, name: str):
+        return getattr(self.corpus, name)
+
+    def input(self, name: str) -> np.ndarray:
+        return self.corpus.input(name)
+
+    def word_tokens(self) -> np.ndarray:
+        totals = np.bincount(self.corpus.words, weights=self.corpus.counts, minlength=self.corpus.n_words)
+        return sealed(totals.astype(np.int64))
+
+    def document_tokens(self) -> np.ndarray:
+        return self.corpus.document_tokens
+
+    def check(self) -> None:
+        """A corpus in memory was checked when it was made."""
+
+
+class _Folder:
+    """A folder as the source of shards."""
+
+    def __init__(self, folder: Path, manifest: dict):
+        self.folder, self.name, self.held_out_rows = folder, manifest["name"], manifest["held_out_rows"]
+        self.bounds, self.first_pairs, self.first_tokens = (
+            manifest[name] for name in ("bounds", "first_pairs", "first_tokens")
+        )
+        self.input_names, self.content_hash = manifest["input_names"], manifest["content_hash"]
+        self._fields, self._hashes = manifest["fields"], manifest["files"]
+        self.files = (*self._hashes, MANIFEST)
+
+    def arrays(self, shard: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n_documents = self.bounds[shard + 1] - self.bounds[shard]
+        n_pairs = self.first_pairs[shard + 1] - self.first_pairs[shard]
+        lengths = {"indptr": n_documents + 1, "words": n_pairs, "counts": n_pairs}
+        return tuple(np.asarray(self._mapped(f"{shard_stem(shard)}.{part}", n)) for part, n in lengths.items())
+
+    def read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
+        n_pairs = self.first_pairs[shard + 1] - self.first_pairs[shard]
+        mapped = self._mapped(stem := f"{shard_stem(shard)}.{part}", n_pairs)
+        offset = mapped.offset + first * mapped.itemsize
+        with self._reading(f"{stem}.npy") as file:
+            found = np.fromfile(file, mapped.dtype, last - first, offset=offset)
+        if len(found) != last - first:
+            raise self._damaged(f"{stem}.npy is too short")
+        return found
+
+    def field(self, name: str):
+        if name not in self._fields:
+            return None
+        with self._reading(f"{name}.offsets.npy"):
+            return StoredTexts.open(self.folder / name, as_json=name in VALUES)
+
+    def input(self, name: str) -> np.ndarray:
+        return np.asarray(self._mapped(f"input-{self.input_names.index(name)}", self.bounds[-1]))
+
+    def word_tokens(self) -> np.ndarray:
+        return np.asarray(self._mapped("word_tokens"))
+
+    def document_tokens(self) -> np.ndarray:
+        return np.asarray(self._mapped("document_tokens", self.bounds[-1]))
+
+    def check(self) -> None:
+        for name, (_, wanted) in self._hashes.items():
+            with self._reading(name):
+                found = hash_of(self.folder / name)
+            if found != wanted:
+                raise self._damaged(f"{name} is not what was written")
+
+    def _mapped(self, stem: str, n: int | None = None) -> np.memmap:
+        with self._reading(f"{stem}.npy"):
+            mapped = np.load(self.folder / f"{stem}.npy", mmap_mode="r", allow_pickle=False)
+        if n is not None and mapped.shape != (n,):
+            raise self._damaged(f"{stem}.npy has {len(mapped)} entries where {n} were wanted")
+        return mapped
+
+    @contextlib.contextmanager
+    def _reading(self, name: str):
+        """A file of the folder, opened; whatever is wrong with it is a DataError."""
+        try:
+            with open(self.folder / name, "rb") as file:
+                yield file
+        except FileNotFoundError:
+            raise self._damaged(f"{name} is missing") from None
+        except OSError as error:
+            raise DataError(f"{self.folder / name} cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            if isinstance(error, DataError):
+                raise
+            raise self._damaged(f"{name} cannot be read") from error
+
+    def _damaged(self, what: str) -> DataError:
+        return DataError(f"{self.folder} is damaged: {what}; {MEND}")
+
+
+def _manifest(folder: Path) -> dict:
+    """The manifest of a folder all of whose files are there, in their sizes."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        version = manifest.get("version")
+    except FileNotFoundError:
+        raise DataError(f"{folder} is no folder of a sharded corpus, which has a file {MANIFEST}; check the path") from None
+    except OSError as error:
+        raise DataError(f"{folder / MANIFEST} cannot be read: {error.strerror}") from error
+    except (ValueError, AttributeError):
+        raise DataError(f"{folder} is damaged: {MANIFEST} is no JSON; {MEND}") from None
+    if manifest.get("checksum") != checksum(manifest):
+        raise DataError(f"{folder} is damaged: {MANIFEST} does not have the checksum it was written with; {MEND}")
+    if version != VERSION:
+        raise DataError(f"{folder} has version {version} of the format and {VERSION} was wanted; {MEND}")
+    for name, (size, _) in manifest["files"].items():
+        try:
+            found = (folder / name).stat().st_size
+        except FileNotFoundError:
+            raise DataError(f"{folder} is damaged: {name} is missing; {MEND}") from None
+        except OSError as error:
+            raise DataError(f"{folder / name} cannot be read: {error.strerror}") from error
+        if found != size:
+            raise DataError(f"{folder} is damaged: {name} has {found:,} bytes where {size:,} were written; {MEND}")
+    return manifest
+
+
+def _check_part(first: Corpus | ShardedCorpus, part: Corpus | ShardedCorpus) -> None:
+    """Refuses a part of another vocabulary, or of other fields, than the first."""
+    def fields(corpus) -> list:
+        return [field for field in ROWWISE if getattr(corpus, field) is not None] + list(corpus.input_names)
+
+    if part.vocabulary is not first.vocabulary and part.vocabulary != first.vocabulary:
+        raise DataError("all parts of a sharded corpus must have one vocabulary; another one came")
+    if fields(part) != fields(first):
+        raise DataError(f"all parts of a sharded corpus must have {', '.join(fields(first))}; a part came with "
+                        f"{', '.join(fields(part))}")
+
+
+def _write_part(writer: ShardWriter, part: Corpus | ShardedCorpus) -> None:
+    """Writes the documents of a part; titles only where they are not the default ones."""
+    sharded = part if isinstance(part, ShardedCorpus) else ShardedCorpus.of_corpus(part)
+    n_before = writer.n_documents
+    if "titles" in writer.fields or sharded.titles != NumberedTitles(range(n_before, n_before + part.n_documents)):
+        if "titles" not in writer.fields:
+            writer.texts("titles").add(NumberedTitles(range(n_before)))
+        writer.texts("titles").add(sharded.titles)
+    for field in VALUES:
+        if (values := getattr(sharded, field)) is not None:
+            _add_values(writer, field, values, sharded.name)
+    for name in sharded.input_names:
+        writer.inputs(name).add(sharded.input(name))
+    for _, indptr, words, counts in sharded.blocks():
+        writer.add(indptr, words, counts)
+
+
+def _add_values(writer: ShardWriter, field: str, values, name: str) -> None:
+    try:
+        writer.texts(field).add(values)
+    except TypeError as error:
+        raise DataError(f"{name!r} cannot be stored ({error}); give texts or numbers, as 1987") from None
+
+
+def _link(source: Path, target: Path) -> None:
+    """A hard link where the file system has them, else a copy."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

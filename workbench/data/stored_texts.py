@@ -1,0 +1,147 @@
+"""Texts and plain values in a file, one after the other in UTF-8 with their offsets; read one at a time."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from workbench.data.growing import GrowingArray
+
+BLOCK = 1 << 14
+"""Entries that are decoded at a time where all are read."""
+SURROGATES = "surrogatepass"
+"""Half characters are no text, and are in some all the same."""
+
+
+class StoredTexts(Sequence):
+    """(entry,) texts, or values as JSON has them, that lie in a file; equal to a tuple of the same.
+
+    Parameters
+    ----------
+    content : (byte,) uint8
+        All entries, one after the other.
+    offsets : (entry + 1,) int64
+        Where each begins, and the end of the last.
+    as_json : bool, default False
+        Values as JSON, of which lists are tuples; otherwise texts.
+    """
+
+    def __init__(self, content: np.ndarray, offsets: np.ndarray, as_json: bool = False):
+        self._content, self._offsets, self._as_json = content, offsets, as_json
+
+    @classmethod
+    def open(cls, stem: Path, as_json: bool = False) -> "StoredTexts":
+        """The texts of the two files that `TextsWriter` wrote, mapped into memory."""
+        content, offsets = _files(stem)
+        n_bytes = content.stat().st_size
+        mapped = np.asarray(np.memmap(content, np.uint8, "r")) if n_bytes else np.empty(0, np.uint8)
+        return cls(mapped, np.asarray(np.load(offsets, mmap_mode="r", allow_pickle=False)), as_json)
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, at):
+        if isinstance(at, slice):
+            first, last, step = at.indices(len(self))
+            if step != 1:
+                return tuple(self[each] for each in range(first, last, step))
+            return StoredTexts(self._content, self._offsets[first : max(first, last) + 1], self._as_json)
+        at = range(len(self))[at]
+        return self._value(self._content[self._offsets[at] : self._offsets[at + 1]].tobytes())
+
+    def __iter__(self) -> Iterator:
+        for first in range(0, len(self), BLOCK):
+            ends = self._offsets[first : first + BLOCK + 1].tolist()
+            content = self._content[ends[0] : ends[-1]].tobytes()
+            for begin, end in pairwise(ends):
+                yield self._value(content[begin - ends[0] : end - ends[0]])
+
+    def __eq__(self, other) -> bool:
+        if not isinstance(other, tuple | StoredTexts):
+            return NotImplemented
+        if isinstance(other, StoredTexts) and not self._as_json and not other._as_json:
+            return np.array_equal(self._lengths, other._lengths) and np.array_equal(self._bytes, other._bytes)
+        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    @property
+    def _lengths(self) -> np.ndarray:
+        return np.diff(self._offsets)
+
+    @property
+    def _bytes(self) -> np.ndarray:
+        return self._content[self._offsets[0] : self._offsets[-1]]
+
+    def _value(self, content: bytes):
+        text = content.decode("utf-8", SURROGATES)
+        return as_plain(json.loads(text)) if self._as_json else text
+
+
+class NumberedTitles(Sequence):
+    """(document,) the titles that documents have where none are given: document 0, document 1, …"""
+
+    def __init__(self, numbers: range):
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, at):
+        return NumberedTitles(self._numbers[at]) if isinstance(at, slice) else f"document {self._numbers[at]}"
+
+    def __eq__(self, other) -> bool:
+        if isinstance(other, NumberedTitles):
+            return self._numbers == other._numbers
+        return tuple(self) == other if isinstance(other, tuple) else NotImplemented
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+class TextsWriter:
+    """Writes texts, or plain values as JSON, for `StoredTexts`, in the two files of a stem; to be closed."""
+
+    def __init__(self, stem: Path, as_json: bool = False):
+        content, offsets = _files(stem)
+        self.files = (content, offsets)
+        self._file = open(content, "wb")  # noqa: SIM115  closed by close
+        self._offsets = GrowingArray(offsets, np.int64)
+        self._offsets.add([0])
+        self._end, self._as_json = 0, as_json
+
+    def add(self, values: Iterable) -> None:
+        """Writes some more; a value that JSON does not have is a TypeError."""
+        written, entries = json.dumps if self._as_json else str, iter(values)
+        while block := list(islice(entries, BLOCK)):
+            parts = [written(value).encode("utf-8", SURROGATES) for value in block]
+            ends = self._end + np.cumsum([len(part) for part in parts], dtype=np.int64)
+            self._file.write(b"".join(parts))
+            self._offsets.add(ends)
+            self._end = int(ends[-1])
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def close(self) -> None:
+        """Writes what is not yet in the files."""
+        try:
+            self._file.close()
+        finally:
+            self._offsets.close()
+
+
+def as_plain(value):
+    """A value of JSON whose lists are tuples."""
+    return tuple(map(as_plain, value)) if isinstance(value, list) else value
+
+
+def _files(stem: Path) -> tuple[Path, Path]:
+    return stem.with_name(f"{stem.name}.utf8"), stem.with_name(f"{stem.name}.offsets.npy")
