@@ -13,7 +13,7 @@ from workbench.data.saving import checksum
 from workbench.data.stored_texts import TextsWriter
 from workbench.errors import DataError
 
-SHARD_PAIRS = 2**25
+SHARD_PAIRS = 2**21
 """A shard ends with the document at which it has so many pairs: cuts depend on the corpus alone."""
 MANIFEST = "corpus.json"
 VERSION = 1

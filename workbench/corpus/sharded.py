@@ -10,7 +10,7 @@
            titles, labels, authors, times, sequence     likewise, where there are any, all but titles as JSON
            input-0.npy …                                (document,) float64
 
-A shard ends with the document at which it has 2^25 pairs, so that cuts depend on the corpus alone. The folder is written under
+A shard ends with the document at which it has 2^21 pairs, so that cuts depend on the corpus alone. The folder is written under
 another name and renamed, so that it is whole or not there. Its content hash is that of the equal `Corpus`: which run it is does
 not depend on how its corpus is kept. What a `Corpus` keeps as ``table`` (texts as they were read) has no place in it.
 """
@@ -270,6 +270,11 @@ class ShardedCorpus:
     def n_tokens(self) -> int:
         """Tokens, the sum of all counts."""
         return int(self.first_tokens[-1])
+
+    @property
+    def inputs(self) -> np.ndarray | None:
+        """(document, input) float64, made anew; None where there are none."""
+        return np.stack([self._source.input(name) for name in self.input_names], axis=1) if self.input_names else None
 
     @property
     def n_items(self) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from workbench.corpus import Corpus
 from workbench.corpus.objects import COLUMNS, corpus_of
+from workbench.corpus.sharded import ShardedCorpus
 from workbench.corpus.text import TEXT_OPTIONS, count_words
 from workbench.engines import get_engine
 from workbench.records import Records
@@ -35,19 +36,24 @@ def data_from(
     kind = get_engine(engine).model.data if isinstance(engine, str) else Corpus
     about = dict(zip((*COLUMNS, "vocabulary"), (text, id, time, label, vocabulary), strict=True))
     about = {name: value for name, value in about.items() if value is not None} | of_text
-    if isinstance(given, Records) or (isinstance(given, Corpus) and not about):
-        return given  # of another kind than the engine's it is refused with the engine
+    if isinstance(given, Records) or (isinstance(given, Corpus | ShardedCorpus) and not about):
+        return whole_if_one(given)  # of another kind than the engine's it is refused with the engine
     if isinstance(given, str) and " " in given and not Path(given).exists():  # a text, and neither a name nor a path
         return corpus_of(given, counted=counted, **about)
     if isinstance(given, str | Path):
         about |= {} if counted is None else {"counted": counted}
-        return load_data(given, kind, **{CALLED.get(name, name): value for name, value in about.items()})
+        return whole_if_one(load_data(given, kind, **{CALLED.get(name, name): value for name, value in about.items()}))
     if kind is Records and hasattr(given, "columns") and hasattr(given, "iloc") and not about:
         return Records.from_pandas(given)
     if kind is Records:
         raise SpecError(f"{engine} infers from Records, a DataFrame with a row a record, or a name or path; "
                         f"got a {type(given).__name__}")
     return corpus_of(given, counted=counted, **about)
+
+
+def whole_if_one(data):
+    """A corpus in a single shard as an ordinary one, whose arrays are mapped; other data as they are."""
+    return data.shard(0) if isinstance(data, ShardedCorpus) and data.n_shards == 1 else data
 
 
 def taken(settings: dict) -> dict:

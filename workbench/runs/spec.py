@@ -20,6 +20,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import INT32_MAX
+from workbench.corpus.sharded import ShardedCorpus
 from workbench.engines import ENGINES, any_with, get_engine
 from workbench.engines.engine import WarmStart
 from workbench.engines.options import named_options, options_of, split_options
@@ -50,7 +51,8 @@ class RunSpec(RunSettings):
     ``start`` says which run this one began from and has the hash of the counts it took; the counts themselves
     are in ``warm_start`` until they are in a store, and never in JSON. ``stop_on`` names what must settle for the run
     to end early (see `workbench.runs.stopping`). ``table`` is the hash of what is kept of the training documents beside their
-    counts: their texts, and the columns that were read with them; ``counted`` says how these texts were counted.
+    counts: their texts, and the columns that were read with them; ``counted`` says how these texts were counted. ``shards``
+    is the number of shards of a corpus that is kept in several, since sums over them are taken in another order.
     """
 
     corpus: str
@@ -64,6 +66,7 @@ class RunSpec(RunSettings):
     name: str = ""
     table: str | None = None
     counted: dict | None = None
+    shards: int | None = None
     warm_start: WarmStart | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -77,6 +80,8 @@ class RunSpec(RunSettings):
         identity = {name: getattr(self, name) for name in IDENTITY} | {"options": options}
         if self.start:
             identity["start"] = self.start["counts"]
+        if self.shards:
+            identity["shards"] = self.shards
         return hashlib.sha256(_json(identity).encode()).hexdigest()
 
     @cached_property
@@ -158,7 +163,7 @@ def _defaults(kind: type) -> dict:
 
 def _check_types(spec: RunSpec) -> None:
     """Refuses a spec whose fields have values of other types than `make_spec` gives them."""
-    optional = {"test": str, "split": dict, "start": dict, "stop_on": str, "table": str, "counted": dict}
+    optional = {"test": str, "split": dict, "start": dict, "stop_on": str, "table": str, "counted": dict, "shards": int}
     wanted = {"corpus": str, "train": str, "engine": str, "name": str, "model": dict, "options": dict, **optional}
     for name, kind in wanted.items():
         if not isinstance(value := getattr(spec, name), kind) and not (value is None and name in optional):
@@ -187,7 +192,9 @@ def make_spec(
     """
     chosen = get_engine(engine)
     kind = chosen.model.data
-    if not isinstance(train, kind):
+    if isinstance(train, ShardedCorpus) and kind is Corpus:
+        _refuse_in_parts(chosen, train)
+    elif not isinstance(train, kind):
         wanted = "the corpus must be a Corpus (workbench.load_corpus makes one)"
         raise SpecError(wanted if kind is Corpus else f"{engine} infers from {kind.__name__}", f"; got {type(train).__name__}")
     if test is not None and not train.same_rows(test):
@@ -208,6 +215,9 @@ def make_spec(
         raise SpecError(f"a run of network '{model.name}' cannot begin from another run; leave start out")
     model = chosen.suits(model.for_data(train))
     chosen.check_options(of_engine, train)
+    shards = train.n_shards if isinstance(train, ShardedCorpus) else None
+    if shards:
+        chosen.in_parts.refuse(of_engine)
     _refuse_uncountable(chosen, of_engine, train)
     warm_start, origin = start or (None, None)
     table = getattr(train, "table", None)
@@ -215,7 +225,7 @@ def make_spec(
         corpus=train.name, train=train.content_hash, test=None if test is None else test.content_hash, engine=chosen.name,
         model=_plain(model.settings()), options=_plain(beliefs | asdict(of_engine)), split=split, start=origin,
         warm_start=warm_start, table=table and table.content_hash, counted=dict(table.counted) if table else None,
-        **checked(settings),
+        shards=shards, **checked(settings),
     )
     _check_rule(spec, chosen)
     if name is None:
@@ -228,14 +238,28 @@ def make_spec(
     return replace(spec, name=name)
 
 
+def _refuse_in_parts(engine, train: ShardedCorpus) -> None:
+    """Refuses engines that do not work on a corpus in shards, and what of a corpus would be torn apart by them."""
+    if engine.in_parts is None:
+        able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
+        kept = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_shards} shards"
+        raise SpecError(f"{kept}; take {able}, or load it whole with in_memory()", field="engine", value=engine.name)
+    if train.sequence is not None:
+        torn = "stand in sequences, which shards would tear apart; load it whole with in_memory()"
+        raise SpecError(f"the documents of {train.name!r} {torn}")
+
+
 def _refuse_uncountable(engine, options, train) -> None:
     """Refuses a document or a word with more tokens to be sampled than counts of 32 bits hold."""
     samples = hasattr(options, "start_sweeps") or engine.samples(train, options)
     if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX or not samples:
         return
-    sampled = np.where(train.counts <= getattr(options, "r", math.inf), train.counts, 0)
-    for of, where, labels in (("document", train.documents, train.titles), ("word", train.words, train.vocabulary)):
-        tokens = np.bincount(where, sampled)
+    if isinstance(train, ShardedCorpus):
+        of_documents, of_words = train.document_tokens, train.word_tokens
+    else:
+        sampled = np.where(train.counts <= getattr(options, "r", math.inf), train.counts, 0)
+        of_documents, of_words = np.bincount(train.documents, sampled), np.bincount(train.words, sampled)
+    for of, tokens, labels in (("document", of_documents, train.titles), ("word", of_words, train.vocabulary)):
         if tokens.max() > INT32_MAX:
             most = f"{engine.name} samples tokens, at most {INT32_MAX:,} of a {of}, and {labels[tokens.argmax()]!r} has"
             raise SpecError(f"{most} {tokens.max():,.0f}; choose an engine that samples none, as vb", field="engine")

@@ -220,8 +220,9 @@ def passes_in_parts(options, step: int) -> tuple[Pass, ...]:
 def refuse_in_parts(options) -> None:
     """Refuses to learn beta."""
     if options.learn_beta != "fixed":
-        raise OptionError(Named("learn_beta", options.learn_beta), " needs all pairs of a word at once, and this corpus is kept "
-                          "in parts; use ", Named("learn_beta", "fixed"), ", or cgs or svb")
+        asked, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")
+        why = " needs all pairs of a word at once, and this corpus is kept in parts; use "
+        raise OptionError(asked, why, fixed, ", or cgs or svb")
 
 
 OF_WORDS = ("mean_wk", "mean_k", "var_wk", "var_k")

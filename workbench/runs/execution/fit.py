@@ -13,7 +13,7 @@ from workbench.corpus import Corpus
 from workbench.engines import any_with
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
-from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, memory_forecast, unfinished
+from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, laid_out, memory_forecast, unfinished
 from workbench.runs.execution.run import Run, default_store, extend, find_run, make_runs, warn_of_other_kernels
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.given import data_from, taken
@@ -132,8 +132,11 @@ def _in_memory(spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: boo
     """Takes a run to its end without a store."""
     give_back_freed()
     control, sink = MemoryControl(), MemorySink(spec, corpus)
-    with progress_bar(spec, shown=progress) as on_iteration, ending_cleanly(control):
-        reached = iterate(spec, corpus, test, initial_position(spec, corpus, test), sink, control, on_iteration).iteration
+    with (
+        progress_bar(spec, shown=progress) as on_iteration, laid_out(Planned(spec, corpus, test)) as data,
+        ending_cleanly(control),
+    ):
+        reached = iterate(spec, data, test, initial_position(spec, data, test), sink, control, on_iteration).iteration
     return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 

@@ -10,18 +10,25 @@ Each engine predicts its own part (`engines.memory`); what `benchmarks/memory.py
 """
 
 import contextlib
+import tempfile
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from workbench.corpus import Corpus
+from workbench.corpus.sharded import ShardedCorpus
 from workbench.data.available_memory import GIB, MIB, available_memory, format_size
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.memory import DOUBLE
 from workbench.engines.options import options_of, split_options
+from workbench.kernels.simd.lanes import padded
 from workbench.models.options import OptionError
+from workbench.runs.parts.crew import Here
+from workbench.runs.parts.laying_out import LaidOut
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.create import array_bytes
 from workbench.runs.store.places import is_run
@@ -62,7 +69,12 @@ class Prediction(NamedTuple):
 
 
 def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
-    """What a run will take at its peak; a run that is not ``stored`` keeps its snapshots in memory.
+    """What a run will take at its peak, at least where its corpus is in shards; see `predict_whole`."""
+    return predict_out_of_core(planned) if isinstance(planned.train, ShardedCorpus) else predict_whole(planned, stored)
+
+
+def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
+    """What a run will take at its peak, held in memory; one that is not ``stored`` keeps its snapshots in memory.
 
     Of an engine that grows (g-hdp) what it takes with half as many topics again as it begins with.
     """
@@ -75,11 +87,47 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     begun = dense + 4 * train.n_items if spec.start else 0
     working = own.state + own.indices + kept + begun
     moments = {
-        (0, READING * len(train.weights) if stored else 0),
-        (working, max(own.step, own.look + max(MEASURING * len(train.weights), WRITING * max(arrays)))),
+        (0, READING * _n_entries(train) if stored else 0),
+        (working, max(own.step, own.look + max(MEASURING * _n_entries(train), WRITING * max(arrays)))),
         (2 * kept, ENDING * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
+
+
+def _n_entries(data) -> int:
+    """Pairs of a corpus in shards, entries of other data."""
+    return data.n_pairs if isinstance(data, ShardedCorpus) else len(data.weights)
+
+
+def predict_out_of_core(planned: Planned) -> Prediction:
+    """What a run over a corpus in shards will take at its peak, with the rows of one part in memory at a time."""
+    spec, train, test = planned.spec, planned.train, planned.test
+    engine, model, options = spec.parts(train)
+    largest = train.shard(int(np.argmax(np.diff(train.first_pairs))))
+    own = engine.memory(largest, model, options)
+    of_words = train.n_words * padded(model.n_topics) * DOUBLE
+    sums = of_words * (2 + train.n_shards.bit_length())
+    corpora = largest.memory_bytes + (test.memory_bytes if spec.test else 0)
+    return Prediction(PROCESS, corpora, own.state + own.indices + sums, max(own.step, own.look))
+
+
+@contextlib.contextmanager
+def laid_out(planned: Planned, folder: Path | None = None, crew: Callable = Here) -> Iterator[Corpus | LaidOut]:
+    """The training corpus as the loop takes it: one in shards is laid out over a crew, any other stays what it is.
+
+    The rows of its parts are held in memory where they fit, and else in files of ``folder`` (by default of the folder for
+    temporary files), which are deleted at the end.
+    """
+    spec, train, test = planned.spec, planned.train, planned.test
+    if not isinstance(train, ShardedCorpus):
+        yield train
+        return
+    scratch = None if predict_whole(planned).total <= available_memory().n_bytes else folder or tempfile.gettempdir()
+    data = LaidOut(spec, train, test if spec.test else None, scratch, crew)
+    try:
+        yield data
+    finally:
+        data.close()
 
 
 def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:

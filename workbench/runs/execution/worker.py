@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -17,8 +18,9 @@ from workbench.corpus import Corpus
 from workbench.errors import InputError
 from workbench.runs.execution.control import StoreControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
-from workbench.runs.execution.memory_check import Planned, check_room
+from workbench.runs.execution.memory_check import Planned, check_room, laid_out
 from workbench.runs.loop import OnIteration, Stopped, iterate
+from workbench.runs.parts.crew import Here
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.lock import Lock
@@ -42,13 +44,14 @@ SLOTS = max(4, os.cpu_count() or 1)
 
 def carry_on(
     path: Path, on_iteration: OnIteration | None = None, keep_request: bool = False, corpora: tuple | None = None,
-    lock: Lock | None = None,
+    lock: Lock | None = None, crew: Callable = Here,
 ) -> bool:
     """Takes a run from its last checkpoint to its end, in this process; True when it got there.
 
     Ctrl-C and SIGTERM end it cleanly after the step. An earlier request to pause or stop is cancelled, unless
     ``keep_request``. ``corpora`` are its training and test corpus; they are read from the store where None.
-    ``lock`` is that of the run, acquired here where None. Raises StoreError or SpecError where the run cannot be opened or
+    ``lock`` is that of the run, acquired here where None. ``crew`` works on the parts of a corpus in
+    shards. Raises StoreError or SpecError where the run cannot be opened or
     written, does not fit into memory, is written by another process, or does not repeat itself.
     """
     path = Path(path)
@@ -62,7 +65,10 @@ def carry_on(
                 get_corpus(path.parent, name) if name else None for name in (spec.train, spec.test)
             )
             check_room([Planned(spec, train, test)], here=True)
-            with StoreControl(path, writer.beat) as control, ending_cleanly(control), contextlib.suppress(Stopped):
+            with (
+                laid_out(Planned(spec, train, test), path, crew) as train, StoreControl(path, writer.beat) as control,
+                ending_cleanly(control), contextlib.suppress(Stopped),
+            ):
                 iterate(spec, train, test, writer.position(train, test), writer, control, on_iteration)
             writer.flush()
             finished = writer.iteration >= writer.spec.n_iterations

@@ -1,7 +1,7 @@
 """Who works on the groups of a run in parts: this process, one group after the other or several on threads.
 
-A crew calls methods of `workbench.runs.parts.group.Group` by name. `workbench.runs.execution.cluster.fitting` has one whose groups
-are in other processes, with the same methods and, as sums are taken in the same tree, the same bits.
+A crew calls methods of `workbench.runs.parts.group.Group` by name. `workbench.runs.execution.cluster.fitting` has one whose
+groups are in other processes, with the same methods and, as sums are taken in the same tree, the same bits.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ class Here:
         return in_tree(results(), add_shared), add_told(told)
 
     def rounds(self, at: int, step: int, shared: dict, sizes: list[str], interrupt: Callable) -> dict:
-        """A pass of the kind ROUNDS over all groups, in place; ``sizes``: names of counts by topic, which lag within a round."""
+        """A pass of the kind ROUNDS over all groups, in place; ``sizes``: names of counts by topic, late within a round."""
         told, n_groups = [], len(self._groups)
         for phase in range(n_groups):
             copies = [{name: shared[name].copy() for name in sizes} for _ in self._groups]
@@ -73,7 +73,7 @@ class Here:
 
 
 def take_changes(shared: dict, copies: list[dict], sizes: list[str]) -> None:
-    """Adds to the shared counts by topic what each copy of them has gained or lost, in order; a single copy takes their place."""
+    """Adds to the shared counts by topic what each copy of them has gained or lost, in order; one alone takes their place."""
     for name in sizes:
         if len(copies) == 1:
             shared[name][...] = copies[0][name]

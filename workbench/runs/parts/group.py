@@ -1,7 +1,7 @@
 """What is done with the documents of one group: those of a shard, or of a range of a partition, in one process.
 
-A group has one part for each shard that its documents lie in. Its own rows of the state stay where it is; what all groups share,
-counts by word and by topic and the priors, comes with every call and goes back with what it changed.
+A group has one part for each shard that its documents lie in. Its own rows of the state stay where it is; what all groups
+share, counts by word and by topic and the priors, comes with every call and goes back with what it changed.
 """
 
 from __future__ import annotations
@@ -183,7 +183,8 @@ class Group:
 
     def counts(self, name: str, shared: dict) -> list[np.ndarray]:
         """An array of a snapshot that has rows of documents or tokens, a part each."""
-        return [self._engine.counts(corpus, self._model, self._options, state)[name] for _, corpus, state in self._states(shared)]
+        states = self._states(shared)
+        return [self._engine.counts(corpus, self._model, self._options, state)[name] for _, corpus, state in states]
 
     # ------------------------------------------------------------------ checkpoints
 

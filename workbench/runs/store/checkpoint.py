@@ -4,7 +4,6 @@ Of a corpus that is kept in parts the rows of documents are in a folder beside i
 """
 
 import shutil
-
 from dataclasses import replace
 from pathlib import Path
 
