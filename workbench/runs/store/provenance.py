@@ -4,6 +4,8 @@ The first is among the versions that the run was made with, later ones are in `k
 in another order, and a chain that it continues is then not that of an uninterrupted run.
 """
 
+import platform
+import re
 from pathlib import Path
 
 from workbench.kernels.jit import sources_hash
@@ -11,6 +13,16 @@ from workbench.runs.store.status import read_json, replace_json
 
 KERNELS = sources_hash()
 """The hash of the kernels of this process."""
+
+
+def c_library() -> str:
+    """Name and version of the C library of this process, as glibc 2.36: it computes some of the functions that kernels call."""
+    return " ".join(filter(None, platform.libc_ver())) or "unknown"
+
+
+def machine() -> str:
+    """The name of this machine, as part of a file's name."""
+    return re.sub(r"[^\w.-]", "_", platform.node()) or "unnamed"
 
 
 def provenance(path: Path, versions: dict[str, str]) -> list[list]:

@@ -1,0 +1,116 @@
+"""A client of a scheduler, and each thing that can be wrong with a cluster as one sentence."""
+
+import builtins
+import socket
+import subprocess
+import sys
+
+import pytest
+from distributed import Client
+
+from workbench.kernels.jit import instruction_set
+from workbench.runs.execution.cluster import connecting
+from workbench.runs.execution.cluster.connecting import ClusterError, about_process, check_workers, client_of
+from workbench.runs.store.provenance import KERNELS
+
+OTHER_KERNELS = "from workbench.runs.execution.cluster import connecting\nconnecting.KERNELS = '0123456789ab'\n"
+
+
+def refused(scheduler) -> str:
+    """The sentence with which a scheduler is refused."""
+    with pytest.raises(ClusterError) as error, client_of(scheduler):
+        pass
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("address", ["", "nonsense", "tcp://127.0.0.1", "foo://bar:1", "tcp://127.0.0.1:abc", 8786, None, b"x"])
+def test_what_is_no_address_is_refused_with_what_is_one(address):
+    assert refused(address) == f"{connecting.WANTED}; got {address!r}"
+
+
+@pytest.mark.slow
+def test_an_address_where_nobody_answers_is_refused(monkeypatch):
+    monkeypatch.setattr(connecting, "SCHEDULER_WITHIN", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as listening:  # and never answers
+        silent = f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+        for address in (silent, "tcp://no-such-host.invalid:8786", "tcp://127.0.0.1:1"):
+            assert refused(address) == (
+                f"no scheduler answers at {address}; start one with: dask scheduler, which prints its address"
+            )
+
+
+def test_without_the_extra_a_sentence_names_it(monkeypatch):
+    known = builtins.__import__
+
+    def without_dask(name, *rest, **more):
+        if name == "distributed":
+            raise ImportError(name)
+        return known(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without_dask)
+    assert refused("local") == "runs on a cluster need Dask, which is not installed; pip install 'workbench[scale]' adds it"
+
+
+@pytest.mark.slow
+def test_the_package_is_imported_without_dask():
+    code = (
+        "import sys, workbench as wb; wb.sweep, wb.compare; import workbench.cli.app, "
+        "workbench.runs.execution.cluster.connecting; sys.exit('distributed' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_refused_with_the_command_that_starts_one(cluster, monkeypatch):
+    monkeypatch.setattr(connecting, "WORKERS_WITHIN", 1.0)
+    assert refused(cluster.address) == (
+        f"no worker came to the scheduler {cluster.address} within 1 s; start one with: dask worker {cluster.address}"
+    )
+
+
+@pytest.mark.slow
+def test_workers_say_what_they_compute_with_and_the_address_of_one_is_no_scheduler(cluster, client_to):
+    cluster.add_worker()
+    with client_of(cluster.address) as client:
+        found = check_workers(client)
+    assert list(found.values()) == [about_process()]
+    (about,) = found.values()
+    assert about.kernels == KERNELS and about.cpu == instruction_set() and about.c_library not in ("", "unknown")
+    (worker,) = found
+    assert refused(worker) == f"at {worker} is a worker of Dask and no scheduler; give its scheduler"
+
+
+@pytest.mark.slow
+def test_a_worker_with_other_kernels_is_refused(cluster, client_to):
+    cluster.add_worker(preload=OTHER_KERNELS)
+    with client_of(cluster.address) as client, pytest.raises(ClusterError) as error:
+        check_workers(client)
+    assert "with kernels 0123456789ab, and here it is " in str(error.value) and f" with {KERNELS}: the" in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_worker_without_this_package_is_refused(cluster):
+    cluster.add_worker(preload="import sys\nsys.modules['workbench.runs.execution.cluster.connecting'] = None\n")
+    with client_of(cluster.address) as client, pytest.raises(ClusterError) as error:
+        check_workers(client)
+    assert "ModuleNotFoundError" in str(error.value) and "install workbench" in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_client_that_is_given_stays_open_and_one_that_is_closed_is_refused(cluster):
+    cluster.add_worker()
+    with Client(cluster.address, set_as_default=False) as client:
+        with client_of(client) as same:
+            assert same is client
+        assert client.status == "running"
+    assert refused(client) == "the client has no connection to its scheduler (it is closed); make a new one"
+
+
+@pytest.mark.slow
+def test_local_is_a_cluster_of_this_machine_that_ends_with_the_block(monkeypatch):
+    with client_of("local") as client:
+        assert set(check_workers(client).values()) == {about_process()}
+        address = client.scheduler.address
+    monkeypatch.setattr(connecting, "SCHEDULER_WITHIN", 0.5)
+    assert "no scheduler answers" in refused(address)

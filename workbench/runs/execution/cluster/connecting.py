@@ -1,0 +1,172 @@
+"""A client of a Dask scheduler, by address, of this machine's processors, or as it was given; and whether its workers fit."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import workbench
+from workbench.errors import Got, InputError, shown
+from workbench.kernels.jit import instruction_set
+from workbench.runs.store.provenance import KERNELS, c_library, machine
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LOCAL = "local"
+"""In the place of an address: a scheduler and workers of its own on this machine, which end with the client."""
+WANTED = "a scheduler is an address such as tcp://10.0.0.1:8786, 'local' for the processors of this machine, or a Client"
+SCHEDULER_WITHIN, WORKERS_WITHIN = 10.0, 60.0
+"""Seconds in which a scheduler must answer, and the first worker must be there."""
+
+
+class ClusterError(InputError):
+    """A cluster that cannot be used."""
+
+
+class About(NamedTuple):
+    """What a process of a cluster computes with."""
+
+    workbench: str       # version
+    kernels: str         # hash of their sources
+    cpu: str             # kind of processor that kernels are compiled for
+    c_library: str       # name and version
+    machine: str         # host name
+
+
+def about_process() -> About:
+    """What this process computes with; called on every worker."""
+    return About(workbench.__version__, KERNELS, instruction_set(), c_library(), machine())
+
+
+@contextlib.contextmanager
+def client_of(scheduler) -> Iterator[Client]:
+    """A client of the scheduler with at least one worker; one that was made here is closed at the end of the block.
+
+    Parameters
+    ----------
+    scheduler : str or distributed.Client
+        Address (``tcp://host:port``, or ``tls://`` as Dask's configuration has the certificates); "local" for one worker
+        process for each processor of this machine; or a client, which stays open.
+
+    Raises
+    ------
+    ClusterError
+        Without the extra ``scale``, for what is no address, and where no scheduler answers or no worker comes.
+    """
+    with _made(scheduler) as client:
+        try:
+            client.wait_for_workers(1, timeout=WORKERS_WITHIN)
+        except TimeoutError:
+            raise ClusterError(
+                f"no worker came to the scheduler {_address(client)} within {WORKERS_WITHIN:.0f} s; start one with: "
+                f"dask worker {_address(client)}"
+            ) from None
+        yield client
+
+
+@contextlib.contextmanager
+def _made(scheduler) -> Iterator[Client]:
+    """The client, before anything is asked of its workers."""
+    distributed = _distributed()
+    if isinstance(scheduler, distributed.Client):
+        if scheduler.asynchronous:
+            raise ClusterError("a client must not be asynchronous; make it with Client(address)", field="client")
+        if scheduler.status != "running":
+            said = f"the client has no connection to its scheduler (it is {scheduler.status}); make a new one"
+            raise ClusterError(said, field="client")
+        yield scheduler
+    elif scheduler == LOCAL:
+        with (
+            distributed.LocalCluster(os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+            distributed.Client(cluster, set_as_default=False) as client,
+        ):
+            yield client
+    else:
+        _check_scheduler(scheduler)
+        with distributed.Client(scheduler, timeout=SCHEDULER_WITHIN, set_as_default=False) as client:
+            yield client
+
+
+def _distributed():
+    """The package, or the sentence that says how to install it."""
+    try:
+        import distributed
+    except ImportError as error:
+        said = "runs on a cluster need Dask, which is not installed; pip install 'workbench[scale]' adds it"
+        raise ClusterError(said, field="scheduler") from error
+    return distributed
+
+
+def _address(client: Client) -> str:
+    return client.scheduler.address if client.scheduler else "that was given"
+
+
+def _check_scheduler(address) -> None:
+    """Raises ClusterError for what is no address, or where no scheduler answers.
+
+    It is asked before there is a `Client`: one that fails leaves threads behind, which complain when the process ends.
+    """
+    if not isinstance(address, str):
+        raise ClusterError(WANTED, Got(address), field="scheduler", value=address)
+    try:
+        with ThreadPoolExecutor(1) as pool:  # in a notebook this thread has a loop that runs
+            answer = pool.submit(asyncio.run, _identity(address)).result()
+    except (ValueError, TypeError):
+        raise ClusterError(WANTED, Got(address), field="scheduler", value=address) from None
+    except (OSError, TimeoutError):  # TimeoutError: something else listens there
+        said = f"no scheduler answers at {shown(address)}; start one with: dask scheduler, which prints its address"
+        raise ClusterError(said, field="scheduler", value=address) from None
+    if answer.get("type") != "Scheduler":
+        said = f"at {shown(address)} is a {answer.get('type', 'process').lower()} of Dask and no scheduler; give its scheduler"
+        raise ClusterError(said, field="scheduler", value=address)
+
+
+async def _identity(address: str) -> dict:
+    """What a process of Dask says that it is."""
+    from distributed.core import connect
+    from distributed.security import Security
+
+    async def ask() -> dict:
+        comm = await connect(address, timeout=SCHEDULER_WITHIN, **Security().get_connection_args("client"))
+        try:
+            await comm.write({"op": "identity", "reply": True})
+            return await comm.read()
+        finally:
+            comm.abort()
+
+    return await asyncio.wait_for(ask(), SCHEDULER_WITHIN + 2)
+
+
+def check_workers(client: Client) -> dict[str, About]:
+    """What each worker, by its address, computes with; raises ClusterError where one has another version or other kernels."""
+    return {address: checked(about, address) for address, about in ask_workers(client, about_process).items()}
+
+
+def ask_workers(client: Client, function, *arguments) -> dict:
+    """What a function returns on each worker, by address; raises ClusterError where a worker cannot call it."""
+    answers = client.run(function, *arguments, on_error="return")
+    for address, answer in answers.items():
+        if isinstance(answer, InputError):
+            raise answer
+        if isinstance(answer, Exception):
+            raise ClusterError(
+                f"worker {address} cannot do what is asked of it ({type(answer).__name__}: {shown(answer)}); install workbench "
+                f"{workbench.__version__} there, as here"
+            )
+    return answers
+
+
+def checked(about: About, address: str) -> About:
+    """What a worker computes with, if that is what this process computes with; raises ClusterError otherwise."""
+    here = about_process()
+    if about[:2] != here[:2]:
+        raise ClusterError(
+            f"worker {address} on {about.machine} has workbench {about.workbench} with kernels {about.kernels}, and here it is "
+            f"{here.workbench} with {here.kernels}: the numbers may differ; install the same there, and restart the worker"
+        )
+    return about
