@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.corpus import Corpus
+from workbench.corpus.sharded import ShardedCorpus
 from workbench.engines import any_with
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
@@ -19,9 +21,11 @@ from workbench.runs.execution.worker import carry_on
 from workbench.runs.given import data_from, taken
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
+from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
 from workbench.runs.settings import LARGEST_SEED, RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
+from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FINISHED, STOPPED
 from workbench.runs.warm_start import warm_start_from
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 
 def fit(
     corpus: Corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None, *, seed: int = 0,
-    store=None, progress: bool = True, start=None, restarts: int = 1, **settings,
+    store=None, progress: bool = True, start=None, restarts: int = 1, client=None, **settings,
 ) -> xr.Dataset:
     """Runs an engine on a corpus and returns the run's Dataset.
 
@@ -77,6 +81,8 @@ def fit(
     restarts : int, default 1
         Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
         store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.
+    client : distributed.Client, optional
+        Its workers share the shards of the corpus (a `ShardedCorpus` of several), for the same bits as here; see docs/cluster.md.
     stop_on : "bound", "perplexity" or "steps", optional
         End the run early once this has changed by at most ``stop_tolerance`` of itself in ten iterations (the
         bound, or the perplexity of the running average), or once ``stop_tolerance`` steps were taken (topics of each
@@ -107,14 +113,20 @@ def fit(
         for i in range(whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
-    return best_of(run_specs(specs, corpus, settings.get("test"), store, progress))
+    return best_of(run_specs(specs, corpus, settings.get("test"), store, progress, client))
 
 
 fit.__signature__ = named(fit, make_spec, RunSettings, data_from)
 
 
-def run_specs(specs: list[RunSpec], corpus: Corpus, test: Corpus | None, store, progress: bool) -> Iterator[xr.Dataset]:
-    """The Datasets of runs in this process, one after the other, if the largest of them fits into memory."""
+def run_specs(
+    specs: list[RunSpec], corpus: Corpus, test: Corpus | None, store, progress: bool, client=None
+) -> Iterator[xr.Dataset]:
+    """The Datasets of runs in this process, one after the other, if the largest of them fits into memory.
+
+    The parts of a corpus in shards are worked on by the workers of a client, if there is one.
+    """
+    crew = _crew(client, corpus)
     stored, planned = store is not None, [Planned(spec, corpus, test) for spec in specs]
     check_room(unfinished(store, planned) if stored else planned, here=True, stored=stored)
     if progress:
@@ -123,17 +135,29 @@ def run_specs(specs: list[RunSpec], corpus: Corpus, test: Corpus | None, store, 
             print(f"takes {memory_forecast(planned, stored=stored)}", file=sys.stderr)
     for spec in specs:
         if stored:
-            yield resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress, corpora=(corpus, test))
+            yield resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress, corpora=(corpus, test), client=client)
         else:
-            yield _in_memory(spec, corpus, test if spec.test else None, progress)
+            yield _in_memory(spec, corpus, test if spec.test else None, progress, crew)
 
 
-def _in_memory(spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: bool) -> xr.Dataset:
+def _crew(client, corpus) -> Callable:
+    """Who works on the parts of a corpus in shards: this process, or the workers of a client."""
+    if client is None:
+        return Here
+    if not isinstance(corpus, ShardedCorpus):
+        whole = "the workers of a cluster share the shards of a corpus, and this one is whole: one process infers from it alone"
+        raise SpecError(f"{whole}; leave out client, or write it with ShardedCorpus.write")
+    from workbench.runs.execution.cluster.fitting import OnWorkers
+
+    return partial(OnWorkers, client)
+
+
+def _in_memory(spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: bool, crew: Callable) -> xr.Dataset:
     """Takes a run to its end without a store."""
     give_back_freed()
     control, sink = MemoryControl(), MemorySink(spec, corpus)
     with (
-        progress_bar(spec, shown=progress) as on_iteration, laid_out(Planned(spec, corpus, test)) as data,
+        progress_bar(spec, shown=progress) as on_iteration, laid_out(Planned(spec, corpus, test), crew=crew) as data,
         ending_cleanly(control),
     ):
         reached = iterate(spec, data, test, initial_position(spec, data, test), sink, control, on_iteration).iteration
@@ -195,25 +219,36 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
 
 
 def resume(
-    run, n_iterations: int | None = None, store=None, progress: bool = True, corpora: tuple | None = None
+    run, n_iterations: int | None = None, store=None, progress: bool = True, corpora: tuple | None = None, client=None
 ) -> xr.Dataset:
     """Takes a run (a `Run`, path or name) on to its end, in this process, and returns its Dataset.
 
     ``n_iterations`` moves the end, but never before what is committed. A finished run is returned as it is.
     ``corpora`` are its training and test corpus where they are at hand, so that they are not read from the store.
+    ``client``: as in `fit`.
     """
-    run = finish(Run(find_run(run, store)), n_iterations, progress, corpora)
+    run = finish(Run(find_run(run, store)), n_iterations, progress, corpora, client)
     return run.dataset(corpora[0] if corpora else None)
 
 
-def finish(run: Run, n_iterations: int | None = None, progress: bool = True, corpora: tuple | None = None) -> Run:
+def _carried_on(path: Path, on_iteration, corpora: tuple, crew: Callable) -> bool:
+    """`carry_on`, again from the last checkpoint whenever a process with parts of the corpus was lost."""
+    while True:
+        try:
+            return carry_on(path, on_iteration, corpora=corpora, crew=crew)
+        except PartsLost as lost:
+            print(f"{lost}; the run goes on from its last checkpoint", file=sys.stderr)
+
+
+def finish(run: Run, n_iterations: int | None = None, progress: bool = True, corpora: tuple | None = None, client=None) -> Run:
     """`resume` without its Dataset: the run itself, at its end or where it was stopped."""
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
         warn_of_other_kernels([run])
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
-            finished = carry_on(run.path, on_iteration, corpora=corpora)
+            corpora = corpora or tuple(name and get_corpus(run.path.parent, name) for name in (run.spec.train, run.spec.test))
+            finished = _carried_on(run.path, on_iteration, corpora, _crew(client, corpora[0]))
         if not finished:
             reached = "iteration {iteration} of {n_iterations}".format_map(run.status())
             print(f"stopped after {reached}; go on with: workbench resume {run.path}", file=sys.stderr)

@@ -20,7 +20,7 @@ from workbench.runs.execution.control import StoreControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import Planned, check_room, laid_out
 from workbench.runs.loop import OnIteration, Stopped, iterate
-from workbench.runs.parts.crew import Here
+from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.lock import Lock
@@ -51,7 +51,7 @@ def carry_on(
     Ctrl-C and SIGTERM end it cleanly after the step. An earlier request to pause or stop is cancelled, unless
     ``keep_request``. ``corpora`` are its training and test corpus; they are read from the store where None.
     ``lock`` is that of the run, acquired here where None. ``crew`` works on the parts of a corpus in
-    shards. Raises StoreError or SpecError where the run cannot be opened or
+    shards; PartsLost is raised where it lost some. Raises StoreError or SpecError where the run cannot be opened or
     written, does not fit into memory, is written by another process, or does not repeat itself.
     """
     path = Path(path)
@@ -73,6 +73,9 @@ def carry_on(
             writer.flush()
             finished = writer.iteration >= writer.spec.n_iterations
             writer.beat(FINISHED if finished else STOPPED)
+        except PartsLost:  # the caller goes on from the last checkpoint
+            writer.flush()
+            raise
         except Exception as error:
             failure = writer.failed(error)
             raise failure from (None if failure is error else error)

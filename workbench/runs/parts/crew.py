@@ -15,6 +15,10 @@ from workbench.kernels.threads import each_task
 from workbench.runs.parts.group import Group, Place, Setting, add_shared
 
 
+class PartsLost(Exception):
+    """A process that held parts of a run has ended; the run goes on from its last checkpoint."""
+
+
 class Here:
     """The groups in this process."""
 
@@ -67,6 +71,10 @@ class Here:
     def in_order(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
         """A pass of the kind IN_ORDER over all groups, in place."""
         return add_told([group.in_order(at, step, shared, interrupt) for group in self._groups])
+
+    def cpu_seconds_elsewhere(self) -> float:
+        """CPU seconds that other processes have spent: none."""
+        return 0.0
 
     def close(self) -> None:
         """Nothing: what the groups hold goes with them."""

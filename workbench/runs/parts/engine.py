@@ -40,6 +40,7 @@ def _init(engine, corpus: LaidOut, model, options, context, warm_start=None):
 
 def _step(engine, corpus: LaidOut, model, options, state, context):
     """Every pass of a step over all groups; then learn priors that are due."""
+    spent = corpus.crew.cpu_seconds_elsewhere()
     state, told = _work_passes(engine, corpus, options, state, context.step, context.interrupt)
 
     def likelihood(corpus, statistics, prior):
@@ -50,7 +51,8 @@ def _step(engine, corpus: LaidOut, model, options, state, context):
 
     samples = engine.samples(corpus, options)
     state = learn(corpus, options, state, context, samples, lambda *_: None, likelihood)
-    return state, engine.in_parts.told(corpus, told)
+    told = engine.in_parts.told(corpus, told)
+    return state, told | {"cpu_time_elsewhere": corpus.crew.cpu_seconds_elsewhere() - spent}
 
 
 def _work_passes(engine, corpus: LaidOut, options, state, step: int, interrupt) -> tuple:

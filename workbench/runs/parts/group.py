@@ -44,9 +44,25 @@ class Setting(NamedTuple):
     scratch: str | None   # folder for the rows of parts; None: they are held in memory
 
 
+def opened(given: str | ShardedCorpus) -> ShardedCorpus:
+    """The corpus, from its folder if need be."""
+    return _opened(given) if isinstance(given, str) else given
+
+
 @lru_cache(maxsize=4)
 def _opened(folder: str) -> ShardedCorpus:
     return ShardedCorpus.open(folder)
+
+
+def sets_of(setting: Setting) -> np.ndarray:
+    """(word,) the set of each word in passes of the kind ROUNDS, by the partition of the engine's options."""
+    return shared_out(opened(setting.train).word_tokens.astype(np.float64), setting.spec.parts()[2].partition)
+
+
+def changed_by(setting: Setting, at: int, step: int) -> tuple[str, ...]:
+    """The fields that a pass of a step changes, of those that all parts share."""
+    engine, _, options = setting.spec.parts()
+    return engine.in_parts.passes(options, step)[at].changes
 
 
 class Part:
@@ -60,7 +76,7 @@ class Part:
 
     def _corpus_of(self, which: str) -> Corpus | None:
         given = getattr(self._setting, which)
-        corpus = _opened(given) if isinstance(given, str) else given
+        corpus = None if given is None else opened(given)
         return None if corpus is None else corpus.rows(self.place.first, self.place.last)
 
     def corpus(self, which: str = "train") -> Corpus | None:
@@ -85,26 +101,21 @@ class Group:
     """The parts of a group and all that is done with them; each method is called by its name (see `crew`)."""
 
     def __init__(self, setting: Setting, number: int, places: list[Place]):
-        self._setting, spec = setting, setting.spec
+        self.setting, spec = setting, setting.spec
         self._engine, self._model, self._options = spec.parts()
         self._how = self._engine.in_parts
         self.parts = [Part(setting, place, f"{number}-{at}") for at, place in enumerate(places)]
 
     @cached_property
-    def _sets(self) -> np.ndarray:
-        train = self._setting.train
-        corpus = _opened(train) if isinstance(train, str) else train
-        return shared_out(corpus.word_tokens.astype(np.float64), self._n_sets)
-
-    @property
-    def _n_sets(self) -> int:
-        return getattr(self._options, "partition", 1)
+    def sets(self) -> np.ndarray:
+        """(word,) the set of each word in passes of the kind ROUNDS."""
+        return sets_of(self.setting)
 
     def _context(self, part: Part, step: int, interrupt) -> StepContext:
         """The context of a step whose uniforms are those that the part has in the whole corpus."""
         _, _, first_pair, first_token = part.place
         before = (TOPICS, first_token), (GIBBS, first_token), (RESPONSIBILITIES, first_pair * self._model.n_topics)
-        return StepContext(self._setting.spec.seed, step, self._setting.spec.n_threads, interrupt, before)
+        return StepContext(self.setting.spec.seed, step, self.setting.spec.n_threads, interrupt, before)
 
     def _states(self, shared: dict) -> Iterator[tuple[Part, Corpus, NamedTuple]]:
         """Each part with its documents and its state: what is shared, and its own rows."""
@@ -142,7 +153,7 @@ class Group:
         """A block of a pass of the kind ROUNDS, with one set of words, in place; returns numbers to be told."""
         each, told = self._how.passes(self._options, step)[at], []
         for part, corpus, state in self._states(shared):
-            split = BlockOfPart(corpus.n_documents, part.columns(corpus, self._sets, self._n_sets)[of])
+            split = BlockOfPart(corpus.n_documents, part.columns(corpus, self.sets, self._options.partition)[of])
             told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), split)[1])
         return add_told(told)
 

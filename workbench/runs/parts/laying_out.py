@@ -63,7 +63,7 @@ class LaidOut:
 
 def _given(corpus: ShardedCorpus):
     """How another process finds the corpus: by its folder, where it has one."""
-    return corpus if corpus.folder is None else str(corpus.folder)
+    return corpus if corpus.folder is None else str(Path(corpus.folder).resolve())
 
 
 def places_of(spec: RunSpec, corpus: ShardedCorpus) -> list[list[Place]]:

@@ -59,14 +59,19 @@ def client_of(scheduler) -> Iterator[Client]:
         Without the extra ``scale``, for what is no address, and where no scheduler answers or no worker comes.
     """
     with _made(scheduler) as client:
-        try:
-            client.wait_for_workers(1, timeout=WORKERS_WITHIN)
-        except TimeoutError:
-            raise ClusterError(
-                f"no worker came to the scheduler {_address(client)} within {WORKERS_WITHIN:.0f} s; start one with: "
-                f"dask worker {_address(client)}"
-            ) from None
+        await_worker(client)
         yield client
+
+
+def await_worker(client: Client) -> None:
+    """Returns once the client has a worker; a ClusterError where none comes within a minute."""
+    try:
+        client.wait_for_workers(1, timeout=WORKERS_WITHIN)
+    except TimeoutError:
+        raise ClusterError(
+            f"no worker came to the scheduler {_address(client)} within {WORKERS_WITHIN:.0f} s; start one with: "
+            f"dask worker {_address(client)}"
+        ) from None
 
 
 @contextlib.contextmanager

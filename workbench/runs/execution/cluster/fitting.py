@@ -1,0 +1,305 @@
+"""One run whose corpus, in shards, is worked on by the workers of a Dask cluster.
+
+The groups of `workbench.runs.parts` are dealt out to the workers and stay there, each with the rows of its documents; this
+process has what all share, the loop and the store. Sums over groups are taken in the same tree as in one process, on the
+workers, so that the bits are the same for any number of them. A worker that is lost takes its rows with it: the run then goes
+on from its last checkpoint (`PartsLost`), with its groups dealt out anew.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from operator import itemgetter
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.data.available_memory import available_memory, format_size
+from workbench.engines.engine import never_interrupted
+from workbench.engines.in_parts import add_told, in_tree
+from workbench.engines.memory import DOUBLE
+from workbench.errors import DataError
+from workbench.kernels.simd.lanes import padded
+from workbench.runs.execution.cluster.connecting import ClusterError, ask_workers, await_worker, check_workers
+from workbench.runs.parts.crew import PartsLost, take_changes
+from workbench.runs.parts.group import Group, Place, Setting, add_shared, changed_by, opened, sets_of
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+COPIES = 4
+"""Of the counts by word on a worker, at the most: as they were, as they become, a sum, and one on its way."""
+LOOK_EVERY = 0.2
+"""Seconds between two looks at the workers, and two calls of ``interrupt``, while results are waited for."""
+
+GROUPS: dict[tuple[str, int], Group] = {}
+"""On a worker: the groups that it has, by run and number."""
+WORDS: dict[str, tuple[tuple[int, int], dict]] = {}
+"""On a worker: its copy of the counts by word in a pass of the kind ROUNDS, by run; and which step and pass it is of."""
+ONE_COPY = Lock()
+
+
+class OnWorkers:
+    """A crew whose groups are on the workers of a client; see `workbench.runs.parts.crew.Here` for its methods.
+
+    Raises
+    ------
+    ClusterError
+        A worker with another version or other kernels, that cannot read the corpus, or has too little memory.
+    """
+
+    def __init__(self, client: Client, setting: Setting, places: list[list[Place]]):
+        self._client, self._key, self._setting = client, uuid.uuid4().hex, setting
+        await_worker(client)
+        addresses = sorted(check_workers(client))
+        n_groups = len(places)
+        self._homes = [addresses[number * len(addresses) // n_groups] for number in range(n_groups)]
+        self._sent: tuple[tuple, dict, Future] | None = None
+        told = setting._replace(spec=replace(setting.spec, warm_start=None), scratch=None)
+        self._check_room(places)
+        self._wait([
+            self._submit(number, make_group, self._key, told, number, of_group) for number, of_group in enumerate(places)
+        ], never_interrupted)
+
+    # ------------------------------------------------------------------ a crew's methods
+
+    def each(self, method: str, *arguments) -> list:
+        """The results of a method of every group, in order."""
+        arguments = [self._there(each) if isinstance(each, dict) else each for each in arguments]
+        return self._wait([
+            self._submit(number, call, self._key, number, method, *arguments) for number in range(len(self._homes))
+        ], never_interrupted)
+
+    def each_in_turn(self, method: str, *arguments) -> Iterator:
+        """`each`, one result at a time."""
+        return (self.alone(number, method, *arguments) for number in range(len(self._homes)))
+
+    def alone(self, number: int, method: str, *arguments):
+        """The result of a method of one group."""
+        arguments = [self._there(each) if isinstance(each, dict) else each for each in arguments]
+        return self._wait([self._submit(number, call, self._key, number, method, *arguments)], never_interrupted)[0]
+
+    def begin(self, warm_starts: list, interrupt: Callable) -> dict:
+        """`Group.begin` of all groups; returns the sums of what is shared."""
+        begun = [
+            self._submit(number, call, self._key, number, "begin", warm) for number, warm in enumerate(warm_starts)
+        ]
+        return _owned(self._wait([in_tree(begun, self._add)], interrupt)[0])
+
+    def added(self, at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
+        """A pass of the kind ADDED over all groups: the sums of what it changes, and numbers to be told."""
+        there = self._there(shared)
+        results = [
+            self._submit(number, call, self._key, number, "added", at, step, there) for number in range(len(self._homes))
+        ]
+        counted, told = ([self._part_of(each, which, home) for each, home in zip(results, self._homes, strict=True)]
+                         for which in (0, 1))
+        total, *told = self._wait([in_tree(counted, self._add), *told], interrupt)
+        return _owned(total), add_told(told)
+
+    def rounds(self, at: int, step: int, shared: dict, sizes: list[str], interrupt: Callable) -> dict:
+        """A pass of the kind ROUNDS over all groups, in place; ``sizes``: names of counts by topic, late within a round."""
+        n_groups, told, there = len(self._homes), [], self._there(shared)
+        sets = sets_of(self._setting)
+        words = [name for name in changed_by(self._setting, at, step) if name not in sizes and shared[name].size]
+        rows: list = [None] * n_groups  # by set: where its counts are
+        for phase in range(n_groups):
+            blocks = []
+            for number in range(n_groups):
+                of = (number + phase) % n_groups
+                own = {name: shared[name] for name in sizes}
+                result = self._submit(number, block, self._key, number, at, step, there, own, words, rows[of], of)
+                rows[of] = self._part_of(result, 0, self._homes[number])
+                blocks.append(self._part_of(result, 1, self._homes[number]))
+            copies, numbers = zip(*self._wait(blocks, interrupt), strict=True)
+            take_changes(shared, [*copies], sizes)
+            told += numbers
+        for of, found in enumerate(self._wait(rows, interrupt)):
+            for name, counts in found.items():
+                shared[name][sets == of] = counts
+        self._sent = None
+        return add_told(told)
+
+    def in_order(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
+        """A pass of the kind IN_ORDER over all groups, in place."""
+        there, changed, told = self._there(shared), None, []
+        for number, home in enumerate(self._homes):
+            result = self._submit(number, in_order, self._key, number, at, step, there, changed)
+            changed, numbers = (self._part_of(result, which, home) for which in (0, 1))
+            told.append(numbers)
+        changed, *told = self._wait([changed, *told], interrupt)
+        for name, counts in changed.items():
+            shared[name][...] = counts
+        self._sent = None
+        return add_told(told)
+
+    def cpu_seconds_elsewhere(self) -> float:
+        """CPU seconds that the workers with groups have spent."""
+        spent = self._client.run(time.process_time, workers=sorted(set(self._homes)), on_error="ignore")
+        return sum(spent.values())
+
+    def close(self) -> None:
+        """Lets the workers forget the groups."""
+        self._sent = None
+        if self._client.status == "running":
+            self._client.run(forget, self._key, on_error="ignore")
+
+    # ------------------------------------------------------------------ Dask
+
+    def _submit(self, number: int, function: Callable, *arguments) -> Future:
+        """A task on the worker that has a group."""
+        home = self._homes[number]
+        return self._client.submit(function, *arguments, workers=[home], allow_other_workers=False, pure=False, retries=0)
+
+    def _part_of(self, result: Future, which: int, home: str) -> Future:
+        """One of the results of a task; it stays on the worker."""
+        return self._client.submit(itemgetter(which), result, workers=[home], allow_other_workers=False, pure=False)
+
+    def _add(self, a: Future, b: Future) -> Future:
+        """The sum of two parts, made on a worker that has one of them."""
+        return self._client.submit(added_up, a, b, workers=sorted(set(self._homes)), allow_other_workers=False, pure=False)
+
+    def _there(self, shared: dict) -> Future:
+        """What all share, on the workers; sent once as long as it is the same."""
+        values = tuple(shared.values())
+        if self._sent is None or any(a is not b for a, b in zip(self._sent[0], values, strict=True)):
+            (future,) = self._client.scatter([shared], workers=sorted(set(self._homes)), broadcast=True, hash=False)
+            self._sent = values, shared, future
+        return self._sent[2]
+
+    def _wait(self, futures: list[Future], interrupt: Callable) -> list:
+        """Their results; raises PartsLost where a worker that has groups is gone, and what a task or ``interrupt`` raises."""
+        from distributed import wait
+
+        while True:
+            interrupt()
+            try:
+                wait(futures, timeout=LOOK_EVERY)
+                break
+            except TimeoutError:
+                self._look()
+        self._look_at(futures)
+        return self._client.gather(futures)
+
+    def _look(self) -> None:
+        """Raises PartsLost where a worker that has groups is gone."""
+        if self._client.status != "running":
+            raise ClusterError("the scheduler is gone; start one again, and then go on with: workbench resume --scheduler")
+        there = self._client.scheduler_info(n_workers=-1)["workers"]
+        if lost := sorted(set(self._homes) - set(there)):
+            raise PartsLost(f"worker {lost[0]} was lost")
+
+    def _look_at(self, futures: list[Future]) -> None:
+        """Raises PartsLost for results that went with their worker."""
+        for future in futures:
+            if future.status in ("cancelled", "lost"):
+                raise PartsLost("a worker was lost with its results")
+            if future.status == "error" and type(future.exception()).__name__ in ("KilledWorker", "NoLongerThere"):
+                raise PartsLost("a worker was lost")
+
+    def _check_room(self, places: list[list[Place]]) -> None:
+        """Refuses workers that have too little memory for their groups and for the counts of words."""
+        spec, free = self._setting.spec, ask_workers(self._client, free_memory)
+        for home in sorted(set(self._homes)):
+            own = [place for number, of_group in enumerate(places) for place in of_group if self._homes[number] == home]
+            needed = bytes_of(self._setting, own)
+            if needed > free[home]:
+                raise ClusterError(
+                    f"worker {home} would need about {format_size(needed)} of memory for its part of {spec.name}, and "
+                    f"{format_size(free[home])} are free there; start more workers, or take fewer topics"
+                )
+
+
+def bytes_of(setting: Setting, places: list[Place]) -> int:
+    """What parts take in a process that holds them: their documents, their rows, and counts of words, in several copies."""
+    engine, model, options = setting.spec.parts()
+    train = opened(setting.train)
+    of_words = train.n_words * padded(model.n_topics) * DOUBLE
+    total = COPIES * of_words
+    for place in places:
+        corpus = train.rows(place.first, place.last)
+        own = engine.memory(corpus, model, options)
+        total += corpus.memory_bytes + own.state + own.indices - of_words
+    return total
+
+
+def free_memory() -> int:
+    """Bytes that are free here; called on every worker."""
+    return available_memory().n_bytes
+
+
+def make_group(key: str, setting: Setting, number: int, places: list[Place]) -> None:
+    """On a worker: makes a group, and keeps it."""
+    try:
+        GROUPS[key, number] = Group(setting, number, places)
+        opened(setting.train)
+    except DataError as error:
+        raise ClusterError(f"a worker cannot read the corpus ({error}); keep it where all machines see it") from error
+
+
+def forget(key: str) -> None:
+    """On a worker: lets go of all groups of a run."""
+    WORDS.pop(key, None)
+    for known in [known for known in GROUPS if known[0] == key]:
+        del GROUPS[known]
+
+
+def group_of(key: str, number: int) -> Group:
+    """On a worker: a group of a run; `NoLongerThere` where the worker was started anew."""
+    try:
+        return GROUPS[key, number]
+    except KeyError:
+        raise NoLongerThere(f"group {number} of {key}") from None
+
+
+class NoLongerThere(Exception):
+    """A group is not on the worker that had it."""
+
+
+def call(key: str, number: int, method: str, *arguments):
+    """On a worker: the result of a method of a group."""
+    return getattr(group_of(key, number), method)(*arguments)
+
+
+def block(
+    key: str, number: int, at: int, step: int, shared: dict, sizes: dict, words: list[str], rows: dict | None, of: int
+) -> tuple[dict, tuple[dict, dict]]:
+    """On a worker: a block of a pass of the kind ROUNDS.
+
+    ``rows``: counts of the words of the set as another block has left them; None in the first round. Returns these counts as
+    the block leaves them, and then its counts by topic and the numbers to be told.
+    """
+    group = group_of(key, number)
+    own = {name: counts.copy() for name, counts in sizes.items()}
+    with ONE_COPY:
+        if key not in WORDS or WORDS[key][0] != (step, at):
+            WORDS[key] = (step, at), {name: shared[name].copy() for name in words}
+        copies = WORDS[key][1]
+    ours = group.sets == of
+    for name, counts in (rows or {}).items():
+        copies[name][ours] = counts
+    told = group.block(at, step, shared | copies | own, of)
+    return {name: copies[name][ours] for name in words}, (own, told)
+
+
+def in_order(key: str, number: int, at: int, step: int, shared: dict, changed: dict | None) -> tuple[dict, dict]:
+    """On a worker: a group's turn in a pass of the kind IN_ORDER; what the pass changes, and numbers to be told."""
+    group = group_of(key, number)
+    before = changed or {name: shared[name] for name in changed_by(group.setting, at, step)}
+    own = {name: counts.copy() for name, counts in before.items()}
+    told = group.in_order(at, step, shared | own)
+    return own, told
+
+
+def added_up(a: dict, b: dict) -> dict:
+    """On a worker: `workbench.runs.parts.group.add_shared` that leaves both as they are, since others may hold them too."""
+    return add_shared({name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in a.items()}, b)
+
+
+def _owned(shared: dict) -> dict:
+    """The same with arrays that may be written to: those that came over the network may not."""
+    return {name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in shared.items()}
