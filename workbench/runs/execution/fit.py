@@ -82,7 +82,7 @@ def fit(
         Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
         store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.
     client : distributed.Client, optional
-        Its workers share the shards of the corpus (a `ShardedCorpus` of several), for the same bits as here; see docs/cluster.md.
+        Its workers share the shards of the corpus (a `ShardedCorpus` of several), for the same bits; see docs/cluster.md.
     stop_on : "bound", "perplexity" or "steps", optional
         End the run early once this has changed by at most ``stop_tolerance`` of itself in ten iterations (the
         bound, or the perplexity of the running average), or once ``stop_tolerance`` steps were taken (topics of each
@@ -135,7 +135,8 @@ def run_specs(
             print(f"takes {memory_forecast(planned, stored=stored)}", file=sys.stderr)
     for spec in specs:
         if stored:
-            yield resume(Run(create_run(Path(store), spec, corpus, test)), progress=progress, corpora=(corpus, test), client=client)
+            run = Run(create_run(Path(store), spec, corpus, test))
+            yield resume(run, progress=progress, corpora=(corpus, test), client=client)
         else:
             yield _in_memory(spec, corpus, test if spec.test else None, progress, crew)
 

@@ -8,6 +8,7 @@ on from its last checkpoint (`PartsLost`), with its groups dealt out anew.
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -139,7 +140,8 @@ class OnWorkers:
 
     def cpu_seconds_elsewhere(self) -> float:
         """CPU seconds that the workers with groups have spent."""
-        spent = self._client.run(time.process_time, workers=sorted(set(self._homes)), on_error="ignore")
+        with self._seeing_losses():
+            spent = self._client.run(time.process_time, workers=sorted(set(self._homes)), on_error="ignore")
         return sum(spent.values())
 
     def close(self) -> None:
@@ -167,7 +169,8 @@ class OnWorkers:
         """What all share, on the workers; sent once as long as it is the same."""
         values = tuple(shared.values())
         if self._sent is None or any(a is not b for a, b in zip(self._sent[0], values, strict=True)):
-            (future,) = self._client.scatter([shared], workers=sorted(set(self._homes)), broadcast=True, hash=False)
+            with self._seeing_losses():
+                (future,) = self._client.scatter([shared], workers=sorted(set(self._homes)), broadcast=True, hash=False)
             self._sent = values, shared, future
         return self._sent[2]
 
@@ -175,31 +178,35 @@ class OnWorkers:
         """Their results; raises PartsLost where a worker that has groups is gone, and what a task or ``interrupt`` raises."""
         from distributed import wait
 
-        while True:
-            interrupt()
-            try:
-                wait(futures, timeout=LOOK_EVERY)
-                break
-            except TimeoutError:
-                self._look()
-        self._look_at(futures)
-        return self._client.gather(futures)
+        with self._seeing_losses():
+            while True:
+                interrupt()
+                try:
+                    wait(futures, timeout=LOOK_EVERY)
+                    return self._client.gather(futures)
+                except TimeoutError:
+                    self._look()
+
+    @contextlib.contextmanager
+    def _seeing_losses(self) -> Iterator[None]:
+        """Raises PartsLost in the place of what Dask raises where a worker with groups, or its results, are gone."""
+        from distributed import KilledWorker
+        from distributed.client import CancelledError, FuturesCancelledError
+        from distributed.comm import CommClosedError
+
+        try:
+            yield
+        except (NoLongerThere, KilledWorker, CancelledError, FuturesCancelledError, CommClosedError, KeyError) as error:
+            self._look()
+            raise PartsLost(f"a worker was lost with its results ({type(error).__name__})") from error
 
     def _look(self) -> None:
-        """Raises PartsLost where a worker that has groups is gone."""
+        """Raises PartsLost where a worker that has groups is gone, and ClusterError where the scheduler is."""
         if self._client.status != "running":
             raise ClusterError("the scheduler is gone; start one again, and then go on with: workbench resume --scheduler")
         there = self._client.scheduler_info(n_workers=-1)["workers"]
         if lost := sorted(set(self._homes) - set(there)):
             raise PartsLost(f"worker {lost[0]} was lost")
-
-    def _look_at(self, futures: list[Future]) -> None:
-        """Raises PartsLost for results that went with their worker."""
-        for future in futures:
-            if future.status in ("cancelled", "lost"):
-                raise PartsLost("a worker was lost with its results")
-            if future.status == "error" and type(future.exception()).__name__ in ("KilledWorker", "NoLongerThere"):
-                raise PartsLost("a worker was lost")
 
     def _check_room(self, places: list[list[Place]]) -> None:
         """Refuses workers that have too little memory for their groups and for the counts of words."""
