@@ -56,6 +56,13 @@ def whole_if_one(data):
     return data.shard(0) if isinstance(data, ShardedCorpus) and data.n_shards == 1 else data
 
 
+def beside(train, test):
+    """The test data as training data like these are scored with: in shards or whole, as they are."""
+    if isinstance(train, ShardedCorpus):
+        return ShardedCorpus.of_corpus(test) if isinstance(test, Corpus) else test
+    return test.rows(0, test.n_documents) if isinstance(test, ShardedCorpus) else test
+
+
 def taken(settings: dict) -> dict:
     """What is said of the data among the settings of a run, taken out of these."""
     return {name: settings.pop(name) for name in (*COLUMNS, "vocabulary", *OF_TEXT) if name in settings}

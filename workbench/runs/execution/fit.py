@@ -18,14 +18,14 @@ from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, laid_out, memory_forecast, unfinished
 from workbench.runs.execution.run import Run, default_store, extend, find_run, make_runs, warn_of_other_kernels
 from workbench.runs.execution.worker import carry_on
-from workbench.runs.given import data_from, taken
+from workbench.runs.given import beside, data_from, taken
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
 from workbench.runs.settings import LARGEST_SEED, RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
-from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FINISHED, STOPPED
 from workbench.runs.warm_start import warm_start_from
@@ -106,6 +106,7 @@ def fit(
     SpecError, ModelError, OptionError, StoreError
     """
     corpus = data_from(corpus, engine, **taken(settings))
+    settings["test"] = beside(corpus, settings.get("test"))
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
     first = whole("seed", seed, 0, LARGEST_SEED)
     specs = [
@@ -207,6 +208,7 @@ def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, st
     Takes the settings of `fit`, by name; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.
     """
     corpus = data_from(corpus, engine, **taken(settings))
+    test = beside(corpus, test)
     settings.pop("progress", None)
     if settings.pop("restarts", 1) != 1:
         raise SpecError("start makes one run; for restarts use fit, or start one run per seed")
@@ -248,7 +250,7 @@ def finish(run: Run, n_iterations: int | None = None, progress: bool = True, cor
     if status["state"] != FINISHED:
         warn_of_other_kernels([run])
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
-            corpora = corpora or tuple(name and get_corpus(run.path.parent, name) for name in (run.spec.train, run.spec.test))
+            corpora = corpora or corpora_of(run.path.parent, run.spec)
             finished = _carried_on(run.path, on_iteration, corpora, _crew(client, corpora[0]))
         if not finished:
             reached = "iteration {iteration} of {n_iterations}".format_map(run.status())

@@ -21,7 +21,7 @@ from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import Planned, check_room, laid_out
 from workbench.runs.loop import OnIteration, Stopped, iterate
 from workbench.runs.parts.crew import Here, PartsLost
-from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.lock import Lock
 from workbench.runs.store.status import (
@@ -61,9 +61,7 @@ def carry_on(
         try:
             if not keep_request:
                 set_wanted(path, RUNNING)
-            train, test = _checked(spec, *corpora) if corpora else (
-                get_corpus(path.parent, name) if name else None for name in (spec.train, spec.test)
-            )
+            train, test = _checked(spec, *corpora) if corpora else corpora_of(path.parent, spec)
             check_room([Planned(spec, train, test)], here=True)
             with (
                 laid_out(Planned(spec, train, test), path, crew) as train, StoreControl(path, writer.beat) as control,

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from workbench.data.saving import load_data, refused_by_system, replacing
 from workbench.engines.engine import WarmStart
 from workbench.errors import DataError
 from workbench.records import Records
-from workbench.runs.spec import SpecError
+from workbench.runs.spec import RunSpec, SpecError
 
 CORPORA, WARM_STARTS = ".corpora", ".starts"
 MEND = "delete it and fit the run again"
@@ -28,6 +28,14 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Recor
     if os.path.isdir(folder) and not os.path.exists(path):
         return _loaded(folder, "corpus of this run is", lambda: _opened(folder))
     return _loaded(path, "corpus of this run is", lambda: load_data(path, Corpus, Records, mend=MEND))
+
+
+def corpora_of(store: Path, spec: RunSpec) -> tuple:
+    """Training and test data of a run, None where it has none; in shards where it was made for them, else whole."""
+    if not spec.shards:
+        return get_corpus(store, spec.train), spec.test and get_corpus(store, spec.test)
+    folders = (name and store / CORPORA / name for name in (spec.train, spec.test))
+    return tuple(folder and _loaded(folder, "corpus of this run is", partial(_opened, folder)) for folder in folders)
 
 
 def _opened(folder: Path) -> ShardedCorpus:

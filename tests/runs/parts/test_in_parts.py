@@ -1,0 +1,188 @@
+"""A run over a corpus in shards: the chain, or the sums, that it stands for, whoever holds which rows."""
+
+import json
+import tempfile
+
+import numpy as np
+import pytest
+from runs.parts.conftest import KEPT, TIMES, differing, drawn_corpus, last
+
+import workbench as wb
+from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import shard_writer as writing
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.in_parts import in_tree
+from workbench.models.options import OptionError
+from workbench.runs.execution import memory_check
+from workbench.runs.execution.run import Run, open_runs
+from workbench.runs.parts.own_rows import OwnRows
+from workbench.runs.spec import SpecError
+
+LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
+EXACT = [
+    ("cgs", {"scan": "documents"}), ("cgs", {"partition": 2}), ("cgs", {"partition": 4}), ("cgs", {"partition": 7}),
+    ("cgs", {"partition": 3, **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}),
+    ("cvb0", {}), ("cvb0", {"partition": 2}), ("cvb0", {"partition": 4}), ("cvb0", {"partition": 3, "precision": "single"}),
+    ("cvb", {}), ("cvb", {"partition": 4}),
+]
+"""Of a partition: bit for bit that of the whole corpus."""
+SUMMED = [
+    ("svb", {}), ("svb", {**LEARNT, "learn_beta": "maximised"}), ("svb", {"init": "noise"}), ("vb", {}), ("vb", LEARNT),
+    ("vb", {"n_inner": 1, "topics": "point"}), ("vb", {"restart_documents": True}),
+]
+"""Of sums over documents: up to rounding that of the whole corpus."""
+ROUNDING = 1e-9
+"""Relative: sums of the same numbers in another order, carried through a few sweeps and through `vb`'s tolerance."""
+
+
+def fitted(corpus, test, engine: str, options: dict, n_iterations: int = 6, **more):
+    return wb.fit(corpus, engine, 4, test=test, options=options, n_iterations=n_iterations, burn_in=2, progress=False, **more)
+
+
+@pytest.mark.parametrize(("engine", "options"), EXACT)
+def test_a_partition_of_a_corpus_in_shards_is_that_of_the_whole_corpus_bit_for_bit(pair, in_shards, engine, options):
+    whole, parts = fitted(*pair, engine, options), fitted(*in_shards, engine, options)
+    assert not {*KEPT, "n_k"} & set(differing(whole, parts))
+    apart = (*TIMES, "collapsed_bound")  # which needs all pairs of a word at once
+    numbers = [name for name in whole.data_vars if whole[name].dims == ("iteration",) and name not in apart]
+    for name in numbers:
+        np.testing.assert_allclose(parts[name], whole[name], rtol=1e-12, err_msg=name)  # sums over parts, in another order
+
+
+@pytest.mark.parametrize(("engine", "options"), SUMMED)
+def test_sums_over_shards_are_those_of_the_whole_corpus_up_to_rounding(pair, in_shards, engine, options):
+    whole, parts = fitted(*pair, engine, options), fitted(*in_shards, engine, options)
+    for name in set(whole.data_vars) - set(TIMES):
+        np.testing.assert_allclose(last(parts[name]), last(whole[name]), rtol=ROUNDING, atol=1e-12, err_msg=name)
+
+
+def test_recounts_in_every_fiftieth_step_are_those_of_the_whole_corpus(pair, in_shards):
+    whole, parts = (fitted(*corpora, "cvb", {"partition": 3}, 51) for corpora in (pair, in_shards))
+    assert not {*KEPT, "n_k"} & set(differing(whole, parts))
+
+
+@pytest.mark.parametrize(("engine", "options"), [*EXACT, *SUMMED])
+def test_rows_in_files_are_the_rows_in_memory(in_shards, engine, options, monkeypatch, tmp_path):
+    held = fitted(*in_shards, engine, options)
+    monkeypatch.setattr(memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    used, mapped = [], OwnRows._mapped
+    monkeypatch.setattr(OwnRows, "_mapped", lambda self, name: used.append(name) or mapped(self, name))
+    assert differing(held, fitted(*in_shards, engine, options)) == []
+    assert used, "nothing was in files"
+    assert [*(tmp_path / "scratch").iterdir()] == []
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+@pytest.mark.parametrize(("engine", "options"), [("svb", {}), ("vb", {}), ("cgs", {"partition": 4}), ("cvb0", {"partition": 3})])
+def test_threads_change_no_bit(in_shards, engine, options, n_threads):
+    assert differing(fitted(*in_shards, engine, options), fitted(*in_shards, engine, options, n_threads=n_threads)) == []
+
+
+@pytest.mark.parametrize(("engine", "options"), [
+    ("svb", {**LEARNT, "learn_beta": "maximised"}), ("vb", {}), ("cgs", {"partition": 3}), ("cvb", {"partition": 2}),
+    ("cvb0", {}),
+])
+def test_a_run_that_goes_on_from_its_checkpoint_has_the_bits_of_an_uninterrupted_one(in_shards, tmp_path, engine, options):
+    straight = fitted(*in_shards, engine, options, 9)
+    fitted(*in_shards, engine, options, 4, store=tmp_path / "runs")
+    (folder,) = (path for path in (tmp_path / "runs").iterdir() if not path.name.startswith("."))
+    assert [path.name for path in folder.glob("parts-*")] == ["parts-4"]
+    again = wb.resume(folder, 9, progress=False)
+    assert differing(straight, again) == []
+    assert [path.name for path in folder.glob("parts-*")] == ["parts-9"]
+
+
+def test_a_checkpoint_whose_rows_are_damaged_is_none_and_the_run_begins_anew(in_shards, tmp_path):
+    straight = fitted(*in_shards, "cgs", {"partition": 2}, 6)
+    fitted(*in_shards, "cgs", {"partition": 2}, 4, store=tmp_path / "runs")
+    (folder,) = (path for path in (tmp_path / "runs").iterdir() if not path.name.startswith("."))
+    rows = folder / "parts-4" / "1.npz"
+    data = bytearray(rows.read_bytes())
+    data[len(data) // 2] ^= 1
+    rows.write_bytes(data)
+    assert differing(straight, wb.resume(folder, 6, progress=False)) == []
+
+
+def test_a_run_begins_from_the_counts_of_another_as_it_does_with_the_whole_corpus(pair, in_shards):
+    first = fitted(*pair, "cgs", {"scan": "documents"}, 3)
+    for engine, options in (("cgs", {"partition": 2}), ("cvb0", {"partition": 2})):
+        whole, parts = (fitted(*corpora, engine, options, 3, start=first) for corpora in (pair, in_shards))
+        assert not {*KEPT, "n_k"} & set(differing(whole, parts))
+
+
+def test_a_corpus_in_shards_is_another_run_than_the_whole_one(pair, in_shards):
+    names = {fitted(*corpora, "svb", {}, 1).attrs["spec_hash"] for corpora in (pair, in_shards)}
+    assert len(names) == 2
+    assert json.loads(fitted(*in_shards, "svb", {}, 1).attrs["spec"])["shards"] == in_shards[0].n_shards
+
+
+def test_a_corpus_in_one_shard_is_the_run_of_the_whole_one(pair, tmp_path):
+    one = [ShardedCorpus.write(corpus, tmp_path / str(at)) for at, corpus in enumerate(pair)]
+    assert one[0].n_shards == 1
+    assert differing(fitted(*pair, "g-hdp", {}, 3), fitted(*one, "g-hdp", {}, 3)) == []
+
+
+@pytest.mark.parametrize("table", [
+    [[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 2], [1, 1, 0]], [[1, 0], [0, 1], [1, 0], [0, 1]],
+])
+@pytest.mark.parametrize(("engine", "options"), [("svb", {}), ("vb", {}), ("cgs", {"partition": 3}), ("cvb0", {}), ("cvb", {})])
+@pytest.mark.parametrize("n_topics", [1, 3])
+def test_empty_documents_and_documents_of_one_token(tmp_path, monkeypatch, table, engine, options, n_topics):
+    monkeypatch.setattr(writing, "SHARD_PAIRS", 1)
+    table = np.array(table)
+    documents, words = np.nonzero(table)
+    corpus = Corpus.from_pairs(documents, words, table[documents, words], None, *table.shape)
+    parts = ShardedCorpus.write(corpus, tmp_path / "corpus")
+    whole, parts = (
+        wb.fit(each, engine, n_topics, 1e-6, options=options, n_iterations=4, progress=False) for each in (corpus, parts)
+    )
+    np.testing.assert_allclose(last(parts["n_dk"]), last(whole["n_dk"]), rtol=ROUNDING, atol=1e-12)
+    np.testing.assert_allclose(parts["train_perplexity"], whole["train_perplexity"], rtol=ROUNDING)
+
+
+def test_engines_that_need_the_whole_corpus_say_so(in_shards):
+    for name in ENGINES:
+        if get_engine(name).model.__name__ == "LDA" and get_engine(name).in_parts is None:
+            with pytest.raises(SpecError, match=f"{name} needs its corpus in memory, and 'drawn' is kept in .* shards; take "):
+                wb.fit(in_shards[0], name, 3, n_iterations=1)
+
+
+@pytest.mark.parametrize(("engine", "options", "instead"), [
+    ("svb", {"schedule": "sequential"}, "schedule=parallel"), ("cgs", {"scan": "words"}, "scan=documents"),
+    ("cgs", {"scored": "sampled"}, "scored=means"), ("cvb", {"learn_beta": "maximised"}, "learn_beta=fixed"),
+])
+def test_options_that_need_the_whole_corpus_say_what_to_use(in_shards, engine, options, instead):
+    with pytest.raises(OptionError, match=f"this (corpus|one) is kept in parts; use {instead}"):
+        wb.fit(in_shards[0], engine, 3, n_iterations=1, options=options)
+
+
+def test_a_corpus_of_sequences_in_shards_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "SHARD_PAIRS", 20)
+    corpus = drawn_corpus(20)
+    corpus = Corpus(corpus.indptr, corpus.words, corpus.counts, corpus.vocabulary, corpus.titles,
+                    sequence=tuple(("s", d) for d in range(20)))
+    with pytest.raises(SpecError, match="stand in sequences, which shards would tear apart; load it whole with in_memory"):
+        wb.fit(ShardedCorpus.write(corpus, tmp_path / "corpus"), "svb", 3, n_iterations=1)
+
+
+@pytest.mark.parametrize("n", range(1, 20))
+def test_a_tree_adds_neighbours_first_and_everything_once(n):
+    total = in_tree(((i,) for i in range(n)), lambda a, b: (a, b))
+
+    def leaves(node):
+        return list(node) if isinstance(node[0], int) else [leaf for each in node for leaf in leaves(each)]
+
+    assert leaves(total if n > 1 else (total[0],)) == list(range(n))
+    if n == 6:
+        assert total == ((((0,), (1,)), ((2,), (3,))), ((4,), (5,)))
+
+
+def test_a_stored_run_in_parts_is_read_as_any_other(in_shards, tmp_path):
+    fitted(*in_shards, "cgs", {"partition": 2}, 4, store=tmp_path / "runs")
+    (run,) = open_runs(tmp_path / "runs")
+    assert isinstance(run, Run)
+    ds = run.dataset()
+    assert float(last(ds["n_dk"]).sum()) == in_shards[0].n_tokens
+    np.testing.assert_allclose(ds["theta"].sum("topic"), 1.0)
