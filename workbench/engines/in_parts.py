@@ -23,25 +23,40 @@ class Pass(NamedTuple):
     """One pass over all parts.
 
     ``work`` is (corpus, options, state, context, split) -> (state, numbers to be told): in place, but for fields of the state
-    that are numbers. ``split`` is that of a block, and None where a pass has no rounds.
+    that are numbers. ``split`` is that of the part, or of a block of it (`lda.partition.BlockOfPart`).
     """
 
     kind: str
     work: Callable
-    changes: tuple[str, ...]   # fields of the state by word or topic that it changes
+    words: tuple[str, ...]   # fields of the state by word, (…, word, topic), that it changes
+    sizes: tuple[str, ...]   # by topic, (…, topic)
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """All fields that it changes, of those that parts share."""
+        return self.words + self.sizes
 
 
 class InParts(NamedTuple):
     """What an engine declares to work in parts."""
 
     own: tuple[str, ...]             # fields of the state with rows of documents, pairs or tokens
+    split: Callable                  # (corpus, options) -> which pairs are sampled
     passes: Callable                 # (options, step) -> the passes of a step; of step 0 those after the start
     of_part: Callable                # (corpus, model, options, state) -> numbers by name that add up to what is watched
     watched: Callable                # (model, options, state, their sums) -> as `Engine.watch`
     likelihood: Callable             # (corpus, options, state, prior) -> that of a prior, given the counts of a part
-    told: Callable                   # (corpus, sums of the numbers of a step) -> as `Engine.step` tells them
+    told: Callable                   # (corpus, options, sums of the numbers of a step) -> as `Engine.step` tells them
+    of_words: Callable               # (state) -> (word, topic) the counts that a snapshot keeps
+    samples: Callable                # (options) -> bool: is any token sampled?
     numbers: tuple[str, ...] = ()    # fields of the state that are numbers, added up over the parts
+    begin: Callable | None = None    # (corpus, model, options, context, warm_start) -> the first state; None: `Engine.init`
     refuse: Callable = lambda options: None   # raises OptionError for options that need the whole corpus at once
+
+
+def in_each_step(*passes: Pass) -> Callable:
+    """`InParts.passes` of an engine that has the same in every step, and none after the start."""
+    return lambda options, step: passes if step else ()
 
 
 def add_told(told: Iterable[dict]) -> dict:

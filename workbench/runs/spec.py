@@ -251,10 +251,16 @@ def _refuse_in_parts(engine, train: ShardedCorpus) -> None:
 
 def _refuse_uncountable(engine, options, train) -> None:
     """Refuses a document or a word with more tokens to be sampled than counts of 32 bits hold."""
-    samples = hasattr(options, "start_sweeps") or engine.samples(train, options)
-    if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX or not samples:
+    if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX:
         return
-    if isinstance(train, ShardedCorpus):
+    in_shards = isinstance(train, ShardedCorpus)
+    if in_shards:
+        samples = engine.in_parts.samples(options)
+    else:
+        samples = hasattr(options, "start_sweeps") or engine.samples(train, options)
+    if not samples:
+        return
+    if in_shards:
         of_documents, of_words = train.document_tokens, train.word_tokens
     else:
         sampled = np.where(train.counts <= getattr(options, "r", math.inf), train.counts, 0)

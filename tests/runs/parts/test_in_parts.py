@@ -1,6 +1,7 @@
 """A run over a corpus in shards: the chain, or the sums, that it stands for, whoever holds which rows."""
 
 import json
+import math
 import tempfile
 
 import numpy as np
@@ -24,11 +25,17 @@ EXACT = [
     ("cgs", {"partition": 3, **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}),
     ("cvb0", {}), ("cvb0", {"partition": 2}), ("cvb0", {"partition": 4}), ("cvb0", {"partition": 3, "precision": "single"}),
     ("cvb", {}), ("cvb", {"partition": 4}),
+    ("cvb0-cgs", {"partition": 3, "r": 1}), ("cvb0-cgs", {"partition": 2, "r": 2, "n_chains": 2}), ("cvb0-cgs", {"r": 1}),
+    ("cvb-cgs", {"partition": 3, "r": 2, "cg_second_order": True}), ("cvb0-cgs", {"partition": 3, "r": math.inf}),
+    ("cvb0-cgs", {"partition": 3, "r": 0}), ("svb-cgs", {"partition": 3, "r": math.inf, "n_chains": 2}),
 ]
 """Of a partition: bit for bit that of the whole corpus."""
 SUMMED = [
     ("svb", {}), ("svb", {**LEARNT, "learn_beta": "maximised"}), ("svb", {"init": "noise"}), ("vb", {}), ("vb", LEARNT),
     ("vb", {"n_inner": 1, "topics": "point"}), ("vb", {"restart_documents": True}),
+    ("svb-cgs", {"partition": 3, "r": 1}), ("svb-cgs", {"r": 2, "n_chains": 2}), ("svb-cgs", {"r": 0}),
+    ("svb-cgs", {"partition": 2, "r": 2, **LEARNT, "learn_beta": "maximised"}),
+    ("cvb0-cgs", {"partition": 2, "r": 1, **LEARNT}),
 ]
 """Of sums over documents: up to rounding that of the whole corpus."""
 ROUNDING = 1e-9
@@ -75,14 +82,16 @@ def test_rows_in_files_are_the_rows_in_memory(in_shards, engine, options, monkey
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])
-@pytest.mark.parametrize(("engine", "options"), [("svb", {}), ("vb", {}), ("cgs", {"partition": 4}), ("cvb0", {"partition": 3})])
+@pytest.mark.parametrize(("engine", "options"), [
+    ("svb", {}), ("vb", {}), ("cgs", {"partition": 4}), ("cvb0", {"partition": 3}), ("cvb0-cgs", {"partition": 3}),
+])
 def test_threads_change_no_bit(in_shards, engine, options, n_threads):
     assert differing(fitted(*in_shards, engine, options), fitted(*in_shards, engine, options, n_threads=n_threads)) == []
 
 
 @pytest.mark.parametrize(("engine", "options"), [
     ("svb", {**LEARNT, "learn_beta": "maximised"}), ("vb", {}), ("cgs", {"partition": 3}), ("cvb", {"partition": 2}),
-    ("cvb0", {}),
+    ("cvb0", {}), ("svb-cgs", {"partition": 3}), ("cvb0-cgs", {"partition": 2, "n_chains": 2}),
 ])
 def test_a_run_that_goes_on_from_its_checkpoint_has_the_bits_of_an_uninterrupted_one(in_shards, tmp_path, engine, options):
     straight = fitted(*in_shards, engine, options, 9)
@@ -127,7 +136,9 @@ def test_a_corpus_in_one_shard_is_the_run_of_the_whole_one(pair, tmp_path):
 @pytest.mark.parametrize("table", [
     [[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 2], [1, 1, 0]], [[1, 0], [0, 1], [1, 0], [0, 1]],
 ])
-@pytest.mark.parametrize(("engine", "options"), [("svb", {}), ("vb", {}), ("cgs", {"partition": 3}), ("cvb0", {}), ("cvb", {})])
+@pytest.mark.parametrize(("engine", "options"), [
+    ("svb", {}), ("vb", {}), ("cgs", {"partition": 3}), ("cvb0", {}), ("cvb", {}), ("svb-cgs", {}), ("cvb0-cgs", {}),
+])
 @pytest.mark.parametrize("n_topics", [1, 3])
 def test_empty_documents_and_documents_of_one_token(tmp_path, monkeypatch, table, engine, options, n_topics):
     monkeypatch.setattr(writing, "SHARD_PAIRS", 1)
@@ -152,6 +163,7 @@ def test_engines_that_need_the_whole_corpus_say_so(in_shards):
 @pytest.mark.parametrize(("engine", "options", "instead"), [
     ("svb", {"schedule": "sequential"}, "schedule=parallel"), ("cgs", {"scan": "words"}, "scan=documents"),
     ("cgs", {"scored": "sampled"}, "scored=means"), ("cvb", {"learn_beta": "maximised"}, "learn_beta=fixed"),
+    ("svb-cgs", {"schedule": "sequential"}, "schedule=parallel"), ("cvb0-cgs", {"phases": "interleaved"}, "phases=two_phase"),
 ])
 def test_options_that_need_the_whole_corpus_say_what_to_use(in_shards, engine, options, instead):
     with pytest.raises(OptionError, match=f"this (corpus|one) is kept in parts; use {instead}"):

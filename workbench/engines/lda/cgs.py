@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.in_parts import ROUNDS, InParts, Pass
+from workbench.engines.in_parts import ROUNDS, InParts, Pass, in_each_step
 from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya_of, watched
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
 from workbench.engines.lda.split import Split, all_sampled
@@ -195,12 +195,16 @@ def refuse_in_parts(options) -> None:
                               Named(name, instead))
 
 
-PASSES = (Pass(ROUNDS, work_of_part, ("n_wk", "n_k")),)
+def told_in_parts(corpus, options, sums: dict) -> dict:
+    """What a step tells, given the sums over its blocks."""
+    return {"updates": corpus.n_tokens, "moved": sums["moved"] / corpus.n_tokens, "scan": DOCUMENTS}
+
+
 IN_PARTS = InParts(
-    own=("topics", "n_dk"), passes=lambda options, step: PASSES if step else (), of_part=of_part, watched=watched_in_parts,
-    likelihood=lambda corpus, options, state, prior: polya(corpus, sufficient_statistics(corpus, state, prior.name), prior),
-    told=lambda corpus, sums: {"updates": corpus.n_tokens, "moved": sums["moved"] / corpus.n_tokens, "scan": DOCUMENTS},
-    refuse=refuse_in_parts,
+    own=("topics", "n_dk"), split=lambda corpus, options: all_sampled(corpus),
+    passes=in_each_step(Pass(ROUNDS, work_of_part, ("n_wk",), ("n_k",))), of_part=of_part, watched=watched_in_parts,
+    likelihood=polya_of(sufficient_statistics), told=told_in_parts, of_words=lambda state: state.n_wk,
+    samples=lambda options: True, refuse=refuse_in_parts,
 )
 
 

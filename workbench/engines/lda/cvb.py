@@ -23,7 +23,7 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.in_parts import IN_ORDER, ROUNDS, InParts, Pass
 from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, learnt, polya, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, learnt, polya_of, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
 from workbench.engines.lda.split import Split, none_sampled
@@ -207,9 +207,8 @@ def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
 
 def recount_part(corpus, options, state, context, split) -> tuple[State, dict]:
     """Sums the moments of a part afresh: those of its documents from 0, those of words after the parts before."""
-    for name in IN_PARTS.own[:-1]:
-        getattr(state, name)[...] = 0.0
-    return moments_added(corpus, none_sampled(corpus), state), {}
+    state.mean_dk[...] = state.var_dk[...] = 0.0
+    return moments_added(corpus, split, state), {}
 
 
 def passes_in_parts(options, step: int) -> tuple[Pass, ...]:
@@ -225,12 +224,13 @@ def refuse_in_parts(options) -> None:
         raise OptionError(asked, why, fixed, ", or cgs or svb")
 
 
-OF_WORDS = ("mean_wk", "mean_k", "var_wk", "var_k")
-RECOUNT, UPDATE = (Pass(IN_ORDER, recount_part, OF_WORDS),), (Pass(ROUNDS, work_of_part, OF_WORDS),)
+COUNTS = ("mean_wk", "var_wk"), ("mean_k", "var_k")
+RECOUNT, UPDATE = (Pass(IN_ORDER, recount_part, *COUNTS),), (Pass(ROUNDS, work_of_part, *COUNTS),)
 IN_PARTS = InParts(
-    own=("mean_dk", "var_dk", "gamma"), passes=passes_in_parts, of_part=of_part, watched=watched_in_parts,
-    likelihood=lambda corpus, options, state, prior: polya(corpus, sufficient_statistics(corpus, state, prior.name), prior),
-    told=lambda corpus, sums: {"updates": corpus.n_pairs, "change": sums["change"]}, refuse=refuse_in_parts,
+    own=("mean_dk", "var_dk", "gamma"), split=lambda corpus, options: none_sampled(corpus), passes=passes_in_parts,
+    of_part=of_part, watched=watched_in_parts, likelihood=polya_of(sufficient_statistics),
+    told=lambda corpus, options, sums: {"updates": corpus.n_pairs, "change": sums["change"]},
+    of_words=lambda state: state.mean_wk, samples=lambda options: False, refuse=refuse_in_parts,
 )
 
 

@@ -22,16 +22,17 @@ from functools import partial
 import numpy as np
 
 from workbench.engines.engine import Engine
+from workbench.engines.in_parts import ADDED, IN_ORDER, ROUNDS, InParts, Pass
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
+from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, polya, watched
 from workbench.engines.lda.interleaved import interleaved_pass
 from workbench.engines.lda.partition import idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
 from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, stacked, topic_counts
 from workbench.errors import Named
-from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.lda.log_joint import log_documents, log_joint, log_joint_from, predictive
 from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_task
 from workbench.models import LDA
@@ -285,6 +286,119 @@ def idle(options) -> str | None:
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
 
 
+def samples_any(options) -> bool:
+    """Does r allow for any pair to be sampled?"""
+    return bool(threshold_of(options) > 0)
+
+
+def begin_part(corpus, model, options, context, warm_start=None, *, part):
+    """`init` of a part of a corpus, with as many chains as all parts."""
+    n_chains = options.n_chains if samples_any(options) else 1
+    return initial(corpus, model, options, split_of(corpus, options), n_chains, context, warm_start, part)
+
+
+def sample_part(corpus, options, state, context, split) -> tuple:
+    """Draws, in every chain, the sampled tokens of one block of a part."""
+    fixed = state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
+    n_moved = 0
+    for s in range(len(state.topics)):
+        chain = chain_of(state, s)
+        swept = chain._replace(n_wk=chain.n_wk.copy())  # blocks of other words may be at work beside this one
+        n_moved += cgs.sweep(corpus, split, swept, fixed, context, s, options.partition)
+        chain.n_wk[split.words] = swept.n_wk[split.words]
+    return state, {"moved": n_moved, "drawn": len(state.topics) * int(split.columns(True).counts.sum())}
+
+
+def update_part(corpus, options, state, context, split, *, work) -> tuple:
+    """The update of the averaged pairs of a part or of a block, by ``work`` of its variational engine."""
+    drawn = state.n_dk, state.n_wk, state.n_k[:, None]
+    mean, info = work(corpus, options, split, mean_part(state), drawn, context)
+    return type(state)(*mean[:-2], *state[-6:]), info
+
+
+def recount_part(corpus, options, state, context, split) -> tuple:
+    """As in `cvb`."""
+    return state, cvb.recount_part(corpus, options, mean_part(state), context, split)[1]
+
+
+def passes_in_parts(options, step: int, *, part) -> tuple[Pass, ...]:
+    """Rounds for the sampled tokens, then the pass or passes of the variational engine; at either end, one of them alone."""
+    if part is svb:
+        update = (Pass(ADDED, partial(update_part, work=svb.update_part), ("mean_wk",), ("mean_k",)),) * (step > 0)
+    else:
+        recount = Pass(IN_ORDER, recount_part, *cvb.COUNTS)
+        visit = Pass(ROUNDS, partial(update_part, work=visited), *cvb.COUNTS)
+        update = (recount,) * (step % cvb.RECOUNT_EVERY == 0) + (visit,) * (step > 0)
+    sample = (Pass(ROUNDS, sample_part, ("n_wk",), ("n_k",)),) * (step > 0 and samples_any(options))
+    return sample + update * (not math.isinf(options.r))
+
+
+def visited(corpus, options, split, mean, sampled, context) -> tuple:
+    """`cvb.visit` of a block, with the number of its pairs."""
+    mean, info = cvb.visit(corpus, options, split, mean, sampled, context)
+    return mean, {"change": info["change"], "updates": len(split.columns(False).counts)}
+
+
+def of_part(corpus, model, options, state) -> dict:
+    """What is watched of documents alone: their part of the log joint, a mean over the chains, and stored entropy."""
+    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
+    joints = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
+    known = isinstance(state, SvbState)
+    entropy = 0.0 if known else cvb.entropy_of(split_of(corpus, options), mean_part(state))
+    return {"documents": float(np.mean(joints)), "entropy": entropy}
+
+
+def watched_in_parts(model, options, state, sums: dict) -> dict:
+    """What is watched, given the sums of `of_part`."""
+    n_topics = len(state.alpha)
+    joints = [
+        log_joint_from(0.0, state.mean_wk + n_wk, state.mean_k + n_k, state.beta, n_topics)
+        for n_wk, n_k in zip(state.n_wk, state.n_k, strict=True)
+    ]
+    entropy = sums["entropy"] + (state.entropy if isinstance(state, SvbState) and not math.isinf(options.r) else 0.0)
+    n_k = state.mean_k + state.n_k[0]
+    return {"objective": sums["documents"] + float(np.mean(joints)) + entropy, "n_k": n_k[:n_topics]} | watched(options, state)
+
+
+def likelihood_of_part(corpus, options, state, prior):
+    """The likelihood of a prior from expected and sampled counts; from those that there are, whatever is in this part."""
+    sampled, expected = samples_any(options), not math.isinf(options.r)
+    statistics = cgs.sufficient_statistics(corpus, state, prior.name) if sampled else None
+    if expected:
+        split = split_of(corpus, options) if prior.name == "alpha" else None
+        mean = part_of(state).sufficient_statistics(corpus, mean_part(state), prior.name, split)
+        statistics = mean if statistics is None else SufficientStatistics(
+            *(each._replace(sampled=drawn.sampled) for each, drawn in zip(mean, statistics, strict=True)))
+    return polya(corpus, statistics, prior)
+
+
+def told_in_parts(corpus, options, sums: dict, *, part) -> dict:
+    """What a step tells, given the sums over its parts."""
+    drawn, n_chains = sums.pop("drawn", 0), options.n_chains if samples_any(options) else 1
+    sums["updates"] = drawn + n_chains * sums.get("updates", 0)
+    changed = {"change": 0.0} if part is cvb else {}
+    return changed | sums | {"moved": sums["moved"] / drawn if drawn else math.nan, "scan": DOCUMENTS if drawn else math.nan}
+
+
+def refuse_in_parts(options, *, part) -> None:
+    """Refuses one pass pair by pair, and what the variational engine refuses."""
+    if options.phases == "interleaved":
+        why = " goes pair by pair through the whole corpus, and this one is kept in parts; use "
+        raise OptionError(Named("phases", "interleaved"), why, Named("phases", "two_phase"))
+    part.IN_PARTS.refuse(options)
+
+
+def in_parts(part) -> InParts:
+    """How the hybrid with a variational engine works in parts."""
+    part = svb if part is svb else cvb
+    return InParts(
+        own=(*part.IN_PARTS.own, *cgs.IN_PARTS.own), split=split_of, passes=partial(passes_in_parts, part=part),
+        of_part=of_part, watched=watched_in_parts, likelihood=likelihood_of_part,
+        told=partial(told_in_parts, part=part), of_words=lambda state: state.mean_wk + state.n_wk[0], samples=samples_any,
+        numbers=part.IN_PARTS.numbers, refuse=partial(refuse_in_parts, part=part),
+    )
+
+
 KINDS = {
     "svb-cgs": (
         svb, SvbOptions, "standard variational Bayes", "eq. 14-25",
@@ -314,4 +428,5 @@ def engine(name: str = "svb-cgs") -> Engine:
         model=LDA, options=options, state=state, samples=samples, watches=("objective", "moved", "scan", *watches),
         init=partial(init, part=part), step=partial(step, part=part), watch=watch, counts=counts, predict=predict,
         fold_in=by_gibbs, memory=partial(memory, part=part), idle=idle,
+        in_parts=in_parts(part)._replace(begin=partial(begin_part, part=part)),
     )

@@ -181,6 +181,11 @@ def polya(corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> 
     return Polya(whole_sites(groups, n_chains), totals, prior.copies, n_chains == 1)
 
 
+def polya_of(statistics: Callable) -> Callable:
+    """(corpus, options, state, prior) -> `polya`, from the statistics as `learn` takes them."""
+    return lambda corpus, options, state, prior: polya(corpus, statistics(corpus, state, prior.name), prior)
+
+
 def document_sizes(corpus):
     """N_d of the documents that have tokens, as sites."""
     return whole_sites([corpus.document_tokens])

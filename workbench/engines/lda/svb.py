@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.in_parts import ADDED, InParts, Pass
+from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_blocks
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya, watched
+from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya_of, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
@@ -209,7 +209,15 @@ def in_parallel(corpus, state: int, n_pairs: int) -> Memory:
 
 def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
     """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
-    state, info = update(corpus, options, none_sampled(corpus), state, NOTHING_SAMPLED, context)
+    return update_part(corpus, options, split, state, NOTHING_SAMPLED, context)
+
+
+def update_part(corpus, options, split, state, sampled, context) -> tuple[State, dict]:
+    """The same given sampled counts; of a part without averaged pairs nothing is counted."""
+    if not split.n_averaged:
+        state.mean_wk[:] = state.mean_k[:] = 0.0
+        return state._replace(entropy=0.0), {"updates": 0}
+    state, info = update(corpus, options, split, state, sampled, context)
     return state._replace(entropy=float(state.entropy)), info
 
 
@@ -220,11 +228,11 @@ def refuse_in_parts(options) -> None:
                           "in parts; use ", Named("schedule", "parallel"))
 
 
-PASSES = (Pass(ADDED, work_of_part, ("mean_wk", "mean_k")),)
 IN_PARTS = InParts(
-    own=("mean_dk", "gamma"), passes=lambda options, step: PASSES if step else (), of_part=of_part, watched=watched_in_parts,
-    likelihood=lambda corpus, options, state, prior: polya(corpus, sufficient_statistics(corpus, state, prior.name), prior),
-    told=lambda corpus, sums: sums, numbers=("entropy",), refuse=refuse_in_parts,
+    own=("mean_dk", "gamma"), split=lambda corpus, options: none_sampled(corpus),
+    passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",))), of_part=of_part, watched=watched_in_parts,
+    likelihood=polya_of(sufficient_statistics), told=lambda corpus, options, sums: sums, of_words=lambda state: state.mean_wk,
+    samples=lambda options: False, numbers=("entropy",), refuse=refuse_in_parts,
 )
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.in_parts import ADDED, InParts, Pass
+from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_slices
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
@@ -178,10 +178,11 @@ def likelihood_of_part(corpus, options, state, prior) -> Dirichlet:
     return likelihood(options, state, corpus, sufficient_statistics(corpus, state, prior.name), prior)
 
 
-PASSES = (Pass(ADDED, work_of_part, ("mean_wk", "mean_k")),)
 IN_PARTS = InParts(
-    own=("mean_dk",), passes=lambda options, step: PASSES if step else (), of_part=of_part, watched=watched_in_parts,
-    likelihood=likelihood_of_part, told=lambda corpus, sums: sums, numbers=("entropy",),
+    own=("mean_dk",), split=lambda corpus, options: none_sampled(corpus),
+    passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",))), of_part=of_part, watched=watched_in_parts,
+    likelihood=likelihood_of_part, told=lambda corpus, options, sums: sums, of_words=lambda state: state.mean_wk,
+    samples=lambda options: False, numbers=("entropy",),
 )
 
 

@@ -23,7 +23,7 @@ from workbench.corpus import Corpus
 from workbench.corpus.sharded import ShardedCorpus
 from workbench.data.available_memory import GIB, MIB, available_memory, format_size
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.memory import DOUBLE
+from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.options import options_of, split_options
 from workbench.kernels.simd.lanes import padded
 from workbench.models.options import OptionError
@@ -80,7 +80,7 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
     """
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
-    own, arrays = engine.memory(train, model, options), array_bytes(spec, train)
+    own, arrays = engine_memory(engine, model, options, train), array_bytes(spec, train)
     corpora, sizes = train.memory_bytes + (test.memory_bytes if spec.test else 0), model.dims(train)
     dense = sizes.get("topic", 0) * (sizes.get("document", 0) + sizes.get("word", 0)) * DOUBLE
     kept = 0 if stored else sum(arrays) * -(-spec.n_iterations // spec.snapshot_every)
@@ -92,6 +92,16 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
         (2 * kept, ENDING * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
+
+
+def engine_memory(engine, model, options, data) -> Memory:
+    """What an engine takes; of a corpus in shards what it takes for them together, counts of words once."""
+    if not isinstance(data, ShardedCorpus):
+        return engine.memory(data, model, options)
+    each = [engine.memory(data.shard(shard), model, options) for shard in range(data.n_shards)]
+    of_words = (data.n_shards - 1) * data.n_words * padded(model.n_topics) * DOUBLE
+    state, indices = sum(one.state for one in each) - of_words, sum(one.indices for one in each)
+    return Memory(state, indices, max(one.step for one in each), max(one.look for one in each))
 
 
 def _n_entries(data) -> int:

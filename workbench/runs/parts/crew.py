@@ -12,7 +12,7 @@ import numpy as np
 from workbench.engines.in_parts import add_told, in_tree
 from workbench.engines.lda.partition import add_changes
 from workbench.kernels.threads import each_task
-from workbench.runs.parts.group import Group, Place, Setting, add_shared
+from workbench.runs.parts.group import Group, Place, Setting, add_shared, pass_of
 
 
 class PartsLost(Exception):
@@ -24,7 +24,7 @@ class Here:
 
     def __init__(self, setting: Setting, places: list[list[Place]]):
         self._groups = [Group(setting, number, of_group) for number, of_group in enumerate(places)]
-        self._n_threads = setting.spec.n_threads
+        self._setting, self._n_threads = setting, setting.spec.n_threads
 
     def each(self, method: str, *arguments) -> list:
         """The results of a method of every group, in order."""
@@ -55,9 +55,9 @@ class Here:
 
         return in_tree(results(), add_shared), add_told(told)
 
-    def rounds(self, at: int, step: int, shared: dict, sizes: list[str], interrupt: Callable) -> dict:
-        """A pass of the kind ROUNDS over all groups, in place; ``sizes``: names of counts by topic, late within a round."""
-        told, n_groups = [], len(self._groups)
+    def rounds(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
+        """A pass of the kind ROUNDS over all groups, in place; counts by topic are late within a round."""
+        told, n_groups, sizes = [], len(self._groups), pass_of(self._setting, at, step).sizes
         for phase in range(n_groups):
             copies = [{name: shared[name].copy() for name in sizes} for _ in self._groups]
             tasks = [
@@ -80,7 +80,7 @@ class Here:
         """Nothing: what the groups hold goes with them."""
 
 
-def take_changes(shared: dict, copies: list[dict], sizes: list[str]) -> None:
+def take_changes(shared: dict, copies: list[dict], sizes: tuple[str, ...]) -> None:
     """Adds to the shared counts by topic what each copy of them has gained or lost, in order; one alone takes their place."""
     for name in sizes:
         if len(copies) == 1:

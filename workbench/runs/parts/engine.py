@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.in_parts import ADDED, ROUNDS, in_tree
+from workbench.engines.in_parts import ADDED, ROUNDS, add_told, in_tree
 from workbench.engines.lda.hyperparameters import learn
 from workbench.engines.lda.likelihoods import added
 from workbench.runs.parts.laying_out import LaidOut
@@ -49,9 +49,8 @@ def _step(engine, corpus: LaidOut, model, options, state, context):
             return engine.in_parts.likelihood(corpus, options, state, prior)
         return added(_of_parts(corpus.crew.each("likelihood", _shared(engine, state), prior)))
 
-    samples = engine.samples(corpus, options)
-    state = learn(corpus, options, state, context, samples, lambda *_: None, likelihood)
-    told = engine.in_parts.told(corpus, told)
+    state = learn(corpus, options, state, context, engine.in_parts.samples(options), lambda *_: None, likelihood)
+    told = engine.in_parts.told(corpus, options, told)
     return state, told | {"cpu_time_elsewhere": corpus.crew.cpu_seconds_elsewhere() - spent}
 
 
@@ -60,17 +59,16 @@ def _work_passes(engine, corpus: LaidOut, options, state, step: int, interrupt) 
     told: dict = {}
     for at, each in enumerate(engine.in_parts.passes(options, step)):
         shared = _shared(engine, state)
-        sizes = [name for name in each.changes if np.ndim(shared[name]) == 1]
         if each.kind == ADDED:
             changed, numbers = corpus.crew.added(at, step, shared, interrupt)
             state = state._replace(**changed)
         elif each.kind == ROUNDS:
-            numbers = corpus.crew.rounds(at, step, shared, sizes, interrupt)
+            numbers = corpus.crew.rounds(at, step, shared, interrupt)
         else:
             for name in each.changes:
                 shared[name][...] = 0.0
             numbers = corpus.crew.in_order(at, step, shared, interrupt)
-        told |= numbers
+        told = add_told([told, numbers])
     return state, told
 
 
@@ -115,8 +113,7 @@ class InRows:
 def _counts(engine, corpus: LaidOut, model, options, state) -> dict:
     """What a snapshot keeps: counts by word as they are, rows of documents and tokens from the groups."""
     shared, n_topics = _shared(engine, state), model.n_topics
-    of_words = next(value for name, value in shared.items() if name.endswith("_wk") and value.size)
-    found = {"n_kw": of_words[:, :n_topics].T}
+    found = {"n_kw": engine.in_parts.of_words(state)[:, :n_topics].T}
     for name, shape in {"n_dk": (corpus.n_documents, n_topics), "token_topics": (corpus.n_tokens,)}.items():
         if name == "n_dk" or name in engine.keeps:
             found[name] = InRows(partial(_rows_of, corpus.crew, name, shared), shape)
@@ -137,7 +134,7 @@ def score_in_parts(
     logs = _of_parts(corpus.crew.each("scored", _shared(engine, state), average.n_averaged, past_burn_in))
     total = Logs(*(in_tree(column, float.__add__) for column in zip(*(map(float, each) for each in logs), strict=True)))
     average = average._replace(n_averaged=average.n_averaged + past_burn_in)
-    return *scores_from(total, average, corpus.test, engine.samples(corpus, options), past_burn_in), None
+    return *scores_from(total, average, corpus.test, engine.in_parts.samples(options), past_burn_in), None
 
 
 def train_perplexity_in_parts(engine, corpus: LaidOut, state) -> float:

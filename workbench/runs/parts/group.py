@@ -7,7 +7,7 @@ share, counts by word and by topic and the priors, comes with every call and goe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.sharded import ShardedCorpus
 from workbench.engines.engine import StepContext, WarmStart, never_interrupted
-from workbench.engines.in_parts import add_told
+from workbench.engines.in_parts import Pass, add_told
 from workbench.engines.lda.partition import BlockOfPart, Columns, columns_of, shared_out
 from workbench.kernels.log_likelihood import log_likelihood
 from workbench.kernels.uniforms import GIBBS, RESPONSIBILITIES, TOPICS
@@ -59,10 +59,10 @@ def sets_of(setting: Setting) -> np.ndarray:
     return shared_out(opened(setting.train).word_tokens.astype(np.float64), setting.spec.parts()[2].partition)
 
 
-def changed_by(setting: Setting, at: int, step: int) -> tuple[str, ...]:
-    """The fields that a pass of a step changes, of those that all parts share."""
+def pass_of(setting: Setting, at: int, step: int) -> Pass:
+    """A pass of a step."""
     engine, _, options = setting.spec.parts()
-    return engine.in_parts.passes(options, step)[at].changes
+    return engine.in_parts.passes(options, step)[at]
 
 
 class Part:
@@ -87,14 +87,15 @@ class Part:
             self._held[which] = self._corpus_of(which)
         return self._held[which]
 
-    def columns(self, corpus: Corpus, sets: np.ndarray, n_sets: int) -> list[Columns]:
-        """The pairs of the documents by the set of their word."""
-        if "columns" not in self._held:
-            found = columns_of(corpus, np.arange(corpus.n_pairs), sets, n_sets)
+    def columns(self, corpus: Corpus, split, sets: np.ndarray, n_sets: int, sampled: bool) -> list[Columns]:
+        """The pairs of the documents that are sampled, or averaged, by the set of their word."""
+        known = "sampled" if sampled else "averaged"
+        if known not in self._held:
+            found = columns_of(corpus, np.flatnonzero(split.sampled == sampled), sets, n_sets)
             if self._on_disk:
                 return found
-            self._held["columns"] = found
-        return self._held["columns"]
+            self._held[known] = found
+        return self._held[known]
 
 
 class Group:
@@ -130,7 +131,8 @@ class Group:
         for part in self.parts:
             corpus, place = part.corpus(), part.place
             given = warm_start and _of_documents(warm_start, place, corpus.n_tokens)
-            state = self._engine.init(corpus, self._model, self._options, self._context(part, 0, interrupt), given)._asdict()
+            context = self._context(part, 0, interrupt)
+            state = (self._how.begin or self._engine.init)(corpus, self._model, self._options, context, given)._asdict()
             part.own.put({name: state.pop(name) for name in self._how.own})
             if test := part.corpus("test"):
                 _put(part.average, initial_average(test))
@@ -143,7 +145,8 @@ class Group:
         totals, told = {}, []
         for part, corpus, state in self._states(shared):
             state = state._replace(**{name: getattr(state, name).copy() for name in each.changes})
-            state, numbers = each.work(corpus, self._options, state, self._context(part, step, interrupt), None)
+            split = self._how.split(corpus, self._options)
+            state, numbers = each.work(corpus, self._options, state, self._context(part, step, interrupt), split)
             changed = {name: getattr(state, name) for name in (*each.changes, *self._how.numbers)}
             totals = add_shared(totals, changed) if totals else changed
             told.append(numbers)
@@ -153,7 +156,8 @@ class Group:
         """A block of a pass of the kind ROUNDS, with one set of words, in place; returns numbers to be told."""
         each, told = self._how.passes(self._options, step)[at], []
         for part, corpus, state in self._states(shared):
-            split = BlockOfPart(corpus.n_documents, part.columns(corpus, self.sets, self._options.partition)[of])
+            columns = partial(part.columns, corpus, self._how.split(corpus, self._options), self.sets, self._options.partition)
+            split = BlockOfPart(corpus.n_documents, self.sets == of, lambda sampled, columns=columns: columns(sampled)[of])
             told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), split)[1])
         return add_told(told)
 
@@ -161,7 +165,8 @@ class Group:
         """A pass of the kind IN_ORDER, in place."""
         each, told = self._how.passes(self._options, step)[at], []
         for part, corpus, state in self._states(shared):
-            told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), None)[1])
+            split = self._how.split(corpus, self._options)
+            told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), split)[1])
         return add_told(told)
 
     # ------------------------------------------------------------------ what is looked at

@@ -27,7 +27,7 @@ from workbench.errors import DataError
 from workbench.kernels.simd.lanes import padded
 from workbench.runs.execution.cluster.connecting import ClusterError, ask_workers, await_worker, check_workers
 from workbench.runs.parts.crew import PartsLost, take_changes
-from workbench.runs.parts.group import Group, Place, Setting, add_shared, changed_by, opened, sets_of
+from workbench.runs.parts.group import Group, Place, Setting, add_shared, opened, pass_of, sets_of
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -102,26 +102,26 @@ class OnWorkers:
         total, *told = self._wait([in_tree(counted, self._add), *told], interrupt)
         return _owned(total), add_told(told)
 
-    def rounds(self, at: int, step: int, shared: dict, sizes: list[str], interrupt: Callable) -> dict:
-        """A pass of the kind ROUNDS over all groups, in place; ``sizes``: names of counts by topic, late within a round."""
-        n_groups, told, there = len(self._homes), [], self._there(shared)
-        sets = sets_of(self._setting)
-        words = [name for name in changed_by(self._setting, at, step) if name not in sizes and shared[name].size]
+    def rounds(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
+        """A pass of the kind ROUNDS over all groups, in place; counts by topic are late within a round."""
+        n_groups, told, there, sets = len(self._homes), [], self._there(shared), sets_of(self._setting)
+        each = pass_of(self._setting, at, step)
+        words = [name for name in each.words if shared[name].size]
         rows: list = [None] * n_groups  # by set: where its counts are
         for phase in range(n_groups):
             blocks = []
             for number in range(n_groups):
                 of = (number + phase) % n_groups
-                own = {name: shared[name] for name in sizes}
+                own = {name: shared[name] for name in each.sizes}
                 result = self._submit(number, block, self._key, number, at, step, there, own, words, rows[of], of)
                 rows[of] = self._part_of(result, 0, self._homes[number])
                 blocks.append(self._part_of(result, 1, self._homes[number]))
             copies, numbers = zip(*self._wait(blocks, interrupt), strict=True)
-            take_changes(shared, [*copies], sizes)
+            take_changes(shared, [*copies], each.sizes)
             told += numbers
         for of, found in enumerate(self._wait(rows, interrupt)):
             for name, counts in found.items():
-                shared[name][sets == of] = counts
+                shared[name][..., sets == of, :] = counts
         self._sent = None
         return add_told(told)
 
@@ -288,15 +288,15 @@ def block(
         copies = WORDS[key][1]
     ours = group.sets == of
     for name, counts in (rows or {}).items():
-        copies[name][ours] = counts
+        copies[name][..., ours, :] = counts
     told = group.block(at, step, shared | copies | own, of)
-    return {name: copies[name][ours] for name in words}, (own, told)
+    return {name: copies[name][..., ours, :] for name in words}, (own, told)
 
 
 def in_order(key: str, number: int, at: int, step: int, shared: dict, changed: dict | None) -> tuple[dict, dict]:
     """On a worker: a group's turn in a pass of the kind IN_ORDER; what the pass changes, and numbers to be told."""
     group = group_of(key, number)
-    before = changed or {name: shared[name] for name in changed_by(group.setting, at, step)}
+    before = changed or {name: shared[name] for name in pass_of(group.setting, at, step).changes}
     own = {name: counts.copy() for name, counts in before.items()}
     told = group.in_order(at, step, shared | own)
     return own, told
