@@ -30,6 +30,7 @@ class Pass(NamedTuple):
     work: Callable
     words: tuple[str, ...]   # fields of the state by word, (…, word, topic), that it changes
     sizes: tuple[str, ...]   # by topic, (…, topic)
+    prepare: Callable | None = None  # (options, what all share as a state, context) -> what ``work`` is given besides, last
 
     @property
     def changes(self) -> tuple[str, ...]:

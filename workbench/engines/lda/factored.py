@@ -24,6 +24,7 @@ class Workspace(NamedTuple):
     document_factors: tuple     # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
     word_factors: tuple         # (word, topic) likewise
     ratios: np.ndarray          # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
+    weighed: bool = False       # are the words weighed already, for all parts of a corpus at once?
 
     def by_logs(self, corpus) -> tuple:
         """Documents, words and counts of the pairs that were normalised in the log domain."""
@@ -33,21 +34,24 @@ class Workspace(NamedTuple):
         return corpus.documents[pairs], corpus.words[pairs], corpus.counts[pairs]
 
 
-def workspace_in_blocks(corpus, lanes: int, blocks: Blocks) -> Workspace:
-    """An empty workspace for `update_in_parallel`, in blocks of some or all pairs of a corpus."""
-    return Workspace(blocks, *new_factors(corpus, lanes), np.zeros(len(blocks.pair_counts)))
+def workspace_in_blocks(corpus, lanes: int, blocks: Blocks, of_words: tuple | None = None) -> Workspace:
+    """An empty workspace for `update_in_parallel`, in blocks of pairs of a corpus; of_words: see `weighed_words`."""
+    return Workspace(blocks, *new_factors(corpus, lanes, of_words), np.zeros(len(blocks.pair_counts)), of_words is not None)
 
 
-def workspace_in_slices(corpus, lanes: int) -> Workspace:
-    """An empty workspace for documents that are fitted one by one."""
+def workspace_in_slices(corpus, lanes: int, of_words: tuple | None = None) -> Workspace:
+    """An empty workspace for documents that are fitted one by one; of_words: see `weighed_words`."""
     order = tuple(slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr))
-    return Workspace(order, *new_factors(corpus, lanes), np.empty(corpus.n_pairs))
+    return Workspace(order, *new_factors(corpus, lanes, of_words), np.empty(corpus.n_pairs), of_words is not None)
 
 
-def new_factors(corpus, lanes: int) -> tuple[tuple, tuple]:
-    """Allocates logs and weights of documents, and of words."""
-    shapes = ((n, lanes) for n in (corpus.n_documents, corpus.n_words))
-    return tuple((aligned_empty(shape, np.float64), aligned_empty(shape, np.float64)) for shape in shapes)
+def new_factors(corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
+    """Allocates logs and weights of documents, and of words unless they are there."""
+    return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(corpus.n_words, lanes)
+
+
+def _pair_of_rows(n_rows: int, lanes: int) -> tuple[np.ndarray, np.ndarray]:
+    return aligned_empty((n_rows, lanes), np.float64), aligned_empty((n_rows, lanes), np.float64)
 
 
 class Entropy:
@@ -85,13 +89,25 @@ def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
     return workspace if workspace and type(workspace.order) is order else make()
 
 
+def weighed_words(state, sampled, point: bool, context) -> tuple[np.ndarray, np.ndarray]:
+    """Logs and weights (word, topic) of `weigh_topics`, to be shared by the parts of a corpus."""
+    factors = _pair_of_rows(*state.mean_wk.shape)
+    _weigh(state, sampled, point, factors, context)
+    return factors
+
+
 def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, context) -> None:
     """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
-    (_, sampled_wk, sampled_k), lanes = sampled, len(state.mean_k)
-    sizes = log_sizes(corpus.n_words * state.beta, state.mean_k, sampled_k, point, len(state.alpha))
-    betas, rows = np.full(lanes, state.beta), slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
+    if not workspace.weighed:
+        _weigh(state, sampled, point, workspace.word_factors, context)
+
+
+def _weigh(state, sampled, point: bool, factors: tuple, context) -> None:
+    (_, sampled_wk, sampled_k), (n_words, lanes) = sampled, state.mean_wk.shape
+    sizes = log_sizes(n_words * state.beta, state.mean_k, sampled_k, point, len(state.alpha))
+    betas, rows = np.full(lanes, state.beta), slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
 
     def weigh(first, last):
-        weigh_rows(first, last, betas, state.mean_wk, sampled_wk, sizes, point, *workspace.word_factors)
+        weigh_rows(first, last, betas, state.mean_wk, sampled_wk, sizes, point, *factors)
 
     each_slice(weigh, rows, context.n_threads, context.interrupt)

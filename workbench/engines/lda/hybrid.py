@@ -24,6 +24,7 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.in_parts import ADDED, IN_ORDER, ROUNDS, InParts, Pass
 from workbench.engines.lda import cgs, cvb, cvb0, svb
+from workbench.engines.lda.factored import weighed_words
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, polya, watched
 from workbench.engines.lda.interleaved import interleaved_pass
@@ -177,7 +178,7 @@ def step(corpus, model, options, state, context, *, part=svb):
 
 def update(corpus, options, split: Split, state, context, part) -> tuple:
     """The state after one update of the averaged pairs, given all chains, and the numbers of that update."""
-    mean, info = part.update(corpus, options, split, mean_part(state), (state.n_dk, state.n_wk, state.n_k[:, None]), context)
+    mean, info = part.update(corpus, options, split, mean_part(state), drawn_counts(state), context)
     return type(state)(*mean[:-2], *state[-6:]), info
 
 
@@ -309,10 +310,19 @@ def sample_part(corpus, options, state, context, split) -> tuple:
     return state, {"moved": n_moved, "drawn": len(state.topics) * int(split.columns(True).counts.sum())}
 
 
-def update_part(corpus, options, state, context, split, *, work) -> tuple:
+def drawn_counts(state) -> tuple:
+    """The sampled counts (chain, row, topic) as variational engines take them."""
+    return state.n_dk, state.n_wk, state.n_k[:, None]
+
+
+def prepare_parts(options, state, context) -> tuple:
+    """The weights of words, the same for all parts."""
+    return weighed_words(mean_part(state), drawn_counts(state), False, context)
+
+
+def update_part(corpus, options, state, context, split, *prepared, work) -> tuple:
     """The update of the averaged pairs of a part or of a block, by ``work`` of its variational engine."""
-    drawn = state.n_dk, state.n_wk, state.n_k[:, None]
-    mean, info = work(corpus, options, split, mean_part(state), drawn, context)
+    mean, info = work(corpus, options, split, mean_part(state), drawn_counts(state), context, *prepared)
     return type(state)(*mean[:-2], *state[-6:]), info
 
 
@@ -324,7 +334,8 @@ def recount_part(corpus, options, state, context, split) -> tuple:
 def passes_in_parts(options, step: int, *, part) -> tuple[Pass, ...]:
     """Rounds for the sampled tokens, then the pass or passes of the variational engine; at either end, one of them alone."""
     if part is svb:
-        update = (Pass(ADDED, partial(update_part, work=svb.update_part), ("mean_wk",), ("mean_k",)),) * (step > 0)
+        update = Pass(ADDED, partial(update_part, work=svb.update_part), ("mean_wk",), ("mean_k",), prepare_parts)
+        update = (update,) * (step > 0)
     else:
         recount = Pass(IN_ORDER, recount_part, *cvb.COUNTS)
         visit = Pass(ROUNDS, partial(update_part, work=visited), *cvb.COUNTS)

@@ -84,7 +84,8 @@ def partition_pairs(corpus, n_parts: int, pairs: np.ndarray) -> Partition:
     Ranges and sets have about equal numbers of tokens of the whole corpus.
     """
     ranges = ranges_of(corpus.tokens_before[corpus.indptr], n_parts)
-    return Partition(ranges, columns_of(corpus, pairs, sets_of_words(corpus, n_parts), n_parts))
+    sets = sets_of_words(corpus, n_parts)
+    return Partition(ranges, [column_of(corpus, pairs, sets, part) for part in range(n_parts)])
 
 
 def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
@@ -94,10 +95,9 @@ def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
     return list(pairwise([0, *ends, len(middles)]))
 
 
-def columns_of(corpus, pairs: np.ndarray, sets: np.ndarray, n_parts: int) -> list[Columns]:
-    """The given pairs of a corpus by the set of their word; sets (word,)."""
-    set_of = sets[corpus.words[pairs]]
-    return [_columns(corpus, pairs, np.flatnonzero(set_of == part)) for part in range(n_parts)]
+def column_of(corpus, pairs: np.ndarray, sets: np.ndarray, of: int) -> Columns:
+    """Those of the given pairs of a corpus whose word is in one set; sets (word,)."""
+    return _columns(corpus, pairs, np.flatnonzero(sets[corpus.words[pairs]] == of))
 
 
 class BlockOfPart(NamedTuple):

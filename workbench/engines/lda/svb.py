@@ -19,7 +19,7 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.blocks import Blocks, block_bytes
-from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_blocks
+from workbench.engines.lda.factored import Entropy, weigh_topics, weighed_words, workspace_for, workspace_in_blocks
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya_of, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
@@ -207,16 +207,24 @@ def in_parallel(corpus, state: int, n_pairs: int) -> Memory:
     return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 
 
-def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
+def prepare_parts(options, state, context) -> tuple:
+    """The weights of words, the same for all parts."""
+    return weighed_words(state, NOTHING_SAMPLED, False, context)
+
+
+def work_of_part(corpus, options, state, context, split, of_words) -> tuple[State, dict]:
     """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
-    return update_part(corpus, options, split, state, NOTHING_SAMPLED, context)
+    return update_part(corpus, options, split, state, NOTHING_SAMPLED, context, of_words)
 
 
-def update_part(corpus, options, split, state, sampled, context) -> tuple[State, dict]:
+def update_part(corpus, options, split, state, sampled, context, of_words) -> tuple[State, dict]:
     """The same given sampled counts; of a part without averaged pairs nothing is counted."""
     if not split.n_averaged:
         state.mean_wk[:] = state.mean_k[:] = 0.0
         return state._replace(entropy=0.0), {"updates": 0}
+    lanes = len(state.mean_k)
+    workspace = workspace_in_blocks(corpus, lanes, split.blocks(lanes, context.n_threads), of_words)
+    state = state._replace(entropy=Entropy(corpus, state[:3], workspace, len(state.alpha)))
     state, info = update(corpus, options, split, state, sampled, context)
     return state._replace(entropy=float(state.entropy)), info
 
@@ -230,7 +238,8 @@ def refuse_in_parts(options) -> None:
 
 IN_PARTS = InParts(
     own=("mean_dk", "gamma"), split=lambda corpus, options: none_sampled(corpus),
-    passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",))), of_part=of_part, watched=watched_in_parts,
+    passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",), prepare_parts)),
+    of_part=of_part, watched=watched_in_parts,
     likelihood=polya_of(sufficient_statistics), told=lambda corpus, options, sums: sums, of_words=lambda state: state.mean_wk,
     samples=lambda options: False, numbers=("entropy",), refuse=refuse_in_parts,
 )

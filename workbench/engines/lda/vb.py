@@ -22,7 +22,14 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
-from workbench.engines.lda.factored import Entropy, weigh_topics, workspace_for, workspace_in_slices
+from workbench.engines.lda.factored import (
+    Entropy,
+    weigh_topics,
+    weighed_words,
+    workspace_for,
+    workspace_in_blocks,
+    workspace_in_slices,
+)
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
@@ -167,8 +174,19 @@ def memory(corpus, model, options) -> Memory:
     return found._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
-def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
+def prepare_parts(options, state, context) -> tuple:
+    """The weights of words, the same for all parts."""
+    return weighed_words(state, NOTHING_SAMPLED, options.topics == "point", context)
+
+
+def work_of_part(corpus, options, state, context, split, of_words) -> tuple[State, dict]:
     """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
+    lanes = len(state.mean_k)
+    if options.n_inner == 1:
+        workspace = workspace_in_blocks(corpus, lanes, split.blocks(lanes, context.n_threads), of_words)
+    else:
+        workspace = workspace_in_slices(corpus, lanes, of_words)
+    state = state._replace(entropy=Entropy(corpus, state[:3], workspace, len(state.alpha)))
     state, info = update(corpus, options, state, context)
     return state._replace(entropy=float(state.entropy)), info
 
@@ -180,7 +198,8 @@ def likelihood_of_part(corpus, options, state, prior) -> Dirichlet:
 
 IN_PARTS = InParts(
     own=("mean_dk",), split=lambda corpus, options: none_sampled(corpus),
-    passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",))), of_part=of_part, watched=watched_in_parts,
+    passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",), prepare_parts)),
+    of_part=of_part, watched=watched_in_parts,
     likelihood=likelihood_of_part, told=lambda corpus, options, sums: sums, of_words=lambda state: state.mean_wk,
     samples=lambda options: False, numbers=("entropy",),
 )

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.engines.in_parts import add_told, in_tree
 from workbench.engines.lda.partition import add_changes
 from workbench.kernels.threads import each_task
-from workbench.runs.parts.group import Group, Place, Setting, add_shared, pass_of
+from workbench.runs.parts.group import PREPARED, Group, Place, Setting, add_shared, pass_of
 
 
 class PartsLost(Exception):
@@ -77,7 +77,8 @@ class Here:
         return 0.0
 
     def close(self) -> None:
-        """Nothing: what the groups hold goes with them."""
+        """Lets go of what was prepared; what the groups hold goes with them."""
+        PREPARED.clear()
 
 
 def take_changes(shared: dict, copies: list[dict], sizes: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +18,18 @@ from workbench.corpus import Corpus
 from workbench.corpus.sharded import ShardedCorpus
 from workbench.engines.engine import StepContext, WarmStart, never_interrupted
 from workbench.engines.in_parts import Pass, add_told
-from workbench.engines.lda.partition import BlockOfPart, Columns, columns_of, shared_out
+from workbench.engines.lda.blocks import Blocks
+from workbench.engines.lda.partition import BlockOfPart, Columns, column_of, shared_out
 from workbench.kernels.log_likelihood import log_likelihood
 from workbench.kernels.uniforms import GIBBS, RESPONSIBILITIES, TOPICS
 from workbench.runs.parts.files import read_part, write_part
-from workbench.runs.parts.own_rows import OwnRows
+from workbench.runs.parts.own_rows import Derived, OwnRows
 from workbench.runs.scoring import Average, Logs, initial_average, taken_in
 from workbench.runs.spec import RunSpec
+
+PREPARED: dict[tuple, object] = {}
+"""What the last pass of a kind has prepared, by run, pass and step."""
+ONE_AT_A_TIME = Lock()
 
 
 class Place(NamedTuple):
@@ -73,6 +79,7 @@ class Part:
         self.place, self._setting, self._on_disk = place, setting, folder is not None
         self.own, self.average = OwnRows(folder), OwnRows(folder and folder / "average")
         self._held: dict = {}
+        self._derived = Derived(folder and folder / "derived")
 
     def _corpus_of(self, which: str) -> Corpus | None:
         given = getattr(self._setting, which)
@@ -87,15 +94,32 @@ class Part:
             self._held[which] = self._corpus_of(which)
         return self._held[which]
 
-    def columns(self, corpus: Corpus, split, sets: np.ndarray, n_sets: int, sampled: bool) -> list[Columns]:
-        """The pairs of the documents that are sampled, or averaged, by the set of their word."""
-        known = "sampled" if sampled else "averaged"
-        if known not in self._held:
-            found = columns_of(corpus, np.flatnonzero(split.sampled == sampled), sets, n_sets)
-            if self._on_disk:
-                return found
-            self._held[known] = found
-        return self._held[known]
+    def columns(self, corpus: Corpus, split, sets: np.ndarray, of: int, sampled: bool) -> Columns:
+        """The pairs of the documents that are sampled, or averaged, with the words of one set."""
+
+        def make() -> Columns:
+            return column_of(corpus, np.flatnonzero(split.sampled == sampled), sets, of)
+
+        return self._derived.get(f"{'sampled' if sampled else 'averaged'}-{of}", make)
+
+    def split(self, corpus: Corpus, split) -> SplitOfPart:
+        """The split of the documents, whose blocks are made once."""
+        return SplitOfPart(split, self._derived)
+
+
+class SplitOfPart:
+    """A split with its blocks kept, in memory or in files; otherwise as it is."""
+
+    def __init__(self, split, derived: Derived):
+        self._split, self._derived = split, derived
+
+    def __getattr__(self, name: str):
+        return getattr(self._split, name)
+
+    def blocks(self, lanes: int, n_threads: int) -> Blocks:
+        """See `workbench.engines.lda.split.Split.blocks`."""
+        found = self._derived.get(f"blocks-{lanes}-{n_threads}", lambda: self._split.blocks(lanes, n_threads))
+        return found._replace(ranges=[(int(first), int(last)) for first, last in found.ranges])
 
 
 class Group:
@@ -142,22 +166,34 @@ class Group:
     def added(self, at: int, step: int, shared: dict, interrupt=never_interrupted) -> tuple[dict, dict]:
         """A pass of the kind ADDED: what it changes, as these documents count it, and numbers to be told."""
         each = self._how.passes(self._options, step)[at]
+        prepared = () if each.prepare is None else (self._prepared(each, (at, step), shared, interrupt),)
         totals, told = {}, []
         for part, corpus, state in self._states(shared):
             state = state._replace(**{name: getattr(state, name).copy() for name in each.changes})
-            split = self._how.split(corpus, self._options)
-            state, numbers = each.work(corpus, self._options, state, self._context(part, step, interrupt), split)
+            split = part.split(corpus, self._how.split(corpus, self._options))
+            state, numbers = each.work(corpus, self._options, state, self._context(part, step, interrupt), split, *prepared)
             changed = {name: getattr(state, name) for name in (*each.changes, *self._how.numbers)}
             totals = add_shared(totals, changed) if totals else changed
             told.append(numbers)
         return totals, add_told(told)
 
+    def _prepared(self, each: Pass, when: tuple[int, int], shared: dict, interrupt):
+        """What a pass prepares for all parts: made once by the groups of a run in this process."""
+        key = self.setting.spec.hash, *when
+        with ONE_AT_A_TIME:
+            if key not in PREPARED:
+                PREPARED.clear()
+                empty = dict.fromkeys(self._how.own)
+                context = StepContext(self.setting.spec.seed, when[1], self.setting.spec.n_threads, interrupt)
+                PREPARED[key] = each.prepare(self._options, self._engine.state(**shared | empty), context)
+            return PREPARED[key]
+
     def block(self, at: int, step: int, shared: dict, of: int, interrupt=never_interrupted) -> dict:
         """A block of a pass of the kind ROUNDS, with one set of words, in place; returns numbers to be told."""
         each, told = self._how.passes(self._options, step)[at], []
         for part, corpus, state in self._states(shared):
-            columns = partial(part.columns, corpus, self._how.split(corpus, self._options), self.sets, self._options.partition)
-            split = BlockOfPart(corpus.n_documents, self.sets == of, lambda sampled, columns=columns: columns(sampled)[of])
+            columns = partial(part.columns, corpus, self._how.split(corpus, self._options), self.sets, of)
+            split = BlockOfPart(corpus.n_documents, self.sets == of, columns)
             told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), split)[1])
         return add_told(told)
 

@@ -1,9 +1,13 @@
-"""The arrays of a part of a corpus that are its own: in memory, or in files that are mapped while it is worked on."""
+"""The arrays of a part of a corpus: in memory, or in files that are mapped while it is worked on."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from workbench.data.arrays import sealed
 from workbench.kernels.simd.lanes import aligned_zeros
 
 
@@ -38,6 +42,34 @@ class OwnRows:
     def load(self, arrays: dict[str, np.ndarray]) -> None:
         """`put` of arrays from a file, aligned as those are that kernels work on."""
         self.put({name: array if self._folder else _aligned(array) for name, array in arrays.items()})
+
+
+class Derived:
+    """What is derived from the documents of a part, as NamedTuples of arrays: made once, in memory or in files of a folder."""
+
+    def __init__(self, folder: Path | None):
+        self._folder, self._held = folder, {}
+
+    def get(self, name: str, make: Callable[[], NamedTuple]) -> NamedTuple:
+        """The arrays of that name, by ``make`` where they are not there yet; those of files are mapped, read-only."""
+        if name not in self._held:
+            made = make()
+            if self._folder is None:
+                self._held[name] = made
+                return made
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for field, value in made._asdict().items():
+                np.save(self._folder / f"{name}-{field}.npy", value)
+            self._held[name] = type(made)
+        kind = self._held[name]
+        return kind(*map(partial(self._mapped, name), kind._fields)) if isinstance(kind, type) else kind
+
+    def _mapped(self, name: str, field: str) -> np.ndarray:
+        path = self._folder / f"{name}-{field}.npy"
+        try:
+            return np.asarray(np.load(path, mmap_mode="r"))
+        except ValueError:  # a file of no bytes cannot be mapped
+            return sealed(np.load(path))
 
 
 def _aligned(array: np.ndarray) -> np.ndarray:

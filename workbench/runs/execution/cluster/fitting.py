@@ -27,7 +27,7 @@ from workbench.errors import DataError
 from workbench.kernels.simd.lanes import padded
 from workbench.runs.execution.cluster.connecting import ClusterError, ask_workers, await_worker, check_workers
 from workbench.runs.parts.crew import PartsLost, take_changes
-from workbench.runs.parts.group import Group, Place, Setting, add_shared, opened, pass_of, sets_of
+from workbench.runs.parts.group import PREPARED, Group, Place, Setting, add_shared, opened, pass_of, sets_of
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -251,6 +251,7 @@ def make_group(key: str, setting: Setting, number: int, places: list[Place]) -> 
 def forget(key: str) -> None:
     """On a worker: lets go of all groups of a run."""
     WORDS.pop(key, None)
+    PREPARED.clear()
     for known in [known for known in GROUPS if known[0] == key]:
         del GROUPS[known]
 
