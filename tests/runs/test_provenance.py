@@ -130,3 +130,37 @@ def test_several_runs_share_a_sentence():
     assert other_kernels_warning([]) == ""
     both = "runs 'one', 'two' were made by other kernels than those that go on now: "
     assert other_kernels_warning(["one", "two"]).startswith(both)
+
+
+def on_another_machine(run: Run, c_library: str | None = "glibc 2.17") -> Run:
+    """The run as if another machine had made and computed it, with that C library, or one that was not recorded."""
+    group = zarr.open_group(str(run.path / DATA))
+    known = {name: version for name, version in group.attrs["versions"].items() if name not in ("cpu", "c_library")}
+    machine = {"cpu": "i486", "c_library": c_library} if c_library else {}
+    describe_run(group, dict(group.attrs) | {"versions": known | machine})
+    return Run(run.path)
+
+
+def test_another_machine_that_goes_on_is_recorded(run, capsys):
+    here = f"{versions()['cpu']} with {versions()['c_library']}"
+    went_on = wb.resume(on_another_machine(run), n_iterations=8, progress=False)
+    assert went_on.attrs["taken_on"] == f"computed on i486 with glibc 2.17, {here} after iteration 6"
+    assert capsys.readouterr().err == "" and Run(run.path).provenance() == [[0, KERNELS]]
+    assert "made_by" not in read_json(run.path / "kernels.json")
+
+
+def test_a_machine_that_computes_all_of_a_run_that_another_made_is_recorded(thirty_documents, store):
+    train, _ = thirty_documents
+    run = on_another_machine(Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None)))
+    here = f"{versions()['cpu']} with {versions()['c_library']}"
+    assert wb.resume(run, progress=False).attrs["taken_on"] == f"computed on {here}"
+
+
+def test_a_run_from_before_machines_were_recorded_goes_on_without_a_word(run):
+    went_on = wb.resume(on_another_machine(run, None), n_iterations=8, progress=False)
+    assert "taken_on" not in went_on.attrs and not read_json(run.path / "kernels.json")
+
+
+def test_kernels_and_machine_that_change_are_both_told(run, capsys):
+    told = wb.resume(on_another_machine(made_by_others(run)), n_iterations=8, progress=False).attrs["taken_on"]
+    assert told.startswith("made by kernels 0123456789ab, ") and "; computed on i486 with glibc 2.17, " in told

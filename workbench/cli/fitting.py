@@ -16,6 +16,7 @@ from workbench.cli.flags import (
     Json,
     Quiet,
     RunName,
+    Scheduler,
     Seeds,
     Store,
     load_training_data,
@@ -37,11 +38,13 @@ def fit(
     **flags,
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
+    from workbench.runs.execution.compare import Workers
     from workbench.runs.execution.fit import best_of, check_restarts, finish, resume
     from workbench.runs.spec import whole
 
     whole("restarts", restarts, 1)
-    runs, planned = _created(corpus, [engine], restarts, 1, flags, check_restarts, here=True, name=name)
+    workers = Workers(*2 * (places(1, None, flags["detach"]),))
+    runs, planned = _created(corpus, [engine], restarts, workers, flags, check_restarts, here=True, name=name)
     json, progress, corpora = flags["json"], not flags["quiet"], (planned[0].train, planned[0].test)
     if flags["detach"]:
         return leave_in_background(runs, json)
@@ -63,18 +66,19 @@ def compare(
     corpus: CorpusName,
     engines: Annotated[str, typer.Option("--engines", "-e", help="Names with commas; svb-cgs:r=2 gives one its own options.")]
     = ",".join(DEFAULT_ENGINES),
-    seeds: Seeds = 1, jobs: Jobs = 1, **flags,
+    seeds: Seeds = 1, jobs: Jobs = 1, scheduler: Scheduler = None, **flags,
 ) -> int:
     """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
-    from workbench.runs.execution.compare import run_all
+    from workbench.runs.execution.compare import at_work_on, run_all
     from workbench.runs.spec import whole
 
     whole("jobs", jobs, 1)
-    runs, planned = _created(corpus, _engines(engines), seeds, jobs, flags)
-    if flags["detach"]:
-        return leave_in_background(runs, flags["json"])
-    with resumable():
-        run_all(runs, jobs, progress=not flags["quiet"])
+    with at_work_on(scheduler, store_path(flags["store"]), places(jobs, scheduler, flags["detach"])) as workers:
+        runs, planned = _created(corpus, _engines(engines), seeds, workers, flags)
+        if flags["detach"]:
+            return leave_in_background(runs, flags["json"], workers.client)
+        with resumable():
+            run_all(runs, workers.jobs, progress=not flags["quiet"], client=workers.client)
     return print_runs(summaries_of(runs, planned), flags["json"])
 
 
@@ -89,39 +93,42 @@ def sweep(
     warm: Annotated[
         bool, typer.Option("--warm", help="Begin each run from the counts of that with the next smaller number of topics.")
     ] = False,
-    **flags,
+    scheduler: Scheduler = None, **flags,
 ) -> int:
     """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
     from workbench.runs.execution import warm_sweep
+    from workbench.runs.execution.compare import at_work_on
     from workbench.runs.execution.forecast import forecast
     from workbench.runs.execution.grid import lay_out
     from workbench.runs.execution.memory_check import predict_memory
     from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.sweep import cold_rungs, failures, run_cells, rungs
-    from workbench.runs.execution.worker import SLOTS
     from workbench.runs.spec import whole
 
     whole("jobs", jobs, 1)
-    axes = _parse_grid(grid)
+    axes, detach = _parse_grid(grid), flags["detach"]
+    if detach and warm and scheduler is not None:
+        raise wb.SpecError("a warm sweep on a cluster goes on with its client; leave --detach or --scheduler out")
     fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}  # defaults give way to the grid
     documents = load_training_data(corpus, flags["vocabulary"], flags["read"], engine)
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
-    if flags["detach"]:
-        if warm:
+    cells, runs = [], []
+    with at_work_on(scheduler, home, places(jobs, scheduler, detach)) as workers:
+        if detach and warm:
             cold = cold_rungs(documents, axes, engine, seeds, store=home, **fixed)
-            status = leave_in_background(warm_sweep.begin(home, cold, SLOTS), json)
+            status = leave_in_background(warm_sweep.begin(home, cold, workers.jobs), json)
             say("those with more topics begin when these have ended")
             return status
-        cells = lay_out(documents, axes, engine, seeds, **fixed)
-        return leave_in_background(list(dict.fromkeys(make_runs(home, cells, SLOTS))), json)
-    cells, runs = [], []
-    with resumable():
-        for rung in rungs(documents, axes, engine, seeds, home, warm, jobs, **fixed):
-            opened = make_runs(home, rung, jobs)
-            cells, runs = [*cells, *rung], [*runs, *opened]
-            if progress:
-                say(f"{documents!r}: {forecast(rung, opened, jobs)}")
-            run_cells(opened, jobs, progress)
+        if detach:
+            cells = lay_out(documents, axes, engine, seeds, **fixed)
+            return leave_in_background(list(dict.fromkeys(make_runs(home, cells, workers.jobs_here))), json, workers.client)
+        with resumable():
+            for rung in rungs(documents, axes, engine, seeds, home, warm, workers.jobs_here, **fixed):
+                opened = make_runs(home, rung, workers.jobs_here)
+                cells, runs = [*cells, *rung], [*runs, *opened]
+                if progress:
+                    say(f"{documents!r}: {forecast(rung, opened, workers.jobs, workers.n_processors)}")
+                run_cells(opened, workers.jobs, progress, workers.client)
     status = print_runs([
         summary(run, cell.spec.n_iterations) | {
             "memory": predict_memory(cell).total,
@@ -135,23 +142,29 @@ def sweep(
     return 1 if broken else status
 
 
-def _created(corpus: str, engines: list, seeds: int, jobs: int, flags: dict, check: Callable = list, here=False, **more):
+def places(jobs: int, scheduler: str | None, detach: bool) -> int:
+    """Runs at a time; in the background as many as a store has places for, where no cluster computes them."""
+    from workbench.runs.execution.worker import SLOTS
+
+    return SLOTS if detach and scheduler is None else jobs
+
+
+def _created(corpus: str, engines: list, seeds: int, workers, flags: dict, check: Callable = list, here=False, **more):
     """The runs of a comparison, made or reopened in the store, and what was planned of each."""
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import warn_of_idle_threads
     from workbench.runs.execution.memory_check import Planned
     from workbench.runs.execution.run import make_runs
-    from workbench.runs.execution.worker import SLOTS
 
     first = engines[0] if engines else None
     documents = load_training_data(corpus, flags["vocabulary"], flags["read"], first[0] if isinstance(first, tuple) else first)
     specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
     check(specs)
-    planned, jobs = [Planned(spec, train, test) for spec in specs], SLOTS if flags["detach"] else jobs
+    planned = [Planned(spec, train, test) for spec in specs]
     if not flags["quiet"]:
-        say(describe(planned, documents, jobs))
+        say(describe(planned, documents, workers.jobs))
         warn_of_idle_threads(specs)
-    return make_runs(store_path(flags["store"]), planned, jobs, here=here and not flags["detach"]), planned
+    return make_runs(store_path(flags["store"]), planned, workers.jobs_here, here=here and not flags["detach"]), planned
 
 
 def resume(
@@ -181,10 +194,15 @@ def resume(
     return 0
 
 
-def leave_in_background(runs, json: bool) -> int:
-    """Starts a worker for every run and prints how to look at them."""
+def leave_in_background(runs, json: bool, client=None) -> int:
+    """Starts a worker for every run, or leaves them to the cluster of a client, and prints how to look at them."""
+    if client is not None:
+        from workbench.runs.execution.cluster.sweeping import leave
+
+        leave(runs, client)
     for run in runs:
-        run.resume()
+        if client is None:
+            run.resume()
         say(f"{run.name} runs in the background")
     say("look at them with `workbench runs` or `workbench serve`")
     if json:

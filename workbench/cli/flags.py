@@ -22,6 +22,13 @@ Options = Annotated[
 ]
 Seeds = Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS",
+        help="Compute the runs on the workers of a Dask cluster: tcp://host:port, or local; see docs/cluster.md.",
+    ),
+]
 Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default.")]
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
 RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
@@ -51,7 +58,7 @@ SHARED = {
 """What every command that makes runs takes beside their settings: its type and default."""
 FOLLOWING = {
     "seed": ("seeds", "jobs", "options", *names(SplitSettings)),
-    "snapshot_every": ("store", "name", "restarts", "start", "warm"),
+    "snapshot_every": ("store", "scheduler", "name", "restarts", "start", "warm"),
     "n_threads": ("vocabulary", "read", "detach", "quiet", "json"),
 }
 """Setting of the model or of the run → the flags that stand after it in the help."""

@@ -83,7 +83,6 @@ def _note_rows(notes, labels: dict[int, str]) -> list[tuple[str, str]]:
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
     """Show the settings of a run and where it is."""
     from workbench.corpus import split_in_words
-    from workbench.runs.store.provenance import describe_provenance
     from workbench.runs.store.status import LOST
 
     found = find(run, store)
@@ -100,7 +99,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     print_facts([
         ("run", found.name), ("state", f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}"),
         ("corpus", f"{spec.corpus}; {split}"), ("engine", spec.label()), *_model_rows(spec),
-        ("seed", spec.seed), ("hash", spec.hash), ("path", found.path), ("kernels", describe_provenance(found.provenance())),
+        ("seed", spec.seed), ("hash", spec.hash), ("path", found.path), ("provenance", found.describe_provenance()),
         *_note_rows(notes, labels), ("message", status["message"]),
         ("next", f"`workbench resume {found.name}` goes on from its last checkpoint" if status["state"] == LOST else ""),
     ])

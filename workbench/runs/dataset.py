@@ -14,7 +14,7 @@ from workbench.kernels.jit import instruction_set
 from workbench.models import Priors
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.provenance import KERNELS, describe_provenance
+from workbench.runs.store.provenance import KERNELS, c_library
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,24 +22,22 @@ if TYPE_CHECKING:
 
 def versions() -> dict[str, str]:
     """What a run was made with, without a word about where; ``kernels`` is a hash of their sources, ``cpu`` the kind of
-    processor that they were compiled for."""
+    processor that they were compiled for, ``c_library`` the library that has some of their functions."""
     return {
         "workbench": workbench.__version__, "python": ".".join(platform.python_version_tuple()[:2]),
         **{name: version(name) for name in ("numpy", "numba", "xarray", "zarr")}, "kernels": KERNELS,
-        "cpu": instruction_set(),
+        "cpu": instruction_set(), "c_library": c_library(),
     }
 
 
-def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None = None, made: list | tuple = ()) -> dict:
-    """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other kernels did.
-
-    made : see `workbench.runs.store.provenance`.
-    """
+def attributes(spec: RunSpec, made_with: dict, state: str, settled: int | None = None, taken_on: str = "") -> dict:
+    """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other kernels or
+    machines computed than it was made with (`workbench.runs.store.provenance.describe_provenance`)."""
     found = {
         "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}", "name": spec.name,
         "engine": spec.engine, "state": state, "spec": spec.to_json(), "spec_hash": spec.hash, "corpus_hash": spec.train,
         "versions": json.dumps(made_with, sort_keys=True),
-        "stopped_early": spec.rule.describe(settled) if settled and spec.rule else "", "taken_on": describe_provenance(made),
+        "stopped_early": spec.rule.describe(settled) if settled and spec.rule else "", "taken_on": taken_on,
     }
     return {name: value for name, value in found.items() if value}
 

@@ -86,7 +86,7 @@ def test_a_worker_with_other_kernels_is_refused(cluster, client_to):
     cluster.add_worker(preload=OTHER_KERNELS)
     with client_of(cluster.address) as client, pytest.raises(ClusterError) as error:
         check_workers(client)
-    assert "with kernels 0123456789ab, and here it is " in str(error.value) and f" with {KERNELS}: the" in str(error.value)
+    assert "with kernels 0123456789ab, and the client " in str(error.value) and f" with {KERNELS}: the" in str(error.value)
 
 
 @pytest.mark.slow

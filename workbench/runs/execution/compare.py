@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from workbench.runs.warm_start import warm_start_from
 
 if TYPE_CHECKING:
     import xarray as xr
+    from distributed import Client
 
 
 class RunFailed(RuntimeError):
@@ -123,7 +125,7 @@ def _refuse_unknown(settings: dict) -> None:
 
 def compare(
     corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int | None = None, alpha=None, beta: float | None = None, *,
-    store=None, jobs: int = 1, progress: bool = True, start=None, **settings,
+    store=None, jobs: int = 1, progress: bool = True, start=None, client=None, **settings,
 ) -> xr.Dataset:
     """Runs several engines on the same split with the same seeds.
 
@@ -135,17 +137,23 @@ def compare(
 
     ``corpus`` may be what `fit` takes. With a ``store`` the runs are kept and reopened when the same comparison is requested
     again, up to ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, and what is done to the corpus.
+
+    ``client`` is a `distributed.Client`, the address of a scheduler, or "local": the workers of that cluster compute the runs,
+    in a store that they share; see `workbench.runs.execution.cluster`. Raises ClusterError for what is wrong with the cluster.
     """
     whole("jobs", jobs, 1)
     corpus = data_from(corpus, engines, **taken(settings))
     settings |= {"n_topics": n_topics, "alpha": alpha, "beta": beta}
     specs, train, test = plan(corpus, engines, start=start, store=store, **settings)
     planned = [Planned(spec, train, test) for spec in specs]
+    if store is None and client is not None:
+        raise SpecError("runs on a cluster are kept in a store that its workers share; give store=, a folder", field="store")
     if store is None:
         check_room(planned, here=True, stored=False)
         return side_by_side(of_iterations(each) for spec in specs for each in run_specs([spec], train, test, None, progress))
-    runs = make_runs(Path(store), planned, jobs)
-    run_all(runs, jobs, progress)
+    with at_work_on(client, Path(store), jobs) as workers:
+        runs = make_runs(Path(store), planned, workers.jobs_here)
+        run_all(runs, workers.jobs, progress, workers.client)
     return side_by_side(run.progress() for run in runs)
 
 
@@ -174,24 +182,52 @@ def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
     return dataset[[name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]]
 
 
-def run_all(runs: list[Run], jobs: int, progress: bool = True) -> None:
-    """Takes every run to its end in worker processes, up to ``jobs`` at a time, with a bar for each.
+class Workers(NamedTuple):
+    """Who computes runs that are side by side: processes of this machine, or the workers of a cluster."""
+
+    jobs: int                         # runs at a time
+    jobs_here: int                    # of these, for how many this machine must have memory
+    client: Client | None = None      # of the cluster
+    n_processors: int | None = None   # of the cluster
+
+
+@contextlib.contextmanager
+def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
+    """Those who compute the runs of a store: up to ``jobs`` processes here, or the cluster of a ``client`` (see `compare`)."""
+    if client is None:
+        yield Workers(jobs, jobs)
+        return
+    from workbench.runs.execution.cluster.sweeping import n_places, ready_cluster
+
+    with ready_cluster(client, store, jobs) as connected:
+        yield Workers(n_places(connected), 0, connected, n_places(connected))
+
+
+def run_all(runs: list[Run], jobs: int, progress: bool = True, client: Client | None = None) -> None:
+    """Takes every run to its end in worker processes, up to ``jobs`` at a time, or on a cluster, with a bar for each.
 
     Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed. Raises RunFailed where a
     worker failed or died, with its message.
     """
     with bars(runs, progress) as move:
-        work_through(runs, jobs, move)
+        work_through(runs, jobs, move, client)
     for why in failures(runs):
         raise RunFailed(why)
 
 
-def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None]) -> None:
-    """Runs up to ``jobs`` workers at a time until all runs have ended; one that fails does not stop the others.
+def work_through(
+    runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client: Client | None = None,
+) -> None:
+    """Runs up to ``jobs`` workers at a time until all runs have ended, or has the workers of a cluster compute them.
 
-    ``on_progress`` is called ten times a second with the runs at work, and with all of them at the end. The first Ctrl-C (or
-    SIGTERM) stops the runs cleanly and is raised when they have stopped; a second one at once.
+    One that fails does not stop the others. ``on_progress`` is called ten times a second with the runs at work, and with all
+    of them at the end. The first Ctrl-C (or SIGTERM) stops the runs cleanly and is raised when they have stopped; a second one
+    at once.
     """
+    if client is not None:
+        from workbench.runs.execution.cluster.sweeping import work_through_on
+
+        return work_through_on(client, runs, on_progress)
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
     with ending_cleanly(control := MemoryControl()):  # an exception could come in the middle of a destructor, which swallows it
         while (waiting or at_work) and not control.interrupted:

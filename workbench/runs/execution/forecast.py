@@ -16,10 +16,11 @@ LONG = 5e9
 """Tokens times topics, over all iterations to come, from which a sweep is timed before it starts: about half a minute."""
 
 
-def forecast(cells: list[Planned], runs: list[Run], jobs: int) -> str:
+def forecast(cells: list[Planned], runs: list[Run], jobs: int, n_processors: int | None = None) -> str:
     """One line: how many runs there are and are still to come, how much disk and memory and how much time they will take.
 
     The time is predicted for long sweeps only; for that, one iteration of each engine is timed here and now.
+    n_processors : on which runs go on at the same speed side by side; those of this machine where None.
     """
     each = dict(zip(runs, cells, strict=True))
     coming = {run: cell for run, cell in each.items() if run.state != FINISHED}
@@ -40,7 +41,7 @@ def forecast(cells: list[Planned], runs: list[Run], jobs: int) -> str:
     for hardest, *others in kinds.values():
         cell = coming[hardest]
         seconds += _one_iteration(cell) / _size(cell) * sum(visits[run] for run in (hardest, *others))
-    return f"{text}; about {duration(seconds / min(jobs, len(coming), os.cpu_count() or 1))}, {jobs} at a time"
+    return f"{text}; about {duration(seconds / min(jobs, len(coming), n_processors or os.cpu_count() or 1))}, {jobs} at a time"
 
 
 def duration(seconds: float) -> str:

@@ -67,7 +67,7 @@ def new_lock(folder: Path) -> Lock:
 def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
     """Launches queued runs, in order, whenever fewer than ``jobs`` are at work; returns when the queue is empty."""
     beaten = 0.0
-    while waiting := [path for path in waiting if _is_queued(path)]:
+    while waiting := [path for path in waiting if is_queued(path)]:
         at_work = [path for path in at_work if is_run(path) and read_status(path)["state"] not in ENDED]
         ready = [path for path in waiting if requested(path) != PAUSED]
         for path in ready[: max(0, jobs - len(at_work))]:
@@ -82,7 +82,7 @@ def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
         time.sleep(LOOK_EVERY)
 
 
-def _is_queued(path: Path) -> bool:
+def is_queued(path: Path) -> bool:
     """Is the run still to be launched? Not if removed, started elsewhere or stopped; sets the status that was requested."""
     state = read_json(path / "status.json", {}).get("state") if is_run(path) else None
     if state not in (WAITING, PAUSED):

@@ -146,7 +146,8 @@ def extend(path: Path, n_iterations: int | None) -> None:
 def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> list[Run]:
     """The run of each `Planned`, made or reopened in the store, lasting to the longest of those that share it.
 
-    Raises SpecError where ``jobs`` of them at a time do not fit into memory (``here``: in this process); then none is made.
+    Raises SpecError where ``jobs`` of them at a time do not fit into memory (``here``: in this process; 0: other machines
+    compute them, and ask for themselves); then none is made.
     """
     longest = longest_of_each(planned)
     check_room(unfinished(store, longest), jobs, here)

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.runs.execution.compare import failures, side_by_side, work_through
+from workbench.runs.execution.compare import at_work_on, failures, side_by_side, work_through
 from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import grid_axes, lay_out
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
@@ -29,7 +29,7 @@ from workbench.runs.warm_start import warm_start_from
 
 def sweep(
     corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, store=None, jobs: int = 1, progress: bool = True,
-    warm: bool = False, **settings,
+    warm: bool = False, client=None, **settings,
 ) -> xr.Dataset:
     """Runs an engine with every combination of the values of a grid.
 
@@ -52,6 +52,9 @@ def sweep(
     warm : bool
         Begin each run from the last counts of the run that differs in having the next smaller number of topics of the
         grid, padded with empty ones; the smallest begin as they would otherwise.
+    client : distributed.Client, address of a scheduler, or "local", optional
+        The workers of this cluster compute the runs, one on each of their threads, in a store that they share ("local": one
+        process for each processor of this machine). ``jobs`` is then left out.
     **settings
         What the grid does not vary; see `workbench.compare`.
 
@@ -65,18 +68,19 @@ def sweep(
 
     Raises
     ------
-    SpecError, OptionError, ModelError, CorpusError, StoreError
+    SpecError, OptionError, ModelError, CorpusError, StoreError, ClusterError
     """
     whole("jobs", jobs, 1)
     corpus = data_from(corpus, grid.get("engine", engine) if isinstance(grid, dict) else engine, **taken(settings))
     home = default_store() if store is None else Path(store)
     cells, runs = [], []
-    for rung in rungs(corpus, grid, engine, seeds, home, warm, jobs, **settings):
-        opened = make_runs(home, rung, jobs)
-        cells, runs = [*cells, *rung], [*runs, *opened]
-        if progress:
-            print(forecast(rung, opened, jobs), file=sys.stderr)
-        run_cells(opened, jobs, progress)
+    with at_work_on(client, home, jobs) as workers:
+        for rung in rungs(corpus, grid, engine, seeds, home, warm, workers.jobs_here, **settings):
+            opened = make_runs(home, rung, workers.jobs_here)
+            cells, runs = [*cells, *rung], [*runs, *opened]
+            if progress:
+                print(forecast(rung, opened, workers.jobs, workers.n_processors), file=sys.stderr)
+            run_cells(opened, workers.jobs, progress, workers.client)
     for why in failures(runs):
         warnings.warn(why, stacklevel=2)
     return tabulate(cells, runs)
@@ -136,7 +140,7 @@ def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     return make_spec(train, spec.engine, test=test, options=spec.options, start=warm_start, **kept, **spec.model)
 
 
-def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
+def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
     """Takes the runs to their ends, each once, with one bar for all; one that fails does not stop the others.
 
     Ctrl-C stops them cleanly and is raised again; `run_cells` then goes on from there.
@@ -159,7 +163,7 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True) -> None:
             line.set_description_str(f"{len(finished)} of {len(each)} runs", refresh=False)
             line.update(sum(reached.values()) - before)
 
-        work_through(each, jobs, on_progress)
+        work_through(each, jobs, on_progress, client)
 
 
 def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:

@@ -1,6 +1,7 @@
 """A run in its own process: ``python -m workbench.runs.execution.worker RUN``.
 
-It goes on when the process that started it ends, and is watched and controlled through the files of its folder.
+It goes on when the process that started it ends, unless it is ``attached``; it is watched and controlled through the files of
+its folder.
 """
 
 import contextlib
@@ -24,6 +25,7 @@ from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.lock import Lock
+from workbench.runs.store.provenance import machine
 from workbench.runs.store.status import (
     FAILED,
     FINISHED,
@@ -39,7 +41,9 @@ from workbench.runs.store.status import (
 from workbench.runs.store.writer import RunWriter, lock_run
 
 SLOTS = max(4, os.cpu_count() or 1)
-"""Workers of one store that compute at a time; the others wait until one of them ends."""
+"""Workers of one store that compute at a time on a machine; the others wait until one of them ends."""
+ATTACHED = "attached"
+"""Argument of a worker that ends with the process that started it."""
 
 
 def carry_on(
@@ -92,16 +96,21 @@ def _checked(spec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus |
 
 
 def spawn(module: str, *arguments, log: Path, lock: Lock) -> None:
-    """Runs a module of this package in a process of its own, which has the lock, and returns at once.
+    """Runs a module of this package in a process of its own, which has the lock and goes on by itself, and returns at once."""
+    process = start_process(module, *arguments, log=log, lock=lock)
+    threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
 
-    Its output is appended to ``log``. The lock is held without a gap: by the process from its first moment, and until it ends.
+
+def start_process(module: str, *arguments, log: Path, lock: Lock, stdin: int = subprocess.DEVNULL) -> subprocess.Popen:
+    """The process of `spawn`; its output is appended to ``log``.
+
+    The lock is held without a gap: by the process from its first moment, and until it ends.
     """
     with lock, open(log, "ab") as file:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-m", f"workbench.runs.execution.{module}", *map(str, arguments)],
-            stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True, pass_fds=(lock.fd,),
+            stdin=stdin, stdout=file, stderr=file, start_new_session=True, pass_fds=(lock.fd,),
         )
-    threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
 
 
 def launch(path: Path) -> None:
@@ -121,13 +130,13 @@ def launch(path: Path) -> None:
 
 @contextlib.contextmanager
 def worker_slot(path: Path):
-    """Waits until fewer than `SLOTS` workers of the store are at work, or until the run is to stop."""
+    """Waits until fewer than `SLOTS` workers of the store are at work on this machine, or until the run is to stop."""
     folder = path.parent / ".slots"
     folder.mkdir(exist_ok=True)
     while True:
         for slot in range(SLOTS):
             try:
-                with FileLock(str(folder / f"{slot}.lock"), timeout=0):
+                with FileLock(str(folder / f"{machine()}-{slot}.lock"), timeout=0):
                     yield
                     return
             except Timeout:
@@ -139,9 +148,24 @@ def worker_slot(path: Path):
         time.sleep(0.5)
 
 
+def end_with_parent() -> None:
+    """Ends this process, wherever it is, when the one that started it has closed its end of stdin, or has ended."""
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 4096):
+                pass
+        os._exit(1)
+
+    threading.Thread(target=wait, name="workbench-parent", daemon=True).start()
+
+
 def main() -> int:
     path, *fd = sys.argv[1:]
     path = Path(path)
+    if ATTACHED in fd:
+        fd.remove(ATTACHED)
+        end_with_parent()
     try:
         lock = Lock.inherited(path / "lock", int(fd[0])) if fd else lock_run(path)
         with contextlib.suppress(Stopped), worker_slot(path):

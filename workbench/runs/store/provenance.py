@@ -1,14 +1,15 @@
-"""Provenance: which versions of the kernels computed which iterations of a run.
+"""Provenance: which versions of the kernels, and which kinds of machines, computed which iterations of a run.
 
-The first is among the versions that the run was made with, later ones are in `kernels.json`. A kernel that was edited may add
-in another order, and a chain that it continues is then not that of an uninterrupted run.
+The first are among the versions that the run was made with, others are in `kernels.json`. A kernel that was edited may add in
+another order, another processor or C library may round otherwise, and a chain that is continued so is then not that of an
+uninterrupted run.
 """
 
 import platform
 import re
 from pathlib import Path
 
-from workbench.kernels.jit import sources_hash
+from workbench.kernels.jit import instruction_set, sources_hash
 from workbench.runs.store.status import read_json, replace_json
 
 KERNELS = sources_hash()
@@ -34,22 +35,45 @@ def provenance(path: Path, versions: dict[str, str]) -> list[list]:
     return read_json(path / "kernels.json").get("made_by") or ([[0, began]] if began else [])
 
 
+def computed_on(path: Path, versions: dict[str, str]) -> list[list]:
+    """[iteration after which they computed, kind of processor, C library], in order; as `provenance` of kernels."""
+    began = [versions.get("cpu"), versions.get("c_library")]
+    return read_json(path / "kernels.json").get("computed_on") or ([[0, *began]] if None not in began else [])
+
+
 def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> None:
-    """Records that the kernels of this process compute what comes after the iteration, where others computed what is there."""
-    known = provenance(path, versions)
+    """Records that this process computes what comes after the iteration, where others computed what is there."""
+    known = {"made_by": provenance(path, versions), "computed_on": computed_on(path, versions)}
+    mine = {"made_by": [KERNELS], "computed_on": [instruction_set(), c_library()]}
+    found = {name: _continued(entries, iteration, mine[name]) for name, entries in known.items() if entries}
+    changed = {name: entries for name, entries in found.items() if entries != known[name]}
+    if changed:
+        replace_json(path / "kernels.json", read_json(path / "kernels.json") | changed)
+
+
+def _continued(known: list[list], iteration: int, by: list[str]) -> list[list]:
+    """The entries with one more, where another than the last goes on; those that left nothing are dropped."""
     entries = [entry for entry in known if entry[0] < iteration]
-    if not entries or entries[-1][1] != KERNELS:
-        entries.append([iteration, KERNELS])
-    if known and entries != known:
-        replace_json(path / "kernels.json", {"made_by": entries})
+    return entries if entries and entries[-1][1:] == by else [*entries, [iteration, *by]]
 
 
-def describe_provenance(entries: list[list]) -> str:
-    """The provenance of a run in words, if kernels have changed: ``made by kernels 1a2b, 3c4d after iteration 20``."""
-    if len(entries) < 2:
-        return ""
-    later = (f"{kernels} after iteration {n}" for n, kernels in entries[1:])
-    return f"made by kernels {', '.join([entries[0][1], *later])}"
+def describe_provenance(made_by: list[list], on: list | tuple = (), versions: dict[str, str] | None = None) -> str:
+    """The provenance of a run in words, where it is not what the run was made with: ``made by kernels 1a2b, 3c4d after
+    iteration 20; computed on znver4 with glibc 2.36``.
+
+    on : the machines, from `computed_on`; versions: those that the run was made with.
+    """
+    began, told = versions or {}, []
+    if len(made_by) > 1:
+        told.append(f"made by kernels {_described(made_by)}")
+    if len(on) > 1 or (on and on[0][1:] != [began.get("cpu"), began.get("c_library")]):
+        told.append(f"computed on {_described([[n, f'{cpu} with {library}'] for n, cpu, library in on])}")
+    return "; ".join(told)
+
+
+def _described(entries: list[list]) -> str:
+    """The first in words, and each other with the iteration after which it computed."""
+    return ", ".join([entries[0][1], *(f"{what} after iteration {n}" for n, what in entries[1:])])
 
 
 def other_kernels_warning(names: list[str]) -> str:

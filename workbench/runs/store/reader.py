@@ -15,7 +15,7 @@ from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import get_corpus, get_table
 from workbench.runs.store.committed import Stored
 from workbench.runs.store.notes import NoteError, with_labels
-from workbench.runs.store.provenance import KERNELS, provenance
+from workbench.runs.store.provenance import KERNELS, computed_on, describe_provenance, provenance
 from workbench.runs.store.status import read_ending, read_spec, read_status
 
 if TYPE_CHECKING:
@@ -58,6 +58,10 @@ class RunReader:
         """[iteration, hash of the kernels] in order; see `workbench.runs.store.provenance`."""
         return provenance(self.path, self._versions)
 
+    def describe_provenance(self) -> str:
+        """By which kernels and on which machines the run was computed, where these are not those that it was made with."""
+        return describe_provenance(self.provenance(), computed_on(self.path, self._versions), self._versions)
+
     def by_other_kernels(self) -> bool:
         """Did other kernels than those of this process compute what was committed last?"""
         known = self.provenance()
@@ -73,7 +77,7 @@ class RunReader:
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
         settled = read_ending(self.path, self._about).settled
-        attrs = attributes(self.spec, self._versions, self.status()["state"], settled, self.provenance())
+        attrs = attributes(self.spec, self._versions, self.status()["state"], settled, self.describe_provenance())
         return label_rows(self.recorded, rows, attrs)
 
     def dataset(self, train=None) -> xr.Dataset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 """In the place of an address: a scheduler and workers of its own on this machine, which end with the client."""
+DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""Of the workers of this machine: Ctrl-C, which a terminal sends to them too, is for the client, which then stops the runs."""
 WANTED = "a scheduler is an address such as tcp://10.0.0.1:8786, 'local' for the processors of this machine, or a Client"
 SCHEDULER_WITHIN, WORKERS_WITHIN = 10.0, 60.0
 """Seconds in which a scheduler must answer, and the first worker must be there."""
@@ -87,7 +90,10 @@ def _made(scheduler) -> Iterator[Client]:
         yield scheduler
     elif scheduler == LOCAL:
         with (
-            distributed.LocalCluster(os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+            distributed.LocalCluster(
+                os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", preload=[DEAF],
+                silence_logs=logging.ERROR,
+            ) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
         ):
             yield client
@@ -166,12 +172,12 @@ def ask_workers(client: Client, function, *arguments) -> dict:
     return answers
 
 
-def checked(about: About, address: str) -> About:
-    """What a worker computes with, if that is what this process computes with; raises ClusterError otherwise."""
-    here = about_process()
+def checked(about: About, address: str, here: About | None = None) -> About:
+    """What a worker computes with, if it is what the client (this process, where None) does; raises ClusterError otherwise."""
+    here = here or about_process()
     if about[:2] != here[:2]:
         raise ClusterError(
-            f"worker {address} on {about.machine} has workbench {about.workbench} with kernels {about.kernels}, and here it is "
+            f"worker {address} on {about.machine} has workbench {about.workbench} with kernels {about.kernels}, and the client "
             f"{here.workbench} with {here.kernels}: the numbers may differ; install the same there, and restart the worker"
         )
     return about

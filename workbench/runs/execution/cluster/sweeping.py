@@ -1,0 +1,252 @@
+"""Many runs side by side on the workers of a cluster, each a task; the store says all about them, as it does of runs here.
+
+A run that waits for a worker has the state `waiting`, with a heartbeat and the lock of a queue, which the process has that
+submitted it (see `workbench.runs.execution.queue`). Pause and stop are asked for through its files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.errors import InputError
+from workbench.runs.execution.cluster.connecting import (
+    WORKERS_WITHIN,
+    About,
+    ClusterError,
+    about_process,
+    check_workers,
+    checked,
+    client_of,
+)
+from workbench.runs.execution.cluster.shared_store import check_shared
+from workbench.runs.execution.cluster.task import ELSEWHERE, ChildLost, compute
+from workbench.runs.execution.control import MemoryControl, ending_cleanly
+from workbench.runs.execution.queue import BEAT_EVERY, is_queued, new_lock, set_waiting
+from workbench.runs.execution.run import ENDED, Run, warn_of_other_kernels
+from workbench.runs.store.layout import StoreError
+from workbench.runs.store.lock import Lock, LockHeld
+from workbench.runs.store.places import is_run
+from workbench.runs.store.status import (
+    FAILED,
+    FINISHED,
+    LOST,
+    PAUSED,
+    QUEUES,
+    RUNNING,
+    STOPPED,
+    read_json,
+    requested,
+    set_state,
+)
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+RETRIES = 2
+"""How often a run is tried again whose process was killed on a worker that lives on."""
+LOOK_EVERY, LOOKING_SHARE = 0.1, 0.1
+"""Seconds between two looks at the runs, at least, and the share of the time that these may take."""
+ENDING = 30.0
+"""Seconds within which runs that are asked to stop have stopped."""
+
+
+def work_through_on(client: Client, runs: list[Run], on_progress: Callable[[list[Run]], None]) -> None:
+    """Takes runs to their ends on the workers of a cluster; returns when all have ended. One that fails does not stop others.
+
+    What another process works on is waited for, and taken on where that ends without having finished it. ``on_progress`` is
+    called up to ten times a second with the runs that are left, and with all of them at the end. Ctrl-C (or SIGTERM) stops
+    the runs that were submitted here cleanly, and is raised when they have stopped.
+
+    Raises
+    ------
+    ClusterError
+        When the scheduler is gone; what the runs had committed is kept.
+    """
+    left = [run for run in runs if run.state != FINISHED]
+    if left:
+        with new_lock(left[0].path.resolve().parent / QUEUES) as lock, ending_cleanly(control := MemoryControl()):
+            queue = _Queue(left, client, lock)
+            while queue.left() and not control.interrupted:
+                began = time.monotonic()
+                queue.look()
+                on_progress(queue.left())
+                time.sleep(max(LOOK_EVERY, (time.monotonic() - began) / LOOKING_SHARE))
+            if control.interrupted:
+                queue.stop()
+                raise KeyboardInterrupt
+    on_progress(runs)
+
+
+class _Queue:
+    """The runs that are left: those with a task, those that another process works on, and those that came up paused."""
+
+    def __init__(self, runs: list[Run], client: Client, lock: Lock):
+        self._client, self._lock, self._has = client, lock, about_process()
+        self._tasks: dict[Run, Future] = {}
+        self._paused: set[Run] = set()
+        self._elsewhere = {run for run in runs if run.state not in ENDED}
+        self._beaten = time.monotonic()
+        self._submit([run for run in runs if run not in self._elsewhere])
+
+    def left(self) -> list[Run]:
+        return [*self._tasks, *self._paused, *self._elsewhere]
+
+    def look(self) -> None:
+        """Lets go of runs that have ended, and submits those that nobody works on any more."""
+        if self._client.status != "running":
+            raise ClusterError(
+                "the scheduler is gone; what its runs had committed is kept: start it again with its workers, and the same "
+                "command goes on"
+            )
+        for run, task in list(self._tasks.items()):
+            if task.done():
+                self._take_result(run, task)
+        ended = {run: state for run in self._elsewhere if (state := run.state) in ENDED}
+        self._elsewhere -= ended.keys()
+        self._submit([run for run, state in ended.items() if state == LOST])
+        self._look_at_waiting()
+
+    def _submit(self, runs: list[Run]) -> None:
+        """Makes tasks of runs that nobody works on."""
+        set_waiting([run.path for run in runs], self._lock.path)
+        for run in runs:
+            self._tasks[run] = self._client.submit(
+                compute, str(run.path.resolve()), self._has, str(self._lock.path), key=f"{run.name}-{secrets.token_hex(4)}",
+                retries=RETRIES, pure=False,
+            )
+
+    def _take_result(self, run: Run, task: Future) -> None:
+        """Removes a task that has ended; its run has ended too, is paused, or another process works on it."""
+        del self._tasks[run]
+        if task.status == "finished":
+            came = task.result()
+            if came == ELSEWHERE:
+                self._elsewhere.add(run)
+            elif came == PAUSED:
+                self._paused.add(run)
+        elif self._client.status == "running":
+            _fail(run, _reason(task))
+
+    def _look_at_waiting(self) -> None:
+        """Heartbeats of the runs that wait, and what is asked of them meanwhile: they leave the queue where that is a stop."""
+        due = time.monotonic() - self._beaten > BEAT_EVERY
+        self._beaten = time.monotonic() if due else self._beaten
+        for run in [*self._tasks, *self._paused]:
+            wanted = requested(run.path)
+            if (due or wanted != RUNNING) and not _waits(run):
+                self._paused.discard(run)
+                if run in self._tasks and (wanted == STOPPED or not is_run(run.path)):
+                    self._client.cancel(self._tasks.pop(run))
+        goes_on = [run for run in self._paused if requested(run.path) == RUNNING]
+        self._paused.difference_update(goes_on)
+        self._submit(goes_on)
+
+    def stop(self) -> None:
+        """Stops the runs of this queue: those that wait at once, those at work after their step."""
+        runs = [*self._tasks, *self._paused]
+        for run in runs:
+            with contextlib.suppress(StoreError):  # removed meanwhile
+                run.stop()
+        never = [task for run, task in self._tasks.items() if not _waits(run)]
+        if self._client.status == "running":
+            self._client.cancel(never)
+        for run in self._paused:
+            _waits(run)
+        until = time.monotonic() + ENDING
+        for run in runs:
+            run.wait(max(0.0, until - time.monotonic()))
+
+
+def _waits(run: Run) -> bool:
+    """Does a run still wait for its task to begin, or does it go on? Gives it a heartbeat, and the state that was asked for.
+
+    Its lock is taken meanwhile, so that nothing is written over what its process says.
+    """
+    try:
+        with Lock(run.path / "lock"):
+            return is_queued(run.path)
+    except LockHeld:
+        return True
+    except OSError:  # removed
+        return False
+
+
+def _fail(run: Run, why: str) -> None:
+    """Records why a run did not come to its end, unless it did or a process works on it."""
+    with contextlib.suppress(LockHeld, OSError), Lock(run.path / "lock"):
+        if read_json(run.path / "status.json", {}).get("state") not in (FINISHED, STOPPED, FAILED):
+            set_state(run.path, FAILED, queue=None, message=why)
+
+
+def _reason(task: Future) -> str:
+    """Why a task has not come to its end, in a sentence."""
+    from distributed import KilledWorker
+
+    if task.status != "error":  # cancelled, or lost with the state of the scheduler
+        return "its task was cancelled on the scheduler; the same command goes on"
+    error = task.exception()
+    if isinstance(error, KilledWorker):
+        return "worker after worker ended while it had this run; see to them, and the same command goes on"
+    if isinstance(error, ChildLost):
+        return f"{error}, {1 + RETRIES} times: it was killed, perhaps for want of memory"
+    return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+
+
+@contextlib.contextmanager
+def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
+    """A client of a cluster that can work on the runs of a store.
+
+    Raises ClusterError for the first thing that is wrong with the cluster; see `connecting` and `shared_store`.
+    """
+    if jobs != 1:
+        said = "on a cluster as many runs go on at a time as its workers have threads; leave jobs out"
+        raise ClusterError(said, field="jobs", value=jobs)
+    with client_of(scheduler) as client:
+        check_workers(client)
+        check_shared(client, store)
+        yield client
+
+
+def n_places(client: Client) -> int:
+    """Threads of all workers: so many runs go on at a time."""
+    return sum(client.nthreads().values())
+
+
+def leave(runs: list[Run], client: Client) -> None:
+    """Leaves runs to the cluster: a task of their own submits them and waits for them, while this process may end.
+
+    If the worker of that task ends, the scheduler gives it to another. Returns when all runs wait or are at work.
+    """
+    from distributed import fire_and_forget
+
+    left = [run for run in runs if run.state != FINISHED]
+    warn_of_other_kernels(left)
+    paths = [str(run.path.resolve()) for run in left]
+    task = client.submit(keep, paths, about_process(), retries=RETRIES, pure=False, priority=1)
+    fire_and_forget(task)
+    until = time.monotonic() + WORKERS_WITHIN
+    while any(run.state in ENDED and run.state != FINISHED for run in left):
+        if task.done():
+            task.result()  # raises what went wrong
+            return
+        if time.monotonic() > until:
+            client.cancel(task)
+            raise ClusterError(
+                f"no worker had a thread free within {WORKERS_WITHIN:.0f} s, and nothing was begun; add workers, or ask later"
+            )
+        time.sleep(LOOK_EVERY)
+
+
+def keep(paths: list[str], client_has: About) -> None:
+    """The task that takes the place of a client that has gone; it leaves its thread to the runs."""
+    from distributed import get_client, get_worker, secede
+
+    checked(about_process(), get_worker().address, client_has)
+    client = get_client()
+    secede()
+    work_through_on(client, [Run(path) for path in map(Path, paths) if is_run(path)], lambda left: None)
