@@ -13,6 +13,7 @@ def cluster(tmp_path):
     made = Cluster(folder)
     yield made
     made.close()
+    print(made.log())  # shown where the test failed
 
 
 @pytest.fixture

@@ -112,5 +112,6 @@ def test_local_is_a_cluster_of_this_machine_that_ends_with_the_block(monkeypatch
     with client_of("local") as client:
         assert set(check_workers(client).values()) == {about_process()}
         address = client.scheduler.address
+    assert address.startswith("tcp://127.0.0.1:")
     monkeypatch.setattr(connecting, "SCHEDULER_WITHIN", 0.5)
     assert "no scheduler answers" in refused(address)

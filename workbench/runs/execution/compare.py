@@ -31,7 +31,6 @@ from workbench.runs.warm_start import warm_start_from
 
 if TYPE_CHECKING:
     import xarray as xr
-    from distributed import Client
 
 
 class RunFailed(RuntimeError):
@@ -187,7 +186,7 @@ class Workers(NamedTuple):
 
     jobs: int                         # runs at a time
     jobs_here: int                    # of these, for how many this machine must have memory
-    client: Client | None = None      # of the cluster
+    client: object = None             # a `distributed.Client` of the cluster
     n_processors: int | None = None   # of the cluster
 
 
@@ -203,7 +202,7 @@ def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
         yield Workers(n_places(connected), 0, connected, n_places(connected))
 
 
-def run_all(runs: list[Run], jobs: int, progress: bool = True, client: Client | None = None) -> None:
+def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
     """Takes every run to its end in worker processes, up to ``jobs`` at a time, or on a cluster, with a bar for each.
 
     Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed. Raises RunFailed where a
@@ -216,7 +215,7 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True, client: Client | 
 
 
 def work_through(
-    runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client: Client | None = None,
+    runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client=None
 ) -> None:
     """Runs up to ``jobs`` workers at a time until all runs have ended, or has the workers of a cluster compute them.
 

@@ -29,7 +29,7 @@ from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.queue import BEAT_EVERY, is_queued, new_lock, set_waiting
 from workbench.runs.execution.run import ENDED, Run, warn_of_other_kernels
 from workbench.runs.store.layout import StoreError
-from workbench.runs.store.lock import Lock, LockHeld
+from workbench.runs.store.lock import Lock, LockHeld, is_held
 from workbench.runs.store.places import is_run
 from workbench.runs.store.status import (
     FAILED,
@@ -106,10 +106,14 @@ class _Queue:
         for run, task in list(self._tasks.items()):
             if task.done():
                 self._take_result(run, task)
-        ended = {run: state for run in self._elsewhere if (state := run.state) in ENDED}
+        ended = {run: state for run in self._elsewhere if (state := run.state) in ENDED or self._has_no_task(run)}
         self._elsewhere -= ended.keys()
-        self._submit([run for run, state in ended.items() if state == LOST])
+        self._submit([run for run, state in ended.items() if state not in ENDED or state == LOST])
         self._look_at_waiting()
+
+    def _has_no_task(self, run: Run) -> bool:
+        """Does a run wait in this queue, although its task found another process at work, which then went?"""
+        return read_json(run.path / "status.json", {}).get("queue") == self._lock.path.name and not is_held(run.path / "lock")
 
     def _submit(self, runs: list[Run]) -> None:
         """Makes tasks of runs that nobody works on."""
