@@ -8,7 +8,7 @@ TEST_JOBS ?= 3
 SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
 # Whatever the surroundings say, compiled Python is kept: the tests start hundreds of processes.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
-CAMPAIGNS ?= bits kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
+CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
 .PHONY: help demo serve lab test test-all torture check bench load figures gallery browser clean

@@ -85,6 +85,11 @@ WRONG = [
     ("sweep SIX -g topics=2.5", "topics must be a whole number from 1 to 65535; got 2.5"),
     ("sweep SIX -g r=1 -o r=2", "'r' is given twice, in the grid and beside it; leave one out"),
     ("sweep SIX -g r=1 --jobs 0", "jobs must be a whole number of at least 1; got 0"),
+    ("sweep SIX -g r=1 --scheduler nonsense", "a scheduler is an address such as tcp://10.0.0.1:8786, 'local' for the"),
+    ("sweep SIX -g r=1 --scheduler local --jobs 2", "runs go on at a time as its workers have threads; leave --jobs out"),
+    ("sweep SIX -g r=1 --scheduler local --detach", "the workers of a local cluster end with the command; leave --detach out"),
+    ("compare SIX --scheduler local --detach", "the workers of a local cluster end with the command; leave --detach out"),
+    ("sweep SIX -g topics=1,2 --warm --scheduler tcp://here:1 --detach", "a warm sweep on a cluster goes on with its client"),
     ("reproduce hybrid-fig33", "no figure 'hybrid-fig33' to reproduce; did you mean 'hybrid-fig3'?"),
 ]
 

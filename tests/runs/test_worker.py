@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from workbench.runs.execution import worker
 from workbench.runs.execution.compare import DEFAULT_ENGINES, work_through
+from workbench.runs.loop import Stopped
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
 
@@ -94,6 +95,18 @@ def test_no_more_workers_are_at_work_than_there_are_slots(thirty_documents, stor
             assert run.state == "waiting"
             run.stop()
             assert waiting.wait(20) == 0 and run.state == "stopped"
+
+
+def test_the_slots_of_another_machine_are_others(thirty_documents, store, monkeypatch):
+    monkeypatch.setattr(worker, "SLOTS", 1)
+    run = wb.Run(create_run(store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None))
+    with worker.worker_slot(run.path):
+        run.stop()
+        with pytest.raises(Stopped), worker.worker_slot(run.path):  # none is free here
+            pass
+        monkeypatch.setattr(worker, "machine", lambda: "another")
+        with worker.worker_slot(run.path):
+            assert sorted(path.name for path in (store / ".slots").iterdir())[0] == "another-0.lock"
 
 
 def test_ctrl_c_ends_cleanly_and_says_how_to_resume(thirty_documents, store, tmp_path):

@@ -73,6 +73,7 @@ def compare(
     from workbench.runs.spec import whole
 
     whole("jobs", jobs, 1)
+    check_detached(scheduler, flags["detach"])
     with at_work_on(scheduler, store_path(flags["store"]), places(jobs, scheduler, flags["detach"])) as workers:
         runs, planned = _created(corpus, _engines(engines), seeds, workers, flags)
         if flags["detach"]:
@@ -107,8 +108,7 @@ def sweep(
 
     whole("jobs", jobs, 1)
     axes, detach = _parse_grid(grid), flags["detach"]
-    if detach and warm and scheduler is not None:
-        raise wb.SpecError("a warm sweep on a cluster goes on with its client; leave --detach or --scheduler out")
+    check_detached(scheduler, detach, warm)
     fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}  # defaults give way to the grid
     documents = load_training_data(corpus, flags["vocabulary"], flags["read"], engine)
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
@@ -140,6 +140,15 @@ def sweep(
     for why in broken:
         say(f"workbench: {why}")
     return 1 if broken else status
+
+
+def check_detached(scheduler: str | None, detach: bool, warm: bool = False) -> None:
+    """Refuses what cannot go on in the background."""
+    if detach and scheduler == "local":
+        said = "the workers of a local cluster end with the command; leave --detach out, or give the address of a scheduler"
+        raise wb.SpecError(said, field="scheduler", value=scheduler)
+    if detach and scheduler is not None and warm:
+        raise wb.SpecError("a warm sweep on a cluster goes on with its client; leave --detach or --scheduler out")
 
 
 def places(jobs: int, scheduler: str | None, detach: bool) -> int:

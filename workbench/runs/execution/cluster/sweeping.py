@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import InputError
+from workbench.errors import InputError, Named
 from workbench.runs.execution.cluster.connecting import (
     WORKERS_WITHIN,
     About,
@@ -208,8 +208,8 @@ def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
     Raises ClusterError for the first thing that is wrong with the cluster; see `connecting` and `shared_store`.
     """
     if jobs != 1:
-        said = "on a cluster as many runs go on at a time as its workers have threads; leave jobs out"
-        raise ClusterError(said, field="jobs", value=jobs)
+        said = "on a cluster as many runs go on at a time as its workers have threads; leave "
+        raise ClusterError(said, Named("jobs"), " out", value=jobs)
     with client_of(scheduler) as client:
         check_workers(client)
         check_shared(client, store)
