@@ -88,6 +88,11 @@ def child_of(run: wb.Run, at: int = 1) -> psutil.Process:
     return psutil.Process(run.status()["pid"])
 
 
+def has_ended(process: psutil.Process) -> bool:
+    """Has it, whoever is to collect it?"""
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
 def worker_of(run: wb.Run) -> psutil.Process:
     """The process of the worker that has a run; its parent is the nanny."""
     return child_of(run).parent()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from clusters import child_of, kill, until, worker_of
+from clusters import child_of, has_ended, kill, until, worker_of
 from distributed import Client, LocalCluster
 from same_bits import same_bits
 
@@ -80,15 +80,18 @@ def made_by(command: subprocess.Popen, store) -> list[wb.Run]:
 
 def test_a_sweep_on_a_cluster_has_the_bits_of_one_here(corpus, tmp_path):
     here = wb.sweep(corpus, GRID, "svb-cgs", n_iterations=5, store=tmp_path / "here", progress=False)
+    in_turn = dict(grid={"n_topics": [2, 3]}, engine="cgs", n_iterations=5, warm=True, progress=False)
+    warm = wb.sweep(corpus, store=tmp_path / "here", **in_turn)
     with (
         LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0") as local,
         Client(local, set_as_default=False) as client,
     ):
         there = wb.sweep(corpus, GRID, "svb-cgs", n_iterations=5, store=tmp_path / "there", client=client, progress=False)
+        warm_there = wb.sweep(corpus, store=tmp_path / "there", client=client, **in_turn)
         settings = dict(engines=["svb", "cgs"], n_topics=2, n_iterations=5, progress=False)
         compared = wb.compare(corpus, store=tmp_path / "there", client=client, **settings)
     assert list(there.state.values) == ["finished"] * 4
-    for one, other in ((here, there), (wb.compare(corpus, **settings), compared)):
+    for one, other in ((here, there), (warm, warm_there), (wb.compare(corpus, **settings), compared)):
         timed = ["elapsed", "cpu_time"]
         assert one.drop_vars([*timed, "spec"]).identical(other.drop_vars([*timed, "spec"]))
     assert not [path for path in (tmp_path / "there").iterdir() if "probe" in path.name]
@@ -103,12 +106,13 @@ def test_a_run_goes_on_elsewhere_when_its_worker_or_nanny_is_killed(cluster, cli
         """The worker of the first run, later the nanny of the second."""
         for at, run in enumerate(runs):
             if len(killed) == at and run in left and run.state == RUNNING and run.status()["iteration"] > 1000:
-                worker = worker_of(run)
-                killed.append(worker.pid if at == 0 else worker.parent().pid)
-                kill(killed[-1])
+                child, worker = child_of(run), worker_of(run)
+                killed.append(child)
+                kill(worker.pid if at == 0 else worker.parent().pid)
+                until(lambda child=child: has_ended(child), 20, "a process outlives its worker")
 
     work_through_on(client, runs, kill_some)
-    assert len(killed) == 2
+    assert len(killed) == 2 and not {child.pid for child in killed} & {run.status()["pid"] for run in runs}
     ended_whole(runs, whole)
 
 
@@ -194,7 +198,7 @@ def test_two_clients_that_want_the_same_runs_get_them_once(cluster, client_to, m
     leave(runs, first)
     child = child_of(runs[0])
     work_through_on(second, runs, lambda left: None)
-    assert not child.is_running()
+    assert has_ended(child)
     ended_whole(runs, whole)
     for run in runs:
         assert (run.path / "worker.log").read_text() == ""

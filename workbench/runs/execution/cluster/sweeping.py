@@ -116,7 +116,8 @@ class _Queue:
         return read_json(run.path / "status.json", {}).get("queue") == self._lock.path.name and not is_held(run.path / "lock")
 
     def _submit(self, runs: list[Run]) -> None:
-        """Makes tasks of runs that nobody works on."""
+        """Makes tasks of runs that nobody works on, where they were not removed."""
+        runs = [run for run in runs if is_run(run.path)]
         set_waiting([run.path for run in runs], self._lock.path)
         for run in runs:
             self._tasks[run] = self._client.submit(
