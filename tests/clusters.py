@@ -28,7 +28,7 @@ class Cluster:
         known = self._log.stat().st_size if self._log.exists() else 0
         host, port = self.address.removeprefix("tcp://").split(":")
         self.scheduler = self._start(
-            "scheduler", "--host", host, "--port", port, "--dashboard-address", "127.0.0.1:0", "--no-show",
+            "scheduler", "--host", host, "--port", port, "--dashboard-address", "127.0.0.1:0",
         )
         until(lambda: "Scheduler at:" in self.log()[known:], what="the scheduler does not start")
         self.address = self.log()[known:].split("Scheduler at:")[1].split()[0]

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from clusters import child_of, has_ended, kill, until, worker_of
@@ -188,6 +189,31 @@ def test_a_client_may_go_and_find_its_runs_again(cluster, client_to, store, whol
     kill(worker_of(runs[0]).pid)  # one of the two has the task of the client that went
     kill(worker_of(runs[1]).pid)
     work_through_on(client_to(cluster.address), runs, lambda left: None)
+    ended_whole(runs, whole)
+
+
+def test_a_client_cannot_go_while_no_worker_has_a_thread_for_its_task(cluster, client_to, make, monkeypatch):
+    cluster.add_worker()
+    client, runs = client_to(cluster.address), make(1)
+    busy = client.submit(time.sleep, 60, pure=False)
+    until(lambda: client.processing() and any(client.processing().values()))
+    monkeypatch.setattr(sweeping, "WORKERS_WITHIN", 1.0)
+    with pytest.raises(ClusterError, match="no worker had a thread free within 1 s, and nothing was begun"):
+        leave(runs, client)
+    assert runs[0].state == STOPPED
+    client.cancel(busy)
+
+
+def test_tasks_that_somebody_cancels_are_submitted_again(cluster, client_to, make, whole):
+    cluster.add_worker()
+    runs, restarted = make(2), []
+
+    def restart(left):
+        if not restarted and runs[0].state == RUNNING and runs[0].status()["iteration"] > 1000:
+            restarted.append(client_to(cluster.address).restart())
+
+    work_through_on(client_to(cluster.address), runs, restart)
+    assert restarted
     ended_whole(runs, whole)
 
 

@@ -126,16 +126,14 @@ class _Queue:
             )
 
     def _take_result(self, run: Run, task: Future) -> None:
-        """Removes a task that has ended; its run has ended too, is paused, or another process works on it."""
+        """Removes a task that has ended; its run has ended too, is paused, or may be at work without one of ours."""
         del self._tasks[run]
-        if task.status == "finished":
-            came = task.result()
-            if came == ELSEWHERE:
-                self._elsewhere.add(run)
-            elif came == PAUSED:
-                self._paused.add(run)
-        elif self._client.status == "running":
-            _fail(run, _reason(task))
+        if task.status == "error":
+            _fail(run, _reason(task.exception()))
+        elif task.status != "finished" or task.result() == ELSEWHERE:  # cancelled, as when somebody restarts the workers
+            self._elsewhere.add(run)
+        elif task.result() == PAUSED:
+            self._paused.add(run)
 
     def _look_at_waiting(self) -> None:
         """Heartbeats of the runs that wait, and what is asked of them meanwhile: they leave the queue where that is a stop."""
@@ -188,13 +186,10 @@ def _fail(run: Run, why: str) -> None:
             set_state(run.path, FAILED, queue=None, message=why)
 
 
-def _reason(task: Future) -> str:
+def _reason(error: Exception) -> str:
     """Why a task has not come to its end, in a sentence."""
     from distributed import KilledWorker
 
-    if task.status != "error":  # cancelled, or lost with the state of the scheduler
-        return "its task was cancelled on the scheduler; the same command goes on"
-    error = task.exception()
     if isinstance(error, KilledWorker):
         return "worker after worker ended while it had this run; see to them, and the same command goes on"
     if isinstance(error, ChildLost):
@@ -225,33 +220,39 @@ def n_places(client: Client) -> int:
 def leave(runs: list[Run], client: Client) -> None:
     """Leaves runs to the cluster: a task of their own submits them and waits for them, while this process may end.
 
-    If the worker of that task ends, the scheduler gives it to another. Returns when all runs wait or are at work.
+    If the worker of that task ends, the scheduler gives it to another. Returns when the runs wait or are at work; raises
+    ClusterError where no worker has a thread free for that task.
     """
-    from distributed import fire_and_forget
+    from distributed import Event, fire_and_forget
 
     left = [run for run in runs if run.state != FINISHED]
     warn_of_other_kernels(left)
-    paths = [str(run.path.resolve()) for run in left]
-    task = client.submit(keep, paths, about_process(), retries=RETRIES, pure=False, priority=1)
-    fire_and_forget(task)
-    until = time.monotonic() + WORKERS_WITHIN
-    while any(run.state in ENDED and run.state != FINISHED for run in left):
-        if task.done():
-            task.result()  # raises what went wrong
-            return
+    paths, name = [str(run.path.resolve()) for run in left], f"workbench-begun-{secrets.token_hex(8)}"
+    task = client.submit(keep, paths, about_process(), name, retries=RETRIES, pure=False, priority=1)
+    begun, until = Event(name, client=client), time.monotonic() + WORKERS_WITHIN
+    while not begun.wait(LOOK_EVERY):
+        if task.status == "error":
+            raise ClusterError(_reason(task.exception()))
         if time.monotonic() > until:
             client.cancel(task)
             raise ClusterError(
                 f"no worker had a thread free within {WORKERS_WITHIN:.0f} s, and nothing was begun; add workers, or ask later"
             )
-        time.sleep(LOOK_EVERY)
+    fire_and_forget(task)
 
 
-def keep(paths: list[str], client_has: About) -> None:
-    """The task that takes the place of a client that has gone; it leaves its thread to the runs."""
-    from distributed import get_client, get_worker, secede
+def keep(paths: list[str], client_has: About, name: str) -> None:
+    """The task that takes the place of a client that goes: it leaves its thread to the runs, and sets the event of a name when
+    they have been submitted."""
+    from distributed import Event, get_client, get_worker, secede
 
     checked(about_process(), get_worker().address, client_has)
     client = get_client()
     secede()
-    work_through_on(client, [Run(path) for path in map(Path, paths) if is_run(path)], lambda left: None)
+    begun, told = Event(name, client=client), []
+
+    def tell(left: list[Run]) -> None:
+        if not told:
+            told.append(begun.set())
+
+    work_through_on(client, [Run(path) for path in map(Path, paths) if is_run(path)], tell)
