@@ -43,8 +43,10 @@ def fit(
     from workbench.runs.spec import whole
 
     whole("restarts", restarts, 1)
-    workers = Workers(*2 * (places(1, None, flags["detach"]),))
-    runs, planned = _created(corpus, [engine], restarts, workers, flags, check_restarts, here=True, name=name)
+    at_a_time = places(1, None, flags["detach"])
+    runs, planned = _created(
+        corpus, [engine], restarts, Workers(at_a_time, at_a_time), flags, check_restarts, here=True, name=name
+    )
     json, progress, corpora = flags["json"], not flags["quiet"], (planned[0].train, planned[0].test)
     if flags["detach"]:
         return leave_in_background(runs, json)

@@ -16,6 +16,15 @@ def cluster(tmp_path):
     print(made.log())  # shown where the test failed
 
 
+@pytest.fixture(scope="module")
+def one_worker(tmp_path_factory):
+    """A cluster of one worker with one thread, which tests share that kill nothing of it."""
+    made = Cluster(tmp_path_factory.mktemp("dask"))
+    made.add_worker()
+    yield made
+    made.close()
+
+
 @pytest.fixture
 def client_to():
     """Makes clients that are closed at the end."""

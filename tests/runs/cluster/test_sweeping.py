@@ -117,8 +117,24 @@ def test_a_run_goes_on_elsewhere_when_its_worker_or_nanny_is_killed(cluster, cli
     ended_whole(runs, whole)
 
 
-def test_a_run_whose_process_is_killed_is_tried_again_and_given_up_at_the_third_time(cluster, client_to, make):
+def test_a_run_goes_on_elsewhere_when_its_worker_retires(cluster, client_to, make, whole):
     cluster.add_worker()
+    cluster.add_worker()
+    client, runs, retired = client_to(cluster.address), make(1), []
+
+    def retire(left):
+        if not retired and left and runs[0].state == RUNNING and runs[0].status()["iteration"] > 1000:
+            retired.append(next(address for address, keys in client.processing().items() if keys))
+            child = child_of(runs[0])
+            client.retire_workers(retired)
+            until(lambda: has_ended(child), 20, "a process outlives its worker")
+
+    work_through_on(client, runs, retire)
+    assert retired
+    ended_whole(runs, whole)
+
+
+def test_a_run_whose_process_is_killed_is_tried_again_and_given_up_at_the_third_time(one_worker, client_to, make):
     (run,), killed = make(1, n_iterations=10**6), set()
 
     def kill_child(left):
@@ -126,7 +142,7 @@ def test_a_run_whose_process_is_killed_is_tried_again_and_given_up_at_the_third_
             killed.add(pid)
             kill(pid)
 
-    work_through_on(client_to(cluster.address), [run], kill_child)
+    work_through_on(client_to(one_worker.address), [run], kill_child)
     assert len(killed) == 1 + sweeping.RETRIES and run.state == "failed"
     told = f"its process on {machine()} ended without a word, 3 times: it was killed, perhaps for want of memory"
     assert run.status()["message"] == told
@@ -151,9 +167,8 @@ def test_without_its_scheduler_a_sweep_says_so_and_goes_on_with_another(cluster,
     ended_whole(runs, whole)
 
 
-def test_a_client_that_is_killed_loses_nothing(cluster, store, whole):
-    cluster.add_worker()
-    with in_command(store, "--scheduler", cluster.address) as command:
+def test_a_client_that_is_killed_loses_nothing(one_worker, store, whole):
+    with in_command(store, "--scheduler", one_worker.address) as command:
         runs = made_by(command, store)
         until(lambda: any(run.status()["iteration"] > 100 for run in runs))
         kill(command.pid)
@@ -161,15 +176,14 @@ def test_a_client_that_is_killed_loses_nothing(cluster, store, whole):
     (waiting,) = (run for run in runs if run is not at_work)
     until(lambda: waiting.state == "interrupted")
     assert at_work.wait(120) == "finished"
-    with in_command(store, "--scheduler", cluster.address) as command:
+    with in_command(store, "--scheduler", one_worker.address) as command:
         told = command.communicate(timeout=200)[1]
     assert command.returncode == 0, told
     ended_whole(runs, whole)
 
 
-def test_ctrl_c_stops_the_runs_cleanly(cluster, store):
-    cluster.add_worker()
-    with in_command(store, "--scheduler", cluster.address, n_iterations=10**6) as command:
+def test_ctrl_c_stops_the_runs_cleanly(one_worker, store):
+    with in_command(store, "--scheduler", one_worker.address, n_iterations=10**6) as command:
         runs = made_by(command, store)
         until(lambda: any(run.status()["iteration"] > 100 for run in runs))
         assert sorted(run.state for run in runs) == [RUNNING, WAITING]
@@ -192,10 +206,9 @@ def test_a_client_may_go_and_find_its_runs_again(cluster, client_to, store, whol
     ended_whole(runs, whole)
 
 
-def test_a_client_cannot_go_while_no_worker_has_a_thread_for_its_task(cluster, client_to, make, monkeypatch):
-    cluster.add_worker()
-    client, runs = client_to(cluster.address), make(1)
-    busy = client.submit(time.sleep, 60, pure=False)
+def test_a_client_cannot_go_while_no_worker_has_a_thread_for_its_task(one_worker, client_to, make, monkeypatch):
+    client, runs = client_to(one_worker.address), make(1)
+    busy = client.submit(time.sleep, 10, pure=False)
     until(lambda: client.processing() and any(client.processing().values()))
     monkeypatch.setattr(sweeping, "WORKERS_WITHIN", 1.0)
     with pytest.raises(ClusterError, match="no worker had a thread free within 1 s, and nothing was begun"):
@@ -217,10 +230,9 @@ def test_tasks_that_somebody_cancels_are_submitted_again(cluster, client_to, mak
     ended_whole(runs, whole)
 
 
-def test_two_clients_that_want_the_same_runs_get_them_once(cluster, client_to, make, whole):
-    cluster.add_worker()
+def test_two_clients_that_want_the_same_runs_get_them_once(one_worker, client_to, make, whole):
     runs = make(2)
-    first, second = client_to(cluster.address), client_to(cluster.address)
+    first, second = client_to(one_worker.address), client_to(one_worker.address)
     leave(runs, first)
     child = child_of(runs[0])
     work_through_on(second, runs, lambda left: None)
@@ -230,8 +242,7 @@ def test_two_clients_that_want_the_same_runs_get_them_once(cluster, client_to, m
         assert (run.path / "worker.log").read_text() == ""
 
 
-def test_runs_that_wait_are_paused_go_on_and_are_stopped(cluster, client_to, make):
-    cluster.add_worker()
+def test_runs_that_wait_are_paused_go_on_and_are_stopped(one_worker, client_to, make):
     runs, steps = make(4, n_iterations=10**6), []
 
     def steer(left):
@@ -250,12 +261,11 @@ def test_runs_that_wait_are_paused_go_on_and_are_stopped(cluster, client_to, mak
         if len(steps) == 3 and states[1] == RUNNING:
             runs[1].stop()
 
-    work_through_on(client_to(cluster.address), runs, steer)
+    work_through_on(client_to(one_worker.address), runs, steer)
     assert steps == ["asked", "heeded", "overtaken"] and [run.state for run in runs] == [STOPPED] * 4
 
 
-def test_a_run_that_is_removed_while_it_waits_holds_nobody_up(cluster, client_to, make):
-    cluster.add_worker()
+def test_a_run_that_is_removed_while_it_waits_holds_nobody_up(one_worker, client_to, make):
     runs = make(2, n_iterations=10**6)
 
     def remove(left):
@@ -263,17 +273,16 @@ def test_a_run_that_is_removed_while_it_waits_holds_nobody_up(cluster, client_to
             runs[1].remove()
             runs[0].stop()
 
-    work_through_on(client_to(cluster.address), runs, remove)
+    work_through_on(client_to(one_worker.address), runs, remove)
     assert runs[0].state == STOPPED and not runs[1].path.exists()
 
 
-def test_what_fails_on_a_worker_is_told_and_the_others_go_on(cluster, corpus, store):
-    cluster.add_worker("--nthreads", "1")
+def test_what_fails_on_a_worker_is_told_and_the_others_go_on(one_worker, corpus, store):
     wb.sweep(corpus, {"seed": [0, 1]}, "svb", n_iterations=2, store=store, progress=False)
     for file in (store / ".corpora").iterdir():
         file.unlink()
     with pytest.warns(UserWarning, match="failed: the corpus of this run is not in the store"):
-        wb.sweep(corpus, {"seed": [0, 1]}, "svb", n_iterations=3, store=store, progress=False, client=cluster.address)
+        wb.sweep(corpus, {"seed": [0, 1]}, "svb", n_iterations=3, store=store, progress=False, client=one_worker.address)
 
 
 def test_a_worker_asks_for_the_memory_of_a_run_there(cluster, corpus, store, monkeypatch):

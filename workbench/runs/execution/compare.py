@@ -214,9 +214,7 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> N
         raise RunFailed(why)
 
 
-def work_through(
-    runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client=None
-) -> None:
+def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client=None) -> None:
     """Runs up to ``jobs`` workers at a time until all runs have ended, or has the workers of a cluster compute them.
 
     One that fails does not stop the others. ``on_progress`` is called ten times a second with the runs at work, and with all

@@ -33,6 +33,7 @@ LIVES = 4.0
 SILENT_WITHIN = 120.0
 """Seconds for which the lock of a machine that is gone may last: a server of NFS gives it back after some 90."""
 WORKER_LIVES = ("running", "paused", "init")
+"""States of a worker of Dask, as it calls them, in which it is not about to end."""
 
 
 class ChildLost(RuntimeError):
@@ -44,9 +45,10 @@ def compute(path: str, client_has: About, queue: str) -> str:
 
     client_has : what the client computes with; queue: the lock of its queue, held by it, by which a worker that came after the
     store was probed is seen to share it.
-    Raises ClusterError where this worker cannot compute it, ChildLost where the process was killed: Dask then tries again.
+    Raises ClusterError where this worker cannot compute it, ChildLost where the process was killed: Dask then tries again. A
+    worker that is about to end gives the run back.
     """
-    from distributed import get_worker
+    from distributed import Reschedule, get_worker
 
     worker, path = get_worker(), Path(path)
     checked(about_process(), worker.address, client_has)
@@ -75,6 +77,8 @@ def compute(path: str, client_has: About, queue: str) -> str:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(LOOK_EVERY)
     state = read_status(path)["state"] if is_run(path) else REMOVED
+    if state == LOST and worker.status.name not in WORKER_LIVES:
+        raise Reschedule
     if state == LOST:
         raise ChildLost(f"its process on {machine()} ended without a word")
     return state
