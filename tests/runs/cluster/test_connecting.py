@@ -29,6 +29,12 @@ def test_what_is_no_address_is_refused_with_what_is_one(address):
     assert refused(address) == f"{connecting.WANTED}; got {address!r}"
 
 
+def test_an_encrypted_address_without_certificates_is_refused():
+    assert refused("tls://127.0.0.1:1") == (
+        "tls://127.0.0.1:1 wants TLS, and Dask's configuration names no certificates; set distributed.comm.tls there"
+    )
+
+
 @pytest.mark.slow
 def test_an_address_where_nobody_answers_is_refused(monkeypatch):
     monkeypatch.setattr(connecting, "SCHEDULER_WITHIN", 0.5)

@@ -4,7 +4,7 @@
 
     <store>/.corpora/<hash>.npz        corpora and test sets, by content
     <store>/.starts/<hash>.npz         counts that runs began from, by content
-    <store>/.queues/<id>, .slots/      locks of queues, and of workers that compute at a time
+    <store>/.queues/<id>, .slots/      locks of queues, and of workers that compute at a time on a machine
     <store>/<run>/data.zarr/               a Zarr v3 group with the spec in its attributes
                     numbers (iteration, column)    iteration, scalars by name, then topic by topic n_k (and alpha)
                     n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot

@@ -127,7 +127,10 @@ def _check_scheduler(address) -> None:
     try:
         with ThreadPoolExecutor(1) as pool:  # in a notebook this thread has a loop that runs
             answer = pool.submit(asyncio.run, _identity(address)).result()
-    except (ValueError, TypeError):
+    except TypeError:  # of the library, where it has no certificates
+        said = f"{shown(address)} wants TLS, and Dask's configuration names no certificates; set distributed.comm.tls there"
+        raise ClusterError(said, field="scheduler", value=address) from None
+    except ValueError:
         raise ClusterError(WANTED, Got(address), field="scheduler", value=address) from None
     except (OSError, TimeoutError):  # TimeoutError: something else listens there
         said = f"no scheduler answers at {shown(address)}; start one with: dask scheduler, which prints its address"
