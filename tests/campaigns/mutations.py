@@ -52,8 +52,8 @@ MUTATIONS = [
              "if known != checksum(values) and (known", "if False and (known", "campaigns/test_bits.py"),
     # splits and readers
     Mutation("smaller half observed", "The token left over goes to the scored half.", "corpus/splits.py",
-             "draw_subsets(lengths, lengths // 2, int(seed), HALVES))\n    observed",
-             "draw_subsets(lengths, (lengths + 1) // 2, int(seed), HALVES))\n    observed", "corpus/test_splits.py"),
+             "_drawn(corpus, lengths, lengths // 2, seed, HALVES)\n    observed",
+             "_drawn(corpus, lengths, (lengths + 1) // 2, seed, HALVES)\n    observed", "corpus/test_splits.py"),
     Mutation("training keeps the held-out", "Held-out tokens stay in the training corpus.", "corpus/splits.py",
              "with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)",
              "with_counts(corpus, corpus.counts), with_counts(corpus, test_counts)", "corpus/test_splits.py"),

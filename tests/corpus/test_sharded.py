@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sharded_corpora import drawn, full
 
-from workbench.corpus import Corpus, CorpusError, ShardedCorpus, load_corpus
+from workbench.corpus import Corpus, CorpusError, ShardedCorpus, keep_top_words, load_corpus
 from workbench.corpus import shard_writer as writing
 from workbench.corpus.shard_writer import MANIFEST
 from workbench.runs.spec import SpecError
@@ -22,30 +23,6 @@ FIELDS = ("titles", "authors", "labels", "times", "sequence")
 def small_shards(monkeypatch):
     """Shards of five pairs."""
     monkeypatch.setattr(writing, "SHARD_PAIRS", 5)
-
-
-def drawn(n_documents: int = 40, n_words: int = 9, seed: int = 0, **about) -> Corpus:
-    """A corpus of uniform counts with empty documents and an unused word."""
-    random = np.random.default_rng(seed)
-    table = random.poisson(0.5, (n_documents, n_words))
-    table[:, -1] = 0
-    table[::7] = 0
-    table[1, 0] += 1
-    documents, words = np.nonzero(table)
-    return Corpus.from_pairs(documents, words, table[documents, words], [f"wörd {w}" for w in range(n_words)], n_documents,
-                             name="drawn", **about)
-
-
-def full(n_documents: int = 40) -> Corpus:
-    """One with everything that is known of documents."""
-    rows = range(n_documents)
-    return drawn(
-        n_documents, titles=[f"título {d}\n'" if d % 3 else "" for d in rows],
-        labels=["x", 1987, None, True] * (n_documents // 4), authors=[("ann", "bob")[: d % 3] for d in rows],
-        times=[1990 + d for d in rows],
-        inputs={"latitude": np.linspace(-1, 1, n_documents), "year": np.arange(n_documents)},
-        sequence=[("one", d) if d % 2 else ("other", d) for d in rows],
-    )
 
 
 def same(corpus, other) -> None:
@@ -241,3 +218,9 @@ def test_one_of_another_hash_than_its_name_is_refused(tmp_path):
     ShardedCorpus.write(drawn(), tmp_path / CORPORA / ("0" * 64))
     with pytest.raises(SpecError, match="does not hold the content its name says; delete it and fit the run again"):
         get_corpus(tmp_path, "0" * 64)
+
+
+def test_what_only_a_corpus_in_memory_has_is_refused_in_one_sentence():
+    with pytest.raises(CorpusError, match=r"'drawn' is kept in shards, and its words are no array; take shard\(i\), rows"):
+        keep_top_words(ShardedCorpus.of_corpus(drawn()), 3)
+    assert not hasattr(ShardedCorpus.of_corpus(drawn()), "nonsense")

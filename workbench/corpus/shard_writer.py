@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import numpy as np
 from workbench.corpus.corpus import INT32_MAX, MOST_TOKENS
 from workbench.data.growing import GrowingArray
 from workbench.data.saving import checksum
-from workbench.data.stored_texts import TextsWriter
+from workbench.data.stored_texts import TextsWriter, text_files
 from workbench.errors import DataError
 
 SHARD_PAIRS = 2**21
@@ -39,6 +41,7 @@ class ShardWriter:
         self._open = ExitStack()
         self._texts: dict[str, TextsWriter] = {}
         self._inputs: dict[str, GrowingArray] = {}
+        self._taken: tuple[list[str], list[str]] = [], []
         self._shard: dict[str, GrowingArray] | None = None
         self._document_tokens = self._array("document_tokens", np.int64)
         self._word_tokens = np.zeros(n_words, np.int64)
@@ -82,6 +85,15 @@ class ShardWriter:
             self._inputs[name] = self._array(f"input-{len(self._inputs)}", np.float64)
         return self._inputs[name]
 
+    def take(self, folder: Path, fields: list[str], input_names: list[str]) -> None:
+        """What is known of words and documents from another folder that has the same: hard links, or copies."""
+        for field in fields:
+            for file in text_files(folder / field):
+                link(file, self.folder / file.name)
+        for at in range(len(input_names)):
+            link(folder / f"input-{at}.npy", self.folder / f"input-{at}.npy")
+        self._taken = list(fields), list(input_names)
+
     def finish(self, name: str, held_out_rows: str | None = None) -> dict:
         """Writes what is left and returns the manifest, but for hashes: `seal` writes it."""
         self._end()
@@ -95,7 +107,7 @@ class ShardWriter:
         return {
             "format": "workbench sharded corpus", "version": VERSION, "name": name, "held_out_rows": held_out_rows,
             "n_words": self.n_words, "bounds": self.bounds, "first_pairs": self.first_pairs, "first_tokens": self.first_tokens,
-            "fields": self.fields, "input_names": list(self._inputs),
+            "fields": sorted({*self.fields, *self._taken[0]}), "input_names": self._taken[1] or list(self._inputs),
         }
 
     def _array(self, stem: str, dtype) -> GrowingArray:
@@ -147,6 +159,14 @@ def hash_of(file: Path) -> str:
     """sha256 (hex) of a file."""
     with open(file, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def link(source: Path, target: Path) -> None:
+    """A hard link where the file system has them, else a copy."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def shard_stem(shard: int) -> str:

@@ -38,6 +38,7 @@ from workbench.corpus.shard_writer import (
     ShardWriter,
     cuts,
     hash_of,
+    link,
     seal,
     shard_stem,
 )
@@ -49,6 +50,11 @@ from workbench.errors import DataError
 BLOCK = 1 << 20
 """Pairs that are read at a time where all are read."""
 MEND = "convert the corpus again"
+IN_MEMORY = frozenset((
+    "indptr", "words", "counts", "documents", "tokens_before", "by_word", "tokens_by_word", "weights", "groups", "by_sequence",
+    "inputs", "with_pairs", "of_documents", "to_scipy", "to_dataframe",
+))
+"""What only a corpus in memory has."""
 
 
 class Documents(NamedTuple):
@@ -85,6 +91,8 @@ class ShardedCorpus:
 
     item: ClassVar[str] = "token"
     """What a score is per."""
+    table: ClassVar[None] = None
+    """Texts as they were read are not kept."""
 
     def __init__(self, source: _Folder | _Held):
         self._source = source
@@ -180,6 +188,11 @@ class ShardedCorpus:
                 words, counts = (self._source.read(shard, part, *pairs) for part in ("words", "counts"))
                 yield Documents(int(self.bounds[shard]) + first, indptr[first : last + 1] - indptr[first], words, counts)
                 first = last
+
+    @property
+    def fields(self) -> list[str]:
+        """Those of vocabulary, titles, authors, labels, times and sequence that are written in its folder."""
+        return self._source.fields
 
     def in_memory(self) -> Corpus:
         """The whole corpus as one, in memory."""
@@ -341,11 +354,21 @@ class ShardedCorpus:
         try:
             partial.mkdir(parents=True)
             for name in self._source.files:
-                _link(self.folder / name, partial / name)
+                link(self.folder / name, partial / name)
             os.rename(partial, path)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
         return path
+
+    def __getattr__(self, name: str):
+        if not name.startswith("_") and name in IN_MEMORY:
+            raise self.only_in_memory(f"its {name} are no array")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def only_in_memory(self, what: str) -> DataError:
+        """The error that something of it, ``what``, is not to be had while it is in shards."""
+        return DataError(f"{self.name!r} is kept in shards, and {what}; take shard(i), rows(first, last) or, where memory "
+                         "allows, in_memory()")
 
     def __reduce__(self):
         held = self.folder is None
@@ -418,7 +441,7 @@ class _Folder:
             manifest[name] for name in ("bounds", "first_pairs", "first_tokens")
         )
         self.input_names, self.content_hash = manifest["input_names"], manifest["content_hash"]
-        self._fields, self._hashes = manifest["fields"], manifest["files"]
+        self.fields, self._hashes = manifest["fields"], manifest["files"]
         self.files = (*self._hashes, MANIFEST)
 
     def arrays(self, shard: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -438,7 +461,7 @@ class _Folder:
         return found
 
     def field(self, name: str):
-        if name not in self._fields:
+        if name not in self.fields:
             return None
         with self._reading(f"{name}.offsets.npy"):
             return StoredTexts.open(self.folder / name, as_json=name in VALUES)
@@ -546,11 +569,3 @@ def _add_values(writer: ShardWriter, field: str, values, name: str) -> None:
         writer.texts(field).add(values)
     except TypeError as error:
         raise DataError(f"{name!r} cannot be stored ({error}); give texts or numbers, as 1987") from None
-
-
-def _link(source: Path, target: Path) -> None:
-    """A hard link where the file system has them, else a copy."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)

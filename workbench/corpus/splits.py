@@ -11,16 +11,30 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.data.drawing import SHARE, check_fraction, check_kind, check_seed, check_whole, draw_share, draw_subsets
+from workbench.corpus.sharded import ShardedCorpus
+from workbench.corpus.sharded_splits import split_shards
+from workbench.data.arrays import sealed
+from workbench.data.drawing import (
+    SHARE,
+    check_fraction,
+    check_kind,
+    check_seed,
+    check_whole,
+    counts_drawn,
+    draw_share,
+    drawn_blocks,
+)
 from workbench.errors import Got, Named
 
 ROWS = Named("holdout_rows", text="rows to hold out")
+PAIRS = 1 << 18
+"""Pairs whose tokens are looked at at a time."""
 TOKENS, DOCUMENTS, HALVES = range(3)  # streams of one seed, so that no split is a function of another
 
 
 def hold_out_tokens(
-    corpus: Corpus, fraction: float = 0.1, seed: int = 0, per: str = "corpus"
-) -> tuple[Corpus, Corpus]:
+    corpus: Corpus | ShardedCorpus, fraction: float = 0.1, seed: int = 0, per: str = "corpus", folder=None
+) -> tuple[Corpus, Corpus] | tuple[ShardedCorpus, ShardedCorpus]:
     """Training and test corpus: tokens drawn without replacement, every subset of that size equally likely.
 
     Both have the documents and the vocabulary of the corpus (documents may become empty, words unused),
@@ -35,27 +49,29 @@ def hold_out_tokens(
     per : "corpus" or "document"
         "corpus" draws ``round(fraction * n_tokens)`` of all tokens; "document" draws
         ``floor(fraction * n_d)`` of the n_d tokens of each document.
+    folder : path, for a `ShardedCorpus` alone
+        Where both parts are written, shard by shard, in the folders ``train`` and ``test``; what is there of the same split
+        is opened. Default: beside the corpus, under its name and that of the split, as ``NAME.split-0.1-0-corpus``.
 
     Raises
     ------
     CorpusError
-        An argument out of range, or a split that would leave no test or no training token.
+        An argument out of range, or a split that would leave no test or no training token; a folder that cannot be written.
 
     Source: specification of LDA, B.1; of the HDP, section 8.
     """
-    check_kind(corpus, Corpus)
-    check_fraction(fraction)
-    check_seed(seed)
-    if per == "corpus":
-        lengths = np.array([corpus.n_tokens])
-        wanted = np.array([round(fraction * corpus.n_tokens)])
-    elif per == "document":
-        lengths = corpus.document_tokens
-        wanted = np.floor(fraction * lengths + 1e-9).astype(np.int64)  # 0.29 * 100 is 28.999999999999996
-    else:
-        raise CorpusError.must_be(Named("holdout_per", text="per"), "'corpus' or 'document'", per)
-    _check_sizes(corpus, fraction, per, lengths, int(wanted.sum()))
-    test_counts = _counts_of(corpus, draw_subsets(lengths, wanted, int(seed), TOKENS))
+    if isinstance(corpus, ShardedCorpus) and corpus.folder is None:
+        return tuple(map(ShardedCorpus.of_corpus, hold_out_tokens(corpus.in_memory(), fraction, seed, per, folder)))
+    if isinstance(corpus, ShardedCorpus):
+        lengths, wanted = _wanted(corpus, fraction, seed, per)
+        split = {"fraction": float(fraction), "seed": int(seed), "per": per}
+        return split_shards(corpus, split, drawn_blocks(lengths, wanted, int(seed), TOKENS), folder)
+    _check_corpus(corpus)
+    if folder is not None:
+        raise CorpusError(f"a folder is where parts of a ShardedCorpus are written, and {corpus.name!r} is in memory; leave "
+                          "folder out")
+    lengths, wanted = _wanted(corpus, fraction, seed, per)
+    test_counts = _drawn(corpus, lengths, wanted, seed, TOKENS)
     return with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)
 
 
@@ -69,7 +85,7 @@ def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> 
 
     Source: specification of LDA, B.4.
     """
-    check_kind(corpus, Corpus)
+    _check_corpus(corpus)
     unseen = draw_share(corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}")
     parts = corpus.of_documents(np.flatnonzero(~unseen)), corpus.of_documents(np.flatnonzero(unseen))
     for part, what in zip(parts, ("training", "held-out"), strict=True):
@@ -87,12 +103,12 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
 
     Source: specification of LDA, B.4 (document completion).
     """
-    check_kind(corpus, Corpus)
+    _check_corpus(corpus)
     check_seed(seed)
     lengths = corpus.document_tokens
     if lengths.max() < 2:
         raise CorpusError(f"no document of {corpus.name!r} has two tokens to be split into halves; give longer documents")
-    scored = _counts_of(corpus, draw_subsets(lengths, lengths // 2, int(seed), HALVES))
+    scored = _drawn(corpus, lengths, lengths // 2, seed, HALVES)
     observed = np.where(lengths[corpus.documents] < 2, 0, corpus.counts - scored)
     return with_counts(corpus, observed), with_counts(corpus, scored)
 
@@ -111,13 +127,13 @@ def hold_out_halves(corpus: Corpus, fraction: float = 0.2, seed: int = 0) -> tup
 
     Source: specification of stick-breaking, B.8 (document completion).
     """
-    check_kind(corpus, Corpus)
+    _check_corpus(corpus)
     chosen = draw_share(corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}")
     lengths = np.where(chosen, corpus.document_tokens, 0)
     if lengths.max() < 2:
         raise CorpusError(f"none of the {chosen.sum()} documents drawn from {corpus.name!r} has two tokens to be split into "
                           "halves; ask for another fraction or seed, or give longer documents")
-    scored = _counts_of(corpus, draw_subsets(corpus.document_tokens, lengths // 2, int(seed), HALVES))
+    scored = _drawn(corpus, corpus.document_tokens, lengths // 2, seed, HALVES)
     train = with_counts(corpus, corpus.counts - scored)
     test = known_words(with_counts(corpus, scored), train)
     if test.n_tokens == 0:
@@ -153,7 +169,7 @@ def hold_out_rows(
     DataError
         Nothing known by that name, a value that no document has, or a part without tokens.
     """
-    check_kind(corpus, Corpus)
+    _check_corpus(corpus)
     known = _known(corpus, by)
     if (values is None) == (at_least is None):
         raise CorpusError("rows are held out by their values or from a value on; give one of values=… and at_least=…")
@@ -217,7 +233,7 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     each sequence. One of no more than these stays whole in training, as it would have nothing to be forecast from. It is a
     CorpusError if there is no sequence that is longer, or a part without tokens.
     """
-    check_kind(corpus, Corpus)
+    _check_corpus(corpus)
     check_whole("n_rows", n_rows, 1)
     _, indptr, documents = corpus.by_sequence
     lengths = np.diff(indptr)
@@ -228,6 +244,13 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     held_out = np.zeros(corpus.n_documents, bool)
     held_out[documents[(before_end <= n_rows) & np.repeat(lengths > n_rows, lengths)]] = True
     return _whole_rows(corpus, held_out)
+
+
+def _check_corpus(corpus) -> None:
+    """Refuses what is no corpus in memory."""
+    if isinstance(corpus, ShardedCorpus):
+        raise corpus.only_in_memory("of these only tokens are held out, with hold_out_tokens")
+    check_kind(corpus, Corpus)
 
 
 def _known(corpus: Corpus, by: str) -> list:
@@ -251,6 +274,25 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
     return parts
 
 
+def _wanted(corpus, fraction: float, seed: int, per: str) -> tuple[np.ndarray, np.ndarray]:
+    """(group,) int64 tokens, and how many of them `hold_out_tokens` draws: of the corpus, or of each document.
+
+    Refuses arguments out of range, and a split that would leave no test or no training token.
+    """
+    check_fraction(fraction)
+    check_seed(seed)
+    if per == "corpus":
+        lengths = np.array([corpus.n_tokens])
+        wanted = np.array([round(fraction * corpus.n_tokens)])
+    elif per == "document":
+        lengths = corpus.document_tokens
+        wanted = np.floor(fraction * lengths + 1e-9).astype(np.int64)  # 0.29 * 100 is 28.999999999999996
+    else:
+        raise CorpusError.must_be(Named("holdout_per", text="per"), "'corpus' or 'document'", per)
+    _check_sizes(corpus, fraction, per, lengths, int(wanted.sum()))
+    return lengths, wanted
+
+
 def _check_sizes(corpus, fraction, per, lengths, n_test):
     """Refuses a split without test tokens (unless none was asked for) or without training tokens."""
     if corpus.n_tokens == 0:
@@ -268,13 +310,20 @@ def _check_sizes(corpus, fraction, per, lengths, n_test):
     raise CorpusError(SHARE, f" {fraction:g} ", *wrong, value=fraction)
 
 
-def _counts_of(corpus: Corpus, chosen: np.ndarray) -> np.ndarray:
-    """(pair,) how many of each pair's tokens were chosen."""
-    return np.diff(np.concatenate([[0], np.cumsum(chosen, dtype=np.int64)])[corpus.tokens_before])
+def _drawn(corpus: Corpus, lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> np.ndarray:
+    """(pair,) int32: how many of each pair's tokens are drawn; see `draw_subsets`."""
+    parts = (corpus.counts[first : first + PAIRS] for first in range(0, corpus.n_pairs, PAIRS))
+    drawn, end = np.empty(corpus.n_pairs, np.int32), 0
+    for part in counts_drawn(parts, drawn_blocks(lengths, wanted, int(seed), stream)):
+        drawn[end : (end := end + len(part))] = part
+    return drawn
 
 
 def with_counts(corpus: Corpus, counts: np.ndarray) -> Corpus:
     """The corpus with these counts; pairs left with none are gone."""
     used = counts > 0
-    pairs_before = np.concatenate([[0], np.cumsum(used, dtype=np.int64)])
-    return corpus.with_pairs(pairs_before[corpus.indptr], corpus.words[used], counts[used])
+    pairs_before = np.zeros(len(used) + 1, np.int64)
+    np.cumsum(used, out=pairs_before[1:])
+    indptr = sealed(pairs_before[corpus.indptr])
+    del pairs_before
+    return corpus.with_pairs(indptr, sealed(corpus.words[used]), sealed(counts[used]))

@@ -4,6 +4,7 @@ The bits come from PCG64 itself, not from a numpy distribution, so that a seed n
 with every version of numpy.
 """
 
+from collections.abc import Iterable, Iterator
 from numbers import Real
 
 import numpy as np
@@ -11,8 +12,12 @@ import numpy as np
 from workbench.data.available_memory import check_fits
 from workbench.errors import DataError, Named, shown
 
-DRAWING = 40
-"""Bytes for each of what a subset is drawn of: keys, their sorted copy, groups."""
+BLOCK = 1 << 19
+"""Tokens whose keys are held at a time."""
+DRAWING = 64 * BLOCK
+"""Bytes that these take: keys, their sorted copy, groups."""
+BIN_BITS = 16
+"""Keys of one long group are counted by so many of their highest bits."""
 SHARE = Named("holdout", text="fraction")
 """The share of the data that is held out, in sentences."""
 
@@ -62,17 +67,76 @@ def draw_share(n: int, fraction: float, seed: int, stream: int, what: str, none:
 def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> np.ndarray:
     """(token,) bool: of each group of consecutive tokens (or documents), as many as wanted.
 
-    Every token gets a random key, and the smallest keys of a group are chosen. The group's number is
-    written above the random bits, so that one sort orders all groups in place.
+    Every token gets a random key, and the smallest keys of a group are chosen; of equal ones the first.
     """
     n_tokens = int(lengths.sum())
-    check_fits(DRAWING * n_tokens, f"a subset of {n_tokens:,}", "hold out nothing, or take fewer documents or records")
+    check_fits(n_tokens + DRAWING, f"a subset of {n_tokens:,}", "hold out nothing, or take fewer documents or records")
+    chosen = np.empty(n_tokens, bool)
+    end = 0
+    for block in drawn_blocks(lengths, wanted, seed, stream):
+        chosen[end : (end := end + len(block))] = block
+    return chosen
+
+
+def drawn_blocks(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> Iterator[np.ndarray]:
+    """What `draw_subsets` gives, piece by piece: about `BLOCK` tokens at a time, so that no more of them are in memory."""
     group_bits = (len(lengths) - 1).bit_length()
+    ends = np.cumsum(lengths)
+    keys = _Keys(seed, stream, group_bits)
+    first = 0
+    while first < len(lengths):
+        begin = int(ends[first - 1]) if first else 0
+        last = max(int(np.searchsorted(ends, begin + BLOCK, "right")), first + 1)
+        if ends[last - 1] - begin > BLOCK:
+            yield from _of_long_group(keys, begin, int(lengths[first]), int(wanted[first]))
+        else:
+            drawn = keys.of(begin, int(ends[last - 1] - begin))
+            yield _of_groups(drawn, lengths[first:last], wanted[first:last], group_bits)
+        first = last
+
+
+def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+    """Of each part, (pair,) counts, how many of each pair's tokens are chosen: (pair,) int32.
+
+    ``blocks``: (token,) bool of all tokens, as `drawn_blocks` gives them.
+    """
+    rest = np.empty(0, bool)
+    for counts in parts:
+        ends = np.cumsum(counts, dtype=np.int64)
+        n_chosen = np.zeros(len(counts) + 1, np.int64)  # up to the end of each pair
+        done = pair = total = 0
+        while done < (ends[-1] if len(ends) else 0):
+            while not len(rest):  # as of groups without items
+                rest = next(blocks)
+            here = np.cumsum(rest[: ends[-1] - done], dtype=np.int32)
+            last = int(np.searchsorted(ends, done + len(here), "right"))
+            n_chosen[pair + 1 : last + 1] = total + here[ends[pair:last] - done - 1]
+            total, done, pair, rest = total + int(here[-1]), done + len(here), last, rest[len(here):]
+        yield np.diff(n_chosen).astype(np.int32)
+
+
+class _Keys:
+    """The random keys of tokens, from any token on; the highest bits are left free for the number of a group."""
+
+    def __init__(self, seed: int, stream: int, group_bits: int):
+        bits = np.random.PCG64(seed)
+        self._bits, self._at, self.group_bits = bits.jumped(stream) if stream else bits, 0, group_bits
+
+    def of(self, first: int, n: int) -> np.ndarray:
+        """(token,) uint64 of the next tokens from ``first`` on."""
+        if first != self._at:
+            self._bits.advance((first - self._at) % 2**128)  # backwards too: so many steps come round
+        self._at = first + n
+        keys = self._bits.random_raw(n)
+        if self.group_bits:
+            keys >>= np.uint64(self.group_bits)
+        return keys
+
+
+def _of_groups(keys: np.ndarray, lengths: np.ndarray, wanted: np.ndarray, group_bits: int) -> np.ndarray:
+    """(token,) bool of several groups: the group's number is written above the random bits, so that one sort orders all."""
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    bits = np.random.PCG64(seed)
-    keys = (bits.jumped(stream) if stream else bits).random_raw(n_tokens)
     if group_bits:
-        keys >>= np.uint64(group_bits)
         keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)
     starts = np.cumsum(lengths) - lengths
     drawing = np.flatnonzero(wanted)
@@ -86,3 +150,28 @@ def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
         tied = np.flatnonzero(keys[tokens] == largest_chosen[group])
         chosen[starts[group] + tied[-surplus[group]:]] = False
     return chosen
+
+
+def _of_long_group(keys: _Keys, first: int, n: int, wanted: int) -> Iterator[np.ndarray]:
+    """Blocks of bool of one group whose keys are not held: a histogram of them finds between which the largest chosen lies."""
+    blocks = [(start, min(BLOCK, first + n - start)) for start in range(first, first + n, BLOCK)]
+    if wanted == 0:
+        yield from (np.zeros(size, bool) for _, size in blocks)
+        return
+    counts, below = np.zeros(1 << BIN_BITS, np.int64), np.uint64(64 - keys.group_bits - BIN_BITS)
+    for block in blocks:
+        counts += np.bincount((keys.of(*block) >> below).astype(np.int64), minlength=len(counts))
+    smaller = np.cumsum(counts)
+    edge_bin = int(np.searchsorted(smaller, wanted))  # the first bin up to whose end there are as many as wanted
+    in_bin = [found[found >> below == edge_bin] for found in (keys.of(*block) for block in blocks)]
+    in_bin = np.sort(np.concatenate(in_bin))
+    n_before = int(smaller[edge_bin - 1]) if edge_bin else 0
+    edge = in_bin[wanted - n_before - 1]
+    n_tied = wanted - n_before - int(np.searchsorted(in_bin, edge))  # how many of the keys that equal the edge are chosen
+    for block in blocks:
+        found = keys.of(*block)
+        chosen = found < edge
+        tied = np.flatnonzero(found == edge)[:n_tied]
+        chosen[tied] = True
+        n_tied -= len(tied)
+        yield chosen

@@ -34,7 +34,7 @@ class StoredTexts(Sequence):
     @classmethod
     def open(cls, stem: Path, as_json: bool = False) -> "StoredTexts":
         """The texts of the two files that `TextsWriter` wrote, mapped into memory."""
-        content, offsets = _files(stem)
+        content, offsets = text_files(stem)
         n_bytes = content.stat().st_size
         mapped = np.asarray(np.memmap(content, np.uint8, "r")) if n_bytes else np.empty(0, np.uint8)
         return cls(mapped, np.asarray(np.load(offsets, mmap_mode="r", allow_pickle=False)), as_json)
@@ -110,7 +110,7 @@ class TextsWriter:
     """Writes texts, or plain values as JSON, for `StoredTexts`, in the two files of a stem; to be closed."""
 
     def __init__(self, stem: Path, as_json: bool = False):
-        content, offsets = _files(stem)
+        content, offsets = text_files(stem)
         self.files = (content, offsets)
         self._file = open(content, "wb")  # noqa: SIM115  closed by close
         self._offsets = GrowingArray(offsets, np.int64)
@@ -143,5 +143,6 @@ def as_plain(value):
     return tuple(map(as_plain, value)) if isinstance(value, list) else value
 
 
-def _files(stem: Path) -> tuple[Path, Path]:
+def text_files(stem: Path) -> tuple[Path, Path]:
+    """The files of the texts of a stem: the texts, their offsets."""
     return stem.with_name(f"{stem.name}.utf8"), stem.with_name(f"{stem.name}.offsets.npy")
