@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.cli import main
-from workbench.corpus import read_corpus
+from workbench.corpus import load_corpus, read_corpus
 
 SIX = "6\n4\n9\n1 1 3\n1 2 2\n2 1 4\n3 3 2\n3 4 5\n4 3 3\n5 2 1\n5 4 2\n6 1 6\n"
 
@@ -128,3 +128,50 @@ def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their
     status, _, err = run(capsys, "export", "a", "--format", "gml")
     assert status == 2 and "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'gml'" in err
     assert not (tmp_path / "export").exists()
+
+
+TALKS = "id,body\n" + "".join(f"{d},green ideas {'sleep ' * d}\n" for d in range(9))
+
+
+def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(capsys, tmp_path):
+    (tmp_path / "talks.csv").write_text(TALKS)
+    line = ("data", "convert", "talks.csv", "talks", "--shards", "--processes", 1, "--read", "text=body", "--read", "title=id")
+    status, out, err = run(capsys, *line)
+    assert (status, out) == (0, "") and "9 documents, 3 words, 26 pairs, 54 tokens, 1 shards" in err
+    assert "reading 100%" in err and "writing 100%" in err and "corpus.json" in err
+    expected = read_corpus("talks.csv", text="body", title="id").content_hash
+    assert load_corpus("talks").content_hash == expected
+    status, out, err = run(capsys, *line, "--force", "--quiet", "--json")
+    assert (status, err) == (0, "") and json.loads(out)["n_tokens"] == 54 and load_corpus("talks").content_hash == expected
+    assert run(capsys, "data", "convert", "talks", "talks.jsonl")[0] == 0
+    assert read_corpus("talks.jsonl").content_hash == expected
+    assert run(capsys, "data", "convert", "talks", "again", "--shards")[0] == 0
+    assert load_corpus("again").content_hash == expected
+    assert sorted(file.name for file in tmp_path.iterdir() if "six" not in file.name) == [
+        "again", "talks", "talks.csv", "talks.jsonl"]
+
+
+def test_a_name_of_the_catalog_is_converted_into_shards_too(capsys):
+    assert run(capsys, "data", "convert", "docstrings", "d", "--shards")[0] == 0
+    assert load_corpus("d").content_hash == load_corpus().content_hash
+
+
+def test_shards_that_cannot_be_written_are_refused_and_what_is_there_stays(capsys, tmp_path):
+    run(capsys, "data", "convert", "docword.six.txt", "six", "--shards", "-q")
+    (tmp_path / "other").mkdir()
+    before = (tmp_path / "six" / "corpus.json").read_bytes()
+    for arguments, sentence in (
+        (("docword.six.txt", "six", "--shards"), "six is there already; --force replaces it, or choose another OUT"),
+        (("docword.six.txt", "other", "--shards", "--force"), "other is there already and has no shards; choose another OUT"),
+        (("six", "six", "--shards", "--force"), "six is what is read and is never overwritten; choose another OUT"),
+        (("docword.six.txt", "x", "--shards", "--format", "csv"), "shards are a format of their own; leave --format out"),
+        (("docword.six.txt", "x.csv", "--processes", "2"), "processes count words where a folder of shards is written; give "
+         "--shards, or leave --processes out"),
+        (("docword.six.txt", "six", "--shards", "--force", "-q", "--read", "ngrams=2"), "docword.six.txt is a bag of words, "
+         "already counted; leave out ngrams"),
+        (("nowhere.csv", "x", "--shards"), "there is no file or folder nowhere.csv; check the path"),
+    ):  # fmt: skip
+        status, _, err = run(capsys, "data", "convert", *arguments)
+        assert (status, err) == (2, f"workbench: {sentence}\n")
+    assert (tmp_path / "six" / "corpus.json").read_bytes() == before
+    assert not [file for file in tmp_path.iterdir() if file.name.startswith((".", "x"))]

@@ -9,6 +9,7 @@ import pytest
 import workbench as wb
 from workbench.corpus import Corpus, synthetic
 from workbench.data.arrays import narrowed, whole_numbers
+from workbench.data.drawing import draw_share
 from workbench.errors import DataError, InputError
 from workbench.models import LDA
 from workbench.models.bayes_nets.bayes_net import BayesNet
@@ -178,9 +179,8 @@ def test_the_forecast_of_a_drawn_corpus_is_about_what_it_takes(draw, arguments, 
 
 def test_a_split_of_more_than_fits_is_refused(monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "1G")
-    corpus = Corpus.from_pairs([0, 1], [0, 1], [2**31 - 1, 5])
-    with pytest.raises(DataError, match="a subset of 2,147,483,652 would take about 80.0 GB of memory and WORKBENCH_MEMORY"):
-        wb.hold_out_tokens(corpus)
+    with pytest.raises(DataError, match="a subset of 2,147,483,652 would take about 2.0 GB of memory and WORKBENCH_MEMORY"):
+        draw_share(2**31 + 4, 0.1, 0, 0, "documents")
     records = Records([[0, 1], [1, 0]], [2**39, 5], ["a", "b"], [["x", "y"]] * 2)
     with pytest.raises(DataError, match="a split of 549,755,813,893 records would take"):
         wb.hold_out_cells(records)

@@ -57,7 +57,7 @@ def test_several_gzip_streams_in_one_file_and_zeros_behind_them_are_read(tmp_pat
 
 def test_a_file_that_unpacks_to_more_than_half_of_the_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "20M")
-    bomb = put(tmp_path, "docword.toy.txt", gzip.compress(b"3\n" * 10**7))
+    bomb = put(tmp_path, "docword.toy.txt", gzip.compress(b"3\n4\n3000000\n" + b"1 1 1\n" * 3 * 10**6))
     assert bomb.stat().st_size < 30_000
     assert refusal(bomb) == ("docword.toy.txt has 11 MB or more, of which twice as much is needed to read it, and "
                              "WORKBENCH_MEMORY allows 20 MB; give a part of it, or more memory")

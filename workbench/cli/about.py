@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -11,7 +12,17 @@ from typing import Annotated
 import typer
 
 import workbench as wb
-from workbench.cli.flags import CorpusName, Json, Read, Store, Vocabulary, load_documents, load_training_data
+from workbench.cli.flags import (
+    CorpusName,
+    Json,
+    Quiet,
+    Read,
+    Store,
+    Vocabulary,
+    load_documents,
+    load_training_data,
+    reading_options,
+)
 from workbench.cli.printing import print_facts, print_json, print_table, say, store_path
 from workbench.corpus import is_named
 
@@ -102,18 +113,31 @@ def example(
 @data.command("convert")
 def convert(
     corpus: CorpusName,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; its name says the format, .gz packs it.")],
+    out: Annotated[Path, typer.Argument(
+        metavar="OUT", help="File to write; its name says the format, .gz packs it. With --shards a folder.")],
     vocabulary: Vocabulary = None, read: Read = None,
+    shards: Annotated[bool, typer.Option(
+        "--shards", help="Write a folder of shards, for corpora larger than memory: the file is read as a stream.")] = False,
+    processes: Annotated[int | None, typer.Option(
+        "--processes", help="That count words, with --shards.", show_default="one per core")] = None,
     format: Annotated[str | None, typer.Option("--format", help="Format of OUT where its name says none.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there; never the corpus that is read.")] = False,
-    json: Json = False,
+    quiet: Quiet = False, json: Json = False,
 ) -> None:
-    """Write a corpus in another format: uci, lda-c, mtx, mallet, csv, jsonl, npz."""
+    """Write a corpus in another format: uci, lda-c, mtx, mallet, csv, jsonl, npz; or as a folder of shards."""
     from workbench.corpus.writers import files_of, losses
     from workbench.data.saving import put_files
 
-    documents = load_documents(corpus, vocabulary, read)
     out = out.expanduser()
+    if shards:
+        if format is not None:
+            raise wb.CorpusError("shards are a format of their own; leave --format out")
+        return _convert_to_shards(corpus, out, vocabulary, read, processes, force, quiet, json)
+    if processes is not None:
+        raise wb.CorpusError("processes count words where a folder of shards is written; give --shards, or leave --processes "
+                             "out")
+    documents = load_documents(corpus, vocabulary, read)
+    documents = documents.in_memory() if isinstance(documents, wb.ShardedCorpus) else documents
     prepared = files_of(documents, out, format)
     there = {path for path, data in prepared.files.items() if path.is_file() and path.read_bytes() == data}
     files = {path: data for path, data in prepared.files.items() if path == out or path not in there}
@@ -127,12 +151,65 @@ def convert(
     written = put_files(files)
     for sentence in losses(prepared):
         say(sentence)
+    _say_written(documents, written, prepared.lost, json)
+
+
+def _say_written(documents, written: list[Path], lost: list[str], json: bool) -> None:
+    """Sizes of a corpus, and of the files that were written of it."""
     sizes = {name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")}
     if json:
         files = [{"path": str(path), "bytes": path.stat().st_size} for path in written]
-        return print_json({"corpus": documents.name, **sizes, "files": files, "lost": prepared.lost})
+        return print_json({"corpus": documents.name, **sizes, "files": files, "lost": lost})
     say(repr(documents))
     print_table(("written", "bytes"), [(path, f"{path.stat().st_size:,}") for path in written])
+
+
+def _convert_to_shards(
+    corpus: str, out: Path, vocabulary: Path | None, read: list[str] | None, processes: int | None, force: bool, quiet: bool,
+    json: bool,
+) -> None:
+    """Writes a folder of shards, of a file as a stream; one that is there is replaced once the new one is whole."""
+    from workbench.cli.printing import saying_warnings
+    from workbench.corpus.sharded import is_sharded
+    from workbench.corpus.streaming import read_shards
+    from workbench.data.saving import partial_of
+
+    if out.exists() and not (force and is_sharded(out)):
+        mend = "; --force replaces it, or choose another OUT" if is_sharded(out) else " and has no shards; choose another OUT"
+        raise wb.CorpusError(f"{out} is there already{mend}")
+    if out.resolve() in {path.resolve() for path in _sources(corpus, vocabulary)}:
+        raise wb.CorpusError(f"{out} is what is read and is never overwritten; choose another OUT")
+    place = partial_of(out) if out.exists() else out
+    try:
+        if is_named(corpus) or is_sharded(Path(corpus).expanduser()):
+            wb.ShardedCorpus.write(load_documents(corpus, vocabulary, read), place)
+        else:
+            with saying_warnings(), _shares(not quiet) as told:
+                read_shards(corpus, place, processes or os.cpu_count() or 1, told, **reading_options(vocabulary, read))
+        if place != out:
+            shutil.rmtree(out)
+            os.rename(place, out)
+    finally:
+        if place != out:
+            shutil.rmtree(place, ignore_errors=True)
+    _say_written(wb.ShardedCorpus.open(out), [out / "corpus.json"], [], json)
+
+
+@contextlib.contextmanager
+def _shares(shown: bool):
+    """The function that moves a bar, one for reading and one for writing, to the share that is done."""
+    from workbench.runs.progress import bar
+
+    bars = {}
+
+    def told(what: str, share: float) -> None:
+        if what not in bars:
+            form = "{desc} {percentage:3.0f}% [{elapsed}, {remaining} left]"
+            bars[what] = stack.enter_context(bar(what, 1000, shown, bar_format=form))
+        bars[what].update(round(1000 * share) - bars[what].n)
+
+    with contextlib.ExitStack() as stack:
+        yield told
 
 
 def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:

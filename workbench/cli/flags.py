@@ -103,13 +103,18 @@ def load_documents(
     from workbench.engines import get_engine
     from workbench.runs.loading import load_data
 
-    kind, options = get_engine(engine).model.data if engine else Corpus, parse_options(read, "read", lambda value: True)
-    if kind is Corpus:  # those of records are all text
-        options = {name: _scalar(value) for name, value in options.items()}
-    options |= {"vocabulary": vocabulary} if vocabulary else {}
-    options |= {"counted": counted} if counted else {}
+    kind = get_engine(engine).model.data if engine else Corpus
+    options = reading_options(vocabulary, read, kind is Corpus) | ({"counted": counted} if counted else {})
     with saying_warnings():
         return load_data(corpus, kind, **options)
+
+
+def reading_options(vocabulary: Path | None, read: list[str] | None, of_corpus: bool = True) -> dict:
+    """How data are read, as `load_corpus` and `load_records` take it."""
+    options = parse_options(read, "read", lambda value: True)
+    if of_corpus:  # those of records are all text
+        options = {name: _scalar(value) for name, value in options.items()}
+    return options | ({"vocabulary": vocabulary} if vocabulary else {})
 
 
 def load_training_data(*arguments):

@@ -16,6 +16,9 @@ from workbench.corpus.formats import Asked
 from workbench.corpus.times import times_of
 from workbench.errors import Named
 
+BATCH = 1 << 21
+"""Characters of documents that are given at a time where a file is read in pieces; a document counts a hundred besides."""
+
 
 class Rows(NamedTuple):
     """The rows of a table or the objects of JSON lines, one a document."""
@@ -47,9 +50,7 @@ class Rows(NamedTuple):
             about["times"] = times_of(self.column("time", asked.time), asked.time, self.where)
         if asked.inputs:
             about["inputs"] = {name: self._numbers("inputs", name) for name in asked.inputs}
-        if asked.position is not None and asked.sequence is None:
-            raise CorpusError(f"{asked.position!r} gives positions and no column gives the sequences; say which with "
-                              "sequence=…")
+        _check_position(asked)
         if asked.sequence is not None:
             names = ["" if value is None else str(value).strip() for value in self.column("sequence", asked.sequence)]
             if "" in names:
@@ -85,6 +86,53 @@ class Rows(NamedTuple):
         return found
 
 
+def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
+    """Lists of entries that follow each other, each of about `BATCH` characters or at most so many entries."""
+    batch, size = [], 0
+    for entry in entries:
+        batch.append(entry)
+        size += size_of(entry) + 100
+        if size > BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+class Kept:
+    """What is known of the rows of a file that is read in pieces: of each piece what it tells alone, the rest later."""
+
+    LATER = ("time", "sequence", "position")
+    """What all rows together decide: dates of one form, places counted in a sequence."""
+
+    def __init__(self, asked: Asked):
+        _check_position(asked)
+        self._now = asked._replace(time=None, sequence=None, position=None, keep_text=False)
+        self._later = asked._replace(title=None, label=None, inputs=(), keep_text=False)
+        self._columns = {name: [] for what in self.LATER if (name := getattr(asked, what)) is not None}
+        self._kind, self._where = "", []
+
+    def about(self, rows: Rows, n_rows: int) -> dict:
+        """Titles, labels and inputs of some rows."""
+        if self._columns:
+            for what in self.LATER:
+                if (name := getattr(self._later, what)) is not None:
+                    self._columns[name] += rows.column(what, name)
+            self._kind = rows.kind
+            self._where += map(rows.where, range(n_rows))
+        return rows.about(self._now)
+
+    def rest(self) -> dict:
+        """Times and sequence of all rows."""
+        named = [("", self._columns)]
+        return Rows(self._kind, named, lambda name: self._columns.get(name, []), self._where.__getitem__).about(self._later)
+
+
+def _check_position(asked: Asked) -> None:
+    if asked.position is not None and asked.sequence is None:
+        raise CorpusError(f"{asked.position!r} gives positions and no column gives the sequences; say which with sequence=…")
+
+
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
     """(name,) int64 ids in the order of first appearance after the known ones, and the names by id."""
     ids = {name: at for at, name in enumerate(dict.fromkeys(chain(known, names)))}
@@ -97,12 +145,22 @@ def counts_by_name(path: Path, asked: Asked, words: Sequence[str], **rows) -> di
     The vocabulary is in the order of first appearance, unless one is asked for: then a word that it does not
     have is refused.
     """
-    known = () if asked.vocabulary is None else read_words(asked.vocabulary, None, f"give the vocabulary of {path}")
+    known = known_words(path, asked)
     ids, vocabulary = numbered(words, known)
     if known and len(vocabulary) > len(known):
-        raise CorpusError(f"{path}: the word {vocabulary[len(known)]!r} is not in the vocabulary; give one that has all words, "
-                          "or leave vocabulary out")
+        raise unknown_word(path, vocabulary[len(known)])
     return {"words": ids, "vocabulary": vocabulary, **rows}
+
+
+def known_words(path: Path, asked: Asked) -> Sequence[str]:
+    """The words of the vocabulary that is asked for; none where the file makes its own."""
+    return () if asked.vocabulary is None else read_words(asked.vocabulary, None, f"give the vocabulary of {path}")
+
+
+def unknown_word(path: Path, word: str) -> CorpusError:
+    """The error that a word is not in the vocabulary that is asked for."""
+    return CorpusError(f"{path}: the word {word!r} is not in the vocabulary; give one that has all words, or leave vocabulary "
+                       "out")
 
 
 def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:

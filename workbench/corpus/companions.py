@@ -20,11 +20,16 @@ def counts_of(path: Path, stem: str, triples, n_documents: int, n_words: int, wo
     Titles or labels that do not fit are refused.
     """
     documents, ids, counts = triples
+    about = about_counts(path, stem, n_documents, n_words, words, **about)
+    return {"documents": documents, "words": ids, "counts": counts, **about}
+
+
+def about_counts(path: Path, stem: str, n_documents: int, n_words: int, words: list[str] | None, **about) -> dict:
+    """The same arguments but for the triples."""
     for what in ("titles", "labels"):
         if what not in about and (file := next(filter(Path.is_file, _names(path, stem, what)), None)):
             about[what] = read_lines(file, n_documents, what, f"it does not belong to {path}; mend or remove it")
-    sizes = {"n_documents": n_documents, "n_words": n_words}
-    return {"documents": documents, "words": ids, "counts": counts, "vocabulary": words, **sizes, **about}
+    return {"vocabulary": words, "n_documents": n_documents, "n_words": n_words, **about}
 
 
 def find_words(path: Path, stem: str, vocabulary, n_words: int | None, also: str = "") -> list[str] | None:

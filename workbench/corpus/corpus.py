@@ -165,11 +165,8 @@ class Corpus(SavedByHash):
             raise DataError(f"counts must not be negative; row {int(np.argmin(counts))} has {counts.min()}")
         n_documents = _size(documents, n_documents, "document")
         n_words = _size(words, len(vocabulary) if n_words is None and vocabulary is not None else n_words, "word")
-        if n_documents > MOST_UNNAMED + len(counts):
-            raise DataError(f"{n_documents} documents with {len(counts)} counts must be a mistake; correct their number")
+        check_unnamed(n_documents, n_words, len(counts), vocabulary is not None)
         if vocabulary is None:
-            if n_words > MOST_UNNAMED:
-                raise DataError(f"{n_words} words without a vocabulary must be a mistake; give one with vocabulary=…")
             vocabulary = tuple(f"w{w}" for w in range(n_words))
         elif len(vocabulary) != n_words:
             raise DataError(f"the vocabulary must have {n_words} words; it has {len(vocabulary)}")
@@ -404,6 +401,14 @@ class Corpus(SavedByHash):
             (self.vocabulary, self.titles, self.authors, self.labels, self.times),
             None if self.inputs is None else [self.inputs], self.input_names, self.sequence,
         )
+
+
+def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary: bool) -> None:
+    """Refuses sizes that must be a mistake."""
+    if n_documents > MOST_UNNAMED + n_counts:
+        raise DataError(f"{n_documents} documents with {n_counts} counts must be a mistake; correct their number")
+    if not has_vocabulary and n_words > MOST_UNNAMED:
+        raise DataError(f"{n_words} words without a vocabulary must be a mistake; give one with vocabulary=…")
 
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:

@@ -41,10 +41,9 @@ def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]
         before = sizes
 
 
-def note_kept(table, steps: dict[str, np.ndarray]) -> None:
-    """Notes what the steps leave out of a (document, word) table of counts: (word,) is it left out, and by no step before?"""
+def note_kept(totals: np.ndarray, steps: dict[str, np.ndarray]) -> None:
+    """Notes what the steps leave out of words, (word,) tokens of each: (word,) is it left out, and by no step before?"""
     if (noted := _NOTED.get()) is None:
         return
-    tokens = np.bincount(table.indices, weights=table.data, minlength=table.shape[1])
     for name, left_out in steps.items():
-        noted[name] = [int(left_out.sum()), int(tokens[left_out].sum())]
+        noted[name] = [int(left_out.sum()), int(totals[left_out].sum())]

@@ -1,10 +1,11 @@
 """A folder of ``.txt`` files, one a document, subfolders included."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 
+from workbench.corpus.by_name import batched
 from workbench.corpus.corpus import CorpusError
-from workbench.corpus.formats import Asked
+from workbench.corpus.formats import Asked, Batch, Stream
 from workbench.data.available_memory import check_fits
 from workbench.data.encodings import decoded
 
@@ -17,6 +18,32 @@ def read(folder: Path, asked: Asked) -> dict:
 
     Titles are the file names, labels the subfolders if there are any.
     """
+    inside, n_bytes = _inside(folder)
+    check_fits(2 * n_bytes, f"{folder}", "give a folder with fewer files")
+    texts = [_text_of(folder / file, asked.encoding) for file in inside]
+    return {"texts": texts, **called(inside)}
+
+
+def stream(folder: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+    """The same, some files at a time."""
+    inside, _ = _inside(folder)
+    return stream_called(inside, (_text_of(folder / file, asked.encoding) for file in inside), told)
+
+
+def stream_called(inside: Sequence[PurePath], texts: Iterable[str], told: Callable[[float], None]) -> Stream:
+    """Documents of which each is a file, by their paths in one folder."""
+    def batches() -> Iterator[Batch]:
+        n = 0
+        for batch in batched(texts, len):
+            n += len(batch)
+            told(n / len(inside))
+            yield Batch(batch, {}, len(batch))
+
+    return Stream(batches(), lambda: called(inside))
+
+
+def _inside(folder: Path) -> tuple[list[Path], int]:
+    """The texts of a folder, sorted by their paths in it, and how many bytes they have."""
     try:
         inside = [file.relative_to(folder) for file in folder.rglob("*") if file.suffix.lower() == ".txt" and file.is_file()]
         inside = sorted(file for file in inside if not any(part.startswith(".") for part in file.parts))
@@ -25,9 +52,7 @@ def read(folder: Path, asked: Asked) -> dict:
         raise CorpusError(f"{error.filename or folder} cannot be read: {error.strerror}") from None
     if not inside:
         raise CorpusError(f"{folder} has no .txt file, one per document was wanted; for another format give the file itself")
-    check_fits(2 * n_bytes, f"{folder}", "give a folder with fewer files")
-    texts = [_text_of(folder / file, asked.encoding) for file in inside]
-    return {"texts": texts, **called(inside)}
+    return inside, n_bytes
 
 
 def called(inside: Sequence[PurePath]) -> dict:

@@ -10,18 +10,26 @@ module with
     looks_like(start, asked)            whether the first bytes of a file are of this format
     read(path, asked)                   the arguments of `Corpus.from_texts` or, of a file of counts, `Corpus.from_pairs`
     write(corpus, path, vocabulary)     Prepared: the bytes of each file, and what the format has no place for
+    stream(path, asked, told)           Stream: what ``read`` gives, some documents at a time; optional, and None where a file
+                                        cannot be read so
 
 All but ``looks_like`` raise a CorpusError of one sentence, with the file and, where there is one, the line.
 To add one: write the file and add a line to `FORMATS` in `readers`.
 """
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from workbench.corpus.corpus import Corpus
 from workbench.data.encodings import DETECT
 from workbench.data.rows import Dialect
+
+TEXTS, NAMES, IDS = "texts", "names", "ids"
+"""Documents of a batch: as texts; as counts of words by name; as counts of word ids."""
 
 
 class Asked(NamedTuple):
@@ -46,6 +54,23 @@ class Asked(NamedTuple):
     def counts(self) -> tuple[str, ...]:
         """The columns of a table of counts."""
         return (*self.document, self.word, self.count)
+
+
+class Batch(NamedTuple):
+    """Some documents of a file, or some rows of counts."""
+
+    documents: Sequence[str] | tuple[np.ndarray, Sequence[str] | np.ndarray, np.ndarray]
+    """Texts; or (row,) numbers of documents, words (names, or ids) and counts, in any order."""
+    about: dict                   # titles, labels, inputs (by name) of those documents that were not there before
+    n_documents: int              # so many
+
+
+class Stream(NamedTuple):
+    """A file as its documents come."""
+
+    batches: Iterator[Batch]
+    rest: Callable[[], dict]      # once all batches came: further arguments of `Corpus.from_pairs` or `from_texts`
+    words: str = TEXTS            # what a batch has
 
 
 class Prepared(NamedTuple):

@@ -4,14 +4,18 @@ They hold what a CSV file holds, see `workbench.corpus.tables`; an empty cell is
 """
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.document_table import plain_value
-from workbench.corpus.formats import Asked
-from workbench.corpus.tables import read_table
-from workbench.data.opening import read_bytes
+from workbench.corpus.formats import Asked, Stream
+from workbench.corpus.tables import read_table, stream_table
+from workbench.data.opening import read_bytes, refuse_device
+
+ROWS = 4096
+"""Rows of a Parquet file that are read at a time."""
 
 
 class Frames:
@@ -28,20 +32,64 @@ class Frames:
         """The chosen columns, or the counts where the columns say so."""
         import pandas as pd
 
-        if find_spec(self._package) is None:
-            raise CorpusError(f"{path} is {self.MEANING}, which needs the package {self._package}; `pip install "
-                              f"{self._package}`, or save the table as CSV")
+        self._refuse_missing(path)
         read_bytes(path)  # what cannot be read, or is too large, has its own sentence
         try:
             frame = pd.read_parquet(path) if self._package == "pyarrow" else pd.read_excel(path, dtype=object)
         except Exception as error:  # whatever these packages make of a damaged file
-            wrong = f"{path} is damaged, or not {self.MEANING} ({type(error).__name__}); fetch it again"
-            raise CorpusError(wrong) from None
-        header = [str(name).strip() for name in frame.columns]
-        if not header:
-            raise CorpusError(f"{path} has no column; a table with a header was wanted")
-        values = [[_text(value) for value in frame.iloc[:, at].tolist()] for at in range(len(header))]
-        return read_table(path, asked, header, values, list(range(2, len(frame) + 2)))
+            raise self._damaged(path, error) from None
+        header = _header(path, frame.columns)
+        return read_table(path, asked, header, _values(frame), list(range(2, len(frame) + 2)))
+
+    def stream(self, path: Path, asked: Asked, told: Callable[[float], None]) -> Stream | None:
+        """The same of Parquet, some rows at a time."""
+        if self._package != "pyarrow":
+            return None
+        self._refuse_missing(path)
+        from pyarrow.parquet import ParquetFile
+
+        refuse_device(path)
+        try:
+            header = _header(path, ParquetFile(path).schema_arrow.names)
+        except CorpusError:
+            raise
+        except Exception as error:
+            raise self._damaged(path, error) from None
+
+        def pieces() -> Iterator[tuple[list[list[str]], list[int]]]:
+            try:
+                with ParquetFile(path) as file:
+                    line = 2
+                    for batch in file.iter_batches(ROWS):
+                        frame = batch.to_pandas()
+                        yield _values(frame), list(range(line, line := line + len(frame)))
+                        told((line - 2) / file.metadata.num_rows)
+            except (OSError, ValueError) as error:
+                if isinstance(error, CorpusError):
+                    raise
+                raise self._damaged(path, error) from None
+
+        return stream_table(path, asked, header, pieces())
+
+    def _refuse_missing(self, path: Path) -> None:
+        if find_spec(self._package) is None:
+            raise CorpusError(f"{path} is {self.MEANING}, which needs the package {self._package}; `pip install "
+                              f"{self._package}`, or save the table as CSV")
+
+    def _damaged(self, path: Path, error: Exception) -> CorpusError:
+        return CorpusError(f"{path} is damaged, or not {self.MEANING} ({type(error).__name__}); fetch it again")
+
+
+def _header(path: Path, names: Iterable) -> list[str]:
+    header = [str(name).strip() for name in names]
+    if not header:
+        raise CorpusError(f"{path} has no column; a table with a header was wanted")
+    return header
+
+
+def _values(frame) -> list[list[str]]:
+    """Of each column its values as text."""
+    return [[_text(value) for value in frame.iloc[:, at].tolist()] for at in range(frame.shape[1])]
 
 
 def _text(value) -> str:

@@ -7,13 +7,15 @@ that are asked for.
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
-from workbench.corpus.by_name import Rows, counts_by_name, named_counts
+from workbench.corpus.by_name import Kept, Rows, batched, counts_by_name, named_counts
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, unplaced
+from workbench.corpus.formats import NAMES, TEXTS, Asked, Batch, Prepared, Stream, unplaced
 from workbench.data.encodings import DETECT, STRICT
-from workbench.data.opening import BYTE_ORDER_MARK, read_text
+from workbench.data.opening import BYTE_ORDER_MARK, encoding_of, read_text, text_lines, text_of
 from workbench.data.saving import encoded
 
 MEANING = "a file with one JSON object a line"
@@ -31,31 +33,42 @@ def read(path: Path, asked: Asked) -> dict:
 
     Words are numbered in the order in which they first appear; count 0 makes a word known.
     """
-    where, entries = [], []
     encoding = STRICT if asked.encoding == DETECT else asked.encoding  # JSON is UTF-8
-    for line, content in enumerate(read_text(path, encoding).split("\n"), start=1):
-        if content.strip():
-            where.append(f"{path}, line {line}")
-            entries.append(_json_object(content, where[-1]))
-    rows = Rows("field", list(zip(where, entries, strict=True)), lambda name: [entry.get(name) for entry in entries],
-                where.__getitem__)
-    what = next((kind for kind in KINDS if kind in entries[0]), None) if asked.text not in entries[0] else None
-    if what is None:
-        texts = rows.column("text", asked.text)
-        if wrong := [row for row, text in enumerate(texts) if not isinstance(text, str)]:
-            shown = json.dumps(texts[wrong[0]])[:60]
-            raise CorpusError(f"{where[wrong[0]]}: {asked.text!r} must be a string; it is {shown}; "
-                              'leave the line out, or write "" for an empty document')
-        return {"texts": texts, **rows.about(asked)}
-    documents, words, counts = [], [], []
-    for d, entry in enumerate(entries):
-        found = _counts(where[d], entry, what)
-        documents += [d] * len(found)
-        words += found.keys()
-        counts += found.values()
+    where, entries = _entries(path, enumerate(read_text(path, encoding).split("\n"), start=1))
+    rows = _rows(where, entries)
+    if (what := _kind(entries[0], asked)) is None:
+        return {"texts": _texts(rows, asked), **rows.about(asked)}
+    documents, words, counts = _counts_of(where, entries, what)
     return counts_by_name(
         path, asked, words, documents=documents, counts=counts, n_documents=len(entries), **rows.about(asked, tuple(KINDS))
     )
+
+
+def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+    """The same, some lines at a time."""
+    encoding = encoding_of(path, STRICT if asked.encoding == DETECT else asked.encoding)
+
+    def pieces() -> Iterator[tuple[list[str], list[dict]]]:
+        with text_of(path, encoding, "\n", told) as file:
+            lines = ((line, content) for line, content in enumerate(text_lines(file, path), start=1) if content.strip())
+            for piece in batched(lines, lambda each: len(each[1])):
+                yield _entries(path, piece)
+
+    with closing(pieces()) as found:
+        first = next(found, None)
+    if first is None:
+        raise CorpusError(f"{path} is empty; a file with data was wanted")
+    what, kept = _kind(first[1][0], asked), Kept(asked)
+
+    def batches() -> Iterator[Batch]:
+        n = 0
+        for where, entries in pieces():
+            rows = _rows(where, entries)
+            found = _texts(rows, asked) if what is None else _counts_of(where, entries, what, n)
+            yield Batch(found, kept.about(rows, len(entries)), len(entries))
+            n += len(entries)
+
+    return Stream(batches(), kept.rest, TEXTS if what is None else NAMES)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -69,6 +82,46 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
         label = {} if corpus.labels is None else {"label": str(corpus.labels[d])}
         lines.append(json.dumps({"title": corpus.titles[d], **label, "counts": counts}, ensure_ascii=False))
     return Prepared({path: encoded("".join(f"{line}\n" for line in lines), path)}, unplaced(corpus, "titles", "labels"))
+
+
+def _entries(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[str], list[dict]]:
+    """Of each line that is not blank where it stands, and its object."""
+    where, entries = [], []
+    for line, content in lines:
+        if content.strip():
+            where.append(f"{path}, line {line}")
+            entries.append(_json_object(content, where[-1]))
+    return where, entries
+
+
+def _rows(where: list[str], entries: list[dict]) -> Rows:
+    return Rows("field", list(zip(where, entries, strict=True)), lambda name: [entry.get(name) for entry in entries],
+                where.__getitem__)
+
+
+def _kind(first: dict, asked: Asked) -> str | None:
+    """What the objects have in the place of a text; None of texts."""
+    return next((kind for kind in KINDS if kind in first), None) if asked.text not in first else None
+
+
+def _texts(rows: Rows, asked: Asked) -> list[str]:
+    texts = rows.column("text", asked.text)
+    if wrong := [row for row, text in enumerate(texts) if not isinstance(text, str)]:
+        shown = json.dumps(texts[wrong[0]])[:60]
+        raise CorpusError(f"{rows.where(wrong[0])}: {asked.text!r} must be a string; it is {shown}; "
+                          'leave the line out, or write "" for an empty document')
+    return texts
+
+
+def _counts_of(where: list[str], entries: list[dict], what: str, first: int = 0) -> tuple[list[int], list[str], list[int]]:
+    """(row,) documents, of which the first has this number, words and counts of the entries."""
+    documents, words, counts = [], [], []
+    for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
+        found = _counts(place, entry, what)
+        documents += [d] * len(found)
+        words += found.keys()
+        counts += found.values()
+    return documents, words, counts
 
 
 def _counts(where: str, entry: dict, what: str) -> dict[str, int]:

@@ -9,15 +9,16 @@ Source: Blei's lda-c (2004), the file ``ap.dat`` of its example.
 """
 
 import re
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus.companions import counts_of, find_words, with_companions
+from workbench.corpus.companions import about_counts, find_words, with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, stem_of
-from workbench.data.opening import BYTE_ORDER_MARK, read_bytes
+from workbench.corpus.formats import IDS, Asked, Batch, Prepared, Stream, stem_of
+from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
 
 MEANING = "an lda-c file of counts"
 SUFFIXES = (".dat", ".ldac", ".lda-c")
@@ -41,30 +42,59 @@ def looks_like(start: bytes, asked: Asked) -> bool:
 
 def read(path: Path, asked: Asked) -> dict:
     """The counts in an lda-c file, plain or gzipped; a word that a line has twice is added up."""
-    lines = read_bytes(path).removeprefix(BYTE_ORDER_MARK).split(b"\n")
-    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    rows = _stream(path, asked, bounded(line_blocks(path), path))
+    columns = zip(*(batch.documents for batch in rows.batches), strict=True)
+    documents, words, counts = map(np.concatenate, columns)
+    return {"documents": documents, "words": words, "counts": counts, **rows.rest()}
+
+
+def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+    """The same, some lines at a time."""
+    return _stream(path, asked, line_blocks(path, told))
+
+
+def _stream(path: Path, asked: Asked, blocks: Iterator[bytes]) -> Stream:
+    stem = stem_of(path, SUFFIXES)
+    vocabulary = find_words(path, stem, asked.vocabulary, None, ALSO)
+    head, blocks = with_head(blocks, path)
+    sizes = {"n_documents": 0, "n_words": len(vocabulary) if vocabulary else 0}
+
+    def batches() -> Iterator[Batch]:
+        first = 1
+        for block in chain([head.removeprefix(BYTE_ORDER_MARK)], blocks):
+            numbered = [(at, line) for at, line in enumerate(block.split(b"\n"), start=first) if line.strip()]
+            first += block.count(b"\n")
+            lengths, words, counts = _pairs(path, numbered)
+            if vocabulary is None:
+                sizes["n_words"] = max(sizes["n_words"], int(words.max(initial=-1)) + 1)
+            documents = np.repeat(np.arange(len(lengths)), lengths)
+            wrong = np.flatnonzero(words >= sizes["n_words"])
+            if len(wrong):
+                line = numbered[documents[wrong[0]]][0]
+                raise CorpusError(f"{path}, line {line}: the word id must lie in 0..{sizes['n_words'] - 1}, as the vocabulary "
+                                  f"has {sizes['n_words']} words; it is {words[wrong[0]]}")
+            documents += sizes["n_documents"]
+            sizes["n_documents"] += len(lengths)
+            yield Batch((documents, words, counts), {}, 0)
+
+    return Stream(batches(), lambda: about_counts(path, stem, **sizes, words=vocabulary), IDS)
+
+
+def _pairs(path: Path, numbered: list[tuple[int, bytes]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(line,) pairs of each, (pair,) words and counts, of lines with their numbers."""
     for number, line in numbered:
         if not LINE.fullmatch(line):
             raise CorpusError(f"{path}, line {number}: {_trouble(line)}")
     numbers = np.fromstring(b" ".join(line for _, line in numbered).replace(b":", b" "), dtype=np.int64, sep=" ")
-    n_pairs = np.array([line.count(b":") for _, line in numbered])
-    at = np.concatenate([[0], np.cumsum(1 + 2 * n_pairs)[:-1]])
+    n_pairs = np.array([line.count(b":") for _, line in numbered], np.int64)
+    at = (np.cumsum(1 + 2 * n_pairs) - 1 - 2 * n_pairs)
     wrong = np.flatnonzero(numbers[at] != n_pairs)
     if len(wrong):
         first = wrong[0]
         raise CorpusError(f"{path}, line {numbered[first][0]}: the line promises {numbers[at][first]} pairs and "
                           f"{n_pairs[first]} came; the file is truncated or not an lda-c file")
     words, counts = np.delete(numbers, at).reshape(-1, 2).T
-    documents = np.repeat(np.arange(len(numbered)), n_pairs)
-    stem = stem_of(path, SUFFIXES)
-    vocabulary = find_words(path, stem, asked.vocabulary, None, ALSO)
-    n_words = len(vocabulary) if vocabulary else int(words.max(initial=-1)) + 1
-    wrong = np.flatnonzero(words >= n_words)
-    if len(wrong):
-        line = numbered[documents[wrong[0]]][0]
-        raise CorpusError(f"{path}, line {line}: the word id must lie in 0..{n_words - 1}, as the vocabulary has {n_words} "
-                          f"words; it is {words[wrong[0]]}")
-    return counts_of(path, stem, (documents, words, counts), len(numbered), n_words, vocabulary)
+    return n_pairs, words, counts
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:

@@ -8,12 +8,14 @@ Source: McCallum, MALLET (2002), Csv2Vectors and Vectors2Info.
 """
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from workbench.corpus.by_name import batched
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, has_titles, unplaced
-from workbench.data.opening import first_bytes, read_text
+from workbench.corpus.formats import Asked, Batch, Prepared, Stream, has_titles, unplaced
+from workbench.data.opening import encoding_of, first_bytes, read_text, text_lines, text_of
 from workbench.data.saving import encoded
 
 MEANING = "a MALLET text file (name label text)"
@@ -35,13 +37,37 @@ def read(path: Path, asked: Asked) -> dict:
 
     ``stop_words=None, token_pattern=r"\\S+"`` takes every word as it stands, but for upper case.
     """
+    _refuse_java(path)
+    rows = list(_rows(path, enumerate(read_text(path, asked.encoding).split("\n"), start=1)))
+    titles, labels, texts = zip(*rows, strict=True)
+    return {"texts": texts, "titles": titles, "labels": _labels(labels)}
+
+
+def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+    """The same, some lines at a time."""
+    _refuse_java(path)
+    encoding = encoding_of(path, asked.encoding)
+
+    def batches() -> Iterator[Batch]:
+        with text_of(path, encoding, "\n", told) as file:
+            for rows in batched(_rows(path, enumerate(text_lines(file, path), start=1)), lambda row: len(row[2])):
+                titles, labels, texts = zip(*rows, strict=True)
+                yield Batch(texts, {"titles": titles, "labels": _labels(labels)}, len(texts))
+
+    return Stream(batches(), dict)
+
+
+def _refuse_java(path: Path) -> None:
     if first_bytes(path).startswith(JAVA_MAGIC):
         raise CorpusError(
             f"{path} is MALLET's binary instance list; print it as text with "
             f"`mallet info --input {path.name} --print-matrix siw > {path.stem}.txt` and read that with format='mallet'"
         )
-    rows = []
-    for line, content in enumerate(read_text(path, asked.encoding).split("\n"), start=1):
+
+
+def _rows(path: Path, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str, str]]:
+    """Name, label and text of each line that is not blank."""
+    for line, content in lines:
         if not content.strip():
             continue
         content = content.strip()
@@ -49,10 +75,11 @@ def read(path: Path, asked: Asked) -> dict:
         if not (name := NAME.match(content, 0, last)):
             raise CorpusError(f"{path}, line {line}: a name, a label and a text were wanted; {content[:60]!r} came")
         label = LABEL.match(content, name.end())
-        rows.append((name[1], label[1], content[label.end():]))
-    titles, labels, texts = zip(*rows, strict=True)
-    labels = None if set(labels) == {NO_LABEL} else ["" if label == NO_LABEL else label for label in labels]
-    return {"texts": texts, "titles": titles, "labels": labels}
+        yield name[1], label[1], content[label.end():]
+
+
+def _labels(labels: Sequence[str]) -> list[str] | None:
+    return None if set(labels) == {NO_LABEL} else ["" if label == NO_LABEL else label for label in labels]
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:

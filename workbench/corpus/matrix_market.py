@@ -11,13 +11,15 @@ Source: Boisvert, Pozo & Remington, "The Matrix Market Exchange Formats" (1996).
 """
 
 import re
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from workbench.corpus.companions import with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, stem_of
-from workbench.corpus.triples import Sizes, read_triples, triples_of
-from workbench.data.opening import BYTE_ORDER_MARK, read_bytes
+from workbench.corpus.formats import Asked, Prepared, Stream, stem_of
+from workbench.corpus.triples import Sizes, read_triples, stream_triples, triples_of
+from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
 
 MEANING = "a Matrix Market coordinate file"
 SUFFIXES = (".mtx", ".mm")
@@ -34,21 +36,32 @@ def looks_like(start: bytes, asked: Asked) -> bool:
 
 def read(path: Path, asked: Asked) -> dict:
     """The counts in a Matrix Market file, plain or gzipped; entries of one document and word are added up."""
-    data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
-    banner = BANNER.match(data)
+    return read_triples(*_parts(path, asked, bounded(line_blocks(path), path)))
+
+
+def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+    """The same, some entries at a time."""
+    return stream_triples(*_parts(path, asked, line_blocks(path, told)))
+
+
+def _parts(path: Path, asked: Asked, blocks: Iterator[bytes]) -> tuple:
+    """Path, stem, vocabulary, the blocks below the header, the sizes in it, and whether the entries are real numbers."""
+    start, blocks = with_head(blocks, path)
+    start = start.removeprefix(BYTE_ORDER_MARK)
+    banner = BANNER.match(start)
     if not banner:
         raise CorpusError(f"{path}, line 1: a Matrix Market file begins with '%%MatrixMarket {WANTED[0]}'; this one does not")
     kind = " ".join(banner.group(1).decode("utf-8", "replace").lower().split())
     if kind not in WANTED:
         raise CorpusError(f"{path}, line 1: counts are a '{WANTED[0]}' (or real); this is a {kind!r}; write it as counts")
-    head = HEAD.match(data, banner.end())
-    line = 1 + data.count(b"\n", 0, head.start(1))
+    head = HEAD.match(start, banner.end())
+    line = 1 + start.count(b"\n", 0, head.start(1))
     if not (found := SIZES.fullmatch(head.group(1))):
         shown = head.group(1).decode("utf-8", "replace").strip()[:60]
         raise CorpusError(f"{path}, line {line}: three whole numbers were wanted, documents, words and entries; {shown!r} came")
     sizes = Sizes(*(int(number) for number in found.groups()), line)
-    stem = stem_of(path, SUFFIXES)
-    return read_triples(path, stem, asked.vocabulary, data, head.end(), sizes, real=kind == WANTED[1])
+    blocks = chain([start[head.end():]], blocks)
+    return path, stem_of(path, SUFFIXES), asked.vocabulary, blocks, sizes, kind == WANTED[1]
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:

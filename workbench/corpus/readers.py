@@ -7,7 +7,10 @@ begin. Everything may be gzipped.
 
 import os
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
 
 from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_market, npz, running_text, tables, uci, zipped
 from workbench.corpus.corpus import Corpus, CorpusError
@@ -106,21 +109,50 @@ def read_corpus(
     CorpusError
         One sentence with the file, the line where there is one, what was wanted and what came.
     """
-    path = path_of(path)
+    return read_request(_request(locals()))
+
+
+class Request(NamedTuple):
+    """What is to be read, and how: the arguments of `read_corpus`, checked, and the format of the file."""
+
+    path: Path
+    asked: Asked
+    format: ModuleType
+    name: str
+    text_options: dict
+    counted: Mapping | None
+
+    def check(self, has_texts: bool) -> None:
+        """Refuses what is asked for of texts alone, or of counts alone, once it is known what the file has."""
+        if not has_texts and self.text_options and self.format is not running_text:
+            raise CorpusError(f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}")
+        if has_texts and self.asked.vocabulary is not None:
+            raise CorpusError(f"{self.path} is raw text and makes its own vocabulary; leave vocabulary out, or prune with "
+                              "max_words")
+
+
+def request_of(path: str | os.PathLike, **options) -> Request:
+    """The arguments of `read_corpus` as a request; raises CorpusError for those that it refuses before it reads."""
+    given = signature(read_corpus).bind(path, **options)
+    given.apply_defaults()
+    return _request(given.arguments)
+
+
+def _request(given: Mapping) -> Request:
+    path, text_options = path_of(given["path"]), given["text_options"]
+    keep_text, encoding = given["keep_text"], given["encoding"]
     for option in text_options:
         if option not in TEXT_OPTIONS:
             raise CorpusError(f"no reader option {option!r}; for raw text there are {', '.join(TEXT_OPTIONS)}")
-    inputs, document = (
-        tuple(column.strip() for column in names.split(",")) if isinstance(names, str) else tuple(names)
-        for names in (inputs, document)
-    )
+    columns = {
+        name: tuple(column.strip() for column in names.split(",")) if isinstance(names := given[name], str) else tuple(names)
+        for name in ("inputs", "document")
+    }
     if not isinstance(keep_text, bool):
         raise CorpusError.must_be("keep_text", "true or false", keep_text)
-    dialect = Dialect(separator, quote, escape, comment).checked()
-    asked = Asked(
-        vocabulary, text, title, label, time, encoding, keep_text, inputs, sequence, position, document, word, count, dialect
-    )
-    found = FORMATS[_format(path, format, asked)]
+    dialect = Dialect(*(given[name] for name in Dialect._fields)).checked()
+    asked = Asked(**{name: given[name] for name in Asked._fields if name in given} | columns, dialect=dialect)
+    found = FORMATS[_format(path, given["format"], asked)]
     named = next((name for name in ("inputs", "sequence", "position", "time") if getattr(asked, name)), None)
     if named and found not in TABLES:
         raise CorpusError(f"{path} is {found.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
@@ -132,23 +164,24 @@ def read_corpus(
     if asked.counts != Asked().counts and found not in (tables, parquet, excel):
         raise CorpusError(f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a table; "
                           "leave document, word and count out")
-    running = found is running_text
-    if running and (idle := [option for option in text_options if option not in OF_SEQUENCES]):
+    if found is running_text and (idle := [option for option in text_options if option not in OF_SEQUENCES]):
         raise CorpusError(f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}")
-    read = found.read(path, asked, **(text_options if running else {}))
-    text_options = {} if running else text_options
-    if "texts" in read:
-        read["keep_text"] = keep_text
-        text_options = as_counted(counted, text_options)
-    if "texts" not in read and text_options:
-        raise CorpusError(f"{path} is a bag of words, already counted; leave out {', '.join(text_options)}")
-    if "texts" in read and vocabulary is not None:
-        raise CorpusError(f"{path} is raw text and makes its own vocabulary; leave vocabulary out, or prune with max_words")
+    name = given["name"] or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES)) or "corpus"
+    return Request(path, asked, found, name, text_options, given["counted"])
+
+
+def read_request(request: Request) -> Corpus:
+    """The corpus that a request asks for."""
+    path, asked = request.path, request.asked
+    read = request.format.read(path, asked, **(request.text_options if request.format is running_text else {}))
+    request.check("texts" in read)
     if "texts" in read and not read["texts"]:
         raise CorpusError(f"{path} holds no document; at least one was wanted")
-    name = name or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES)) or "corpus"
     try:
-        return (Corpus.from_texts if "texts" in read else Corpus.from_pairs)(**read, name=name, **text_options)
+        if "texts" not in read:
+            return Corpus.from_pairs(**read, name=request.name)
+        options = as_counted(request.counted, request.text_options)
+        return Corpus.from_texts(**read, keep_text=asked.keep_text, name=request.name, **options)
     except CorpusError as error:
         raise error.within(f"{path}: ") from None
 

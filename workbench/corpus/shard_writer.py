@@ -46,12 +46,16 @@ class ShardWriter:
         self._document_tokens = self._array("document_tokens", np.int64)
         self._word_tokens = np.zeros(n_words, np.int64)
         self.bounds, self.first_pairs, self.first_tokens = [0], [0], [0]
-        self.n_documents = self._n_pairs = self._n_tokens = 0
+        self.n_documents = self._n_pairs = self.n_tokens = 0
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
+        self.close()
+
+    def close(self) -> None:
+        """Writes what is not yet in the files."""
         self._open.close()
 
     def add(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
@@ -71,6 +75,11 @@ class ShardWriter:
     def fields(self) -> list[str]:
         """Those of which there are entries."""
         return sorted(self._texts)
+
+    @property
+    def input_names(self) -> list[str]:
+        """Those of which there are numbers."""
+        return list(self._inputs)
 
     def texts(self, field: str) -> TextsWriter:
         """Where the entries of a field are written: vocabulary, titles, authors, labels, times or sequence."""
@@ -99,7 +108,7 @@ class ShardWriter:
         self._end()
         array = self._array("word_tokens", np.int64)
         array.add(self._word_tokens)
-        self._open.close()
+        self.close()
         lengths = {"vocabulary": self.n_words} | dict.fromkeys((*VALUES, "titles"), self.n_documents)
         for field, texts in self._texts.items():
             if len(texts) != lengths[field]:
@@ -107,7 +116,7 @@ class ShardWriter:
         return {
             "format": "workbench sharded corpus", "version": VERSION, "name": name, "held_out_rows": held_out_rows,
             "n_words": self.n_words, "bounds": self.bounds, "first_pairs": self.first_pairs, "first_tokens": self.first_tokens,
-            "fields": sorted({*self.fields, *self._taken[0]}), "input_names": self._taken[1] or list(self._inputs),
+            "fields": sorted({*self.fields, *self._taken[0]}), "input_names": self._taken[1] or self.input_names,
         }
 
     def _array(self, stem: str, dtype) -> GrowingArray:
@@ -134,9 +143,9 @@ class ShardWriter:
         self._word_tokens += np.bincount(words, weights=counts, minlength=self.n_words).astype(np.int64)
         self.n_documents += len(tokens)
         self._n_pairs += len(words)
-        self._n_tokens += int(before[-1])
-        if self._n_tokens > MOST_TOKENS:
-            raise DataError(f"a corpus may have {MOST_TOKENS} tokens; these are {self._n_tokens} or more")
+        self.n_tokens += int(before[-1])
+        if self.n_tokens > MOST_TOKENS:
+            raise DataError(f"a corpus may have {MOST_TOKENS} tokens; these are {self.n_tokens} or more")
 
     def _end(self) -> None:
         if self._shard is not None:
@@ -145,7 +154,7 @@ class ShardWriter:
             self._shard = None
             self.bounds.append(self.n_documents)
             self.first_pairs.append(self._n_pairs)
-            self.first_tokens.append(self._n_tokens)
+            self.first_tokens.append(self.n_tokens)
 
 
 def seal(folder: Path, manifest: dict, content_hash: str) -> None:

@@ -11,17 +11,17 @@ with count 0 makes its document and its word known, so that an empty document an
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus.by_name import Rows, counts_by_name, named_counts, numbered
+from workbench.corpus.by_name import Kept, Rows, counts_by_name, named_counts
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, suffix_of, unplaced
+from workbench.corpus.formats import NAMES, Asked, Batch, Prepared, Stream, suffix_of, unplaced
 from workbench.data.opening import BYTE_ORDER_MARK
-from workbench.data.rows import header_of, read_columns, separator_of
+from workbench.data.rows import header_of, read_columns, separator_of, stream_columns
 from workbench.data.saving import encoded
 
 MEANING = "a CSV file with a header row"
@@ -45,17 +45,36 @@ def read(path: Path, asked: Asked) -> dict:
 
 def read_table(path: Path, asked: Asked, header: list[str], values: list[Sequence[str]], lines: list[int]) -> dict:
     """What `read` gives, of the names of columns, the values of each, and the line on which each row ends."""
-    columns = dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))  # of two with one name the first
-    named = asked.counts != COUNTS
-    if missing := [name for name in asked.counts if named and name not in columns]:
-        raise CorpusError(f"{path}, line 1: no column {missing[0]!r} for documents, words and counts; there are "
-                          f"{', '.join(map(repr, header))}")
-    if named or (asked.text not in columns and columns.keys() >= set(COUNTS)):
+    columns = _columns(header, values)
+    if _has_counts(path, asked, header):
         return _read_counts(path, asked, columns, lines)
     table = _rows(path, columns, range(len(lines)), lines)
     if (words := _wide(asked, columns)) and asked.text not in columns:
         return _read_wide(path, asked, columns, words, table)
     return {"texts": table.column("text", asked.text), **table.about(asked)}
+
+
+def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream | None:
+    """The same, some rows at a time; not of a table that may have a column for each word, of which all rows must be known."""
+    return stream_table(path, asked, *stream_columns(path, asked.encoding, asked.dialect, told))
+
+
+def stream_table(path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]) -> Stream | None:
+    """What `stream` gives, of the names of columns, and of the values of each column and the line of each row in pieces."""
+    if _has_counts(path, asked, header):
+        return _stream_counts(path, asked, header, pieces)
+    if asked.text not in header and (asked.inputs or asked.sequence is not None):
+        return None
+    kept, columns = Kept(asked), _columns(header, [()] * len(header))
+    none = _rows(path, columns, (), [])
+    none.column("text", asked.text), kept.about(none, 0)  # what is missing is refused of a table without rows too
+
+    def batches() -> Iterator[Batch]:
+        for values, lines in pieces:
+            rows = _rows(path, _columns(header, values), range(len(lines)), lines)
+            yield Batch(rows.column("text", asked.text), kept.about(rows, len(lines)), len(lines))
+
+    return Stream(batches(), kept.rest)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -80,6 +99,20 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
         counts = counts or {corpus.vocabulary[0]: 0}
         writer.writerows([document, word, count, *more] for word, count in counts.items())
     return Prepared({path: encoded(file.getvalue(), path)}, unplaced(corpus, "titles", "labels"))
+
+
+def _columns(header: list[str], values: list[Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Name → values of a column; of two with one name the first."""
+    return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
+
+
+def _has_counts(path: Path, asked: Asked, header: list[str]) -> bool:
+    """Does a table with these columns hold counts, one a row? Refuses one that lacks columns that were named for them."""
+    named = asked.counts != COUNTS
+    if missing := [name for name in asked.counts if named and name not in header]:
+        raise CorpusError(f"{path}, line 1: no column {missing[0]!r} for documents, words and counts; there are "
+                          f"{', '.join(map(repr, header))}")
+    return named or (asked.text not in header and set(header) >= set(COUNTS))
 
 
 def _rows(path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]) -> Rows:
@@ -116,20 +149,65 @@ def _read_wide(path: Path, asked: Asked, columns: dict[str, Sequence[str]], word
 def _read_counts(path: Path, asked: Asked, columns: dict[str, Sequence[str]], lines: list[int]) -> dict:
     """The counts in a table; title, label, inputs and sequence of a document are those of its first row."""
     if not lines:
-        raise CorpusError(f"{path} holds no row of counts; at least one was wanted")
-    column = columns[asked.count]
-    count_of = {text: int(text.strip().partition(".")[0]) for text in set(column) if WHOLE.fullmatch(text)}
-    if wrong := [row for row, text in enumerate(column) if text not in count_of]:
-        shown = column[wrong[0]][:60]
-        raise CorpusError(f"{path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}")
-    documents, called = numbered(list(zip(*(columns[name] for name in asked.document), strict=True)))
-    titles = [" ".join(parts) for parts in called]
-    first_rows = np.unique(documents, return_index=True)[1].tolist()
-    about = {"titles": titles} | _rows(path, columns, first_rows, lines).about(asked, (asked.word, asked.count))
-    for name in (*asked.inputs, *filter(None, (asked.sequence, asked.position, asked.time))):
-        for row, (document, value) in enumerate(zip(documents.tolist(), columns[name], strict=True)):
-            if value != columns[name][first := first_rows[document]]:
-                raise CorpusError(f"{path}, line {lines[row]}: {name!r} of document {titles[document]!r} is {value!r} here and "
-                                  f"{columns[name][first]!r} on line {lines[first]}; a document has one")
-    about |= {"documents": documents, "counts": [count_of[text] for text in column], "n_documents": len(titles)}
+        raise _no_counts(path)
+    known = _Documents(path, asked)
+    documents, first_rows, counts = known.of(columns, lines)
+    about = {"titles": known.titles} | _rows(path, columns, first_rows, lines).about(asked, (asked.word, asked.count))
+    about |= {"documents": documents, "counts": counts, "n_documents": len(known.titles)}
     return counts_by_name(path, asked, columns[asked.word], **about)
+
+
+def _stream_counts(path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]) -> Stream:
+    """The same, some rows at a time; rows of a document need not follow each other."""
+    known, kept = _Documents(path, asked), Kept(asked)
+
+    def batches() -> Iterator[Batch]:
+        for values, lines in pieces:
+            columns, n_before = _columns(header, values), len(known.titles)
+            documents, first_rows, counts = known.of(columns, lines)
+            about = kept.about(_rows(path, columns, first_rows, lines), len(first_rows))
+            yield Batch((documents, columns[asked.word], counts), {"titles": known.titles[n_before:]} | about, len(first_rows))
+        if not known.titles:
+            raise _no_counts(path)
+
+    return Stream(batches(), kept.rest, NAMES)
+
+
+class _Documents:
+    """The documents of a table of counts, numbered in the order in which they first appear."""
+
+    def __init__(self, path: Path, asked: Asked):
+        self._path, self._asked, self.titles = path, asked, []
+        self._ids: dict[tuple[str, ...], int] = {}
+        self._one = (*asked.inputs, *filter(None, (asked.sequence, asked.position, asked.time)))
+        self._first: dict[str, list[tuple[str, int]]] = {name: [] for name in self._one}
+
+    def of(self, columns: dict[str, Sequence[str]], lines: list[int]) -> tuple[list[int], list[int], list[int]]:
+        """(row,) documents, the rows that are the first of theirs, and (row,) counts.
+
+        A count that is no whole number is refused, and a document that has two values where it may have one.
+        """
+        column = columns[self._asked.count]
+        count_of = {text: int(text.strip().partition(".")[0]) for text in set(column) if WHOLE.fullmatch(text)}
+        if wrong := [row for row, text in enumerate(column) if text not in count_of]:
+            shown = column[wrong[0]][:60]
+            raise CorpusError(f"{self._path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}")
+        documents, first_rows = [], []
+        for row, called in enumerate(zip(*(columns[name] for name in self._asked.document), strict=True)):
+            if (document := self._ids.setdefault(called, len(self._ids))) == len(self.titles):
+                first_rows.append(row)
+                self.titles.append(" ".join(called))
+                for name in self._one:
+                    self._first[name].append((columns[name][row], lines[row]))
+            documents.append(document)
+        for name in self._one:
+            for document, value, line in zip(documents, columns[name], lines, strict=True):
+                first, first_line = self._first[name][document]
+                if value != first:
+                    raise CorpusError(f"{self._path}, line {line}: {name!r} of document {self.titles[document]!r} is {value!r} "
+                                      f"here and {first!r} on line {first_line}; a document has one")
+        return documents, first_rows, [count_of[text] for text in column]
+
+
+def _no_counts(path: Path) -> CorpusError:
+    return CorpusError(f"{path} holds no row of counts; at least one was wanted")

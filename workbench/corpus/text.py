@@ -1,13 +1,15 @@
 """Counting raw text: words counted per document, the vocabulary pruned; `workbench.corpus.words` finds the words.
 
-Counting is scikit-learn's CountVectorizer; pruning is done here, so that ties are broken the same way on
-every machine and an empty vocabulary is explained.
+Ties of pruning are broken the same way on every machine, and an empty vocabulary is explained.
 """
 
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from numbers import Real
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -105,11 +107,7 @@ def count_words(
     if not isinstance(keep_text, bool):
         raise DataError.must_be("keep_text", "true or false", keep_text)
     titles, labels = (None if values is None else tuple(map(str, values)) for values in (titles, labels))
-    check_whole("min_documents", min_documents, 1)
-    if not isinstance(max_share, Real) or not 0 < max_share <= 1:
-        raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
-    if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
-        raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
+    check_pruning(min_documents, max_share, max_words)
     of_words = {
         "stop_words": _once(stop_words), "token_pattern": token_pattern, "lowercase": lowercase, "accents": accents,
         "min_letters": min_letters, "ngrams": ngrams, "tokenizer": tokenizer, "more_stop_words": _once(more_stop_words),
@@ -121,14 +119,17 @@ def count_words(
     note_words(texts, {FOUND: analyser(**whole | without), "stop_words": analyser(**whole | {"min_letters": 1}),
                        "min_letters": analyser(**whole)})
     vocabulary, counts = _count(texts, words_of, token_pattern)
-    keep = _kept_words(counts, min_documents, max_share, max_words)
-    counts = counts[:, keep]
-    rows = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
+    occurs_in = np.bincount(counts.indices, minlength=len(vocabulary))
+    totals = np.bincount(counts.indices, weights=counts.data, minlength=len(vocabulary))
+    keep = kept_words(occurs_in, totals, len(texts), min_documents, max_share, max_words)
+    if len(keep) < len(vocabulary):
+        counts = counts[:, keep]
+    rows = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(counts.indptr))
     if keep_text:
         columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
         about["table"] = DocumentTable(columns, text, _written(of_words))
     return about | {
-        "documents": rows, "words": counts.indices, "counts": counts.data, "vocabulary": vocabulary[keep].tolist(),
+        "documents": rows, "words": counts.indices, "counts": counts.data, "vocabulary": [vocabulary[word] for word in keep],
         "n_documents": len(texts), "titles": titles, "labels": labels, "name": name,
     }
 
@@ -184,28 +185,67 @@ def _strings(texts) -> list[str]:
     return texts
 
 
+def check_pruning(min_documents: int = 1, max_share: float = 1.0, max_words: int | None = None) -> None:
+    """Refuses options by which words are left out once they are counted, where they are out of range."""
+    check_whole("min_documents", min_documents, 1)
+    if not isinstance(max_share, Real) or not 0 < max_share <= 1:
+        raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
+    if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
+        raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
+
+
+class WordCounts(NamedTuple):
+    """The words of some texts, in the order in which they first appear, and their counts, document by document."""
+
+    words: list[str]
+    lengths: np.ndarray  # (document,) int32: pairs of each
+    ids: np.ndarray      # (pair,) int32: which of the words
+    counts: np.ndarray   # (pair,) int32
+
+
+def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordCounts:
+    """The words that a function finds in each text, counted."""
+    places: dict[str, int] = defaultdict()
+    places.default_factory = places.__len__
+    lengths, ids, counts = array("i"), array("i"), array("i")
+    for text in texts:
+        found = Counter(words_of(text))
+        lengths.append(len(found))
+        ids.extend(map(places.__getitem__, found))
+        counts.extend(found.values())
+    places.default_factory = None  # which refers to the dict itself
+    return WordCounts(list(places), *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts)))
+
+
+def refuse_no_words(n_texts: int, token_pattern: str) -> DataError:
+    """The error that no word was found in texts."""
+    return DataError(
+        f"no word left in {n_texts} text(s) after stop words and ", Named("token_pattern", repr(token_pattern)),
+        "; give longer texts, ", Named("stop_words", None), " or another pattern", field="texts",
+    )
+
+
 def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern: str):
     """Words (word,) in alphabetical order, and their counts as a sparse (document, word) table."""
-    from sklearn.feature_extraction.text import CountVectorizer
+    from scipy.sparse import csr_array
 
-    counter = CountVectorizer(analyzer=words_of, dtype=np.int64)
-    try:
-        table = counter.fit_transform(texts)
-    except ValueError as error:
-        if "empty vocabulary" not in str(error):
-            raise
-        raise DataError(
-            f"no word left in {len(texts)} text(s) after stop words and ", Named("token_pattern", repr(token_pattern)),
-            "; give longer texts, ", Named("stop_words", None), " or another pattern", field="texts",
-        ) from None
+    words, lengths, ids, counts = counted(texts, words_of)
+    if not words:
+        raise refuse_no_words(len(texts), token_pattern)
+    order = sorted(range(len(words)), key=words.__getitem__)
+    place = np.empty(len(words), np.int32)
+    place[order] = np.arange(len(words), dtype=np.int32)
+    table = csr_array((counts, place[ids], np.concatenate([[0], np.cumsum(lengths)])), (len(texts), len(words)))
     table.sort_indices()
-    return counter.get_feature_names_out(), table
+    return [words[at] for at in order], table
 
 
-def _kept_words(table, min_documents: int, max_share: float, max_words: int | None) -> np.ndarray:
-    """Columns of the table that stay, ascending."""
-    n_documents, n_words = table.shape
-    occurs_in = np.bincount(table.indices, minlength=n_words)
+def kept_words(
+    occurs_in: np.ndarray, totals: np.ndarray, n_documents: int, min_documents: int = 1, max_share: float = 1.0,
+    max_words: int | None = None,
+) -> np.ndarray:
+    """Which words stay, ascending, of words in alphabetical order: (word,) documents that have each, and tokens of each."""
+    n_words = len(totals)
     rare, common = occurs_in < min_documents, occurs_in > max_share * n_documents
     keep = np.flatnonzero(~rare & ~common)
     if not len(keep):
@@ -214,8 +254,7 @@ def _kept_words(table, min_documents: int, max_share: float, max_words: int | No
             f"of {n_documents} documents; lower ", Named("min_documents"), " or raise ", Named("max_share"),
         )
     if max_words is not None and len(keep) > max_words:
-        totals = np.bincount(table.indices, weights=table.data, minlength=n_words)
         keep = np.sort(keep[np.argsort(-totals[keep], kind="stable")[:max_words]])
     further = ~rare & ~common & ~np.isin(np.arange(n_words), keep)
-    note_kept(table, {"min_documents": rare, "max_share": common & ~rare, "max_words": further})
+    note_kept(totals, {"min_documents": rare, "max_share": common & ~rare, "max_words": further})
     return keep

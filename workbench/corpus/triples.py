@@ -1,14 +1,16 @@
 """Rows ``document word count`` of whole numbers, ids from 1: what UCI and Matrix Market files hold below their headers."""
 
 import io
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus.companions import counts_of, find_words
+from workbench.corpus.companions import about_counts, find_words
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
+from workbench.corpus.formats import IDS, Batch, Stream
 
 COLUMNS = ("document", "word", "count")
 LARGEST_EXACT = 2**53
@@ -24,26 +26,47 @@ class Sizes(NamedTuple):
     line: int
 
 
-def read_triples(path: Path, stem: str, vocabulary, data: bytes, start: int, sizes: Sizes, real: bool = False) -> dict:
-    """Arguments of `Corpus.from_pairs`, from the bytes from ``start`` on and from what lies beside the file.
+def read_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False) -> dict:
+    """Arguments of `Corpus.from_pairs`, from the bytes below the header and from what lies beside the file.
 
-    With ``real`` counts may be written as floats that are whole numbers.
+    ``blocks`` are of whole lines; with ``real`` counts may be written as floats that are whole numbers.
     """
+    rows = stream_triples(path, stem, vocabulary, blocks, sizes, real)
+    columns = zip(*(batch.documents for batch in rows.batches), strict=True)
+    documents, words, counts = map(np.concatenate, columns)
+    return {"documents": documents, "words": words, "counts": counts, **rows.rest()}
+
+
+def stream_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False) -> Stream:
+    """The same, some rows at a time."""
     for size, what in ((sizes.n_documents, "documents"), (sizes.n_words, "words")):
         if not 1 <= size <= INT32_MAX:
             raise CorpusError(f"{path}: the header must give between 1 and {INT32_MAX} {what}; it gives {size}")
-    rows = _rows(path, data, start, real)
-    if len(rows) != sizes.n_rows:
-        fewer = len(rows) < sizes.n_rows
-        trouble = "fewer: the file is truncated, fetch it again" if fewer else f"more: correct line {sizes.line}"
-        raise CorpusError(f"{path}: the header promises {sizes.n_rows} rows and {len(rows)} came, {trouble}")
-    for ids, size, what in zip(rows.T, sizes[:2], COLUMNS, strict=False):
-        wrong = np.flatnonzero((ids < 1) | (ids > size))
-        if len(wrong):
-            line, _ = next(islice(_numbered_rows(data, start), wrong[0], None))
-            raise CorpusError(f"{path}, line {line}: the {what} id must lie in 1..{size}; it is {ids[wrong[0]]}")
-    named, (documents, words, counts) = find_words(path, stem, vocabulary, sizes.n_words), rows.T
-    return counts_of(path, stem, (documents - 1, words - 1, counts), sizes.n_documents, sizes.n_words, named)
+
+    def batches() -> Iterator[Batch]:
+        n_rows, line = 0, sizes.line + 1
+        yield Batch((np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64)), {}, 0)
+        for block in blocks:
+            rows = _rows(path, block, line, real)
+            for ids, size, what in zip(rows.T, sizes[:2], COLUMNS, strict=False):
+                wrong = np.flatnonzero((ids < 1) | (ids > size))
+                if len(wrong):
+                    at, _ = next(islice(_numbered_rows(block, line), wrong[0], None))
+                    raise CorpusError(f"{path}, line {at}: the {what} id must lie in 1..{size}; it is {ids[wrong[0]]}")
+            n_rows += len(rows)
+            line += block.count(b"\n")
+            documents, words, counts = rows.T
+            yield Batch(((documents - 1).astype(np.int32), (words - 1).astype(np.int32), counts.copy()), {}, 0)
+        if n_rows != sizes.n_rows:
+            fewer = n_rows < sizes.n_rows
+            trouble = "fewer: the file is truncated, fetch it again" if fewer else f"more: correct line {sizes.line}"
+            raise CorpusError(f"{path}: the header promises {sizes.n_rows} rows and {n_rows} came, {trouble}")
+
+    def rest() -> dict:
+        named = find_words(path, stem, vocabulary, sizes.n_words)
+        return about_counts(path, stem, sizes.n_documents, sizes.n_words, named)
+
+    return Stream(batches(), rest, IDS)
 
 
 def triples_of(corpus: Corpus) -> str:
@@ -52,28 +75,27 @@ def triples_of(corpus: Corpus) -> str:
     return "".join(f"{d} {w} {count}\n" for d, w, count in zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _rows(path: Path, data: bytes, start: int, real: bool) -> np.ndarray:
-    """(row, 3) int64: document, word, count as written."""
-    body = data[start:]
-    if not body.strip():
+def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
+    """(row, 3) int64: document, word, count as written in whole lines, of which the first has this number."""
+    if not block.strip():
         return np.empty((0, 3), dtype=np.int64)
     try:
-        if body.translate(None, b"0123456789 \t\r\n" + b".eE+-" * real):
+        if block.translate(None, b"0123456789 \t\r\n" + b".eE+-" * real):
             raise ValueError
-        rows = np.loadtxt(io.BytesIO(body), dtype=np.float64 if real else np.int64, comments=None, ndmin=2)
+        rows = np.loadtxt(io.BytesIO(block), dtype=np.float64 if real else np.int64, comments=None, ndmin=2)
         if rows.shape[1] != 3 or rows.min(initial=0) < 0:  # as numpy before 2.3 reads what is too large
             raise ValueError
         if real and not np.all((rows == np.floor(rows)) & (rows <= LARGEST_EXACT)):
             raise ValueError
     except ValueError:
-        raise _wrong_row(path, data, start, real) from None
-    return rows.astype(np.int64)
+        raise _wrong_row(path, block, line, real) from None
+    return rows.astype(np.int64, copy=False)
 
 
-def _wrong_row(path: Path, data: bytes, start: int, real: bool) -> CorpusError:
+def _wrong_row(path: Path, block: bytes, line: int, real: bool) -> CorpusError:
     """The sentence about the first row that is not three whole numbers."""
-    for line, row in _numbered_rows(data, start):
-        where, fields = f"{path}, line {line}", row.split()
+    for at, row in _numbered_rows(block, line):
+        where, fields = f"{path}, line {at}", row.split()
         if len(fields) != 3:
             shown = row.decode("utf-8", "replace").strip()[:60]
             return CorpusError(f"{where}: three numbers were wanted, document, word and count; {len(fields)} came: {shown!r}")
@@ -91,8 +113,8 @@ def _is_whole_float(field: bytes) -> bool:
     return value.is_integer() and 0 <= value <= LARGEST_EXACT
 
 
-def _numbered_rows(data: bytes, start: int):
-    """(line number, bytes) of every line below the header that is not blank."""
-    for line, row in enumerate(data[start:].split(b"\n"), start=1 + data.count(b"\n", 0, start)):
+def _numbered_rows(block: bytes, line: int):
+    """(line number, bytes) of every line that is not blank."""
+    for at, row in enumerate(block.split(b"\n"), start=line):
         if row.strip():
-            yield line, row
+            yield at, row

@@ -8,13 +8,15 @@ Source: UCI Machine Learning Repository, "Bag of Words" (Newman, 2008).
 """
 
 import re
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from workbench.corpus.companions import with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, stem_of
-from workbench.corpus.triples import Sizes, read_triples, triples_of
-from workbench.data.opening import read_bytes
+from workbench.corpus.formats import Asked, Prepared, Stream, stem_of
+from workbench.corpus.triples import Sizes, read_triples, stream_triples, triples_of
+from workbench.data.opening import bounded, line_blocks, with_head
 
 MEANING = "a UCI bag of words"
 SUFFIXES = ()
@@ -30,15 +32,25 @@ def looks_like(start: bytes, asked: Asked) -> bool:
 
 def read(path: Path, asked: Asked) -> dict:
     """The counts in a UCI file, plain or gzipped; rows of one document and word are added up."""
-    data = read_bytes(path)
-    header = HEADER.match(data)
+    return read_triples(*_parts(path, asked, bounded(line_blocks(path), path)))
+
+
+def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+    """The same, some rows at a time."""
+    return stream_triples(*_parts(path, asked, line_blocks(path, told)))
+
+
+def _parts(path: Path, asked: Asked, blocks: Iterator[bytes]) -> tuple:
+    """Path, stem, vocabulary, the blocks below the header and the sizes in it."""
+    head, blocks = with_head(blocks, path)
+    header = HEADER.match(head)
     if not header:
-        lines = [*data.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
+        lines = [*head.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
         wrong = next((at for at, line in enumerate(lines, start=1) if not line.strip().isdigit()), LAST_HEADER_LINE)
         raise CorpusError(f"{path}, line {wrong}: a UCI bag of words begins with three lines of one whole number each, "
                           "documents, words and rows; this line is none of them")
     sizes = Sizes(*(int(number) for number in header.groups()), LAST_HEADER_LINE)
-    return read_triples(path, stem_of(path, SUFFIXES), asked.vocabulary, data, header.end(), sizes)
+    return path, stem_of(path, SUFFIXES), asked.vocabulary, chain([head[header.end():]], blocks), sizes
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:

@@ -2,14 +2,17 @@
 
 import io
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from workbench.corpus.corpus import CorpusError
-from workbench.corpus.folder import called
-from workbench.corpus.formats import Asked
+from workbench.corpus.folder import called, stream_called
+from workbench.corpus.formats import Asked, Stream
 from workbench.data.available_memory import check_fits
 from workbench.data.encodings import decoded
-from workbench.data.opening import read_bytes
+from workbench.data.opening import read_bytes, refuse_device
+from workbench.data.saving import refused_by_system
 
 MEANING = "a zip of .txt files"
 SUFFIXES = (".zip",)
@@ -43,6 +46,33 @@ def read(path: Path, asked: Asked) -> dict:
     except Exception as error:  # whatever the package makes of a damaged archive
         raise CorpusError(f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again") from None
     return {"texts": texts, **called(_within(list(members)))}
+
+
+def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+    """The same, some members at a time."""
+    with _opened(path) as archive:
+        members = _members(archive, path)
+
+    def texts() -> Iterator[str]:
+        with _opened(path) as archive:
+            yield from (_text_of(archive, member, path, asked.encoding) for member in members.values())
+
+    return stream_called(_within(list(members)), texts(), told)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive in a file; whatever the package makes of a damaged one is a DataError."""
+    try:
+        refuse_device(path)
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (CorpusError, MemoryError):
+        raise
+    except Exception as error:
+        if refused_by_system(error):
+            raise CorpusError(f"{path} cannot be read: {error.strerror}") from None
+        raise CorpusError(f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again") from None
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:

@@ -4,6 +4,8 @@ import codecs
 import unicodedata
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 
 from workbench.errors import DataError
@@ -52,21 +54,52 @@ def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
     DataError
         An encoding that there is not; a byte that is none of the encoding, with its line.
     """
-    name = next((known for mark, known in MARKS.items() if data.startswith(mark)), STRICT)
-    if encoding not in (STRICT, DETECT):
-        name = _known(encoding)
     try:
-        return data.decode(name)
+        return data.decode(_wanted(data, encoding))
+    except UnicodeError:
+        return data.decode(named_encoding(lambda: [data], path, encoding))
+
+
+def named_encoding(blocks: Callable[[], Iterable[bytes]], path: Path, encoding: str = STRICT) -> str:
+    """The name of the encoding by which `decoded` reads the bytes, which ``blocks`` gives anew at each call.
+
+    Raises
+    ------
+    DataError
+        As `decoded`.
+    """
+    name = _wanted(next(filter(None, blocks()), b""), encoding)
+    if (error := _error(blocks(), name)) is None:
+        return name
+    if encoding == DETECT and name == STRICT and (found := _detected(blocks)):
+        warnings.warn(f"{path} is not UTF-8 and was read as {found}; say encoding=… if that is wrong", stacklevel=3)
+        return found
+    line, byte = error
+    wanted, mend = name.removesuffix("-sig").upper(), f"save the file with the encoding {STRICT.upper()}"
+    if encoding == DETECT:
+        mend += ", or say which it has with encoding=…"
+    raise DataError(f"{path}, line {line}: byte 0x{byte:02x} is not {wanted}; {mend}")
+
+
+def _wanted(start: bytes, encoding: str) -> str:
+    """The encoding that is asked for, or that a byte order mark says."""
+    if encoding not in (STRICT, DETECT):
+        return _known(encoding)
+    return next((known for mark, known in MARKS.items() if start.startswith(mark)), STRICT)
+
+
+def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
+    """Line and value of the first byte that is none of an encoding; None where there is none."""
+    decoder, n_lines, block = codecs.getincrementaldecoder(name)(), 0, b""
+    try:
+        for block in blocks:
+            decoder.decode(block)
+            n_lines += block.count(b"\n")
+        decoder.decode(b"", final=True)
     except UnicodeError as error:
-        at = getattr(error, "start", 0)
-        if encoding == DETECT and name == STRICT and (found := _detected(data)):
-            warnings.warn(f"{path} is not UTF-8 and was read as {found}; say encoding=… if that is wrong", stacklevel=2)
-            return data.decode(found)
-        line = data.count(b"\n", 0, at) + 1
-        wanted, mend = name.removesuffix("-sig").upper(), f"save the file with the encoding {STRICT.upper()}"
-        if encoding == DETECT:
-            mend += ", or say which it has with encoding=…"
-        raise DataError(f"{path}, line {line}: byte 0x{data[at]:02x} is not {wanted}; {mend}") from None
+        at, data = getattr(error, "start", 0), getattr(error, "object", block)
+        return n_lines + data.count(b"\n", 0, at) + 1, data[at] if at < len(data) else 0
+    return None
 
 
 def _known(encoding) -> str:
@@ -80,27 +113,33 @@ def _known(encoding) -> str:
     return "utf-8-sig" if found.name == STRICT else found.name
 
 
-def _detected(data: bytes) -> str | None:
+def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
     """The encoding of bytes that are not UTF-8; None where they are UTF-8 with damage, or no text."""
-    if b"\0" in data or _has_utf8(data):
+    if any(b"\0" in block for block in blocks()) or _has_utf8(blocks()):
         return None
-    beyond = Counter(byte for byte in data[:SAMPLE] if byte > 127)
-    found = _best(data[:SAMPLE]) if beyond.total() >= LEAST else None
-    for name in (found or _of_latin(beyond), WESTERN):
-        try:
-            data.decode(name)
-            return name
-        except UnicodeError:
-            continue
-    return None
+    sample = _start(blocks())
+    beyond = Counter(byte for byte in sample if byte > 127)
+    found = _best(sample) if beyond.total() >= LEAST else None
+    return next((name for name in (found or _of_latin(beyond), WESTERN) if _error(blocks(), name) is None), None)
 
 
-def _has_utf8(data: bytes) -> bool:
+def _start(blocks: Iterable[bytes]) -> bytes:
+    """The first bytes, of which an encoding is told."""
+    start = b""
+    for block in blocks:
+        start += block[: SAMPLE - len(start)]
+        if len(start) == SAMPLE:
+            break
+    return start
+
+
+def _has_utf8(blocks: Iterable[bytes]) -> bool:
     """Do most of the bytes beyond ASCII make characters of UTF-8?"""
-    text = data.decode("utf-8", errors="replace")
-    wrong = text.count("\ufffd")
-    right = sum(character > "\x7f" for character in text) - wrong
-    return right >= wrong
+    decoder, beyond, wrong = codecs.getincrementaldecoder("utf-8")("replace"), 0, 0
+    for text in chain(map(decoder.decode, blocks), (decoder.decode(b"", final=True) for _ in range(1))):
+        wrong += text.count("\ufffd")
+        beyond += sum(character > "\x7f" for character in text) if not text.isascii() else 0
+    return beyond - wrong >= wrong
 
 
 def _best(data: bytes) -> str | None:

@@ -7,12 +7,15 @@ Blanks before a quote and quotes after a backslash are seen to where the file ca
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.data.encodings import STRICT
-from workbench.data.opening import read_text
+from workbench.data.opening import LONGEST_LINE, encoding_of, read_text, text_lines, text_of
 from workbench.errors import DataError
 
 SEPARATORS = ",;\t|"
@@ -20,6 +23,10 @@ WORDS = {"tab": "\t", "\\t": "\t", "space": " ", "none": None}
 """What a character may be called where it cannot well be typed."""
 SAYS = re.compile(r"\ufeff?sep=([^\w\r\n\"'])\r?\n")
 """The first line by which a spreadsheet says what separates."""
+HEAD = 1 << 20
+"""Characters that are read at a time, of which the first have the header."""
+BATCH, ROW = 1 << 21, 64
+"""Characters of the rows that are given at a time, and what a row counts besides those of its values."""
 LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise
 
 
@@ -63,6 +70,46 @@ def read_columns(
     return header, list(zip(*table.rows[1:], strict=True)) or [()] * len(header), table.lines[1:]
 
 
+def stream_columns(
+    path: Path, encoding: str = STRICT, dialect: Dialect | None = None, told: Callable[[float], None] | None = None,
+) -> tuple[list[str], Iterator[tuple[list[tuple[str, ...]], list[int]]]]:
+    """The header, and what `read_columns` gives besides it for some rows at a time, in memory no longer than they are used.
+
+    The file is read several times. A line, or a value in quotes, of more than `LONGEST_LINE` characters is refused.
+    """
+    dialect = (dialect or Dialect()).checked()
+    encoding = encoding_of(path, encoding)
+    with text_of(path, encoding, "") as file:
+        start = file.read(HEAD)
+    separator = dialect.separator or separator_of(start, dialect.comment)
+    dialect = dialect._replace(separator=separator).checked()
+
+    def rows(form: dict, told: Callable[[float], None] | None = None) -> Iterator[tuple[tuple[str, ...], int]]:
+        with text_of(path, encoding, "", told) as file:
+            yield from _rows_in(path, _Lines(text_lines(file, path), dialect.comment), form, LONGEST_LINE)
+
+    def texts() -> Iterator[str]:
+        with text_of(path, encoding, "") as file:
+            yield from iter(partial(file.read, HEAD), "")
+
+    form = _fitting(_forms(dialect, texts()), rows, dialect.quote)
+    header, _ = next(rows(form))
+
+    def batches() -> Iterator[tuple[list[tuple[str, ...]], list[int]]]:
+        batch, lines, size = [], [], 0
+        for row, line in islice(rows(form, told), 1, None):
+            batch.append(row)
+            lines.append(line)
+            size += sum(map(len, row)) + ROW
+            if size > BATCH:
+                yield list(zip(*batch, strict=True)), lines
+                batch, lines, size = [], [], 0
+        if batch:
+            yield list(zip(*batch, strict=True)), lines
+
+    return [column.strip() for column in header], batches()
+
+
 def header_of(content: str, comment: str | None = None) -> str:
     """The first line that is neither blank nor a comment, nor says what separates."""
     content = SAYS.sub("", content, count=1) if SAYS.match(content) else content
@@ -78,25 +125,47 @@ def separator_of(content: str, comment: str | None = None) -> str:
 
 
 def _table(path: Path, content: str, dialect: Dialect) -> Table:
-    """The rows in the first form that fits: as they are; without blanks before quotes; with quotes after a backslash."""
-    separator = dialect.separator or separator_of(content, dialect.comment)
-    quote = dialect._replace(separator=separator).checked().quote
+    """The rows in the form that fits."""
+    dialect = dialect._replace(separator=dialect.separator or separator_of(content, dialect.comment)).checked()
+
+    def rows(form: dict) -> Iterator[tuple[tuple[str, ...], int]]:
+        return _rows_in(path, _Lines(io.StringIO(content, newline=""), dialect.comment), form, LONGEST_FIELD)
+
+    found = list(rows(_fitting(_forms(dialect, [content]), rows, dialect.quote)))
+    return Table([row for row, _ in found], [line for _, line in found])
+
+
+def _forms(dialect: Dialect, texts: Iterable[str]) -> list[dict]:
+    """Ways to read a file, the first as it is: without blanks before quotes; with quotes after a backslash."""
+    separator, quote = dialect.separator, dialect.quote
     form = {"delimiter": separator, "quotechar": quote, "escapechar": dialect.escape}
     forms = [form if quote else form | {"quoting": csv.QUOTE_NONE}]
-    if quote and re.search(f"{re.escape(separator)} +{re.escape(quote)}", content):
+    escapes = quote not in (None, "\\") and dialect.escape is None
+    blanks = escaped = False
+    end = ""
+    for text in texts if quote else ():
+        text = end + text
+        blanks = blanks or re.search(f"{re.escape(separator)} +{re.escape(quote)}", text) is not None
+        escaped = escaped or (escapes and f"\\{quote}" in text)
+        end = text[len(text.rstrip(" ")) - 1:]  # what a pattern may begin with that ends in the next piece
+    if blanks:
         forms.append(form | {"skipinitialspace": True})
-    if quote not in (None, "\\") and dialect.escape is None and f"\\{quote}" in content:
-        forms += [form | {"escapechar": "\\"} for form in forms]
+    return forms + [each | {"escapechar": "\\"} for each in forms] if escaped else forms
+
+
+def _fitting(forms: list[dict], rows: Callable[[dict], Iterator[tuple[tuple[str, ...], int]]], quote: str | None) -> dict:
+    """The first form in which all rows can be read and no quote is left after blanks, else the first in which they can be."""
+    if len(forms) == 1:
+        return forms[0]
     fitting, errors = None, []
     for form in forms:
         try:
-            found = _in_form(path, content, dialect.comment, form)
+            if not any(_is_quoted(value, quote) for row, _ in rows(form) for value in row):
+                return form
+            deque(rows(form), maxlen=0)
+            fitting = fitting or form
         except DataError as error:
             errors.append(error)
-            continue
-        if len(forms) == 1 or not any(_is_quoted(value, quote) for row in found.rows for value in row):
-            return found
-        fitting = fitting or found
     if fitting is None:
         raise errors[0]
     return fitting
@@ -110,38 +179,36 @@ def _is_quoted(value: str, quote: str) -> bool:
 class _Lines:
     """The lines of a file without comments between rows, and the number of the one that was read last."""
 
-    def __init__(self, content: str, comment: str | None):
-        said = SAYS.match(content)
-        self._rest = io.StringIO(content[said.end():] if said else content, newline="")
-        self._comment, self.number, self.begins_row = comment, int(said is not None), True
+    def __init__(self, lines: Iterable[str], comment: str | None):
+        self._rest, self._comment, self.number, self.begins_row = lines, comment, 0, True
 
     def __iter__(self) -> Iterator[str]:
         for line in self._rest:
             self.number += 1
+            if self.number == 1 and SAYS.fullmatch(line):
+                continue
             if self._comment is None or not (self.begins_row and line.startswith(self._comment)):
                 self.begins_row = False
                 yield line
 
 
-def _in_form(path: Path, content: str, comment: str | None, form: dict) -> Table:
-    """The rows of a file, all of one length."""
-    reading, rows, lines = _Lines(content, comment), [], []
-    limit = csv.field_size_limit(LONGEST_FIELD)
+def _rows_in(path: Path, reading: _Lines, form: dict, longest: int) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The rows of a file, all of one length, and the line on which each ends; ``longest``: characters of a value."""
+    limit, length = csv.field_size_limit(longest), None
     try:
         for row in csv.reader(reading, strict=True, **form):
             if row:
-                rows.append(tuple(row))  # the garbage collector passes tuples of text by, which halves the time
-                lines.append(reading.number)
+                length = length or len(row)
+                if len(row) != length:
+                    raise DataError(
+                        f"{path}, line {reading.number}: {length} columns were wanted and {len(row)} came; "
+                        f"put double quotes around a text that contains {form['delimiter']!r}"
+                    )
+                yield tuple(row), reading.number  # the garbage collector passes tuples of text by, which halves the time
             reading.begins_row = True
     except csv.Error as error:
         raise DataError(f"{path}, line {reading.number}: not a CSV row ({error}); check the quotes") from None
     finally:
         csv.field_size_limit(limit)
-    if not rows:
+    if length is None:
         raise DataError(f"{path} holds nothing but comments; a header and rows were wanted")
-    if wrong := [at for at, row in enumerate(rows) if len(row) != len(rows[0])]:
-        raise DataError(
-            f"{path}, line {lines[wrong[0]]}: {len(rows[0])} columns were wanted and {len(rows[wrong[0]])} came; "
-            f"put double quotes around a text that contains {form['delimiter']!r}"
-        )
-    return Table(rows, lines)

@@ -1,0 +1,101 @@
+"""Rows of documents, words and counts in files, in the order in which they come, given back document by document."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus.corpus import INT32_MAX
+from workbench.data.growing import GrowingArray
+from workbench.errors import DataError
+
+ROWS = 1 << 20
+"""Rows that are read at a time."""
+MOST_FILES = 200
+"""Into which rows in no order are dealt; systems have open 1024 or more at a time."""
+PARTS = ("documents", "words", "counts")
+
+
+class PairFiles:
+    """Writes rows (document, word, count) into a folder, of 12 bytes each, and reads them sorted by document.
+
+    Rows that come in the order of their documents, as those of texts and of most files of counts do, are read as they are;
+    others are dealt into files of some documents each first.
+    """
+
+    def __init__(self, folder: Path):
+        folder.mkdir()
+        self._open = ExitStack()
+        self._folder, self._n, self._last, self._in_order = folder, 0, -1, True
+        self._files = {part: GrowingArray(folder / f"{part}.npy", np.int32) for part in PARTS}
+        for file in self._files.values():
+            self._open.callback(file.close)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def add(self, documents: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
+        """Some more rows, (row,) integers; a count that 32 bits do not hold is refused."""
+        if counts.max(initial=0) > INT32_MAX:
+            raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(counts.max())}")
+        if len(documents):
+            self._in_order = self._in_order and documents[0] >= self._last and bool(np.all(documents[1:] >= documents[:-1]))
+            self._last = int(documents[-1])
+        for part, values in zip(PARTS, (documents, words, counts), strict=True):
+            self._files[part].add(values)
+        self._n += len(documents)
+
+    def close(self) -> None:
+        """Writes what is not yet in the files."""
+        self._open.close()
+
+    def blocks(self, n_documents: int) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, np.ndarray]]:
+        """First document, one after the last, and (row,) documents, words and counts, one block after another."""
+        self.close()
+        first, held = 0, tuple(np.empty(0, np.int32) for _ in PARTS)
+        for rows in self._read(self._folder, self._n) if self._in_order else self._dealt(n_documents):
+            rows = tuple(np.concatenate(each) for each in zip(held, rows, strict=True))
+            last = int(rows[0][-1])  # whose rows may go on in the next block
+            end = int(np.searchsorted(rows[0], last))
+            if last > first:
+                yield first, last, *(each[:end] for each in rows)
+                first, held = last, tuple(each[end:] for each in rows)
+            else:
+                held = rows
+        yield first, n_documents, *held
+
+    def _read(self, folder: Path, n: int) -> Iterator[tuple[np.ndarray, ...]]:
+        mapped = [np.load(folder / f"{part}.npy", mmap_mode="r", allow_pickle=False) for part in PARTS]
+        offsets = [each.offset for each in mapped]
+        del mapped
+        for first in range(0, n, ROWS):
+            count = min(ROWS, n - first)
+            yield tuple(
+                np.fromfile(folder / f"{part}.npy", np.int32, count, offset=offset + 4 * first)
+                for part, offset in zip(PARTS, offsets, strict=True)
+            )
+
+    def _dealt(self, n_documents: int) -> Iterator[tuple[np.ndarray, ...]]:
+        """Rows sorted by document, of some documents after another."""
+        lengths = np.zeros(n_documents, np.int64)
+        for documents, *_ in self._read(self._folder, self._n):
+            lengths += np.bincount(documents, minlength=n_documents)
+        n_files = min(MOST_FILES, -(-self._n // ROWS))
+        ends = np.cumsum(lengths)
+        firsts = np.searchsorted(ends, self._n * np.arange(1, n_files) / n_files, "right") + 1  # (file - 1,) documents
+        with ExitStack() as stack:
+            files = [PairFiles(self._folder / f"part-{at}") for at in range(n_files)]
+            for file in files:
+                stack.callback(file.close)
+            for rows in self._read(self._folder, self._n):
+                of = np.searchsorted(firsts, rows[0], "right")
+                order = np.argsort(of, kind="stable")
+                bounds = np.searchsorted(of[order], np.arange(n_files + 1))
+                for file, begin, end in zip(files, bounds[:-1], bounds[1:], strict=True):
+                    file.add(*(each[order[begin:end]] for each in rows))
+        for at, file in enumerate(files):
+            if len(file):
+                rows = tuple(np.load(self._folder / f"part-{at}" / f"{part}.npy", allow_pickle=False) for part in PARTS)
+                order = np.argsort(rows[0], kind="stable")
+                yield tuple(each[order] for each in rows)
