@@ -21,6 +21,7 @@ _HOMES = {
     ),
     "workbench.corpus.example": ("write_example_csv",),
     "workbench.corpus.objects": ("corpus_of",),
+    "workbench.corpus.streaming": ("read_shards",),
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),
     "workbench.measures": (

@@ -155,9 +155,9 @@ class Corpus(SavedByHash):
         Negative counts, counts that are no whole numbers, ids out of range, or no token at all are a DataError.
         """
         vocabulary = None if vocabulary is None else plain_values(vocabulary, "vocabulary")
-        documents = whole_numbers(documents, "document ids")
-        words = whole_numbers(words, "word ids")
-        counts = whole_numbers(counts, "counts")
+        documents = _integers(documents, "document ids")
+        words = _integers(words, "word ids")
+        counts = _integers(counts, "counts")
         if not len(documents) == len(words) == len(counts):
             raise DataError("documents, words and counts must have one length; they have "
                             f"{len(documents)}, {len(words)} and {len(counts)}")
@@ -187,6 +187,7 @@ class Corpus(SavedByHash):
         if totals.sum(dtype=np.float64) > MOST_TOKENS:
             raise DataError(f"a corpus may have {MOST_TOKENS} tokens; these are {int(totals.sum(dtype=np.float64))}")
         indptr = np.searchsorted(cells, np.arange(n_documents + 1, dtype=np.int64) * n_words)
+        del cells, documents
         if about.get("titles") is None:
             about["titles"] = tuple(f"document {d}" for d in range(n_documents))
         return cls(indptr, words, totals, vocabulary=vocabulary, **about)
@@ -401,6 +402,12 @@ class Corpus(SavedByHash):
             (self.vocabulary, self.titles, self.authors, self.labels, self.times),
             None if self.inputs is None else [self.inputs], self.input_names, self.sequence,
         )
+
+
+def _integers(values, what: str) -> np.ndarray:
+    """(row,) the values in the type that they have, where that is one of integers; else as int64."""
+    of_integers = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
+    return values if of_integers else whole_numbers(values, what)
 
 
 def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary: bool) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from workbench.corpus.companions import about_counts, find_words, with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import IDS, Asked, Batch, Prepared, Stream, stem_of
+from workbench.corpus.triples import rows_of
 from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
 
 MEANING = "an lda-c file of counts"
@@ -42,10 +43,7 @@ def looks_like(start: bytes, asked: Asked) -> bool:
 
 def read(path: Path, asked: Asked) -> dict:
     """The counts in an lda-c file, plain or gzipped; a word that a line has twice is added up."""
-    rows = _stream(path, asked, bounded(line_blocks(path), path))
-    columns = zip(*(batch.documents for batch in rows.batches), strict=True)
-    documents, words, counts = map(np.concatenate, columns)
-    return {"documents": documents, "words": words, "counts": counts, **rows.rest()}
+    return rows_of(_stream(path, asked, bounded(line_blocks(path), path)))
 
 
 def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:

@@ -10,7 +10,7 @@ from workbench.corpus.corpus import INT32_MAX
 from workbench.data.growing import GrowingArray
 from workbench.errors import DataError
 
-ROWS = 1 << 20
+ROWS = 1 << 18
 """Rows that are read at a time."""
 MOST_FILES = 200
 """Into which rows in no order are dealt; systems have open 1024 or more at a time."""

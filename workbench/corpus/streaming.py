@@ -28,7 +28,7 @@ from workbench.corpus.readers import Request, read_request, request_of
 from workbench.corpus.shard_writer import VALUES, ShardWriter
 from workbench.corpus.sharded import ShardedCorpus, finish
 from workbench.corpus.text import WordCounts, as_counted, check_pruning, counted, kept_words, refuse_no_words
-from workbench.corpus.words import WORD_PATTERN, analyser
+from workbench.corpus.words import WORD_PATTERN, analyser, stop_list
 from workbench.data.available_memory import check_fits
 from workbench.data.drawing import check_whole
 from workbench.data.saving import new_folder
@@ -37,6 +37,7 @@ WORD_BYTES = 200
 """About what a word takes while a file is read: its text, its number, what is counted of it."""
 PRUNING = ("min_documents", "max_share", "max_words")
 OF_WORDS = tuple(signature(analyser).parameters)
+STOP_WORDS = signature(analyser).parameters["stop_words"].default
 Told = Callable[[str, float], None]
 """What is being done, "reading" or "writing", and the share of it that is done."""
 
@@ -200,6 +201,7 @@ def _all_counted(batches: Iterator[Batch], of_words: dict, processes: int) -> It
         for batch in batches:
             yield batch, counted(batch.documents, words_of)
         return
+    of_words = of_words | {"stop_words": list(stop_list(of_words.get("stop_words", STOP_WORDS)))}  # looked up once
     context = multiprocessing.get_context("spawn")
     with _ended(ProcessPoolExecutor(processes, context, _begin, (of_words,))) as pool:
         waiting: deque = deque()

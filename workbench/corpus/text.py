@@ -16,6 +16,7 @@ import numpy as np
 from workbench.corpus.document_table import DocumentTable, plain_value
 from workbench.corpus.dropped import FOUND, note_kept, note_words
 from workbench.corpus.words import WORD_PATTERN, analyser, further_words, is_language, stop_list
+from workbench.data.arrays import sealed
 from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named
 
@@ -129,8 +130,9 @@ def count_words(
         columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
         about["table"] = DocumentTable(columns, text, _written(of_words))
     return about | {
-        "documents": rows, "words": counts.indices, "counts": counts.data, "vocabulary": [vocabulary[word] for word in keep],
-        "n_documents": len(texts), "titles": titles, "labels": labels, "name": name,
+        "documents": rows, "words": sealed(counts.indices), "counts": sealed(counts.data),
+        "vocabulary": [vocabulary[word] for word in keep], "n_documents": len(texts), "titles": titles,
+        "labels": labels, "name": name,
     }
 
 
@@ -235,7 +237,8 @@ def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern
     order = sorted(range(len(words)), key=words.__getitem__)
     place = np.empty(len(words), np.int32)
     place[order] = np.arange(len(words), dtype=np.int32)
-    table = csr_array((counts, place[ids], np.concatenate([[0], np.cumsum(lengths)])), (len(texts), len(words)))
+    ids = place[ids]
+    table = csr_array((counts, ids, np.concatenate([[0], np.cumsum(lengths)])), (len(texts), len(words)))
     table.sort_indices()
     return [words[at] for at in order], table
 

@@ -11,6 +11,7 @@ import numpy as np
 from workbench.corpus.companions import about_counts, find_words
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
 from workbench.corpus.formats import IDS, Batch, Stream
+from workbench.data.arrays import sealed
 
 COLUMNS = ("document", "word", "count")
 LARGEST_EXACT = 2**53
@@ -31,10 +32,14 @@ def read_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], siz
 
     ``blocks`` are of whole lines; with ``real`` counts may be written as floats that are whole numbers.
     """
-    rows = stream_triples(path, stem, vocabulary, blocks, sizes, real)
-    columns = zip(*(batch.documents for batch in rows.batches), strict=True)
-    documents, words, counts = map(np.concatenate, columns)
-    return {"documents": documents, "words": words, "counts": counts, **rows.rest()}
+    return rows_of(stream_triples(path, stem, vocabulary, blocks, sizes, real))
+
+
+def rows_of(stream: Stream) -> dict:
+    """Arguments of `Corpus.from_pairs`, of a stream of rows with word ids: all of them at once."""
+    columns = [list(column) for column in zip(*(batch.documents for batch in stream.batches), strict=True)]
+    documents, words, counts = (sealed(np.concatenate(columns.pop(0))) for _ in range(3))
+    return {"documents": documents, "words": words, "counts": counts, **stream.rest()}
 
 
 def stream_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False) -> Stream:
@@ -45,7 +50,7 @@ def stream_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], s
 
     def batches() -> Iterator[Batch]:
         n_rows, line = 0, sizes.line + 1
-        yield Batch((np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64)), {}, 0)
+        yield Batch((np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)), {}, 0)
         for block in blocks:
             rows = _rows(path, block, line, real)
             for ids, size, what in zip(rows.T, sizes[:2], COLUMNS, strict=False):
@@ -56,7 +61,8 @@ def stream_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], s
             n_rows += len(rows)
             line += block.count(b"\n")
             documents, words, counts = rows.T
-            yield Batch(((documents - 1).astype(np.int32), (words - 1).astype(np.int32), counts.copy()), {}, 0)
+            counts = counts.astype(np.int32 if counts.max(initial=0) <= INT32_MAX else np.int64)
+            yield Batch(((documents - 1).astype(np.int32), (words - 1).astype(np.int32), counts), {}, 0)
         if n_rows != sizes.n_rows:
             fewer = n_rows < sizes.n_rows
             trouble = "fewer: the file is truncated, fetch it again" if fewer else f"more: correct line {sizes.line}"

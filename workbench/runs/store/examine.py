@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
 from workbench.errors import InputError
 from workbench.runs.loop import Position
 from workbench.runs.spec import RunSpec
@@ -77,7 +77,10 @@ def _spec(path: Path, about: dict) -> RunSpec:
 
 def _data(store: Path, content_hash: str):
     """The data as they are on the disk now."""
-    return get_corpus.__wrapped__(store, content_hash)
+    data = get_corpus.__wrapped__(store, content_hash)
+    if isinstance(data, ShardedCorpus):
+        data.check()
+    return data
 
 
 def _arrays(stored: Stored, committed: Committed, train, tried, readable: list[str]) -> int | None:
@@ -111,7 +114,7 @@ def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: in
     values = read(stored.path, stored.counts[name], (slot,))
     if not np.all(np.isfinite(values)):
         raise DamagedError.of(stored.path, f"{name} of iteration {iteration} holds numbers that are not finite")
-    if name in ("n_kw", "n_dk") and isinstance(data, Corpus) and data.n_tokens:
+    if name in ("n_kw", "n_dk") and isinstance(data, Corpus | ShardedCorpus) and data.n_tokens:
         total = float(values.sum(dtype=np.float64))
         if abs(total - data.n_tokens) > TOLERANCE * data.n_tokens:
             said = f"{name} of iteration {iteration} sums to {total:,.6g} and the corpus has {data.n_tokens:,} tokens"

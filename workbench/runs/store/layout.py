@@ -2,7 +2,7 @@
 
 ::
 
-    <store>/.corpora/<hash>.npz        corpora and test sets, by content
+    <store>/.corpora/<hash>.npz        corpora and test sets, by content; those in shards are folders <hash>/ of hard links
     <store>/.starts/<hash>.npz         counts that runs began from, by content
     <store>/.queues/<id>, .slots/      locks of queues, and of workers that compute at a time on a machine
     <store>/<run>/data.zarr/               a Zarr v3 group with the spec in its attributes
