@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NAME = "reading"
 TITLE = "Reading in memory and in shards"
-SIZES = (10**6, 10**7, 3 * 10**7)
+SIZES = (10**6, 10**7)
 N_WORDS, LENGTH = 30_000, 100
 ROUNDS = 3
 CONTENDERS = {

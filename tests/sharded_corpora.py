@@ -11,7 +11,7 @@ def drawn(n_documents: int = 40, n_words: int = 9, seed: int = 0, **about) -> Co
     table = random.poisson(0.5, (n_documents, n_words))
     table[:, -1] = 0
     table[::7] = 0
-    table[1, 0] += 1
+    table[-1, 0] += 1
     documents, words = np.nonzero(table)
     return Corpus.from_pairs(documents, words, table[documents, words], [f"wörd {w}" for w in range(n_words)], n_documents,
                              name="drawn", **about)

@@ -143,6 +143,8 @@ def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(capsys, tmp_p
     assert load_corpus("talks").content_hash == expected
     status, out, err = run(capsys, *line, "--force", "--quiet", "--json")
     assert (status, err) == (0, "") and json.loads(out)["n_tokens"] == 54 and load_corpus("talks").content_hash == expected
+    told = json.loads(run(capsys, "data", "info", "talks", "--json")[1])
+    assert told["content"] == expected and told["first words"] == ["green", "ideas", "sleep"] and told["shards"] == 1
     assert run(capsys, "data", "convert", "talks", "talks.jsonl")[0] == 0
     assert read_corpus("talks.jsonl").content_hash == expected
     assert run(capsys, "data", "convert", "talks", "again", "--shards")[0] == 0

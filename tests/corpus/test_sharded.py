@@ -1,6 +1,7 @@
 """A sharded corpus is the corpus that was written: its pairs, its hash, its texts; whole, or refused in one sentence."""
 
 import errno
+import hashlib
 import os
 import pickle
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_corpora import drawn, full
 
-from workbench.corpus import Corpus, CorpusError, ShardedCorpus, keep_top_words, load_corpus
+from workbench.corpus import Corpus, CorpusError, ShardedCorpus, content, keep_top_words, load_corpus
 from workbench.corpus import shard_writer as writing
 from workbench.corpus.shard_writer import MANIFEST
 from workbench.runs.spec import SpecError
@@ -35,6 +36,28 @@ def same(corpus, other) -> None:
         assert (mine is None) == (its is None) and (mine is None or tuple(mine) == tuple(its)), field
     assert corpus.input_names == other.input_names
     assert corpus.inputs is None or np.array_equal(corpus.inputs, other.inputs)
+
+
+def plain_hash(corpus) -> str:
+    """sha256 of all arrays and of all fields as Python writes them: what names every stored corpus."""
+    digest = hashlib.sha256()
+    for array, kind in ((corpus.indptr, "<i8"), (corpus.words, "<i4"), (corpus.counts, "<i4")):
+        digest.update(array.astype(kind).tobytes() + b"|")
+    for field in (corpus.vocabulary, corpus.titles, corpus.authors, corpus.labels, corpus.times):
+        digest.update(repr(field).encode() + b"|")
+    if corpus.inputs is not None:
+        digest.update(f"inputs {corpus.input_names!r}|".encode() + corpus.inputs.astype("<f8").tobytes())
+    if corpus.sequence is not None:
+        digest.update(f"|sequence {corpus.sequence!r}".encode())
+    return digest.hexdigest()
+
+
+@pytest.mark.parametrize("block", [1, 3, 1 << 14])
+@pytest.mark.parametrize("n_documents", [1, 2, 4, 40])
+def test_the_content_hash_is_that_of_everything_written_out(monkeypatch, block, n_documents):
+    monkeypatch.setattr(content, "BLOCK", block)
+    for corpus in (drawn(n_documents), full(40).of_documents(np.arange(n_documents))):
+        assert corpus.content_hash == ShardedCorpus.of_corpus(corpus).computed_hash() == plain_hash(corpus)
 
 
 @pytest.mark.parametrize("corpus", [drawn(), full()], ids=["counts", "everything"])

@@ -17,7 +17,7 @@ import pytest
 from data_files import put
 
 import workbench as wb
-from workbench.corpus import read_corpus
+from workbench.corpus import ShardedCorpus, read_corpus
 from workbench.errors import ALONE, DataError, Named
 from workbench.records import Records, read_records
 from workbench.runs.execution import bounded_reading
@@ -60,6 +60,12 @@ def test_what_comes_back_is_what_is_read_here(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_corpus_in_shards_is_not_handed_over(tmp_path):
+    ShardedCorpus.write(read_corpus(put(tmp_path, "it.csv", "text\nan ibis\n")), tmp_path / "it")
+    with pytest.raises(DataError, match="it is a corpus in shards, which is not handed over to a page; use Python"):
+        read_bounded(tmp_path / "it")
+
+
 def test_an_error_comes_back_with_the_setting_it_is_about(tmp_path):
     error = refused(put(tmp_path, "a.csv", "body\nibis\n"))
     assert str(error) == f"{tmp_path}/a.csv, line 1: no column 'text' for the text; there are 'body'; say which with text=…"

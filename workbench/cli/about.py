@@ -66,10 +66,15 @@ def info(
     print_facts([(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})])
 
 
-def _facts_of(corpus: wb.Corpus) -> dict:
+def _facts_of(corpus: wb.Corpus | wb.ShardedCorpus) -> dict:
     """What a corpus is as it was read: sizes, what is empty or repeated, what is known of its documents, what is kept."""
     from workbench.corpus.quality import quality_of
 
+    if isinstance(corpus, wb.ShardedCorpus):  # of which not all is looked at
+        return corpus.describe() | {
+            "content": corpus.content_hash, "texts": "not kept", "first words": list(corpus.vocabulary[:10]),
+            "first documents": list(corpus.titles[:3]),
+        }
     found, table = quality_of(corpus), corpus.table
     dated = sorted(str(time) for time in corpus.times or () if time is not None)
     return corpus.describe() | {
