@@ -195,6 +195,20 @@ def em_iteration(corpus, mean, alpha, beta, n_inner, tolerance, restart=False, p
     return gamma, expected_counts(corpus, gamma)
 
 
+def online_pass(corpus, topics, batches, rates, total, alpha, beta, n_inner, tolerance):
+    """(gamma, n_dk, topics) after a pass in batches: documents begin even, and each batch stands for ``total`` documents."""
+    gamma, n_dk = np.zeros((corpus.n_pairs, len(alpha))), np.zeros((corpus.n_documents, len(alpha)))
+    for rows, rate in zip(batches, rates, strict=True):
+        batch = corpus.of_documents(rows)
+        begun = topics._replace(n_dk=np.zeros((len(rows), len(alpha))))
+        of_batch, counts = em_iteration(batch, begun, alpha, beta, n_inner, tolerance, restart=True)
+        n_wk = (1 - rate) * topics.n_wk + rate * total / len(rows) * counts.n_wk
+        topics = Counts(None, n_wk, n_wk.sum(axis=0))
+        n_dk[rows] = counts.n_dk
+        gamma[np.isin(corpus.documents, rows)] = of_batch
+    return gamma, n_dk, topics
+
+
 def hybrid_sweep(corpus, gamma, chains, alpha, beta, r, uniforms, variational):
     """(gamma, chains) after the sampling phase of each chain and then the variational phase, eq. A8, A9.
 

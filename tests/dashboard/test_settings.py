@@ -546,6 +546,7 @@ def test_a_link_goes_round_for_every_field():
                "learn_every": 2, "a_alpha": 2.5, "b_alpha": 0.5, "a_beta": 1.5, "b_beta": 2.0, "alpha_total": 3.0,
                "beta_total": 50.0, "top_concentration": 2.0, "prior": "paper", "order": "random",
                "order_seed": 3, "start_sweeps": 5, "bound": "paper", "batch": 4, "tau": 2.0, "kappa": 0.75,
+               "batch_size": 7, "tau0": 2.5, "total_documents": 99, "batches_before": 12, "hold_topics": True,
                "ctm-em.inner_tolerance": 0.001,
                "q": 0.02, "learn_q": True, "a_q": 3.0, "b_q": 0.5, "word_alpha": 1.0, "documents": "shared",
                "step_variance": 0.5, "cv-hdp.learn_alpha": False, "learn_gamma": False,

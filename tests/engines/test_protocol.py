@@ -105,9 +105,10 @@ def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
     assert counts["n_kw"].shape == (n_topics, corpus.n_words)
     assert n_k.shape == (n_topics,)
     np.testing.assert_allclose(counts["n_dk"].sum(axis=1), corpus.document_tokens, rtol=0, atol=tolerance)
-    np.testing.assert_allclose(counts["n_kw"].sum(axis=0), word_tokens, rtol=0, atol=tolerance)
+    if engine.whole_counts:
+        np.testing.assert_allclose(counts["n_kw"].sum(axis=0), word_tokens, rtol=0, atol=tolerance)
     np.testing.assert_allclose(counts["n_kw"].sum(axis=1), n_k, rtol=0, atol=tolerance)
-    if begun:
+    if begun and engine.whole_counts:
         np.testing.assert_allclose(counts["n_dk"].sum(axis=0), n_k, rtol=0, atol=tolerance)
     assert counts["n_dk"].min() >= 0
     assert counts["n_kw"].min() >= 0

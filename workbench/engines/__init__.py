@@ -12,6 +12,7 @@ from types import ModuleType
 ENGINES: dict[str, str] = {
     "vb": ".lda.vb",                          # Blei, Ng & Jordan 2003, sec. 5: variational EM
     "svb": ".lda.svb",                        # Welling, Teh & Kappen 2008, eq. 11: collapsed view of variational Bayes
+    "online-vb": ".lda.online_vb",            # Hoffman, Blei & Bach 2010: online variational Bayes, in batches
     "cvb": ".lda.cvb",                        # Teh, Newman & Welling 2007: collapsed variational Bayes, second order
     "cvb0": ".lda.cvb0",                      # Asuncion, Welling, Smyth & Teh 2009: collapsed variational Bayes, zeroth order
     "cgs": ".lda.cgs",                        # Griffiths & Steyvers 2004: collapsed Gibbs sampling

@@ -72,6 +72,7 @@ class Engine(NamedTuple):
     fixed: tuple[str, ...] = ()              # options of the model that it leaves at their defaults
     when: str = ""                           # when to use it, rather than which other: one sentence
     grows: bool = False                      # may it come to have more topics than it began with?
+    whole_counts: bool = True                # do n_kw sum to the tokens of the corpus? Not where batches stand for it
     idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that
     suits: Callable = lambda model: model    # a model as it is inferred here (rows made estimates), or a ModelError
     check_options: Callable = lambda options, data: None  # raises OptionError where options do not go with the data

@@ -97,4 +97,6 @@ def key_from(key, first: int) -> np.uint64:
 
 def permutation(key, n: int) -> np.ndarray:
     """The numbers below n in a random order."""
-    return np.argsort([uniform(key, i) for i in range(n)], kind="stable")
+    drawn = np.empty(n)
+    fill_uniform(key, drawn)
+    return np.argsort(drawn, kind="stable")

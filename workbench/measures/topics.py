@@ -83,7 +83,10 @@ def used_topics(run: xr.Dataset) -> xr.Dataset:
 
 
 def word_tokens(run: xr.Dataset) -> np.ndarray:
-    """(word,) float64 training tokens of each word, whole numbers: the responsibilities of a token add up to 1."""
+    """(word,) float64 training tokens of each word, whole numbers: the responsibilities of a token add up to 1.
+
+    Of `online-vb` about those of all documents that its batches stand for.
+    """
     return np.rint(run["n_kw"].isel(snapshot=-1).sum("topic").values)
 
 

@@ -50,6 +50,8 @@ VARIABLES = {each.name: each for each in (
         "entropy of the variational part plus log joint of expected and sampled counts; no bound unless r = 0",
     ),
     _scalar("change", "", "largest change of a responsibility in the iteration"),
+    _scalar("topic_change", "", "half the sum of all changes of n_kw in the iteration, as a share of their sum"),
+    _scalar("rho", "", "rate of the last batch: the share of the way that the topics went to what it gives"),
     _scalar(
         "moved", "",
         "share of the sampled tokens that changed topic, or of the documents of sequences or records that changed their states",

@@ -69,7 +69,7 @@ OF_ENGINE = {
     "cvb": Look("#0a72e4", "--", "s"), "cvb-cgs": Look("#008fd8", "-", "s"),
     "cvb0": Look("#55a280", "--", "^"), "cvb0-cgs": Look("#c377b2", "-", "^"),
     "adaptive-cgs": Look("#777722", "-.", "v"),
-    "vb": Look("#966848", "--", "X"), "cgs": Look("#777777", "-", "D"),
+    "vb": Look("#966848", "--", "X"), "online-vb": Look("#227788", LINES[4], "p"), "cgs": Look("#777777", "-", "D"),
     "cv-hdp": Look("#7356fc", "-.", "P"), "g-hdp": Look("#9955aa", ":", "*"),
 } | {
     engine: Look(colour, LINES[at % len(LINES)], MARKERS[at]) for family in (

@@ -27,6 +27,8 @@ LABELS = {
     "a_alpha": "alpha: shape", "b_alpha": "alpha: rate", "a_beta": "beta: shape", "b_beta": "beta: rate",
     "prior": "Prior of psi", "order": "Order on the stick", "order_seed": "Seed of the order",
     "start_sweeps": "Sweeps at first", "bound": "Bound", "batch": "Batch", "tau": "Rate: delay", "kappa": "Rate: fall",
+    "batch_size": "Documents of a batch", "tau0": "Rate: delay tau0", "total_documents": "Documents in all",
+    "batches_before": "Batches before", "hold_topics": "Hold topics",
     "q": "Variance q of a step", "learn_q": "Learn q",
     "a_q": "q: shape", "b_q": "q: scale", "word_alpha": "Prior of words",
     "documents": "Sticks of documents", "step_variance": "Variance of years",

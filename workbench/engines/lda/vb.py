@@ -95,16 +95,15 @@ def update(corpus, options, state, context) -> tuple[State, dict]:
     """The state fitted, its priors as they were."""
     if options.restart_documents:
         spread_evenly(corpus, state)
-    if options.n_inner == 1:  # documents and topics in one visit
-        entropy = update_in_parallel(corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, options.topics == "point")
-        n_visited = corpus.n_pairs
-    else:
-        entropy, n_visited = fit(corpus, options, state, context)
+    entropy, n_visited = fit(corpus, options, state, context)
     return state._replace(entropy=entropy), {"updates": n_visited}
 
 
 def fit(corpus, options, state, context) -> tuple[Entropy, int]:
     """E-step document by document until each converges, then M-step, in place; also returns how many pairs were visited."""
+    if options.n_inner == 1:  # documents and topics in one visit
+        point = options.topics == "point"
+        return update_in_parallel(corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, point), corpus.n_pairs
     mean_dk, mean_wk, mean_k = mean = state[:3]
     workspace = workspace_for(state.entropy, tuple, lambda: workspace_in_slices(corpus, len(mean_k)))
     documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios

@@ -61,7 +61,8 @@ def examine(path: Path) -> Examined:
     if (stored := tried(Stored, path)) is not None:
         tried(provenance, path, stored.versions)
         if (committed := tried(stored.committed)) is not None:
-            last = _arrays(stored, committed, train, tried, readable)
+            whole = ("n_kw", "n_dk") if spec.parts()[0].whole_counts else ("n_dk",)
+            last = _arrays(stored, committed, train, whole, tried, readable)
             if train is not None and (position := tried(_checkpoint, path, spec, train, last)) is not None:
                 readable.append(f"checkpoint of iteration {position.iteration}")
     return Examined(list(dict.fromkeys(wrong)), readable)
@@ -83,16 +84,20 @@ def _data(store: Path, content_hash: str):
     return data
 
 
-def _arrays(stored: Stored, committed: Committed, train, tried, readable: list[str]) -> int | None:
-    """The iteration of the last row, None where it cannot be read, after all that is committed was read."""
+def _arrays(stored: Stored, committed: Committed, train, whole_counts, tried, readable: list[str]) -> int | None:
+    """The iteration of the last row, None where it cannot be read, after all that is committed was read.
+
+    ``whole_counts``: the counts that sum to the tokens of a corpus.
+    """
     rows, iterations = tried(stored.rows, committed), tried(stored.iterations, committed)
     last = _first_rows(stored, committed) if rows is None else int(rows[-1, 0]) if len(rows) else 0
     found = [f"rows up to iteration {last}"] if last else []
     slots = np.flatnonzero(iterations).tolist() if iterations is not None else []
     for name in stored.counts:
+        counted = train if name in whole_counts else None
         whole = [
             str(iterations[slot]) for slot in slots
-            if tried(_snapshot, stored, name, slot, committed.n_topics, int(iterations[slot]), train)
+            if tried(_snapshot, stored, name, slot, committed.n_topics, int(iterations[slot]), counted)
         ]
         if whole:
             found.append(f"{name} of {'all snapshots' if len(whole) == len(slots) else 'iteration ' + ', '.join(whole)}")
@@ -109,12 +114,12 @@ def _first_rows(stored: Stored, committed: Committed) -> int:
 
 
 def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: int, data) -> bool:
-    """True: counts of a snapshot are there, finite, and those of words and documents sum to the tokens; else a DamagedError."""
+    """True: counts of a snapshot are there, finite, and sum to the tokens of a corpus that is given; else a DamagedError."""
     stored.refuse_missing_counts(name, [slot], n_topics)
     values = read(stored.path, stored.counts[name], (slot,))
     if not np.all(np.isfinite(values)):
         raise DamagedError.of(stored.path, f"{name} of iteration {iteration} holds numbers that are not finite")
-    if name in ("n_kw", "n_dk") and isinstance(data, Corpus | ShardedCorpus) and data.n_tokens:
+    if isinstance(data, Corpus | ShardedCorpus) and data.n_tokens:
         total = float(values.sum(dtype=np.float64))
         if abs(total - data.n_tokens) > TOLERANCE * data.n_tokens:
             said = f"{name} of iteration {iteration} sums to {total:,.6g} and the corpus has {data.n_tokens:,} tokens"

@@ -1,0 +1,235 @@
+"""Online variational Bayes for LDA: the topics move after each batch of documents.
+
+Hoffman, Blei & Bach (2010), algorithm 2. q(theta_d) is Dirichlet(alpha + n_dk) and q(phi_k) is Dirichlet(beta + n_wk), so that
+n_wk is lambda - eta of the paper. Batch t, counted from 0 over the whole run, stands for all D documents::
+
+    E-step   gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + E[log phi_kw] },   n_dk = sum_w n_dw gamma_dwk,   repeated
+    M-step   n_wk  =  (1 - rho_t) n_wk + rho_t D / S sum_d n_dw gamma_dwk,   rho_t = (tau0 + t)^-kappa
+
+with S documents in the batch. A document begins at N_d / K, as in `vb` with `restart_documents`, and is fitted by the same
+kernels: a batch of all documents with rho = 1 is one such iteration of `vb`, bit for bit.
+
+An iteration is a pass: every document that has tokens is in one batch, drawn anew, and sizes of batches differ by one at most.
+So the n_dk of a document, from which its held-out tokens are predicted, is of its last visit, in the same pass. In the first
+pass the early batches meet topics that are nearly random; their documents, fitted anew, would predict better. After five passes
+the difference is gone.
+
+The bound is that of the training documents, with gamma of their last visit and q(phi) as it is; it may fall. Priors are learnt
+after a pass, from the same; the paper takes the share rho_t of that Newton step after each batch.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import digamma
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import Engine
+from workbench.engines.lda import vb
+from workbench.engines.lda.fold_in import by_variational_bayes
+from workbench.engines.lda.hyperparameters import learn, learning, watched
+from workbench.engines.lda.initial_responsibilities import init_option
+from workbench.engines.lda.svb import counts, predict, samples, sufficient_statistics
+from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.errors import Got, Named
+from workbench.kernels.lda.log_joint import log_documents, log_topics
+from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
+from workbench.kernels.uniforms import BATCHES, permutation
+from workbench.models import LDA
+from workbench.models.options import OptionError, option
+
+
+class State(NamedTuple):
+    mean_dk: np.ndarray    # (document, topic) float64, padded: expected counts as last fitted
+    mean_wk: np.ndarray    # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
+    mean_k: np.ndarray     # (topic,) float64, padded
+    fitted_wk: np.ndarray  # (word, topic) float64, padded: expected counts as last fitted, which the bound needs
+    entropy: float         # of the responsibilities behind them, nats
+    alpha: np.ndarray      # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float            # prior of each word in a topic, as learnt
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    batch_size: int = option(256, "documents of a batch, about", low=1, whole=True)
+    tau0: float = option(10.0, "delay of the rate of batches, (tau0 + t)^-kappa", low=1)
+    kappa: float = option(0.7, "fall of the rate of batches, above 0.5", low=0.5, high=1)
+    total_documents: int = option(0, "documents that a batch stands for; 0: those of the corpus", low=0, whole=True)
+    batches_before: int = option(0, "batches of the run that this one goes on from, for the rate", low=0, whole=True)
+    hold_topics: bool = option(False, "fit the documents alone and leave the topics as they began (what update makes)")
+    n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
+    inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over topics", low=0)
+    init: str = init_option()
+
+    topics: ClassVar[str] = "full"  # of the options of `vb`
+
+    def __post_init__(self):
+        if self.kappa <= 0.5:
+            raise OptionError(Named("kappa"), " must be above 0.5 and at most 1, so that rates settle", Got(self.kappa))
+
+    def rate(self, batch: int) -> float:
+        """rho of a batch, by its number in the run."""
+        return (self.tau0 + self.batches_before + batch) ** -self.kappa
+
+
+@learning
+class Options(OwnOptions):
+    """Options of the engine, and of learning its priors."""
+
+
+class Batch(NamedTuple):
+    """Documents of a batch, each with a token, and the words that they have."""
+
+    documents: Corpus   # over the used words alone, in their order
+    used: np.ndarray    # (used word,) int64: their numbers in the vocabulary, ascending
+
+
+class Visited(NamedTuple):
+    """What the visit of a batch leaves behind."""
+
+    mean_dk: np.ndarray   # (document of the batch, topic) float64, padded
+    new_wk: np.ndarray    # (used word, topic) float64, padded: expected counts
+    new_k: np.ndarray     # (topic,) float64, padded
+    entropy: float        # of the responsibilities, nats
+    n_visited: int        # pairs
+
+
+def init(corpus, model, options, context, warm_start=None) -> State:
+    """As `vb` begins; from another run the topics are its very counts, whatever the documents."""
+    begun = vb.init(corpus, model, options, context, warm_start)
+    if warm_start is not None:
+        _, n_wk, n_k = warm_start.rows
+        begun.mean_wk[:, : model.n_topics], begun.mean_k[: model.n_topics] = n_wk, n_k
+    return State(*begun[:3], begun.mean_wk.copy(), np.nan, begun.alpha, begun.beta)
+
+
+def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float) -> State:
+    """The state of (topic, word) expected counts that goes on with batches from elsewhere: it has no documents."""
+    n_topics, n_words = n_kw.shape
+    state = State(**zeros(_arrays(0, n_words, n_topics)), entropy=np.nan, alpha=alpha, beta=beta)
+    state.mean_wk[:, :n_topics], state.mean_k[:n_topics] = n_kw.T, n_kw.sum(axis=1)
+    return state
+
+
+def step(corpus, model, options, state, context):
+    """A pass over all documents in batches, then learn priors that are due. The same bits for any number of threads."""
+    before, batches = state.mean_wk.copy(), batches_of(corpus, options, context)
+    n_total = options.total_documents or sum(map(len, batches))
+    first, entropy, n_visited, rate = (context.step - 1) * len(batches), 0.0, 0, 0.0
+    state.mean_dk[:], state.fitted_wk[:] = 0.0, 0.0
+    for number, rows in enumerate(batches, first):
+        whole = len(batches) == 1
+        batch = Batch(corpus, np.arange(corpus.n_words)) if whole else batch_of(*some_documents(corpus, rows))
+        rate = 0.0 if options.hold_topics else options.rate(number)
+        found = take_in(batch, state, options, rate, n_total / len(rows), context)
+        state.mean_dk[slice(None) if whole else rows] = found.mean_dk
+        state.fitted_wk[batch.used] += found.new_wk
+        entropy += found.entropy
+        n_visited += found.n_visited
+    state = state._replace(entropy=entropy)
+    info = {"updates": n_visited, "topic_change": change_of(before, state.mean_wk), "rho": rate}
+    given = sufficient_statistics, partial(vb.likelihood, options, state)
+    return learn(corpus, options, state, context, False, *given), info
+
+
+def batches_of(corpus, options, context) -> list[np.ndarray]:
+    """The documents of each batch of a pass, ascending: every document with a token is in one."""
+    documents = np.flatnonzero(corpus.document_tokens)
+    order = documents[permutation(context.key(BATCHES), len(documents))]
+    return [np.sort(rows) for rows in np.array_split(order, n_batches(len(order), options))]
+
+
+def n_batches(n_documents: int, options) -> int:
+    """The batches of a pass over so many documents with tokens."""
+    return -(-n_documents // options.batch_size)
+
+
+def some_documents(corpus, rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """indptr, words and counts of some documents of a corpus."""
+    lengths = np.diff(corpus.indptr)[rows]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    pairs = np.arange(indptr[-1]) + np.repeat(corpus.indptr[rows] - indptr[:-1], lengths)
+    return indptr, corpus.words[pairs], corpus.counts[pairs]
+
+
+def batch_of(indptr, words, counts) -> Batch:
+    """The batch of documents as arrays of a Corpus; its words are named by their numbers in the vocabulary."""
+    seen = np.zeros(words.max() + 1, bool)
+    seen[words] = True
+    used, place = np.flatnonzero(seen), np.cumsum(seen) - 1
+    names, titles = map(str, used.tolist()), map(str, range(len(indptr) - 1))
+    return Batch(Corpus(indptr, place[words], counts, names, titles), used)
+
+
+def take_in(batch: Batch, state: State, options, rate: float, share: float, context) -> Visited:
+    """Fits the documents of a batch to q(phi) of a state, then moves q(phi), in place, the share ``rate`` of the way.
+
+    share : documents that each document of the batch stands for, D / S.
+    """
+    found = visit(batch, state, options, context)
+    for mean, rows, new in ((state.mean_wk, batch.used, found.new_wk), (state.mean_k, slice(None), found.new_k)):
+        mean *= 1.0 - rate
+        mean[rows] += (rate * share) * new
+    return found
+
+
+def visit(batch: Batch, state: State, options, context) -> Visited:
+    """Fits the documents of a batch, each from N_d / K tokens of a topic, to q(phi) of a state, which stays as it is."""
+    documents, used = batch
+    mean_wk, mean_k, n_topics = aligned_empty((len(used), len(state.mean_k)), np.float64), state.mean_k.copy(), len(state.alpha)
+    np.take(state.mean_wk, used, axis=0, out=mean_wk)
+    mean_k[:n_topics] += (len(state.mean_wk) - len(used)) * state.beta  # the prior of words that the batch lacks
+    mean_dk = aligned_zeros((documents.n_documents, len(mean_k)), np.float64)
+    local = vb.State(mean_dk, mean_wk, mean_k, np.nan, state.alpha, state.beta)
+    vb.spread_evenly(documents, local)
+    entropy, n_visited = vb.fit(documents, options, local, context)
+    return Visited(mean_dk, mean_wk, mean_k, float(entropy), n_visited)
+
+
+def change_of(before: np.ndarray, mean_wk: np.ndarray) -> float:
+    """Half the sum of all changes of n_wk, as a share of their present sum; ``before`` is overwritten."""
+    total = mean_wk.sum()
+    np.abs(np.subtract(mean_wk, before, out=before), out=before)
+    return float(before.sum() / (2.0 * total)) if total > 0 else 0.0
+
+
+def watch(corpus, model, options, state) -> dict:
+    """The bound, with documents as last fitted and q(phi) as it is; NaN before the first iteration."""
+    live, n_topics = slice(model.n_topics), model.n_topics
+    log_phi = digamma(state.beta + state.mean_wk[:, live]) - digamma(corpus.n_words * state.beta + state.mean_k[live])
+    topics = log_topics(state.mean_wk, state.mean_k, state.beta, n_topics)
+    topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
+    bound = log_documents(state.mean_dk, pad_topics(state.alpha), n_topics) + topics + state.entropy
+    return {"bound": float(bound), "n_k": state.mean_k[live]} | watched(options, state)
+
+
+def _arrays(n_documents: int, n_words: int, n_topics: int) -> dict[str, Array]:
+    """Shapes of the arrays of a state, priors excepted."""
+    lanes = padded(n_topics)
+    of_words = Array((n_words, lanes))
+    return {"mean_dk": Array((n_documents, lanes)), "mean_wk": of_words, "mean_k": Array((lanes,)), "fitted_wk": of_words}
+
+
+def memory(corpus, model, options) -> Memory:
+    """Bytes of the state; of a batch its pairs, factors and counts, and of the topics as they were before the pass."""
+    lanes = padded(model.n_topics)
+    of_topics = corpus.n_words * lanes * DOUBLE
+    n_fitted = min(options.batch_size, corpus.n_documents)
+    pairs = corpus.n_pairs * n_fitted // max(corpus.n_documents, 1)
+    used = min(pairs, corpus.n_words)
+    step = of_topics + (3 * n_fitted + 4 * used) * lanes * DOUBLE + pairs * (4 + 4 + 4 + 4 + 8 + 8)
+    state = size(_arrays(corpus.n_documents, corpus.n_words, model.n_topics))
+    return Memory(state, step=step, look=3 * of_topics)
+
+
+def engine(name: str = "online-vb") -> Engine:
+    return Engine(
+        name=name, title="Online variational Bayes", source="Hoffman, Blei & Bach (2010), algorithm 2",
+        when="For streams, and for corpora so large that few passes are possible: topics move after each batch of documents. "
+             "On small corpora, with many passes, it ends no better than vb.",
+        model=LDA, options=Options, state=State, samples=samples, watches=("bound", "topic_change", "rho"),
+        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
+        memory=memory, whole_counts=False,
+    )
