@@ -46,6 +46,7 @@ _HOMES = {
     "workbench.runs.loading": ("load_records", "record_sets"),
     "workbench.runs.spec": ("RunSpec", "SpecError"),
     "workbench.runs.execution.sweep": ("sweep",),
+    "workbench.runs.execution.update": ("update",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("engines", "measures", "views")

@@ -234,3 +234,24 @@ def test_doctor_finds_a_store_that_is_a_file(command, tmp_path):
 def test_help_says_where_runs_lie_by_default(command):
     _, out, _ = command("runs", "--help")
     assert "$WORKBENCH_STORE" in out
+
+
+def test_update_takes_a_text_a_line_from_standard_input_and_says_what_came(command, six_documents, monkeypatch):
+    assert command("fit", six_documents, "-e", "online-vb", "-k", 2, "-n", 2, "--name", "mine", "-q")[0] == 0
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"ant bee ant\n\nzebra cat\nzebra\n")))
+    status, out, err = command("update", "mine", "-", "--name", "later", "--json")
+    assert status == 0 and json.loads(out)["runs"][0]["name"] == "later"
+    assert "2 documents in 1 batch;" in err and "2 of 6 tokens (33.3%)" in err
+    assert "left out is 1 document without a word that it knows" in err
+    stream = wb.Run("runs/later").spec.start["stream"]
+    assert (stream["n_documents"], stream["n_left_out"], stream["n_tokens"], stream["n_unknown"]) == (2, 1, 4, 2)
+
+
+def test_update_says_which_line_of_standard_input_is_no_text(command, six_documents, monkeypatch):
+    assert command("fit", six_documents, "-e", "online-vb", "-k", 2, "-n", 2, "--name", "mine", "-q")[0] == 0
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"ant\nb\xffe\n")))
+    status, out, err = command("update", "mine", "-", "-q")
+    assert (status, out) == (2, "") and err.strip() == (
+        "workbench: line 2 of standard input is not UTF-8; convert it, or give a file and --read encoding=cp1252"
+    )
+    assert [run.name for run in wb.open_runs()] == ["mine"]

@@ -12,6 +12,7 @@ EXAMPLES = {
     "compare": ("SIX", "-e", "svb,cgs", *SMALL),
     "sweep": ("SIX", "--grid", "r=1,2", *SMALL),
     "resume": ("a",),
+    "update": ("o", "SIX"),
     "infer": ("a", "SIX"),
     "bound": ("h",),
     "runs": (),
@@ -35,7 +36,8 @@ EXAMPLES = {
     "data convert": ("SIX", "six.csv"),
     "data example": ("news.csv",),
 }
-"""Arguments with which each command that has --json does something: SIX is a corpus, a and h are runs of cgs and svb-cgs."""
+"""Arguments with which each command that has --json does something: SIX is a corpus, a, h and o are runs of cgs, svb-cgs and
+online-vb."""
 
 
 def all_commands(group=app, before=()):
@@ -66,6 +68,7 @@ def test_json_is_one_object_on_stdout_and_nothing_else(command, six_documents, n
     assert name in EXAMPLES, f"give EXAMPLES arguments for `workbench {name}`"
     command("fit", six_documents, "--name", "a", *SMALL)
     command("fit", six_documents, "-e", "svb-cgs", "--name", "h", *SMALL)
+    command("fit", six_documents, "-e", "online-vb", "--name", "o", *SMALL)
     arguments = [argument.replace("SIX", six_documents) for argument in EXAMPLES[name]]
     status, out, err = command(*name.split(), *arguments, "--json")
     assert status == 0, err

@@ -142,10 +142,10 @@ def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, 
 
 SIZES_NOTHING = {
     "average_after", "learn_after", "learn_every", "moves_after", "moves_every", "n_draws", "n_inner", "order_seed",
-    "refresh", "start_sweeps",
+    "refresh", "start_sweeps", "batches_before", "total_documents",
 }
-"""Whole numbers that say when, how often or which."""
-SIZES_OTHERWISE = {"n_chains", "n_particles", "sweep_particles", "batch", "partition"}
+"""Whole numbers that say when, how often or which, or for how many."""
+SIZES_OTHERWISE = {"n_chains", "n_particles", "sweep_particles", "batch", "batch_size", "partition"}
 """Chains and particles, which the limit of memory holds; parts of the data, which are no more than there are data."""
 
 

@@ -62,7 +62,7 @@ def test_every_engine_of_lda_stands_beside_the_evidence():
         bounds = found["bound"].to_series()
         assert bounds.drop("collapsed").max() <= float(truth["log_evidence"]) + SLACK or name == "cgs", name
         assert np.isfinite(bounds["hybrid"]) == name.endswith("-cgs"), name
-        assert np.isfinite(bounds["exact"]) == (name in ("vb", "svb", "cvb", "cvb0")), name
+        assert np.isfinite(bounds["exact"]) == (name in ("vb", "svb", "online-vb", "cvb", "cvb0")), name
         assert found["predictive"].sum("word").values == pytest.approx(1, abs=ROUNDING)
         assert 0 < float(found["predictive_distance"]) < 0.1 and 0 < float(found["co_assignment_distance"]) < 0.3, name
         assert 1 <= int(found["n_attractors"]) <= 3

@@ -161,7 +161,7 @@ class ControlThatStopsAt:
 
 
 WRONG = [
-    ({"engine": "cgs", "stop_on": "bound"}, "cgs has no bound to stop on; stop on perplexity, or choose vb, svb, cvb, cvb0"),
+    ({"engine": "cgs", "stop_on": "bound"}, "cgs has no bound to stop on; stop on perplexity, or choose vb, svb, online-vb"),
     ({"engine": "svb", "stop_on": "luck"}, "stop_on must be one of bound, perplexity, steps, or None; got 'luck'"),
     ({"engine": "cgs", "stop_on": "steps"}, "cgs counts no steps to stop on; set its iterations, or choose cv-hdp or g-hdp"),
     ({"engine": "svb", "stop_on": "perplexity"}, "there is no test set, so no perplexity to stop on; hold out some tokens"),

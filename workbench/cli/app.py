@@ -29,7 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]}, cls=_Commands,
 )
 for command in (
-    fitting.fit, fitting.compare, fitting.resume, fitting.sweep, inferring.infer, inferring.bound,
+    fitting.fit, fitting.compare, fitting.resume, fitting.update, fitting.sweep, inferring.infer, inferring.bound,
     stored.runs, stored.show, looking.topics, looking.documents, stored.pause, stored.stop, stored.remove,
     stored.figures, stored.report,
     stored.note, stored.label, stored.export, reproducing.reproduce, about.engines, serving.serve, about.doctor,

@@ -96,7 +96,7 @@ def _of_list(given: list, vocabulary, name: str, counted, text_options: dict) ->
     if kinds == {"pair"}:
         documents = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
         words, counts = zip(*chain.from_iterable(rows), strict=True)
-        return Corpus.from_pairs(documents, words, counts, _words(vocabulary, max(words) + 1), len(rows), name=name)
+        return Corpus.from_pairs(documents, words, counts, words_by_id(vocabulary, max(words) + 1), len(rows), name=name)
     odd = next(item for item in chain.from_iterable(rows) if len(kinds) > 1 or _item(item) == "other")
     raise DataError(f"a document is a list of tokens, or of (word id, count) pairs, and nothing else; got {shown(repr(odd))}")
 
@@ -134,10 +134,10 @@ def _of_matrix(matrix, vocabulary, name: str) -> Corpus:
     else:
         documents, words = np.nonzero(matrix)
         counts = matrix[documents, words]
-    return Corpus.from_pairs(documents, words, counts, _words(vocabulary, n_words), n_documents, n_words, name=name)
+    return Corpus.from_pairs(documents, words, counts, words_by_id(vocabulary, n_words), n_documents, n_words, name=name)
 
 
-def _words(vocabulary, n_words: int) -> list[str] | None:
+def words_by_id(vocabulary, n_words: int) -> list[str] | None:
     """The words of a vocabulary in the order of their ids; None where there is none."""
     if vocabulary is None:
         return None

@@ -12,21 +12,27 @@ from workbench.runs.settings import SETTINGS
 from workbench.runs.spec import RunSpec
 
 DEFAULT_BURN_IN = 10
+DOCUMENTS = "DOCUMENTS"
+"""In the place of documents that a run does not keep."""
 
 
 def commands(specs: list[RunSpec]) -> list[str]:
     """`workbench compare …` for the runs: one command where that is possible, else as few as it takes.
+
+    A run that went on with further documents has a command of its own, `workbench update …`.
 
     Runs of one command share corpus, model, length, split and seeds, and no two of their engines want
     different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
     with_priors = {_shared(spec): _priors(spec) for spec in reversed(specs) if _priors(spec)}  # the first of each
+    found = [command_of(spec) for spec in specs if _stream(spec)]
     for spec in specs:
+        if _stream(spec):
+            continue
         shared = _shared(spec)
         own = _priors(spec) or with_priors.get(shared, ())  # alpha and beta go to the engines whose model has them
         families.setdefault((shared, own), {}).setdefault((spec.engine, _items(spec.options)), []).append(spec)
-    found = []
     for members in families.values():
         by_seeds: dict[tuple, list[RunSpec]] = {}
         for alike in members.values():
@@ -40,7 +46,11 @@ def commands(specs: list[RunSpec]) -> list[str]:
 
 
 def command_of(spec: RunSpec) -> str:
-    """`workbench fit …` for one run."""
+    """`workbench fit …` for one run, or `workbench update …` where it went on with further documents."""
+    if _stream(spec):
+        total = spec.options["total_documents"]
+        more = ["--total-documents", str(total)] if total else []
+        return shlex.join(["workbench", "update", spec.start["name"], DOCUMENTS, *more])
     return _command(["fit", spec.corpus, "--engine", spec.engine], [spec], spec.seed, 1)
 
 
@@ -56,7 +66,11 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     for name in sorted({network.name for network in networks if spelled(network) is None}):
         notes.append(f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
                      "reads it, and the spec of the run holds it.")
-    for start in {spec.start["counts"]: spec.start for spec in specs if spec.start}.values():
+    for spec in filter(_stream, specs):
+        stream = spec.start["stream"]
+        notes.append(f"{DOCUMENTS} stands for the {stream['n_documents']:,} documents with which {spec.name} went on; it does "
+                     f"not keep them, but their counts have the hash {stream['content'][:8]}.")
+    for start in {spec.start["counts"]: spec.start for spec in specs if spec.start and not _stream(spec)}.values():
         notes.append(
             f"--start takes the counts that {start['name']} has at that time; "
             f"here they were those of its iteration {start['iteration']} (spec {start['hash'][:8]})."
@@ -155,6 +169,11 @@ def _model_words(spec: RunSpec, model: dict) -> list[str]:
         if name in model:
             words += [f"--{name}", _value(model[name])]
     return words
+
+
+def _stream(spec: RunSpec) -> dict | None:
+    """What is known of the documents with which a run went on from another; None where there were none."""
+    return (spec.start or {}).get("stream")
 
 
 def _spans(seeds: list[int]) -> list[tuple[int, int]]:

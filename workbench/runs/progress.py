@@ -13,10 +13,10 @@ TOLD_EVERY = 10.0
 """Seconds between two lines where stderr is no terminal."""
 
 
-def bar(text: str | None, total: int, shown: bool = True, done: int = 0, **more) -> tqdm:
+def bar(text: str | None, total: int | None, shown: bool = True, done: int = 0, unit: str = "it", **more) -> tqdm:
     """A bar on stderr that begins at ``done`` iterations; redrawn every ten seconds where stderr is no terminal."""
     return tqdm(
-        total=total, initial=done, desc=text, unit="it", file=sys.stderr, dynamic_ncols=True, disable=not shown,
+        total=total, initial=done, desc=text, unit=unit, file=sys.stderr, dynamic_ncols=True, disable=not shown,
         mininterval=0.2 if sys.stderr.isatty() else TOLD_EVERY, **more,
     )
 

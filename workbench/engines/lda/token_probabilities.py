@@ -11,7 +11,7 @@ from workbench.models.options import OptionError
 def token_probabilities(corpus, options, state) -> np.ndarray:
     """(chain, token, topic) q(z) of every token, in canonical order; one chain where nothing is sampled.
 
-    Where responsibilities are not stored (`vb`, the parallel schedule of `svb`) they are those that follow from the counts,
+    Where responsibilities are not stored (`vb`, `online-vb`, `svb` in parallel) they are those that follow from the counts,
     eq. A5: those of the next update, and the same once the engine has come to rest.
 
     Raises

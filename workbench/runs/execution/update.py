@@ -1,0 +1,248 @@
+"""Goes on with the topics of a run of `online-vb` by documents that come one after the other.
+
+The documents are visited once, in batches, in the order in which they come, and are not kept. What they make of the topics is
+kept as the counts of a warm start, by content; the new run begins from these, holds them, and fits the documents of the first
+run to them. So it can be made again from what its store has, to the bit, and its perplexity stands beside that of the first.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.corpus.objects import words_by_id
+from workbench.corpus.streams import Counted, Vocabulary, as_arrays, in_batches
+from workbench.corpus.text import TEXT_OPTIONS, as_counted
+from workbench.corpus.words import analyser
+from workbench.engines.engine import StepContext, WarmStart
+from workbench.engines.lda import online_vb
+from workbench.engines.lda.hyperparameters import Learning
+from workbench.errors import DataError, nearest_or_all
+from workbench.runs.dataset import priors_of
+from workbench.runs.execution.control import ending_cleanly
+from workbench.runs.execution.fit import finish
+from workbench.runs.execution.memory_check import Planned, check_room
+from workbench.runs.execution.run import Run, find_run
+from workbench.runs.given import data_from
+from workbench.runs.progress import bar
+from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
+from workbench.runs.store.archive import counts_hash, get_corpus
+from workbench.runs.store.create import create_run
+from workbench.runs.store.layout import StoreError
+
+ENGINE = "online-vb"
+OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in ("min_documents", "max_share", "max_words"))
+"""Options of raw text that find words; the others choose a vocabulary."""
+
+
+class Visited(NamedTuple):
+    """What came of a stream; all but the first is kept in the spec of the run."""
+
+    stopped: bool        # by Ctrl-C
+    n_documents: int     # with a word that the run knows
+    n_left_out: int      # documents without one
+    n_tokens: int        # of words that it knows
+    n_unknown: int       # tokens of words that it does not
+    n_batches: int
+    content: str         # sha256 (hex) of the counts, batch by batch
+
+
+class _Control:
+    """Ctrl-C: at once while a document is waited for, otherwise after the batch."""
+
+    def __init__(self):
+        self.interrupted, self.waiting = False, False
+
+    def interrupt(self) -> None:
+        self.interrupted = True
+        if self.waiting:
+            raise KeyboardInterrupt
+
+
+def update(
+    run, documents, *, total_documents: int | None = None, name: str | None = None, n_threads: int = 1, store=None,
+    progress: bool = True, vocabulary=None, **of_text,
+) -> Run:
+    """A run of the store that goes on from the topics of another one of `online-vb` by further documents.
+
+    Parameters
+    ----------
+    run : Run, path or name
+        Of a store; it stays as it is. Its vocabulary is that of the new run: words that it does not know are left out; their
+        number is told and recorded.
+    documents : iterable, or Corpus
+        Visited once, in order, a batch of the run's ``batch_size`` at a time, and never held whole: a generator may be of any
+        length. A document is a text (counted as those of the run were, as far as that is known), a list of tokens, a mapping of
+        words to counts, or, with ``vocabulary``, a list of (word id, count) pairs. Also what `workbench.fit` takes, as a
+        DataFrame, a matrix of counts or a path, which is read whole.
+    total_documents : int, optional
+        How many documents each batch stands for; by default as many as in the run.
+    name : str, optional
+        Of the new run; by default from its corpus, engine, K and hash.
+    n_threads : int
+        Never changes a bit.
+    progress : bool
+        Tell on stderr how many documents were visited, and what was left out.
+    vocabulary : (id,) strings, or a mapping from ids to words, optional
+        Words of the ids; gensim's Dictionary is one.
+    **of_text
+        tokenizer, stop_words and other options of raw text that find words; see `workbench.fit`.
+
+    Returns
+    -------
+    Run
+        Its one iteration fits the training documents of the first run to the topics, which are held. Its spec has in ``start``
+        where it began, and under ``stream`` how many documents, tokens and unknown tokens came, and a hash of their counts. The
+        same documents in the same order give the same run again. For topics of the new documents: `workbench.infer`.
+
+    Raises
+    ------
+    SpecError, StoreError, DataError
+        One sentence; nothing is written then. After Ctrl-C the documents that were visited until then make the run.
+
+    Source: Hoffman, Blei & Bach (2010), algorithm 2.
+    """
+    before = Run(find_run(run, store))
+    spec, home = before.spec, before.path.parent
+    if spec.engine != ENGINE:
+        raise SpecError(f"update goes on from a run of {ENGINE}, and {spec.name} is one of {spec.engine}; begin one from it: "
+                        f"workbench fit {spec.corpus} --engine {ENGINE} --start {spec.name}")
+    if not os.access(home, os.W_OK):
+        raise StoreError(f"cannot write to the store {home}, where {spec.name} lies; give yourself the right to")
+    train, test = (content and get_corpus(home, content) for content in (spec.train, spec.test))
+    dataset = before.dataset(train)
+    if not dataset.sizes.get("snapshot"):
+        raise SpecError(f"{spec.name} has no counts yet to go on from; let it take its first snapshot, or stop it")
+    iteration, priors = int(dataset["snapshot_iteration"][-1]), priors_of(dataset)
+    n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
+    total_documents = None if total_documents is None else whole("total_documents", total_documents, 1)
+    options = _going_on(spec.parts()[2], train, iteration, total_documents)
+
+    def planned(n_kw: np.ndarray, seen: Visited | None = None) -> Planned:
+        """The new run, with the topics from which it begins."""
+        begun, start = _start(spec, iteration, n_kw, seen)
+        alphas, own = priors.alphas.tolist(), spec.options | {one.name: one.default for one in fields(Learning)}
+        own |= {"hold_topics": True, "batches_before": options.batches_before + (seen.n_batches if seen else 0)}
+        own |= {"total_documents": total_documents} if total_documents else {}
+        new = make_spec(
+            train, ENGINE, len(n_kw), alphas[0] if len(set(alphas)) == 1 else tuple(alphas), float(priors.beta), test=test,
+            options=own, split=spec.split, start=(begun, start), n_iterations=1, seed=spec.seed, burn_in=spec.burn_in,
+            name=name, n_threads=n_threads,
+        )
+        return Planned(new, train, test)
+
+    check_room([planned(n_kw)], here=True)
+    counted = _counted(spec, train, documents, vocabulary, of_text)
+    state = online_vb.topics_alone(n_kw, priors.alphas, float(priors.beta))
+    seen = _visit(counted, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress)
+    new = planned(np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T), seen)
+    return finish(Run(create_run(home, *new[:3])), progress=progress, corpora=new[1:3])
+
+
+def _going_on(options, train: Corpus, iteration: int, total_documents: int | None):
+    """The options with which batches go on behind so many iterations of a run; None: as many documents in all as before."""
+    n_documents = int(np.count_nonzero(train.document_tokens))
+    visited = 0 if options.hold_topics else iteration * online_vb.n_batches(n_documents, options)
+    total = total_documents or options.total_documents or n_documents
+    return replace(options, batches_before=options.batches_before + visited, total_documents=total)
+
+
+def _counted(spec: RunSpec, train: Corpus, documents, vocabulary, of_text: dict) -> Iterator[Counted]:
+    """The documents one by one, over the vocabulary of a run; raises DataError before the first where there can be none."""
+    is_whole = isinstance(documents, Corpus | str | Path) or any(hasattr(documents, one) for one in ("iloc", "tocoo", "ndim"))
+    if is_whole:
+        given = data_from(documents, None, counted=spec.counted, vocabulary=vocabulary, **of_text)
+        return Vocabulary(train.vocabulary, str.split).count_corpus(given)
+    if not isinstance(documents, Iterable):
+        raise DataError(f"documents are an iterable of texts, of lists of tokens or of counts, or a Corpus; got {documents!r}")
+    if odd := [name for name in of_text if name not in OF_WORDS]:
+        raise DataError(f"no option {odd[0]!r} of a stream, whose vocabulary is that of {spec.name}; "
+                        f"{nearest_or_all(odd[0], OF_WORDS)}")
+    counted = {name: value for name, value in as_counted(spec.counted, of_text).items() if name in OF_WORDS}
+    ids = None if vocabulary is None else words_by_id(vocabulary, 0)
+    return Vocabulary(train.vocabulary, analyser(**counted), ids).count(documents)
+
+
+def _visit(counted: Iterator[Counted], state, options, context, run: str, progress: bool) -> Visited:
+    """Moves the topics of a state, in place, batch by batch, and tells what came.
+
+    Raises DataError where no document has a word that the run knows.
+    """
+    seen, content, control = Visited(False, 0, 0, 0, 0, 0, ""), hashlib.sha256(), _Control()
+
+    def known() -> Iterator[Counted]:
+        nonlocal seen
+        for document in counted:
+            n_unknown, is_known = seen.n_unknown + document.n_unknown, len(document.words) > 0
+            seen = seen._replace(n_unknown=n_unknown, n_left_out=seen.n_left_out + (not is_known))
+            if is_known:
+                yield document
+
+    batches = in_batches(known(), options.batch_size)
+    with bar(f"{run} goes on", None, progress, unit=" documents") as line, ending_cleanly(control):
+        while not control.interrupted and (documents := _next(batches, control)):
+            arrays = as_arrays(documents)
+            for array in arrays:
+                content.update(array.tobytes())
+            rate, share = options.rate(seen.n_batches), options.total_documents / len(documents)
+            online_vb.take_in(online_vb.batch_of(*arrays), state, options, rate, share, context)
+            seen = seen._replace(
+                n_documents=seen.n_documents + len(documents), n_tokens=seen.n_tokens + int(arrays[2].sum(dtype=np.int64)),
+                n_batches=seen.n_batches + 1,
+            )
+            line.update(len(documents))
+    if not seen.n_documents:
+        if control.interrupted:
+            raise KeyboardInterrupt
+        none = f"none of {_documents(seen.n_left_out)} has a word that {run} knows" if seen.n_left_out else "no document came"
+        raise DataError(f"{none}; give documents like its own")
+    seen = seen._replace(stopped=control.interrupted, content=content.hexdigest())
+    if progress:
+        print(_told(run, seen), file=sys.stderr)
+    return seen
+
+
+def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
+    """The next batch; empty behind the last one, and after Ctrl-C."""
+    control.waiting = True
+    try:
+        return next(batches, [])
+    except KeyboardInterrupt:
+        if control.interrupted:
+            return []
+        raise
+    finally:
+        control.waiting = False
+
+
+def _told(run: str, seen: Visited) -> str:
+    """A sentence about what came of a stream."""
+    n_tokens, batches = seen.n_tokens + seen.n_unknown, "batch" if seen.n_batches == 1 else "batches"
+    said = f"{_documents(seen.n_documents)} in {seen.n_batches:,} {batches}; {run} does not know the words of "
+    said += f"{seen.n_unknown:,} of {n_tokens:,} tokens ({seen.n_unknown / n_tokens:.1%})"
+    if seen.n_left_out:
+        verb = "is" if seen.n_left_out == 1 else "are"
+        said += f"; left out {verb} {_documents(seen.n_left_out)} without a word that it knows"
+    return said + ("; stopped: what came behind them is not in it" if seen.stopped else "")
+
+
+def _documents(n: int) -> str:
+    return "1 document" if n == 1 else f"{n:,} documents"
+
+
+def _start(before: RunSpec, iteration: int, n_kw: np.ndarray, seen: Visited | None) -> tuple[WarmStart, dict]:
+    """What the new run begins from, and the record of it; without a stream before that was visited."""
+    begun = WarmStart(n_kw, None)
+    start = {
+        "name": before.name, "hash": before.hash, "iteration": iteration, "counts": counts_hash(begun), "n_topics": len(n_kw),
+        "dropped": 0.0,
+    }
+    if seen is not None:
+        start["stream"] = {name: value for name, value in seen._asdict().items() if name != "stopped"}
+    return begun, start
