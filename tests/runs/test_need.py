@@ -102,7 +102,7 @@ WITHOUT_RESPONSIBILITIES = [
 WITH_RESPONSIBILITIES = [
     ("cvb", 48, {}, True), ("cvb0", 48, {}, True), ("cvb-cgs", 120, {}, True), ("cvb0-cgs", 120, {"r": 0}, True),
     ("svb", 48, {"schedule": "sequential"}, True), ("cv-hdp", 48, {}, True),
-    ("vb", 120, {}, True), ("g-hdp", 150, {}, True),
+    ("vb", 120, {}, True), ("online-vb", 120, {}, True), ("g-hdp", 150, {}, True),
     ("sb-ctm", 100, {}, True), ("sb-ctm", 100, {"topics": "drawn"}, True), ("sb-ctm-vb", 40, {}, True),
     ("ln-ctm", 100, {}, True), ("ctm-em", 100, {}, True),
 ]

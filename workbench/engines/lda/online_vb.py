@@ -80,7 +80,7 @@ class Options(OwnOptions):
 
 
 class Batch(NamedTuple):
-    """Documents of a batch, each with a token, and the words that they have."""
+    """Documents of a batch, and the words that they have."""
 
     documents: Corpus   # over the used words alone, in their order
     used: np.ndarray    # (used word,) int64: their numbers in the vocabulary, ascending
