@@ -22,7 +22,8 @@ from rounds import medians, ratio, take_turns
 NAME = "beside_peers"
 TITLE = "A sweep beside the peers"
 SAMPLERS = ("cgs", "svb-cgs", "cvb-cgs", "cvb0-cgs", "adaptive-cgs")
-VARIATIONAL = {"svb": {}, "vb": {"n_inner": 1, "inner_tolerance": 0.0}, "cvb0": {}, "cvb": {}}
+ONE_STEP = {"n_inner": 1, "inner_tolerance": 0.0}
+VARIATIONAL = {"svb": {}, "vb": ONE_STEP, "online-vb": ONE_STEP, "cvb0": {}, "cvb": {}}
 WARM_UP = {"cgs": 50, "tomotopy": 50, "scikit-learn": 1, "gensim": 1}
 USUAL_WARM_UP = 2
 """Sweeps; how long the others take does not depend on where they are."""

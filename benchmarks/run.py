@@ -32,6 +32,7 @@ import growth  # noqa: E402
 import load  # noqa: E402
 import machine  # noqa: E402
 import networks  # noqa: E402
+import online  # noqa: E402
 import reading  # noqa: E402
 import record_likelihood  # noqa: E402
 import recording  # noqa: E402
@@ -44,7 +45,7 @@ from records import Records, conditions  # noqa: E402
 QUESTIONS = {
     module.NAME: module
     for module in (
-        beside_peers, time_to_perplexity, adaptive_split, growth, two_threads, networks, correlated_topics, bayes_nets,
+        beside_peers, online, time_to_perplexity, adaptive_split, growth, two_threads, networks, correlated_topics, bayes_nets,
         record_likelihood, recording, first_use, load, documents, reading,
     )
 }

@@ -5,8 +5,10 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import online
 import pandas as pd
 import pytest
 from correlated_topics import sooner, told
@@ -46,6 +48,18 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was_stopped(tmp_path):
     (tmp_path / "README.md").unlink()
     assert "[1/" not in run("--tables", "--out", str(tmp_path))
     assert (tmp_path / "README.md").read_text() == written and (tmp_path / "beside_peers.svg").exists()
+
+
+@of_peers
+@pytest.mark.slow
+def test_a_pass_in_batches_is_measured_of_every_contender():
+    """Each has topics afterwards that predict better than words that are all alike, of nine."""
+    rows = pd.DataFrame(online.measure(TOY, SimpleNamespace(rounds=1)))
+    measured = rows[rows["cpu"].notna()]
+    assert set(rows["contender"]) == set(online.CONTENDERS)
+    assert {"online-vb", "scikit-learn, partial_fit"} <= set(measured["contender"])
+    assert (measured["perplexity"] < 9).all() and (measured["cpu"] > 0).all()
+    assert "| online-vb |" in online.told(rows)
 
 
 def test_a_question_that_there_is_not_is_refused():

@@ -240,6 +240,15 @@ MUTATIONS = [
     Mutation("own counts kept", "The gap leaves a pair's own counts in its conditional.", "kernels/lda/resplit.py",
              "c, n_padded = load(own, k) * scale, len(own)", "c, n_padded = load(own, k) * 0.0, len(own)",
              "engines/lda/test_adaptive.py"),
+    # online variational Bayes, and streams
+    Mutation("a batch too late", "The first batch has the rate of the second.", "engines/lda/online_vb.py",
+             "self.batches_before + batch)", "self.batches_before + batch + 1)", "engines/lda/test_online_vb.py"),
+    Mutation("a batch for itself", "A batch does not stand for all documents.", "engines/lda/online_vb.py",
+             "(rate * share) * new", "rate * new", "engines/lda/test_online_vb.py"),
+    Mutation("absent words without a prior", "Topics are normalised over the words of the batch.", "engines/lda/online_vb.py",
+             "(len(state.mean_wk) - len(used)) * state.beta", "0.0 * state.beta", "engines/lda/test_online_vb.py"),
+    Mutation("rates begin anew", "An update forgets the batches of the run.", "runs/execution/update.py",
+             "0 if options.hold_topics else iteration", "0 if options.hold_topics else 0", "runs/test_update.py"),
     # Bayesian networks
     Mutation("copies of one", "Equal records are counted as one.", "kernels/bayes_nets/cvb0.py",
              "add_own(plan, case, weight, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse)\n    return",
