@@ -24,6 +24,7 @@ from same_bits import same_bits
 from short_runs import short_settings
 
 import workbench as wb
+from workbench.data import blocks
 from workbench.runs.execution import control
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import make_spec
@@ -131,7 +132,7 @@ def main(engines: list[str], n_faults: int | None, seed: int, folder: Path) -> l
     found, draw = [], random.Random(seed)
     always = dict(FLUSH_EVERY=0.0, FLUSH_WITHIN=0.0, CHECKPOINT_EVERY=0.0, CHECKPOINT_SHARE=np.inf)  # at every iteration
     with mock.patch.multiple(writer, **always), mock.patch.object(create, "GROWING_CAPACITY", 3), \
-            mock.patch.object(control, "LOOK_EVERY", 60):
+            mock.patch.object(control, "LOOK_EVERY", 60), mock.patch.object(blocks, "NUMBERS", 16):
         for engine in engines:
             runs = Faults(engine, folder)
             making, computing = runs.count()

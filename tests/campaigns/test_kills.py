@@ -29,6 +29,7 @@ from same_bits import same_bits
 from short_runs import short_settings
 
 import workbench as wb
+from workbench.data import blocks
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import make_spec
@@ -179,7 +180,8 @@ class Campaign:
 def main(engines: list[str], n_kills: int, seed: int, folder: Path):
     """The campaign of each engine, when it is done."""
     always = dict(FLUSH_EVERY=0.0, FLUSH_WITHIN=0.0, CHECKPOINT_EVERY=0.0, CHECKPOINT_SHARE=np.inf)  # at every iteration
-    with mock.patch.multiple(writer, **always), mock.patch.object(create, "GROWING_CAPACITY", 3):
+    with mock.patch.multiple(writer, **always), mock.patch.object(create, "GROWING_CAPACITY", 3), \
+            mock.patch.object(blocks, "NUMBERS", 16):  # a snapshot lies in several chunks
         for engine in engines:
             campaign = Campaign(engine, folder, random.Random(f"{engine} {seed}"))
             campaign.run(n_kills)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import workbench as wb
+from workbench.data import blocks
 from workbench.models import LDA
 from workbench.runs.store.layout import SCHEMA
 from workbench.runs.store.status import replace_json
@@ -15,6 +16,7 @@ if home.exists():
 corpus, _ = LDA(2, 0.3, 0.3).simulate(5, 8, 20, seed=3)
 train, test = wb.hold_out_tokens(corpus, fraction=0.2, seed=0)
 expected = {}
+blocks.NUMBERS = 8  # a snapshot lies in several chunks, as those of large corpora do
 ENGINES = (
     ("svb", {}), ("cgs", {}), ("svb-cgs", {"n_chains": 2}), ("cgs", {"learn_alpha": "sampled", "learn_beta": "maximised"}),
     ("cv-hdp", {"moves_every": 3, "moves_after": 5}), ("g-hdp", {"top_concentration": 5.0, "learn_gamma": False}),

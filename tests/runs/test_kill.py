@@ -10,6 +10,7 @@ import xarray as xr
 from same_bits import same_bits
 
 import workbench as wb
+from workbench.data import blocks
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
@@ -38,7 +39,8 @@ def check_read(reader: RunReader, n_tokens: int, n_before: int) -> int:
 
 
 @pytest.mark.slow
-def test_no_kill_tears_a_read_or_changes_a_bit(thirty_documents, store):
+def test_no_kill_tears_a_read_or_changes_a_bit(thirty_documents, store, monkeypatch):
+    monkeypatch.setattr(blocks, "NUMBERS", 32)  # a snapshot lies in several chunks
     train, test = thirty_documents
     settings = dict(n_topics=4, n_iterations=3000, snapshot_every=7)
     spec = make_spec(train, "svb-cgs", test=test, options={"schedule": "sequential"}, **settings)

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.synthetic import draw_lda
 from workbench.errors import InputError, Named
+from workbench.models.estimate import Estimate
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
@@ -113,7 +114,7 @@ class LDA:
             np.asarray(last["alpha"]) if "alpha" in last else self.alphas, float(last["beta"]) if "beta" in last else self.beta
         )
 
-    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
         """``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
         return self.priors(last).means(last)
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.models.estimate import Estimate
+
 
 class Priors(NamedTuple):
     """Dirichlet priors of theta and phi: numbers that are added to counts before these are normalised."""
@@ -32,9 +34,9 @@ class Priors(NamedTuple):
         raised /= raised.sum(axis=1, keepdims=True) + self.rest
         return raised
 
-    def means(self, last) -> dict[str, np.ndarray]:
+    def means(self, last) -> dict[str, Estimate]:
         """``theta`` and ``phi`` given the counts ``n_dk`` and ``n_kw`` of a snapshot."""
-        return {"theta": self.theta(np.asarray(last["n_dk"])), "phi": self.phi(np.asarray(last["n_kw"]))}
+        return {"theta": Estimate(self.theta, last["n_dk"]), "phi": Estimate(self.phi, last["n_kw"])}
 
     def phi(self, n_kw: np.ndarray) -> np.ndarray:
         """(topic, word) posterior means."""

@@ -12,6 +12,7 @@ import numpy as np
 import workbench
 from workbench.kernels.jit import instruction_set
 from workbench.models import Priors
+from workbench.models.estimate import Estimate
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.provenance import KERNELS, c_library
@@ -101,7 +102,19 @@ def label_counts(dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray
     dataset = dataset.assign_coords(coords)
     for name in counts:
         dataset[name].attrs = leaves.variables[name].attrs
-    for name, values in estimates.items():
-        about = leaves.variables[name]
-        dataset[name] = (about.dims, values, about.attrs)
+    dataset = dataset.assign(_as_variables(estimates, leaves, model.dims(data) | dict(dataset.sizes)))
+    for name in estimates:
+        dataset[name].attrs = leaves.variables[name].attrs
     return dataset
+
+
+def _as_variables(estimates: dict, leaves: Recorded, sizes: dict[str, int]) -> dict:
+    """What a model estimates by name, with dims; of an `Estimate` the rows that are used are computed when they are."""
+    from workbench.runs.lazy_arrays import Estimated, lazy_dataset  # a backend of xarray, which is slow to import
+
+    given = {name: (leaves.variables[name].dims, values) for name, values in estimates.items()}
+    lazy = {
+        name: (dims, Estimated(values, tuple(sizes[dim] for dim in dims)))
+        for name, (dims, values) in given.items() if isinstance(values, Estimate)
+    }
+    return given | dict(lazy_dataset(lazy).data_vars)

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.errors import Got, Named
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
+from workbench.models.estimate import Estimate
 from workbench.models.lda import LDA, ModelError
 from workbench.models.options import OptionError, option
 from workbench.models.priors import Priors
@@ -200,11 +201,13 @@ class CorrelatedTopics:
         """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
         return Priors(self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False)
 
-    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
         """``theta`` (document, topic) of the last sticks; ``phi`` (topic, word), the posterior mean given counts."""
-        return {
-            "theta": self.theta_of(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
-        }
+        return {"theta": Estimate(self.theta_of, last["psi"]), "phi": Estimate(self.phi_of, last["n_kw"])}
+
+    def phi_of(self, n_kw: np.ndarray) -> np.ndarray:
+        """(topic, word) posterior means given counts of topics, which need no prior but beta."""
+        return Priors(np.zeros(len(n_kw)), self.beta, of_shares=False).phi(n_kw)
 
     def hyperparameters(self, options) -> dict[str, str]:
         """beta is fixed; the mean and covariance of the sticks are no numbers of a curve."""

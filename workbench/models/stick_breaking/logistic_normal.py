@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from workbench.corpus import Corpus
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
+from workbench.models.estimate import Estimate
 from workbench.models.lda import LDA
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart, check_topics, prior_option
 from workbench.models.variables import VARIABLES, Variable
@@ -60,7 +61,7 @@ class LogisticNormalTopics:
     settings, size_label = LDA.settings, LDA.size_label
     with_coords, coords, describe, tiny = LDA.with_coords, LDA.coords, LDA.describe, LDA.tiny
     theta_of = staticmethod(partial(softmax, axis=-1))
-    priors, hyperparameters = CorrelatedTopics.priors, CorrelatedTopics.hyperparameters
+    priors, hyperparameters, phi_of = CorrelatedTopics.priors, CorrelatedTopics.hyperparameters, CorrelatedTopics.phi_of
 
     @property
     def components_prior(self) -> NormalInverseWishart:
@@ -94,8 +95,9 @@ class LogisticNormalTopics:
             ),
         )
 
-    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
         """``theta`` (document, topic) of the components drawn last, or its mean under q; ``phi`` (topic, word) given counts."""
-        psi = np.asarray(last["psi"])
-        theta = expected_theta(psi, np.asarray(last["psi_variance"])) if "psi_variance" in last else self.theta_of(psi)
-        return {"theta": theta, "phi": self.priors(last).phi(np.asarray(last["n_kw"]))}
+        theta = Estimate(self.theta_of, last["psi"])
+        if "psi_variance" in last:
+            theta = Estimate(expected_theta, last["psi"], last["psi_variance"])
+        return {"theta": theta, "phi": Estimate(self.phi_of, last["n_kw"])}

@@ -42,22 +42,31 @@ def read(path: Path, array, selection) -> np.ndarray:
         raise DamagedError.of(path, f"{_file(array)} holds a chunk that is not what was written") from error
 
 
-def refuse_missing(path: Path, array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> None:
-    """A DamagedError where a chunk of these rows is missing; ``shape``: how far it reaches along the other dims, else all."""
+def refuse_missing(path: Path, array, rows: Iterable[int], shape: tuple[int, ...] = (), second=None) -> None:
+    """A DamagedError where a chunk of these rows is missing; see `missing`."""
     try:
-        key = next(missing(array, rows, shape), None)
+        key = next(missing(array, rows, shape, second), None)
     except OSError as error:
         raise DamagedError.of(path, f"{_file(array)} cannot be read ({error.strerror or error})") from error
     if key is not None:
         raise DamagedError.of(path, f"the chunk {_file(array)}/{'/'.join(map(str, key))} is gone")
 
 
-def missing(array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-    """The places in the grid of the chunks of these rows that have no file."""
+def missing(
+    array, rows: Iterable[int], shape: tuple[int, ...] = (), second: np.ndarray | None = None
+) -> Iterator[tuple[int, ...]]:
+    """The places in the grid of the chunks of these rows that have no file.
+
+    shape : how far they reach along the other dims, else all
+    second : numbers along the second dim, where only chunks of these are meant
+    """
     first, *others = array.chunks
     sizes = [math.ceil(n / max(chunk, 1)) for n, chunk in zip(shape or array.shape[1:], others, strict=True)]
+    places = [sorted({row // first for row in rows}), *map(range, sizes)]
+    if second is not None:
+        places[1] = np.unique(second // others[0]).tolist()
     folder = Path(array.store.root) / array.path
-    for place in product(sorted({row // first for row in rows}), *map(range, sizes)):
+    for place in product(*places):
         if not (folder / _key(array, place)).is_file():
             yield place
 

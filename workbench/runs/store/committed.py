@@ -73,9 +73,9 @@ class Stored:
         dims, array = self.recorded.variables[name].dims, self.counts[name]
         return tuple(n_topics if dim == "topic" else n for dim, n in zip(dims[1:], array.shape[1:], strict=True))
 
-    def refuse_missing_counts(self, name: str, slots: Iterable[int], n_topics: int) -> None:
-        """A DamagedError where a chunk of the counts of these snapshots is missing."""
-        self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics))
+    def refuse_missing_counts(self, name: str, slots: Iterable[int], n_topics: int, of_rows: np.ndarray | None = None) -> None:
+        """A DamagedError where a chunk of the counts of these snapshots is missing; of these rows of them, None: of all."""
+        self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
 
     def fill(self, committed: Committed, iterations, before: Committed) -> None:
         """Makes the chunks of topics that are new among what is committed, and were never written: so that none is missing.
@@ -88,6 +88,6 @@ class Stored:
             now, then = (self.shape(name, n_topics) for n_topics in (committed.n_topics, before.n_topics))
             fill_missing(array, np.flatnonzero(iterations).tolist(), now, before.n_snapshots, then)
 
-    def _refuse_missing(self, array, rows: Iterable[int], shape: tuple[int, ...] = ()) -> None:
+    def _refuse_missing(self, array, rows: Iterable[int], shape: tuple[int, ...] = (), of_rows=None) -> None:
         if self.checked:
-            refuse_missing(self.path, array, rows, shape)
+            refuse_missing(self.path, array, rows, shape, of_rows)

@@ -6,9 +6,10 @@ every read it is looked up whether the run still has what was read.
 
 import numpy as np
 import xarray as xr
-from xarray.backends import BackendArray, BackendEntrypoint
-from xarray.core.indexing import IndexingSupport, LazilyIndexedArray, explicit_indexing_adapter
+from xarray.backends import BackendArray
+from xarray.core.indexing import IndexingSupport, explicit_indexing_adapter
 
+from workbench.runs.lazy_arrays import lazy_dataset
 from workbench.runs.store.chunks import read
 from workbench.runs.store.committed import Committed, Stored
 from workbench.runs.store.layout import DamagedError
@@ -25,17 +26,8 @@ def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) ->
 
     Using a snapshot that was deleted since raises `SnapshotGone`, a damaged one a DamagedError.
     """
-    return xr.open_dataset(stored.path, engine=_Counts, stored=stored, committed=committed, iterations=iterations)
-
-
-class _Counts(BackendEntrypoint):
-    """The backend through which xarray opens the arrays, and caches what was read."""
-
-    def open_dataset(self, filename_or_obj, *, drop_variables=None, stored, committed, iterations):
-        return xr.Dataset({
-            name: (stored.recorded.variables[name].dims, LazilyIndexedArray(_OfSnapshots(stored, name, committed, iterations)))
-            for name in stored.counts
-        })
+    dims = {name: stored.recorded.variables[name].dims for name in stored.counts}
+    return lazy_dataset({name: (dims[name], _OfSnapshots(stored, name, committed, iterations)) for name in dims})
 
 
 class _OfSnapshots(BackendArray):
@@ -45,6 +37,7 @@ class _OfSnapshots(BackendArray):
         self._stored, self._name, self._committed, self._known = stored, name, committed, iterations
         self._array = stored.counts[name]
         self.shape, self.dtype = (len(iterations), *stored.shape(name, committed.n_topics)), self._array.dtype
+        self.chunks = tuple(map(min, self._array.chunks, self.shape))
 
     def __getitem__(self, key):
         return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
@@ -52,7 +45,8 @@ class _OfSnapshots(BackendArray):
     def _read(self, key: tuple) -> np.ndarray:
         slots = np.atleast_1d(np.arange(len(self._known))[key[0]])
         try:
-            self._stored.refuse_missing_counts(self._name, slots.tolist(), self._committed.n_topics)
+            rows = np.atleast_1d(np.arange(self.shape[1])[key[1]]) if len(key) > 1 else None
+            self._stored.refuse_missing_counts(self._name, slots.tolist(), self._committed.n_topics, rows)
             found = read(self._stored.path, self._array, tuple(map(_within, key, self.shape)))
         except DamagedError:
             self._refuse_gone(slots)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import zarr
 
+from workbench.data.blocks import rows_per_block
 from workbench.data.saving import partial_of
 from workbench.runs.dataset import versions
 from workbench.runs.recorded import recorded
@@ -98,7 +99,7 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
     for name, shape in leaves.shapes(model.dims(train) | {"topic": capacity}).items():
         about = leaves.variables[name]
-        array(name, (CAPACITY, *shape), (1, *shape), about.dtype, about.dims, 0, COUNTS)
+        array(name, (CAPACITY, *shape), (1, *_chunk_of(shape)), about.dtype, about.dims, 0, COUNTS)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)
     put_rows(group["committed"], 0, np.array([0, 0, n_topics]))
@@ -107,6 +108,14 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
         "spec": spec.to_json(), "columns": leaves.names, "vectors": leaves.vectors, "kept": leaves.kept,
         "versions": versions(), "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
     })
+
+
+def _chunk_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The chunks of a snapshot: blocks of its rows, so that a part of a large one can be read; all of a small one."""
+    if not shape:
+        return shape
+    n_rows, *others = shape
+    return min(n_rows, rows_per_block(math.prod(others))), *others
 
 
 def snapshot_bytes(spec: RunSpec, train) -> int:

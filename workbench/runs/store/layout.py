@@ -7,11 +7,12 @@
     <store>/.queues/<id>, .slots/      locks of queues, and of workers that compute at a time on a machine
     <store>/<run>/data.zarr/               a Zarr v3 group with the spec in its attributes
                     numbers (iteration, column)    iteration, scalars by name, then topic by topic n_k (and alpha)
-                    n_kw, n_dk (snapshot, …)       counts, one chunk a snapshot
+                    n_kw, n_dk (snapshot, …)       counts; chunks are blocks of rows (documents, topics) of a snapshot
                     snapshot_iteration (snapshot)  0: thinned out
                     committed (3,)                 rows, snapshots, topics that are valid; written LAST
                   checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
 
+Since schema 4 a chunk of counts has at most 2^20 numbers, unless one row has more; before, a snapshot was one chunk.
 Since schema 3 every chunk ends with its CRC-32C, every JSON file of ours and the attributes of the group hold theirs, and the
 other files are archives that do: what is damaged is refused, and never taken for other numbers (`workbench.runs.store.chunks`).
 
@@ -35,7 +36,7 @@ from workbench.data.saving import checksum
 from workbench.errors import InputError
 from workbench.runs.store.places import DATA, is_run
 
-SCHEMA = 3
+SCHEMA = 4
 CHECKED = 3
 """Schema from which on all that is stored has checksums."""
 CAPACITY = 2**20

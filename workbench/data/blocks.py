@@ -1,0 +1,37 @@
+"""Rows in blocks: how many of a large array are read, computed or stored at a time."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+NUMBERS = 2**20
+"""Numbers of a block, at most, unless one row has more: 8 MB of float64."""
+
+
+def rows_per_block(width: int) -> int:
+    """Rows of so many numbers in a block: a power of two, so that blocks of different arrays of documents begin together."""
+    return 1 << max(NUMBERS // max(width, 1), 1).bit_length() - 1
+
+
+def blocks(n_rows: int, n_at_once: int) -> Iterator[slice]:
+    """The rows in slices of so many, the last one shorter."""
+    for first in range(0, n_rows, n_at_once):
+        yield slice(first, min(first + n_at_once, n_rows))
+
+
+CHUNKS = "preferred_chunks"
+"""Under this name xarray looks among the encoding of an array for what is best read at once."""
+
+
+def rows_at_once(values) -> int:
+    """How many rows of a (row, column) array are best read at a time: a block, or more where a chunk of a file has more.
+
+    values : an xarray.DataArray, or an array in memory
+    """
+    known = getattr(values, "encoding", {}).get(CHUNKS, {})
+    return max(known.get(values.dims[0], 1) if known else 1, rows_per_block(values.shape[1]))
+
+
+def as_slice(rows: np.ndarray) -> slice | np.ndarray:
+    """Ascending numbers, one at least, as a slice, which is read faster, where they are one."""
+    return slice(int(rows[0]), int(rows[-1]) + 1) if np.all(np.diff(rows) == 1) else rows

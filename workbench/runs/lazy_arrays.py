@@ -1,0 +1,43 @@
+"""Arrays of a Dataset that are read or computed when they are used, and then kept by the Dataset."""
+
+import numpy as np
+import xarray as xr
+from xarray.backends import BackendArray, BackendEntrypoint
+from xarray.core.indexing import IndexingSupport, LazilyIndexedArray, explicit_indexing_adapter
+
+from workbench.data.blocks import CHUNKS, as_slice, blocks, rows_at_once
+from workbench.models.estimate import Estimate
+
+
+def lazy_dataset(arrays: dict[str, tuple[tuple[str, ...], BackendArray]]) -> xr.Dataset:
+    """The arrays, each with its dims, by name. ``chunks`` of an array: what is read at once, however little is wanted."""
+    return xr.open_dataset(None, engine=_Arrays, arrays=arrays)
+
+
+class _Arrays(BackendEntrypoint):
+    """The backend through which xarray opens the arrays, and caches what was read."""
+
+    def open_dataset(self, filename_or_obj, *, drop_variables=None, arrays):
+        return xr.Dataset({
+            name: xr.Variable(dims, LazilyIndexedArray(array), {}, {CHUNKS: dict(zip(dims, array.chunks, strict=True))})
+            for name, (dims, array) in arrays.items()
+        })
+
+
+class Estimated(BackendArray):
+    """An `Estimate` (row, column) of which the rows that are used are computed, a block at a time."""
+
+    def __init__(self, estimate: Estimate, shape: tuple[int, int]):
+        self._estimate, self.shape, self.dtype = estimate, shape, np.dtype(np.float64)
+        self.chunks = max(map(rows_at_once, estimate.arrays)), shape[1]
+
+    def __getitem__(self, key):
+        return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
+
+    def _read(self, key: tuple) -> np.ndarray:
+        rows, columns = key
+        wanted, places = np.unique(np.arange(self.shape[0])[rows], return_inverse=True)
+        found = np.empty((len(wanted), *np.shape(np.arange(self.shape[1])[columns])))
+        for block in blocks(len(wanted), self.chunks[0]):
+            found[block] = self._estimate.rows(as_slice(wanted[block]))[:, columns]
+        return found if isinstance(rows, slice) and (rows.step or 1) > 0 else found[places]
