@@ -6,13 +6,11 @@ import twins
 from toys import CORPORA, corpus_of, random_topics, simulated
 
 from workbench.engines.engine import StepContext
-from workbench.kernels.jit import lean
 from workbench.kernels.lda import initial_topics as starting
-from workbench.kernels.lda.initial_topics import DIRICHLET, HARD, NOISE, WAYS
+from workbench.kernels.lda.initial_topics import DIRICHLET, HARD, NOISE, TOGETHER, WAYS
 from workbench.kernels.uniforms import RESPONSIBILITIES, TOPICS
 
 AT_RANDOM = (None, None, None, None)
-random_gamma = lean(starting.random_gamma.py_func)
 
 
 def started(corpus, way, n_topics, threshold=0, keep=True, given=AT_RANDOM, seed=1):
@@ -21,7 +19,8 @@ def started(corpus, way, n_topics, threshold=0, keep=True, given=AT_RANDOM, seed
     kept, counts = np.zeros((n_kept, 16)), [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
     starting.start_responsibilities(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, corpus.counts <= threshold, way,
-        StepContext(seed, 0).key(RESPONSIBILITIES), *given, np.full(n_topics, 0.3), 0.2, n_topics, kept, *counts, np.zeros(16),
+        StepContext(seed, 0).key(RESPONSIBILITIES), *given, np.full(n_topics, 0.3), 0.2, n_topics, kept, *counts,
+        np.zeros(16 * TOGETHER), np.zeros(TOGETHER, np.int64),
     )
     return kept, counts
 
@@ -47,10 +46,7 @@ def test_a_start_is_the_same_whether_gamma_is_kept_or_not(way):
 
 
 def gammas(way, n=20_000):
-    draws = np.empty((n, 3))
-    for pair in range(n):
-        random_gamma(way, StepContext(3, 0).key(RESPONSIBILITIES), pair, 3, draws[pair])
-    return draws
+    return started(corpus_of([(0, word, 1) for word in range(n)]), way, 3, seed=3)[0][:, :3]
 
 
 def test_the_usual_start_is_flat_on_the_simplex():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.kernels.lda.initial_topics import WAYS, start_responsibilities
+from workbench.kernels.lda.initial_topics import TOGETHER, WAYS, start_responsibilities
 from workbench.kernels.uniforms import RESPONSIBILITIES
 from workbench.models.options import option
 
@@ -25,5 +25,6 @@ def initialise(corpus, model, options, sampled, context, warm_start, gamma, mean
     start_responsibilities(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, WAYS.index(options.init),
         context.key(RESPONSIBILITIES), *(AT_RANDOM if warm_start is None else (*warm_start.rows, warm_start.topics)),
-        model.alphas, model.beta, model.n_topics, gamma, mean_dk, mean_wk, mean_k, np.zeros(len(mean_k)),
+        model.alphas, model.beta, model.n_topics, gamma, mean_dk, mean_wk, mean_k,
+        np.zeros(TOGETHER * len(mean_k)), np.zeros(TOGETHER, np.int64),
     )

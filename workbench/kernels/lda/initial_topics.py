@@ -10,11 +10,13 @@ documents, n_dk is 0. Where the topic of every token is known, the share of the 
 the responsibility; a token whose topic was dropped counts for all topics alike.
 """
 
-import math
-
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
+from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.libm_log import libm_log
+from workbench.kernels.simd.uniform_vectors import sixteen_uniforms
+from workbench.kernels.simd.vectors import load, store
 from workbench.kernels.uniforms import uniform
 
 WAYS = ("dirichlet", "noise", "hard")
@@ -22,79 +24,107 @@ WAYS = ("dirichlet", "noise", "hard")
 DIRICHLET, NOISE, HARD = range(len(WAYS))
 
 
+TOGETHER = 4
+"""Pairs that are normalised at a time: the sum of one waits for each of its additions, those of four go side by side."""
+
+
 @inlined
-def random_gamma(way, key, pair, n_topics, gamma):
-    """A random responsibility of one pair; its randomness depends on the pair's number alone."""
+def weigh_at_random(way, key, pair, n_topics, gamma, first):
+    """Weights of a random responsibility of one pair from flat index `first` on; they depend on the pair's number alone."""
     if way == HARD:
         chosen = np.int64(uniform(key, pair * n_topics) * n_topics)
         for k in range(n_topics):
-            gamma[k] = 1.0 if k == chosen else 0.0
+            gamma[first + k] = 1.0 if k == chosen else 0.0
         return
-    total = 0.0
-    for k in range(n_topics):
-        u = uniform(key, pair * n_topics + k)
-        gamma[k] = 1.0 + u if way == NOISE else -math.log(1.0 - u)
-        total += gamma[k]
-    for k in range(n_topics):
-        gamma[k] /= total
+    for k in range(0, n_topics, LANES):
+        u = sixteen_uniforms(key, pair * n_topics + k)
+        store(gamma, first + k, 1.0 + u if way == NOISE else -1.0 * libm_log(1.0 - u))
 
 
 @inlined
-def gamma_of_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, gamma):
-    """The responsibility of one pair given counts; given_dk None: other documents."""
+def weigh_by_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, gamma, first):
+    """Weights of the responsibility of one pair given counts; given_dk None: other documents."""
     words_beta = given_wk.shape[0] * beta
-    total = 0.0
     for k in range(n_topics):
         document = alpha[k] if given_dk is None else alpha[k] + given_dk[d, k]
-        gamma[k] = document * ((beta + given_wk[w, k]) / (words_beta + given_k[k]))
-        total += gamma[k]
-    for k in range(n_topics):
-        gamma[k] /= total
+        gamma[first + k] = document * ((beta + given_wk[w, k]) / (words_beta + given_k[k]))
 
 
 @inlined
-def gamma_of_topics(topics, first, n_tokens, n_topics, gamma):
-    """The responsibility of one pair given the topics of its tokens, from the first on, -1 for a topic that was dropped."""
+def gamma_of_topics(topics, token, n_tokens, n_topics, gamma, first):
+    """The responsibility of one pair given the topics of its tokens, from a token on, -1 for a topic that was dropped."""
     for k in range(n_topics):
-        gamma[k] = 0.0
-    for token in range(first, first + n_tokens):
-        if topics[token] >= 0:
-            gamma[topics[token]] += 1.0 / n_tokens
+        gamma[first + k] = 0.0
+    for each in range(token, token + n_tokens):
+        if topics[each] >= 0:
+            gamma[first + topics[each]] += 1.0 / n_tokens
         else:
             for k in range(n_topics):
-                gamma[k] += 1.0 / (n_tokens * n_topics)
+                gamma[first + k] += 1.0 / (n_tokens * n_topics)
+
+
+@inlined
+def normalise(gamma, lanes, n_topics):
+    """Four rows of weights as responsibilities; each is added up from the first topic to the last. Padding becomes 0."""
+    total_0 = total_1 = total_2 = total_3 = 0.0
+    for k in range(n_topics):
+        total_0 += gamma[k]
+        total_1 += gamma[lanes + k]
+        total_2 += gamma[2 * lanes + k]
+        total_3 += gamma[3 * lanes + k]
+    for k in range(0, lanes, LANES):
+        store(gamma, k, load(gamma, k) / total_0)
+        store(gamma, lanes + k, load(gamma, lanes + k) / total_1)
+        store(gamma, 2 * lanes + k, load(gamma, 2 * lanes + k) / total_2)
+        store(gamma, 3 * lanes + k, load(gamma, 3 * lanes + k) / total_3)
+    for row in range(TOGETHER):
+        for k in range(n_topics, lanes):
+            gamma[row * lanes + k] = 0.0
 
 
 @lean
 def start_responsibilities(
     indptr, words, counts, tokens_before, sampled, way, key, given_dk, given_wk, given_k, given_topics, alpha, beta,
-    n_topics, kept, mean_dk, mean_wk, mean_k, gamma,
+    n_topics, kept, mean_dk, mean_wk, mean_k, gamma, pairs,
 ):
     """gamma of each pair that is not sampled, added to the expected counts; kept in rows of `kept` if any.
 
     From the given topics of tokens; else (given_topics None) from given counts; else (given_wk None) at random in the
-    given way. `gamma` (topic padded,), zeros, is scratch.
+    given way. `gamma` (4 topic padded,), zeros, and `pairs` (4,) int64 are scratch.
     """
-    row = 0
+    row, lanes = 0, len(mean_k)
     for d in range(len(indptr) - 1):
-        for pair in range(indptr[d], indptr[d + 1]):
-            if sampled[pair]:
-                continue
-            w = words[pair]
-            if given_topics is not None:
-                gamma_of_topics(given_topics, tokens_before[pair], counts[pair], n_topics, gamma)
-            elif given_wk is None:
-                random_gamma(way, key, pair, n_topics, gamma)
-            else:
-                gamma_of_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, gamma)
-            if len(kept):
-                for k in range(len(gamma)):
-                    kept[row, k] = gamma[k]
-            row += 1
-            for k in range(n_topics):
-                mean_dk[d, k] += counts[pair] * gamma[k]
-                mean_wk[w, k] += counts[pair] * gamma[k]
-                mean_k[k] += counts[pair] * gamma[k]
+        pair, last = indptr[d], indptr[d + 1]
+        while pair < last:
+            n = 0
+            while pair < last and n < TOGETHER:
+                if not sampled[pair]:
+                    if given_topics is not None:
+                        gamma_of_topics(given_topics, tokens_before[pair], counts[pair], n_topics, gamma, n * lanes)
+                    elif given_wk is None:
+                        weigh_at_random(way, key, pair, n_topics, gamma, n * lanes)
+                    else:
+                        weigh_by_counts(d, words[pair], given_dk, given_wk, given_k, alpha, beta, n_topics, gamma, n * lanes)
+                    pairs[n] = pair
+                    n += 1
+                pair += 1
+            if given_topics is None and (given_wk is not None or way != HARD):
+                normalise(gamma, lanes, n_topics)
+            for i in range(n):
+                if len(kept):
+                    for k in range(0, lanes, LANES):
+                        store(kept, row * lanes + k, load(gamma, i * lanes + k))
+                row += 1
+            for k in range(0, lanes, LANES):
+                of_document, of_all = load(mean_dk, d * lanes + k), load(mean_k, k)
+                for i in range(n):
+                    expected = np.float64(counts[pairs[i]]) * load(gamma, i * lanes + k)
+                    at = words[pairs[i]] * lanes + k
+                    store(mean_wk, at, load(mean_wk, at) + expected)
+                    of_document += expected
+                    of_all += expected
+                store(mean_dk, d * lanes + k, of_document)
+                store(mean_k, k, of_all)
 
 
 @kernel
@@ -112,7 +142,12 @@ def topics_of_counts(indptr, words, counts, tokens_before, key, given_dk, given_
     gamma = np.zeros(n_topics)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
-            gamma_of_counts(d, words[pair], given_dk, given_wk, given_k, alpha, beta, n_topics, gamma)
+            weigh_by_counts(d, words[pair], given_dk, given_wk, given_k, alpha, beta, n_topics, gamma, 0)
+            total = 0.0
+            for k in range(n_topics):
+                total += gamma[k]
+            for k in range(n_topics):
+                gamma[k] /= total
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 rest, k = uniform(key, token), np.int64(0)
                 while k < n_topics - 1 and rest >= gamma[k]:
