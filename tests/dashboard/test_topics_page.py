@@ -15,13 +15,14 @@ import pytest
 
 from workbench import corpus_of
 from workbench.corpus import Corpus
+from workbench.dashboard.shared import snapshots
 from workbench.dashboard.shared.downloads import size
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
-from workbench.dashboard.topics import documents, files, matching, overview, scores, unseen
+from workbench.dashboard.topics import document_rows, documents, files, matching, overview, scores, unseen
 from workbench.dashboard.topics.filled import changes
 from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
 from workbench.dashboard.topics.page import TopicsPage
@@ -552,10 +553,9 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
 
 def test_a_run_before_its_first_snapshot_says_so_on_every_card(new_run, store, monkeypatch):
     new_run("young")
-    for module in (overview, scores, matching, documents, files):
-        for name in ("counts_of", "documents_of"):
-            if hasattr(module, name):
-                monkeypatch.setattr(module, name, lambda moment: None)
+    for module in (overview, scores, matching, document_rows, files, snapshots):
+        if hasattr(module, "counts_of"):
+            monkeypatch.setattr(module, "counts_of", lambda moment: None)
     page = TopicsPage(store)
     assert "young has no snapshot of its topics yet" in page.said.object
     assert page.overview.topics == [] and page.scores.content == {} and page.documents.content == {}

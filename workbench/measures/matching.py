@@ -6,6 +6,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from workbench.corpus import Corpus
+from workbench.data.blocks import blocks, rows_at_once
 from workbench.measures.selection import MeasureError, spec_of
 from workbench.measures.topics import used_topics
 
@@ -67,13 +68,29 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus) -> xr.DataArray:
     for run in (a, b):
         check_training_corpus(run, corpus)
     flow = np.zeros((a.sizes["topic"], b.sizes["topic"]))
-    each = [(run["theta"].values, np.ascontiguousarray(run["phi"].values.T)) for run in (a, b)]
-    for first in range(0, corpus.n_pairs, PAIRS_AT_ONCE):
-        part = slice(first, first + PAIRS_AT_ONCE)
-        of_a, of_b = (responsibilities(theta, phi, corpus.documents[part], corpus.words[part]) for theta, phi in each)
+    each = [(_Ahead(run["theta"]), np.ascontiguousarray(run["phi"].values.T)) for run in (a, b)]
+    for part in blocks(corpus.n_pairs, PAIRS_AT_ONCE):
+        first, *_, last = documents = corpus.documents[part]
+        of_a, of_b = (
+            responsibilities(theta.rows(first, last), phi, documents - first, corpus.words[part]) for theta, phi in each
+        )
         of_a *= corpus.counts[part, None]
         flow += _product(of_a, of_b)
     return _between(a, b, flow, "tokens", "expected tokens that both topics share", "tokens")
+
+
+class _Ahead:
+    """The rows of a (document, topic) array, from the first to the last; a block of them is in memory at a time."""
+
+    def __init__(self, values: xr.DataArray):
+        self._values, self._n_at_once = values, rows_at_once(values)
+        self._first, self._block = 0, values[:0].values
+
+    def rows(self, first: int, last: int) -> np.ndarray:
+        """(row, topic) of the documents from a first to a last one; both never fall from call to call."""
+        if last >= self._first + len(self._block):
+            self._first, self._block = first, self._values[first : max(last + 1, first + self._n_at_once)].values
+        return self._block[first - self._first : last + 1 - self._first]
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -53,7 +53,7 @@ def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Data
 def topic_sizes(run: xr.Dataset) -> xr.Dataset:
     """(Expected) tokens of each topic at the last snapshot, of an HDP of all, and their ``share`` of all: dim ``topic``."""
     _require(run, "phi", "n_kw")
-    tokens = run["n_kw"].isel(snapshot=-1).sum("word").values.astype(float)
+    tokens = run["n_kw"].isel(snapshot=-1).sum("word", skipna=False).values.astype(float)
     return xr.Dataset(
         {
             "n_k": ("topic", tokens, run["n_k"].attrs),
@@ -87,7 +87,7 @@ def word_tokens(run: xr.Dataset) -> np.ndarray:
 
     Of `online-vb` about those of all documents that its batches stand for.
     """
-    return np.rint(run["n_kw"].isel(snapshot=-1).sum("topic").values)
+    return np.rint(run["n_kw"].isel(snapshot=-1).sum("topic", skipna=False).values)
 
 
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:

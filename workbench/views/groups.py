@@ -179,8 +179,9 @@ def _tokens(run: xr.Dataset) -> np.ndarray:
 
 def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
     """What the menu calls each group with tokens → its column and value; of each column those of the most documents first."""
-    found, counted = {}, _tokens(run) > 0
-    for column in columns_of(run):
+    found, columns = {}, columns_of(run)
+    counted = _tokens(run) > 0 if columns else None
+    for column in columns:
         entries = np.array([str(value) for value in run[COLUMN + column].values.tolist()], object)[counted]
         values, counts = np.unique(entries[entries != ""].astype(str), return_counts=True)
         if len(values) > 1:

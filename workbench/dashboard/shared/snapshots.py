@@ -2,7 +2,6 @@
 
 import colorsys
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import xarray as xr
 
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
+from workbench.data.caching import cached_once
 from workbench.runs.execution.run import Run
 from workbench.runs.store.counts import SnapshotGone
 from workbench.runs.store.layout import DamagedError, StoreError
@@ -21,6 +21,8 @@ from workbench.views.style import COLOURS
 N_NAMED = 6
 """Topics that have a colour of the figures, distinct for colour-blind people; others go around the wheel of hues."""
 GOLDEN = 0.618034
+IN_MEMORY = 2**23
+"""Numbers of n_dk, documents times topics, up to which theta and n_dk are kept in memory: 64 MB each."""
 
 
 class Moment(NamedTuple):
@@ -40,7 +42,7 @@ def moment_of(reading: Reading) -> Moment:
     return Moment(reading.path, reading.spec.hash, iteration, reading.state)
 
 
-@lru_cache(maxsize=4)
+@cached_once(4)
 def counts_of(moment: Moment) -> xr.Dataset | None:
     """The variables that words and sizes need, at the last snapshot; None before the first."""
     return last_of(moment, lambda run: ["phi", "n_kw", "n_k"] if "phi" in run else [])
@@ -74,15 +76,31 @@ def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
             raise StoreError(f"{moment.path.name} was removed while it was read; choose another run") from error
 
 
-@lru_cache(maxsize=3)
-def documents_of(moment: Moment) -> xr.Dataset | None:
-    """The same as `counts_of` with theta and n_dk."""
+def of_documents(moment: Moment, make: Callable[[xr.Dataset | None], object]):
+    """What ``make`` makes of the same as `counts_of` with theta and n_dk, of which the rows that are used are read.
+
+    Small ones are kept in memory. Made once more where the run, which goes on, has dropped the snapshot meanwhile.
+    """
+    while True:
+        try:
+            return make(_documents_of(moment))
+        except SnapshotGone:
+            _documents_of.cache_clear()
+
+
+@cached_once(3)
+def _documents_of(moment: Moment) -> xr.Dataset | None:
     counts = counts_of(moment)
     if counts is None:
         return None
-    found = last_of(moment, lambda run: ["theta", "n_dk"])
-    of_documents = {name: values for name, values in found.coords.items() if values.dims == ("document",)}
-    return counts.assign_coords(of_documents).assign(theta=found["theta"], n_dk=found["n_dk"])
+
+    def last(run: xr.Dataset) -> xr.Dataset:
+        found = run[["theta", "n_dk"]].isel(snapshot=[-1])
+        return found.load() if found["n_dk"].size <= IN_MEMORY else found
+
+    found = made_of(moment, last)
+    beside = {name: values for name, values in found.coords.items() if values.dims == ("document",)}
+    return counts.assign_coords(beside).assign(theta=found["theta"], n_dk=found["n_dk"])
 
 
 def labels_now(moment: Moment) -> tuple[dict[int, str], str]:

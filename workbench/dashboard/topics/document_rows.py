@@ -8,9 +8,12 @@ import pandas as pd
 import xarray as xr
 
 from workbench.corpus.document_table import DocumentTable
-from workbench.dashboard.shared.snapshots import Moment, documents_of, topic_colour
+from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents, topic_colour
 from workbench.dashboard.topics.filled import NONE
-from workbench.measures import documents_table
+from workbench.measures import used_topics
+from workbench.measures.documents import document_columns, documents_of_topic, largest_topics
+from workbench.runs.execution.run import Run
+from workbench.runs.store.archive import get_corpus
 from workbench.views.elements import fitting
 
 PER_PAGE = 50
@@ -26,26 +29,44 @@ OF_TOPIC = "topic {}"
 
 
 @lru_cache(maxsize=4)
-def table_of(moment: Moment, table: DocumentTable | None) -> pd.DataFrame:
-    """What `documents_table` has of a run, each column once: without those that stand in it under another name, too."""
-    frame = documents_table(documents_of(moment), table)
-    further = [name for name in frame if name not in OWN and name != "document"]
-    texts = {name: [_text(value) for value in frame[name].tolist()] for name in ("title", *further)}
+def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
+    """Title and columns of the documents, as `document_columns` has them of a run, each once: without those that stand there
+    under another name, too."""
+    columns = of_documents(moment, lambda run: document_columns(run, table))
+    further = [name for name in columns if name != "title"]
+    texts = {name: [_text(value) for value in columns[name]] for name in (("title", *further) if further else ())}
     doubles = [name for name in further if texts[name] == texts["title"]]
     if table is not None:
         doubles += [name for name in ("label", "time") if name in further and any(
             texts[name] == texts[other] for other in further if other != name)]
-    return frame.drop(columns=doubles)
+    return {name: values for name, values in columns.items() if name not in doubles}
 
 
-def columns_beside(frame: pd.DataFrame) -> list[str]:
+def columns_beside(columns: dict[str, list]) -> list[str]:
     """The columns of the corpus."""
-    return [name for name in frame if name not in OWN and name != "document"]
+    return [name for name in columns if name not in OWN]
 
 
 @lru_cache(maxsize=32)
-def _ranks_by(moment: Moment, table: DocumentTable | None, column: str) -> np.ndarray:
-    return ranks_of(table_of(moment, table)[column].tolist())
+def _ranks_by(moment: Moment, table: DocumentTable | None, column: str) -> np.ndarray | None:
+    """(document,) the place of each by a column, by its largest topic, that one's share or its tokens; None of no column."""
+    if column in ("topic", "share", "n_tokens"):
+        topic, share, tokens = _largest_of(moment)
+        return {"topic": topic, "share": share, "n_tokens": tokens}[column]
+    columns = columns_of(moment, table)
+    return ranks_of(columns[column]) if column in columns else None
+
+
+@lru_cache(maxsize=3)
+def _largest_of(moment: Moment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(document,) the number of the largest topic, NaN without a token; its share; tokens."""
+
+    def largest(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        used = used_topics(run)
+        at, share, tokens = largest_topics(used, np.arange(run.sizes["document"]))
+        return np.where(tokens == 0, np.nan, used["topic"].values[at]), share, tokens.astype(float)
+
+    return of_documents(moment, largest)
 
 
 def ranks_of(values: list) -> np.ndarray:
@@ -84,24 +105,30 @@ def in_order(
 
     sort : a column of `table_of`, "share" for that of the topic, if there is one, or "topic 3"; downwards after a minus
     """
-    by, run = sort.removeprefix("-"), documents_of(moment)
-    if topic_sorted_by(run, sort) != NONE or (by == "share" and topic != NONE):
-        ranks = shares_of(run, topic)
-    elif by not in table_of(moment, table):
+    by = sort.removeprefix("-")
+    if topic_sorted_by(counts_of(moment), sort) != NONE or (by == "share" and topic != NONE):
+        ranks = shares_of(moment, topic)
+    elif (ranks := _ranks_by(moment, table, by)) is None:
         return found, False
-    else:
-        ranks = _ranks_by(moment, table, by)
     own = ranks[found]
     return found[np.argsort(-own if sort.startswith("-") else own, kind="stable")], True
 
 
-def shares_of(run: xr.Dataset, topic: int) -> np.ndarray:
+@lru_cache(maxsize=8)
+def shares_of(moment: Moment, topic: int) -> np.ndarray:
     """(document,) the share of a topic, theta; NaN for a document without a token."""
-    empty = run["n_dk"].isel(snapshot=-1).values.sum(axis=1) < 0.5
-    return np.where(empty, np.nan, run["theta"].sel(topic=topic).values)
+    shares = of_documents(moment, lambda run: run["theta"].sel(topic=topic).values)
+    tokens = get_corpus(moment.path.parent, Run(moment.path).spec.train).document_tokens
+    return np.where(tokens == 0, np.nan, shares)
 
 
-def headings(frame: pd.DataFrame, topic: int) -> list[list]:
+@lru_cache(maxsize=8)
+def ranked_for(moment: Moment, topic: int) -> np.ndarray:
+    """The documents with tokens of a topic, those that show it best first."""
+    return of_documents(moment, lambda run: documents_of_topic(run, topic))
+
+
+def headings(columns: dict[str, list], topic: int) -> list[list]:
     """Of each column what rows are sorted by with it, its title, a hint, and whether its first order is downwards.
 
     topic : whose share the rows show; NONE: that of the largest topic of each document
@@ -112,35 +139,38 @@ def headings(frame: pd.DataFrame, topic: int) -> list[list]:
                  ["share", OWN["share"], "its share of the document", True]]
     return [
         ["title", OWN["title"], "", False], *shown, ["n_tokens", OWN["n_tokens"], "training tokens of the document", True],
-        *([name, fitting(name, MOST_VALUE), "column of the corpus", False] for name in columns_beside(frame)[:MOST_COLUMNS]),
+        *([name, fitting(name, MOST_VALUE), "column of the corpus", False] for name in columns_beside(columns)[:MOST_COLUMNS]),
     ]
 
 
-def orders(run: xr.Dataset, frame: pd.DataFrame, labels: dict[int, str]) -> list[list]:
+def orders(run: xr.Dataset, columns: dict[str, list], labels: dict[int, str]) -> list[list]:
     """What rows can be sorted by: its name, what it is called, and whether its first order is downwards."""
     own = [[name, title if name != "topic" else "Largest topic", name in LARGEST_FIRST] for name, title in OWN.items()]
     topics = [
         [OF_TOPIC.format(topic), " · ".join(filter(None, (f"Topic {topic}", labels.get(topic, "")))), True]
         for topic in run["topic"].values.tolist()
     ]
-    return [*own, *([name, fitting(name, MOST_VALUE), False] for name in columns_beside(frame)), *topics]
+    return [*own, *([name, fitting(name, MOST_VALUE), False] for name in columns_beside(columns)), *topics]
 
 
-def rows_of(run: xr.Dataset, frame: pd.DataFrame, documents: np.ndarray, topic: int) -> list[dict]:
+def rows_of(run: xr.Dataset, columns: dict[str, list], documents: np.ndarray, topic: int) -> list[dict]:
     """The rows of these documents as `Shelf` lists them; the share is that of the topic, or of the largest one."""
-    some, beside = frame.iloc[documents], columns_beside(frame)[:MOST_COLUMNS]
-    shares = some["share"].tolist() if topic == NONE else shares_of(run, topic)[documents].tolist()
-    columns = [some[name].tolist() for name in ("document", "title", "topic", "n_tokens", *beside)]
+    used = used_topics(run)
+    largest, shares, tokens = largest_topics(used, documents)
+    if topic != NONE:
+        shares = np.where(tokens == 0, np.nan, run["theta"].sel(topic=topic)[documents].values)
+    beside, numbers = columns_beside(columns)[:MOST_COLUMNS], used["topic"].values[largest].tolist()
     return [
-        {"document": document, "title": fitting(str(title), MOST_LETTERS), "share": None if share != share else share,
-         "tokens": tokens, "cells": [fitting(_text(value), MOST_VALUE) for value in values],
-         **(_largest(largest) if topic == NONE else {})}
-        for share, document, title, largest, tokens, *values in zip(shares, *columns, strict=True)
+        {"document": document, "title": fitting(str(columns["title"][document]), MOST_LETTERS),
+         "share": None if share != share else share, "tokens": n,
+         "cells": [fitting(_text(columns[name][document]), MOST_VALUE) for name in beside],
+         **(_largest(number if n else None) if topic == NONE else {})}
+        for document, share, number, n in zip(documents.tolist(), shares.tolist(), numbers, tokens.tolist(), strict=True)
     ]
 
 
-def _largest(topic) -> dict:
-    return {"topic": None if topic is pd.NA else int(topic), "colour": "" if topic is pd.NA else topic_colour(int(topic))}
+def _largest(topic: int | None) -> dict:
+    return {"topic": topic, "colour": "" if topic is None else topic_colour(topic)}
 
 
 def _text(value) -> str:

@@ -16,21 +16,22 @@ from workbench.dashboard.shared.background import SEARCHES, LatestTask
 from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.link import Part, attribute_part
 from workbench.dashboard.shared.policy import policy
-from workbench.dashboard.shared.snapshots import Moment, documents_of, topic_colour
+from workbench.dashboard.shared.snapshots import Moment, of_documents, topic_colour
 from workbench.dashboard.topics.document_rows import (
     MOST_LETTERS,
     MOST_VALUE,
     OF_TOPIC,
     PER_PAGE,
+    columns_of,
     headings,
     in_order,
     orders,
+    ranked_for,
     rows_of,
-    table_of,
     topic_sorted_by,
 )
 from workbench.dashboard.topics.filled import NONE, Filled
-from workbench.measures import MeasureError, find_documents, representative_documents, token_topics
+from workbench.measures import MeasureError, find_documents, token_topics
 from workbench.runs.execution.bounded_matching import find_spans
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
@@ -109,17 +110,22 @@ class Documents(Shelf):
 def _documents_now(
     moment: Moment, topic: int, document: int, labels: dict[int, str], query: str, sort: str = "", page: int = 1,
 ) -> dict:
-    run, table, told = documents_of(moment), None, ""
+    return of_documents(moment, lambda run: _content_of(run, moment, topic, document, labels, query, sort, page))
+
+
+def _content_of(
+    run: xr.Dataset | None, moment: Moment, topic: int, document: int, labels: dict[int, str], query: str, sort: str, page: int,
+) -> dict:
     if run is None:
         return {"content": {}, "shown": {}, "orders": [], "said": ""}
-    stored = _run_of(moment)
+    stored, table, told = _run_of(moment), None, ""
     try:
         table = stored.table
     except SpecError as error:  # the words are shown all the same
         told = policy().shown(str(error))
     topic = topic if topic in run["topic"].values else NONE
     try:
-        found, said = _found(stored, run, topic, query, table, not sort)
+        found, said = _found(stored, run, moment, topic, query, table, not sort)
     except MeasureError as error:
         return {"content": {}, "shown": {}, "said": f"{error}."}
     of = topic if (sorted_by := topic_sorted_by(run, sort)) == NONE else sorted_by
@@ -127,10 +133,10 @@ def _documents_now(
     if sort or usual:
         found, known = in_order(moment, table, found, sort or usual, of)
         told += "" if known else f" There is no column {sort.removeprefix('-')!r} to sort by."
-    frame = table_of(moment, table)
+    columns = columns_of(moment, table)
     n_pages = max(-(-len(found) // PER_PAGE), 1)
     page = min(max(page, 1), n_pages)
-    documents = rows_of(run, frame, found[PER_PAGE * (page - 1) : PER_PAGE * page], of)
+    documents = rows_of(run, columns, found[PER_PAGE * (page - 1) : PER_PAGE * page], of)
     gone = document if document >= run.sizes["document"] else NONE
     if document == NONE or gone != NONE:
         document = documents[0]["document"] if documents and (query or topic != NONE) else NONE
@@ -138,11 +144,11 @@ def _documents_now(
         said = ""
     caption = "documents that were found" if query else "documents" if topic == NONE else f"documents of topic {topic}"
     content = {
-        "documents": documents, "caption": caption, "columns": headings(frame, of), "page": page, "pages": n_pages,
+        "documents": documents, "caption": caption, "columns": headings(columns, of), "page": page, "pages": n_pages,
         "first": PER_PAGE * (page - 1) + 1, "total": len(found),
     }
     return {
-        "content": content if documents else {}, "said": f"{said} {told}".strip(), "orders": orders(run, frame, labels),
+        "content": content if documents else {}, "said": f"{said} {told}".strip(), "orders": orders(run, columns, labels),
         "shown": {} if document == NONE else document_content(stored, run, document, topic, labels, table), "gone": gone,
     }
 
@@ -154,7 +160,7 @@ def _run_of(moment: Moment) -> Run:
 
 
 def _found(
-    stored: Run, run: xr.Dataset, topic: int, query: str, table: DocumentTable | None, usual: bool,
+    stored: Run, run: xr.Dataset, moment: Moment, topic: int, query: str, table: DocumentTable | None, usual: bool,
 ) -> tuple[np.ndarray, str]:
     """The documents that are looked for, those of a topic, or all, and a sentence about them, and about the order if usual."""
     n = run.sizes["document"]
@@ -164,7 +170,7 @@ def _found(
         return found, f"{len(found):,} of {n:,} documents have what is looked for{by}."
     if topic == NONE:
         return np.arange(n), CHOOSE
-    found = representative_documents(run, topic, n)["document"].values
+    found = ranked_for(moment, topic)
     if not len(found):
         return found, f"No document has a token of topic {topic}."
     return found, RANKED if usual else f"{len(found):,} of {n:,} documents have tokens of topic {topic}."
@@ -202,7 +208,7 @@ def document_content(
         "document": document, "title": fitting(str(run["document"].values[document]), MOST_LETTERS), "topic": topic,
         "note": note, "raw": whole, "columns": columns_shown(table, document),
         "words": pieces if whole else words_coloured(tokens),
-        "topics": topics_of(run["topic"].values, run["theta"].values[document], labels),
+        "topics": topics_of(run["topic"].values, run["theta"][document].values, labels),
     }
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from workbench.dashboard.compare.files import HEIGHTS, File, FileError, picture_file
-from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of, topic_colour
+from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents, topic_colour
 from workbench.dashboard.topics.filled import NONE
 from workbench.dashboard.topics.hierarchy import levels_of
 from workbench.dashboard.topics.matching import matched_of
@@ -90,10 +90,14 @@ def salient_file(shown: Shown) -> File:
 
 def documents_file(shown: Shown, form: str = "csv") -> File:
     """Documents that show the chosen topic best as CSV, of all topics where none is chosen; or those that are looked for."""
-    run, path = documents_of(shown.require()), shown.moment.path
+    return of_documents(shown.require(), lambda run: _documents_file(shown, run))
+
+
+def _documents_file(shown: Shown, run: xr.Dataset) -> File:
+    path = shown.moment.path
     if shown.query:
         found = find_documents(run, shown.query, Run(path).table, get_corpus(path.parent, Run(path).spec.train))
-        table = documents_table(shown.labelled(run), Run(path).table).iloc[found]
+        table = documents_table(shown.labelled(run), Run(path).table, found)
         return _csv(f"{shown.name}-documents-found", table, index=False)
     topics = topics_by_size(run) if shown.topic == NONE else [shown.topic]
     tables = {one: representative_documents(run, one, 50).drop_vars("topic", errors="ignore").to_dataframe() for one in topics}

@@ -7,7 +7,7 @@ import param
 import xarray as xr
 
 from workbench.dashboard.shared.drawn import code, style
-from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of, labels_now, topic_colour
+from workbench.dashboard.shared.snapshots import Moment, counts_of, labels_now, of_documents, topic_colour
 from workbench.dashboard.topics.filled import NONE, Filled
 from workbench.dashboard.topics.sheet import Sheet, number, sheet_row
 from workbench.measures import match_topics, top_words, topic_flow, topic_sizes, topics_by_size
@@ -36,7 +36,8 @@ def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.Dat
     pairs, train = match_topics(a, b), Run(moment.path).spec.train
     if Run(other.path).spec.train != train:
         return pairs, None
-    return pairs, topic_flow(documents_of(moment), documents_of(other), get_corpus(moment.path.parent, train))
+    corpus = get_corpus(moment.path.parent, train)
+    return pairs, of_documents(moment, lambda one: of_documents(other, lambda two: topic_flow(one, two, corpus)))
 
 
 class Flow(Filled):

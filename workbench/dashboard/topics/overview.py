@@ -105,7 +105,7 @@ def _ranked(moment: Moment, n: int, relevance: float) -> xr.Dataset:
 def _given(moment: Moment) -> tuple[xr.Dataset, np.ndarray, np.ndarray]:
     """The run without empty topics, (topic,) p(k) and (word,) p(w)."""
     run = used_topics(counts_of(moment))
-    tokens = run["n_kw"].isel(snapshot=-1).sum("topic").values
+    tokens = run["n_kw"].isel(snapshot=-1).sum("topic", skipna=False).values
     return run, topic_sizes(run)["share"].values, tokens / max(tokens.sum(), 1e-300)
 
 

@@ -4,6 +4,7 @@ Views that need no snapshot are drawn of the rows, anew every so many iterations
 """
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache, partial
 from html import escape
 from inspect import signature
@@ -14,7 +15,7 @@ import xarray as xr
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.shell import column, message, styled, text
-from workbench.dashboard.shared.snapshots import Moment, made_of
+from workbench.dashboard.shared.snapshots import IN_MEMORY, Moment, made_of
 from workbench.dashboard.topics.filled import changes
 from workbench.measures import spec_of
 from workbench.report.drawing import draw, inline
@@ -24,7 +25,7 @@ from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE
-from workbench.views import VIEWS, Picture, SideBySide
+from workbench.views import VIEWS, Picture, SideBySide, View
 from workbench.views.picture import Control, Slider
 from workbench.views.sequence_gains import draw_gains
 
@@ -168,12 +169,29 @@ def _of_snapshot(moment: Moment, name: str, chosen) -> list[tuple[Picture, tuple
 
     def make(run: xr.Dataset) -> list[tuple[Picture, tuple[Control, ...]]]:
         run = with_table(run, Run(moment.path))
-        controls = view.controls(run)
+        some, said = _sample(run) if _reads_documents(view) else (run, "")
+        controls = view.controls(some)
         scored = _scored(moment) if view.draw is draw_gains else {}
-        shown = SideBySide([run], 2, stored_corpora(moment.path.parent, spec_of(run)), scored)
-        return [(picture, controls) for picture in view.pictures(shown, **dict(chosen))]
+        shown = SideBySide([some], 2, {} if said else stored_corpora(moment.path.parent, spec_of(run)), scored)
+        pictures = view.pictures(shown, **dict(chosen))
+        return [(replace(picture, caption=picture.caption + said), controls) for picture in pictures]
 
     return made_of(moment, make)
+
+
+def _reads_documents(view: View) -> bool:
+    """Does the view need the tokens of each topic in every document?"""
+    return any("n_dk" in names.split() for names in view.needs)
+
+
+def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
+    """The run with as many of its documents, at even distances, as a page reads, and a sentence about them; all of fewer."""
+    n = run.sizes["document"]
+    step = -(-n * run.sizes["topic"] // IN_MEMORY)
+    if step == 1:
+        return run, ""
+    some = run.isel(document=slice(None, None, step))
+    return some, f" Of a sample of {some.sizes['document']:,} of {n:,} documents, at even distances; a report has all."
 
 
 @lru_cache(maxsize=8)

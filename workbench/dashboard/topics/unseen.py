@@ -22,7 +22,7 @@ from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import button, column, styled, text
-from workbench.dashboard.shared.snapshots import Moment, counts_of, documents_of, made_of
+from workbench.dashboard.shared.snapshots import Moment, counts_of, made_of
 from workbench.dashboard.shared.uploads import Upload
 from workbench.dashboard.topics.documents import MOST_TEXT, MOST_TYPES, Shelf, text_coloured, topics_of, words_coloured
 from workbench.dashboard.topics.filled import NONE
@@ -221,7 +221,7 @@ def listed(found: Folded) -> dict:
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
     """A document as `Shelf` shows it: the text itself where it is at hand, else its words by count."""
     counted = Run(found.moment.path).spec.counted or {}
-    run, theta = documents_of(found.moment), found.inferred["theta"].values[document]
+    run, theta = counts_of(found.moment), found.inferred["theta"].values[document]
     one = found.corpus.of_documents([document])
     n_types, bag = one.n_pairs, found.raw is None
     if bag:

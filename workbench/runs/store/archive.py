@@ -2,13 +2,14 @@
 
 import hashlib
 import os
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus.document_table import SUFFIX, DocumentTable
+from workbench.data.caching import cached_once
 from workbench.data.saving import load_data, refused_by_system, replacing
 from workbench.engines.engine import WarmStart
 from workbench.errors import DataError
@@ -20,7 +21,7 @@ MEND = "delete it and fit the run again"
 """What to do with a damaged file."""
 
 
-@lru_cache(maxsize=8)
+@cached_once(8)
 def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Records:
     """The data of a hash; raises SpecError where they are not in the store, or not what the name says."""
     folder = store / CORPORA / content_hash
@@ -46,7 +47,7 @@ def _opened(folder: Path) -> ShardedCorpus:
     return corpus
 
 
-@lru_cache(maxsize=4)
+@cached_once(4)
 def get_table(store: Path, content_hash: str) -> DocumentTable:
     """The texts and columns of a hash; raises SpecError where they are not in the store, or not what the name says."""
     path = store / CORPORA / f"{content_hash}{SUFFIX}"

@@ -1,0 +1,22 @@
+"""Results that are kept, each computed by one thread alone."""
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from threading import RLock
+
+
+def cached_once(maxsize: int) -> Callable:
+    """`functools.lru_cache` of which one thread computes at a time: others wait for its result in place of computing it too."""
+
+    def decorate(function: Callable) -> Callable:
+        kept, lock = lru_cache(maxsize)(function), RLock()
+
+        @wraps(function)
+        def once(*arguments):
+            with lock:
+                return kept(*arguments)
+
+        once.cache_clear = kept.cache_clear
+        return once
+
+    return decorate
