@@ -62,7 +62,7 @@ class Ours:
         """theta (document, topic) and phi (word, topic), as the model estimates them."""
         last = self.engine.counts(self.corpus, self.model, self.options, self.state)
         found = self.model.estimates(last, self.corpus)
-        return normalised(found["theta"], found["phi"].T)
+        return normalised(np.asarray(found["theta"]), np.asarray(found["phi"]).T)
 
 
 def normalised(theta: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -31,6 +31,7 @@ import first_use  # noqa: E402
 import growth  # noqa: E402
 import load  # noqa: E402
 import machine  # noqa: E402
+import many_documents  # noqa: E402
 import networks  # noqa: E402
 import online  # noqa: E402
 import reading  # noqa: E402
@@ -46,7 +47,7 @@ QUESTIONS = {
     module.NAME: module
     for module in (
         beside_peers, online, time_to_perplexity, adaptive_split, growth, two_threads, networks, correlated_topics, bayes_nets,
-        record_likelihood, recording, first_use, load, documents, reading,
+        record_likelihood, recording, first_use, load, documents, many_documents, reading,
     )
 }
 ROOT = Path(__file__).parent.parent

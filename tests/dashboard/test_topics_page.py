@@ -22,12 +22,13 @@ from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
-from workbench.dashboard.topics import document_rows, documents, files, matching, overview, scores, unseen
+from workbench.dashboard.topics import document_rows, documents, files, matching, overview, recorded, scores, unseen
 from workbench.dashboard.topics.filled import changes
 from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.dashboard.topics.sizes import size_series
 from workbench.dashboard.topics.unseen import folded, listed, unseen_document
+from workbench.data import blocks
 from workbench.measures import (
     coherence,
     diversity,
@@ -47,6 +48,7 @@ from workbench.report.drawing import WIDTHS
 from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run, open_run
+from workbench.runs.store import counts
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import open_group
 from workbench.runs.store.places import DATA
@@ -901,3 +903,56 @@ def test_damaged_texts_are_told_of_and_words_are_shown(of_texts, store):
     page = TopicsPage(store)
     page.overview.chosen = 1
     assert "is damaged" in page.documents.said and not page.documents.shown["raw"] and page.documents.shown["words"]
+
+
+@pytest.fixture
+def of_large_runs(monkeypatch):
+    """From when it is called on, every run is read as a large one: theta and n_dk stay on the disk, in blocks of a few rows."""
+
+    def begin() -> None:
+        monkeypatch.setattr(snapshots, "IN_MEMORY", 0)
+        monkeypatch.setattr(blocks, "NUMBERS", 16)
+        for kept in (snapshots._documents_of, document_rows.columns_of, document_rows._ranks_by, document_rows._largest_of,
+                     document_rows.shares_of, document_rows.ranked_for):
+            kept.cache_clear()
+
+    return begin
+
+
+def test_documents_of_a_large_run_are_those_of_a_small_one(new_run, of_large_runs):
+    now = moment(new_run("one", "cgs"))
+    asked = [
+        (topic, document, {}, query, sort) for topic in (NONE, 1) for document in (NONE, 2) for query in ("", "document")
+        for sort in ("", "title", "-title", "topic", "-share", "n_tokens", "topic 2")
+    ]
+    small = [documents._documents_now(now, *each) for each in asked]
+    files_of_small = [files.documents_file(files.Shown(now, {}, query=query)) for query in ("", "document")]
+    of_large_runs()
+    assert [documents._documents_now(now, *each) for each in asked] == small
+    assert [files.documents_file(files.Shown(now, {}, query=query)) for query in ("", "document")] == files_of_small
+
+
+def test_a_page_of_documents_reads_their_rows_alone(new_run, of_large_runs, monkeypatch):
+    path, n_read, read = new_run("one", "cgs"), [], counts.read
+    of_large_runs()
+
+    def seen(path, array, selection):
+        found = read(path, array, selection)
+        if array.path == "n_dk":
+            n_read.append(found.shape[-2] if found.ndim > 1 else 1)
+        return found
+
+    monkeypatch.setattr(counts, "read", seen)
+    monkeypatch.setattr("workbench.dashboard.topics.documents.PER_PAGE", 3)
+    content = documents._documents_now(moment(path), NONE, NONE, {}, "")["content"]
+    assert len(content["documents"]) == 3 < content["total"] and 0 < sum(n_read) <= 6  # for the counts, and for theta
+
+
+def test_a_figure_of_a_large_run_is_of_a_sample_of_documents_and_says_so(new_run, of_large_runs, monkeypatch):
+    run = open_run(new_run("one", "cgs"))
+    n, n_topics = run.sizes["document"], run.sizes["topic"]
+    assert recorded._sample(run) == (run, "")
+    monkeypatch.setattr(recorded, "IN_MEMORY", n * n_topics // 3)
+    some, said = recorded._sample(run)
+    assert some.sizes["document"] <= -(-n // 3) and said.startswith(f" Of a sample of {some.sizes['document']} of {n} ")
+    np.testing.assert_array_equal(some["theta"], run["theta"][:: n // some.sizes["document"]][: some.sizes["document"]])
