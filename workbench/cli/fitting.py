@@ -15,6 +15,7 @@ from workbench.cli.flags import (
     Engine,
     Jobs,
     Json,
+    Parts,
     Quiet,
     Read,
     RunName,
@@ -40,7 +41,7 @@ def fit(
     corpus: CorpusName, engine: Engine = "cgs",
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
     restarts: Annotated[int, typer.Option("--restarts", help="Run with so many seeds; say which has the highest bound.")] = 1,
-    **flags,
+    scheduler: Parts = None, **flags,
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.execution.compare import Workers
@@ -53,15 +54,18 @@ def fit(
         corpus, [engine], restarts, Workers(at_a_time, at_a_time), flags, check_restarts, here=True, name=name
     )
     json, progress, corpora = flags["json"], not flags["quiet"], (planned[0].train, planned[0].test)
+    if flags["detach"] and scheduler is not None:
+        raise wb.SpecError("the workers of a cluster share a run of this process; leave --detach or --scheduler out")
     if flags["detach"]:
         return leave_in_background(runs, json)
+    corpora = corpora if scheduler is None else None
     if restarts == 1:
-        finish(runs[0], progress=progress, corpora=corpora)
+        finish(runs[0], progress=progress, corpora=corpora, client=scheduler)
         status = print_runs(summaries_of(runs, planned), json)
         if not json:
             print_words(runs[0])
         return status
-    best = best_of(resume(run, progress=progress, corpora=corpora) for run in runs)
+    best = best_of(resume(run, progress=progress, corpora=corpora, client=scheduler) for run in runs)
     status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
     if not json and best.sizes["iteration"]:
         say(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
@@ -230,7 +234,7 @@ def resume(
     iterations: Annotated[
         int | None, typer.Option("--iterations", "-n", help="Move the end of the run; what is committed stays.")
     ] = None,
-    detach: Detach = False, store: Store = None, quiet: Quiet = False, json: Json = False,
+    scheduler: Parts = None, detach: Detach = False, store: Store = None, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Let a paused run go on, or take a stopped one from where it is to its end."""
     from workbench.runs.execution.fit import finish
@@ -246,7 +250,7 @@ def resume(
         found.resume()
         say(f"{found.name} goes on in the background; `workbench show {found.name}` looks at it")
     else:
-        return print_runs([summary(finish(found, progress=not quiet))], json)
+        return print_runs([summary(finish(found, progress=not quiet, client=scheduler))], json)
     if json:
         print_runs([summary(found)], json)
     return 0

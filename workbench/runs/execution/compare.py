@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus, prepare
+from workbench.corpus import Corpus, ShardedCorpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
 from workbench.errors import shown
@@ -21,7 +21,7 @@ from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit, run_specs
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
-from workbench.runs.given import data_from, taken
+from workbench.runs.given import data_from, taken, whole_if_one
 from workbench.runs.loading import ROWS
 from workbench.runs.progress import bars
 from workbench.runs.settings import DEFAULT_ENGINES, LARGEST_SEED, RunSettings, SplitSettings, named, names, of
@@ -58,7 +58,8 @@ def plan(
     model has them, model and sizes to those of networks. Raises SpecError, OptionError, ModelError or CorpusError.
     """
     _refuse_unknown(settings)
-    if not isinstance(corpus, Corpus | Records):
+    corpus = whole_if_one(corpus)
+    if not isinstance(corpus, Corpus | ShardedCorpus | Records):
         said = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
         raise SpecError(said, f"; got {shown(repr(corpus))}")
     asked = SplitSettings(**of(SplitSettings, settings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import sys
@@ -81,7 +82,7 @@ def fit(
     restarts : int, default 1
         Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
         store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.
-    client : distributed.Client, optional
+    client : distributed.Client, address of a scheduler, or "local", optional
         Its workers share the shards of the corpus (a `ShardedCorpus` of several), for the same bits; see docs/cluster.md.
     stop_on : "bound", "perplexity" or "steps", optional
         End the run early once this has changed by at most ``stop_tolerance`` of itself in ten iterations (the
@@ -114,7 +115,8 @@ def fit(
         for i in range(whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
-    return best_of(run_specs(specs, corpus, settings.get("test"), store, progress, client))
+    with _cluster(client, store) as connected:
+        return best_of(run_specs(specs, corpus, settings.get("test"), store, progress, connected))
 
 
 fit.__signature__ = named(fit, make_spec, RunSettings, data_from)
@@ -137,9 +139,22 @@ def run_specs(
     for spec in specs:
         if stored:
             run = Run(create_run(Path(store), spec, corpus, test))
-            yield resume(run, progress=progress, corpora=(corpus, test), client=client)
+            yield resume(run, progress=progress, corpora=(corpus, test) if client is None else None, client=client)
         else:
             yield _in_memory(spec, corpus, test if spec.test else None, progress, crew)
+
+
+@contextlib.contextmanager
+def _cluster(client, store) -> Iterator:
+    """A client of a cluster whose workers can work on a run of the store, which may be None; None where none is given."""
+    if client is None:
+        yield None
+        return
+    from workbench.runs.execution.cluster.connecting import client_of
+    from workbench.runs.execution.cluster.sweeping import ready_cluster
+
+    with client_of(client) if store is None else ready_cluster(client, Path(store)) as connected:
+        yield connected
 
 
 def _crew(client, corpus) -> Callable:
@@ -251,7 +266,8 @@ def finish(run: Run, n_iterations: int | None = None, progress: bool = True, cor
         warn_of_other_kernels([run])
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
             corpora = corpora or corpora_of(run.path.parent, run.spec)
-            finished = _carried_on(run.path, on_iteration, corpora, _crew(client, corpora[0]))
+            with _cluster(client, run.path.parent) as connected:
+                finished = _carried_on(run.path, on_iteration, corpora, _crew(connected, corpora[0]))
         if not finished:
             reached = "iteration {iteration} of {n_iterations}".format_map(run.status())
             print(f"stopped after {reached}; go on with: workbench resume {run.path}", file=sys.stderr)

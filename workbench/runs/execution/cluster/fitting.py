@@ -38,7 +38,7 @@ LOOK_EVERY = 0.2
 """Seconds between two looks at the workers, and two calls of ``interrupt``, while results are waited for."""
 
 GROUPS: dict[tuple[str, int], Group] = {}
-"""On a worker: the groups that it has, by run and number."""
+"""On a worker: the groups that it has, by run and number; a run is named ``CLIENT/…`` after the client that has it."""
 WORDS: dict[str, tuple[tuple[int, int], dict]] = {}
 """On a worker: its copy of the counts by word in a pass of the kind ROUNDS, by run; and which step and pass it is of."""
 ONE_COPY = Lock()
@@ -54,8 +54,9 @@ class OnWorkers:
     """
 
     def __init__(self, client: Client, setting: Setting, places: list[list[Place]]):
-        self._client, self._key, self._setting = client, uuid.uuid4().hex, setting
+        self._client, self._key, self._setting = client, f"{client.id}/{uuid.uuid4().hex}", setting
         await_worker(client)
+        client.run(forget_others, client.run_on_scheduler(clients_there), on_error="ignore")
         addresses = sorted(check_workers(client))
         n_groups = len(places)
         self._homes = [addresses[number * len(addresses) // n_groups] for number in range(n_groups)]
@@ -178,7 +179,7 @@ class OnWorkers:
         """Their results; raises PartsLost where a worker that has groups is gone, and what a task or ``interrupt`` raises."""
         from distributed import wait
 
-        with self._seeing_losses():
+        with self._seeing_losses(), self._client.as_current():
             while True:
                 interrupt()
                 try:
@@ -254,6 +255,18 @@ def forget(key: str) -> None:
     PREPARED.clear()
     for known in [known for known in GROUPS if known[0] == key]:
         del GROUPS[known]
+
+
+def clients_there(dask_scheduler) -> list[str]:
+    """On the scheduler: the clients that it has."""
+    return [*dask_scheduler.clients]
+
+
+def forget_others(clients: list[str]) -> None:
+    """On a worker: lets go of what clients that are gone have left."""
+    for key in {key for key, _ in [*GROUPS]}:
+        if key.split("/")[0] not in clients:
+            forget(key)
 
 
 def group_of(key: str, number: int) -> Group:

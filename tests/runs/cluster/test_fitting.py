@@ -1,0 +1,214 @@
+"""One run shared by the workers of a cluster: the bits of a run in one process, whatever is killed."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from clusters import Cluster, kill, until
+from distributed import Client
+from runs.parts.conftest import differing, drawn_corpus
+
+import workbench as wb
+from workbench.corpus import ShardedCorpus
+from workbench.corpus import shard_writer as writing
+from workbench.corpus.splits import hold_out_tokens
+from workbench.data.available_memory import GIB, AvailableMemory
+from workbench.runs.execution.cluster import fitting
+from workbench.runs.execution.cluster.connecting import ClusterError
+from workbench.runs.execution.run import Run
+from workbench.runs.spec import SpecError
+from workbench.runs.store import writer
+
+pytestmark = pytest.mark.slow
+LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
+ENGINES = [
+    ("svb", {**LEARNT, "learn_beta": "maximised"}), ("vb", LEARNT), ("cgs", {}),
+    ("cgs", {"partition": 3, **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}), ("cvb0", {"partition": 2}),
+    ("cvb", {"partition": 3}), ("svb-cgs", {"partition": 3, "n_chains": 2}), ("cvb0-cgs", {"partition": 2}),
+]
+
+
+@pytest.fixture(scope="module")
+def in_shards(tmp_path_factory):
+    """Training and test corpus in five shards or more."""
+    folder, before = tmp_path_factory.mktemp("shards"), writing.SHARD_PAIRS
+    writing.SHARD_PAIRS = 64
+    try:
+        pair = hold_out_tokens(drawn_corpus(), 0.2, 1)
+        yield tuple(ShardedCorpus.write(corpus, folder / name) for corpus, name in zip(pair, ("train", "test"), strict=True))
+    finally:
+        writing.SHARD_PAIRS = before
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def shared(request, tmp_path_factory):
+    """A client of a cluster of so many workers."""
+    cluster = Cluster(tmp_path_factory.mktemp("dask"))
+    for _ in range(request.param):
+        cluster.add_worker("--no-nanny")
+    with contextlib.closing(cluster), Client(cluster.address, set_as_default=False) as client:
+        client.wait_for_workers(request.param, 120)
+        yield client
+
+
+def fitted(corpora, engine, options, n_iterations=6, **more):
+    train, test = corpora
+    return wb.fit(train, engine, 4, test=test, options=options, n_iterations=n_iterations, burn_in=2, progress=False, **more)
+
+
+@pytest.mark.parametrize(("engine", "options"), ENGINES)
+def test_one_two_and_three_workers_have_the_bits_of_one_process(in_shards, shared, engine, options):
+    assert differing(fitted(in_shards, engine, options), fitted(in_shards, engine, options, client=shared)) == []
+
+
+def test_a_run_of_a_cluster_goes_on_in_one_process_and_the_other_way(in_shards, shared, tmp_path):
+    straight = fitted(in_shards, "cgs", {"partition": 3}, 9)
+    run = fitted(in_shards, "cgs", {"partition": 3}, 3, client=shared, store=tmp_path).attrs["name"]
+    wb.resume(run, 6, store=tmp_path, progress=False)
+    assert differing(straight, wb.resume(run, 9, store=tmp_path, progress=False, client=shared)) == []
+
+
+def test_cpu_seconds_are_those_of_the_workers_too(in_shards, shared):
+    assert float(fitted(in_shards, "svb", {}, 3, client=shared)["cpu_time"][-1]) > 0.0
+    assert all(not groups for groups in shared.run(lambda: [*fitting.GROUPS]).values()), "groups were left behind"
+
+
+LONG = dict(n_iterations=150, snapshot_every=1000)
+
+
+@pytest.fixture
+def frequent_checkpoints(monkeypatch):
+    monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.2)
+    monkeypatch.setattr(writer, "CHECKPOINT_SHARE", 1.0)
+
+
+def past(run: Run, iteration: int) -> bool:
+    return run.status()["iteration"] >= iteration
+
+
+def only_run(store) -> Run:
+    return Run(until(lambda: [path for path in store.glob("*") if (path / "status.json").exists()])[0])
+
+
+@pytest.mark.parametrize("what", ["worker", "nanny"])
+def test_a_worker_or_a_nanny_that_is_killed_costs_no_bit(in_shards, cluster, client_to, tmp_path, frequent_checkpoints, what):
+    straight = fitted(in_shards, "cvb0", {"partition": 3}, **LONG)
+    for _ in range(2):
+        cluster.add_worker()
+    client = client_to(cluster.address)
+    client.wait_for_workers(2, 120)
+    killed = []
+
+    def disturb():
+        run = only_run(tmp_path / "runs")
+        for iteration in (10, 60):
+            until(lambda iteration=iteration: past(run, iteration) or run.state == "finished")
+            if what == "worker":
+                address, pid = sorted(client.run(os.getpid).items())[0]
+                kill(pid)
+            else:
+                nanny = cluster.workers.pop()
+                kill(nanny.pid)
+                nanny.wait()
+                cluster.add_worker()
+            killed.append(what)
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    shared = fitted(in_shards, "cvb0", {"partition": 3}, client=client, store=tmp_path / "runs", **LONG)
+    thread.join()
+    assert killed == [what] * 2
+    assert shared.attrs["state"] == "finished"
+    assert differing(straight, shared) == []
+
+
+def test_where_the_scheduler_is_gone_the_run_says_so_and_goes_on_under_another(in_shards, cluster, client_to, tmp_path,
+                                                                              frequent_checkpoints):
+    straight = fitted(in_shards, "svb", {}, **LONG)
+    cluster.add_worker()
+
+    def disturb():
+        run = only_run(tmp_path / "runs")
+        until(lambda: past(run, 10))
+        kill(cluster.scheduler.pid)
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    with pytest.raises(ClusterError, match="the scheduler is gone; start one again, and then go on with: workbench resume"):
+        fitted(in_shards, "svb", {}, client=cluster.address, store=tmp_path / "runs", **LONG)
+    thread.join()
+    assert only_run(tmp_path / "runs").state == "failed"
+    cluster.lose_scheduler()
+    cluster.begin()
+    cluster.add_worker()
+    again = wb.resume(only_run(tmp_path / "runs"), progress=False, client=cluster.address)
+    assert differing(straight, again) == []
+
+
+CLIENT = """
+import sys, workbench as wb
+from workbench.corpus import ShardedCorpus
+from workbench.runs.store import writer
+writer.CHECKPOINT_EVERY, writer.CHECKPOINT_SHARE = 0.2, 1.0
+train, test, store, scheduler = sys.argv[1:]
+wb.fit(ShardedCorpus.open(train), "svb", 4, test=ShardedCorpus.open(test), n_iterations=150, snapshot_every=1000, burn_in=2,
+       progress=False, store=store, client=scheduler)
+"""
+
+
+def test_a_client_that_is_killed_leaves_a_run_that_goes_on_and_workers_that_forget(in_shards, cluster, client_to, tmp_path):
+    straight = fitted(in_shards, "svb", {}, **LONG)
+    cluster.add_worker()
+    arguments = [*(str(corpus.folder) for corpus in in_shards), str(tmp_path / "runs"), cluster.address]
+    process = subprocess.Popen([sys.executable, "-c", CLIENT, *arguments])
+    run = only_run(tmp_path / "runs")
+    until(lambda: past(run, 10))
+    process.kill()
+    process.wait()
+    client = client_to(cluster.address)
+    until(lambda: len(client.run_on_scheduler(fitting.clients_there)) == 1)
+    assert any(client.run(lambda: [*fitting.GROUPS]).values()), "nothing was left behind, so nothing is tested"
+    assert differing(straight, wb.resume(run, progress=False, client=client)) == []
+    assert not any(client.run(lambda: [*fitting.GROUPS]).values())
+
+
+def test_a_stop_ends_the_run_and_it_can_go_on(in_shards, one_worker, tmp_path):
+    straight = fitted(in_shards, "svb", {}, **LONG)
+    began = threading.Thread(target=lambda: (until(lambda: past(only_run(tmp_path), 5)), only_run(tmp_path).stop()))
+    began.start()
+    stopped = fitted(in_shards, "svb", {}, client=one_worker.address, store=tmp_path, **LONG)
+    began.join()
+    assert stopped.attrs["state"] == "stopped" and stopped.sizes["iteration"] < 150
+    assert differing(straight, wb.resume(only_run(tmp_path), progress=False)) == []
+
+
+def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_one_sentence_each(
+    in_shards, one_worker, client_to, tmp_path, monkeypatch
+):
+    client = client_to(one_worker.address)
+    with pytest.raises(SpecError, match="share the shards of a corpus, and this one is whole.*leave out client"):
+        wb.fit(drawn_corpus(), "svb", 4, n_iterations=2, progress=False, client=client)
+    monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 10**6 * GIB)
+    with pytest.raises(ClusterError, match="would need about .* GB of memory for its part of .* and .* are free there"):
+        fitted(in_shards, "svb", {}, client=client)
+    monkeypatch.undo()
+    monkeypatch.setattr("workbench.runs.parts.laying_out._given", lambda corpus: str(tmp_path / "elsewhere"))
+    monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 0)
+    with pytest.raises(ClusterError, match="a worker cannot read the corpus .*; keep it where all machines see it"):
+        fitted(in_shards, "svb", {}, client=client)
+
+
+def test_what_a_worker_has_free_is_what_the_machine_says(monkeypatch):
+    monkeypatch.setattr(fitting, "available_memory", lambda: AvailableMemory(123, ""))
+    assert fitting.free_memory() == 123
+
+
+def test_a_sum_leaves_what_it_adds_as_it_is():
+    a, b = {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 1.0}, {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 2.0}
+    total = fitting.added_up(a, b)
+    assert total["n_wk"].tolist() == [2, 2, 2] and total["alpha"].tolist() == [1, 1] and total["entropy"] == 3.0
+    assert a["n_wk"].tolist() == b["n_wk"].tolist() == [1, 1, 1]
