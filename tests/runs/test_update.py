@@ -1,5 +1,6 @@
 """Runs that go on with further documents: what they are, that they are made again bit for bit, and what is refused."""
 
+import hashlib
 import json
 import os
 import signal
@@ -158,6 +159,15 @@ def test_a_resumed_run_stays_where_it_is(first, further):
     found = wb.resume(new, n_iterations=3, progress=False)
     assert found.sizes["iteration"] == 3
     assert np.array_equal(found.n_kw[-1], n_kw) and np.array_equal(found.n_dk[-1], n_dk)
+
+
+def test_the_record_of_a_stream_has_the_hash_of_its_counts(first):
+    """Of arrays as a corpus has them; other counts have another hash."""
+    words = first.dataset()["word"].values.tolist()
+    one = updated(first, [[words[4], words[2], words[4]]]).spec.start["stream"]["content"]
+    arrays = np.array([0, 2], np.int64), np.array([2, 4], np.int32), np.array([1, 2], np.int32)
+    assert one == hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
+    assert one != updated(first, [[words[4], words[2]]]).spec.start["stream"]["content"]
 
 
 # ---------------------------------------------------------------------- priors and totals
