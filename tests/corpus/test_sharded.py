@@ -170,6 +170,13 @@ def test_every_file_that_is_missing_cut_or_changed_is_refused_in_one_sentence(tm
     ShardedCorpus.open(sharded.folder).check()
 
 
+def test_a_manifest_that_says_something_else_than_was_written_is_refused(tmp_path):
+    path = ShardedCorpus.write(drawn(), tmp_path / "it").folder / MANIFEST
+    path.write_text(path.read_text().replace('"name": "drawn"', '"name": "other"'))
+    with pytest.raises(CorpusError, match="corpus.json does not have the checksum it was written with; convert"):
+        ShardedCorpus.open(tmp_path / "it")
+
+
 def test_a_shard_that_goes_later_is_refused_in_one_sentence(tmp_path):
     sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
     (sharded.folder / "shard-00001.words.npy").unlink()

@@ -136,6 +136,10 @@ FILES = {
     "csv, pruned": (csv, {"text": "body", "min_documents": 3, "max_share": 0.4, "max_words": 4, "stop_words": None}),
     "csv, words cut otherwise": (csv, {"text": "body", "ngrams": 2, "min_letters": 3, "lowercase": False, "accents": "strip"}),
     "csv, a tokenizer": (csv, {"text": "body", "tokenizer": lambda text: text.split("e")}),
+    "csv, a column of several uses": (csv, {"text": "body", "time": "turn", "sequence": "who", "position": "turn",
+                                            "inputs": "turn"}),
+    "csv of counts, a column of several uses": (counts_in_any_order, {"inputs": "year", "time": "year", "sequence": "label",
+                                                                      "position": "year"}),
     "jsonl": (json_lines, COLUMNS), "jsonl, some with titles": (some_titled, {}), "jsonl of tokens": (tokens, {}),
     "jsonl of tokens, a vocabulary": (tokens, {"vocabulary": ["more", *reversed(WORDS)]}),
     "parquet": (parquet, COLUMNS), "excel": (excel, COLUMNS), "folder": (text_files, {}),
@@ -185,6 +189,18 @@ def test_other_encodings_are_found_as_in_memory(tmp_path):
         assert read_shards(path, tmp_path / "shards").content_hash == expected.content_hash
     wide = put(tmp_path, "wide.csv", ("text\n" + "löwe über\n" * 9).encode("utf-16"))
     assert read_shards(wide, tmp_path / "wide").content_hash == read_corpus(wide).content_hash
+
+
+@pytest.mark.parametrize("at", range(8))
+def test_a_byte_that_is_no_text_is_told_with_its_line_wherever_it_stands(tmp_path, at):
+    for content in (b"text\n" + b"ant \n" * 30 + b" " * at + "é".encode()[:1],
+                    b"text\n" + b"ant\n" * 20 + b" " * at + b"b\xffe\n" + b"gnu\n"):
+        path = put(tmp_path, "it.csv", content)
+        with pytest.raises(CorpusError, match=r"it.csv, line \d\d: byte 0x(c3|ff) is not UTF-8; save") as expected:
+            read_corpus(path, encoding="utf-8")
+        with pytest.raises(CorpusError) as refused:
+            read_shards(path, tmp_path / "shards", encoding="utf-8")
+        assert str(refused.value) == str(expected.value)
 
 
 WRONG = {
@@ -312,3 +328,11 @@ if __name__ == "__main__":
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
     assert "a process that counts words was ended from outside" in done.stderr.splitlines()[-1], done.stderr
     assert not (tmp_path / "shards").exists() and not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("row", ['"an \\"ibis\\" x",1', 'ibis,    "a gnu, too"'])
+def test_what_tells_how_quotes_are_written_may_stand_across_two_pieces(tmp_path, monkeypatch, row):
+    monkeypatch.setattr(rows, "HEAD", 16)
+    for at in range(16):
+        path = put(tmp_path, f"{at}.csv", f"text,other\n{'z' * (at + 1)},1\n{row}\n")
+        assert read_shards(path, tmp_path / f"{at}").content_hash == read_corpus(path).content_hash

@@ -115,9 +115,9 @@ class Kept:
     def about(self, rows: Rows, n_rows: int) -> dict:
         """Titles, labels and inputs of some rows."""
         if self._columns:
-            for what in self.LATER:
-                if (name := getattr(self._later, what)) is not None:
-                    self._columns[name] += rows.column(what, name)
+            found = {name: rows.column(what, name) for what in self.LATER if (name := getattr(self._later, what)) is not None}
+            for name, values in found.items():  # a column may be of two uses
+                self._columns[name] += values
             self._kind = rows.kind
             self._where += map(rows.where, range(n_rows))
         return rows.about(self._now)

@@ -179,7 +179,7 @@ class _Documents:
     def __init__(self, path: Path, asked: Asked):
         self._path, self._asked, self.titles = path, asked, []
         self._ids: dict[tuple[str, ...], int] = {}
-        self._one = (*asked.inputs, *filter(None, (asked.sequence, asked.position, asked.time)))
+        self._one = tuple(dict.fromkeys((*asked.inputs, *filter(None, (asked.sequence, asked.position, asked.time)))))
         self._first: dict[str, list[tuple[str, int]]] = {name: [] for name in self._one}
 
     def of(self, columns: dict[str, Sequence[str]], lines: list[int]) -> tuple[list[int], list[int], list[int]]:
