@@ -174,6 +174,15 @@ def test_what_is_streamed_is_what_is_read(tmp_path, name):
     assert not streamed or (shares[-1] == ("writing", 1.0) and ("reading", 1.0) in shares and found.n_shards > 1)
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_stop_words_may_be_an_iterator(tmp_path, processes):
+    path, words = csv(tmp_path), ["ant", "bee"]
+    expected = read_corpus(path, text="body", stop_words=words, more_stop_words=["gnu"])
+    given = {"stop_words": iter(words), "more_stop_words": iter(["gnu"])}
+    found = read_shards(path, tmp_path / "shards", processes=processes, text="body", **given)
+    assert found.content_hash == expected.content_hash
+
+
 @pytest.mark.slow
 def test_several_processes_give_the_same_corpus(tmp_path):
     path = csv(tmp_path)
@@ -298,11 +307,12 @@ def test_an_interruption_leaves_nothing(tmp_path, what):
     assert [file.name for file in tmp_path.iterdir()] == ["it.csv"]
 
 
-def test_a_folder_that_is_there_is_refused_before_anything_is_read(tmp_path):
+def test_a_folder_that_is_there_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     path = csv(tmp_path)
     read_shards(path, tmp_path / "shards", **COLUMNS)
+    monkeypatch.setattr(opening, "byte_blocks", lambda *_: pytest.fail("was read"))
     with pytest.raises(CorpusError, match="shards is there already"):
-        read_shards(path, tmp_path / "shards", told=lambda *_: pytest.fail("was read"), **COLUMNS)
+        read_shards(path, tmp_path / "shards", **COLUMNS)
 
 
 @pytest.mark.parametrize("options", [{"processes": 0}, {"keep_text": True}])

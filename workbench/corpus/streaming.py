@@ -27,14 +27,15 @@ from workbench.corpus.pair_files import PairFiles
 from workbench.corpus.readers import Request, read_request, request_of
 from workbench.corpus.shard_writer import VALUES, ShardWriter
 from workbench.corpus.sharded import ShardedCorpus, finish
-from workbench.corpus.text import WordCounts, as_counted, check_pruning, counted, kept_words, refuse_no_words
+from workbench.corpus.text import WordCounts, as_counted, check_pruning, counted, kept_words, listed, no_word_left
 from workbench.corpus.words import WORD_PATTERN, analyser, stop_list
 from workbench.data.available_memory import check_fits
 from workbench.data.drawing import check_whole
-from workbench.data.saving import new_folder
+from workbench.data.saving import new_folder, refuse_there
 
 WORD_BYTES = 200
 """About what a word takes while a file is read: its text, its number, what is counted of it."""
+LISTS = ("stop_words", "more_stop_words")
 PRUNING = ("min_documents", "max_share", "max_words")
 OF_WORDS = tuple(signature(analyser).parameters)
 STOP_WORDS = signature(analyser).parameters["stop_words"].default
@@ -75,6 +76,7 @@ def read_shards(path, folder, processes: int = 1, told: Told | None = None, **op
         raise CorpusError("texts are not kept beside shards; leave keep_text out")
     request = request_of(path, **options, keep_text=False)
     folder, told = Path(folder).expanduser(), told or (lambda what, share: None)
+    refuse_there(folder)
     stream = _stream(request, partial(told, "reading"))
     if stream is None:
         return ShardedCorpus.write(read_request(request), folder)
@@ -131,7 +133,7 @@ class _Words(NamedTuple):
 def _read_texts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields", processes: int):
     """Counts all texts: the words, the number of documents, and what else is known of them."""
     options = as_counted(request.counted, request.text_options)
-    of_words = {name: options[name] for name in OF_WORDS if name in options}
+    of_words = {name: listed(options[name]) if name in LISTS else options[name] for name in OF_WORDS if name in options}
     pruning = {name: options[name] for name in PRUNING if name in options}
     check_pruning(**pruning)
     analyser(**of_words)  # refuses what is out of range before anything is read
@@ -151,7 +153,7 @@ def _read_texts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fi
     if n_documents == 0:
         raise CorpusError(f"{request.path} holds no document; at least one was wanted")
     if not ids:
-        raise refuse_no_words(n_documents, of_words.get("token_pattern", WORD_PATTERN))
+        raise no_word_left(n_documents, of_words.get("token_pattern", WORD_PATTERN))
     vocabulary = list(ids)
     ids.clear()
     order = np.array(sorted(range(len(vocabulary)), key=vocabulary.__getitem__))

@@ -110,8 +110,8 @@ def count_words(
     titles, labels = (None if values is None else tuple(map(str, values)) for values in (titles, labels))
     check_pruning(min_documents, max_share, max_words)
     of_words = {
-        "stop_words": _once(stop_words), "token_pattern": token_pattern, "lowercase": lowercase, "accents": accents,
-        "min_letters": min_letters, "ngrams": ngrams, "tokenizer": tokenizer, "more_stop_words": _once(more_stop_words),
+        "stop_words": listed(stop_words), "token_pattern": token_pattern, "lowercase": lowercase, "accents": accents,
+        "min_letters": min_letters, "ngrams": ngrams, "tokenizer": tokenizer, "more_stop_words": listed(more_stop_words),
         "segmenter": segmenter,
     }
     words_of = analyser(**of_words)
@@ -167,7 +167,7 @@ def _written(of_words: dict) -> dict:
     return found | ({"tokenizer": True} if "tokenizer" in found else {})
 
 
-def _once(words):
+def listed(words):
     """Words that can be looked at twice."""
     return words if words is None or isinstance(words, str | Path) or not isinstance(words, Iterable) else list(words)
 
@@ -219,7 +219,7 @@ def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordC
     return WordCounts(list(places), *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts)))
 
 
-def refuse_no_words(n_texts: int, token_pattern: str) -> DataError:
+def no_word_left(n_texts: int, token_pattern: str) -> DataError:
     """The error that no word was found in texts."""
     return DataError(
         f"no word left in {n_texts} text(s) after stop words and ", Named("token_pattern", repr(token_pattern)),
@@ -233,7 +233,7 @@ def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern
 
     words, lengths, ids, counts = counted(texts, words_of)
     if not words:
-        raise refuse_no_words(len(texts), token_pattern)
+        raise no_word_left(len(texts), token_pattern)
     order = sorted(range(len(words)), key=words.__getitem__)
     place = np.empty(len(words), np.int32)
     place[order] = np.arange(len(words), dtype=np.int32)

@@ -56,14 +56,19 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
+def refuse_there(path: Path) -> None:
+    """Refuses a path that is there."""
+    if path.exists():
+        raise DataError(f"{path} is there already; choose another place, or delete it")
+
+
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """A folder to write to that gets the name of the path when the block ends: whole, or not at all.
 
     A path that is there is refused, and a place that cannot be written is a DataError; nothing half-written is left.
     """
-    if path.exists():
-        raise DataError(f"{path} is there already; choose another place, or delete it")
+    refuse_there(path)
     partial = partial_of(path)
     try:
         partial.mkdir(parents=True)
