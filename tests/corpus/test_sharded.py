@@ -250,6 +250,23 @@ def test_one_of_another_hash_than_its_name_is_refused(tmp_path):
         get_corpus(tmp_path, "0" * 64)
 
 
+def test_shards_and_rows_that_there_are_not_are_refused():
+    sharded = ShardedCorpus.of_corpus(drawn())
+    for ask in (lambda: sharded.shard(-1), lambda: sharded.shard(sharded.n_shards)):
+        with pytest.raises(CorpusError, match=rf"'drawn' has the shards 0..{sharded.n_shards - 1}; got"):
+            ask()
+    for first, last in ((-1, 3), (3, 3), (39, 41)):
+        with pytest.raises(CorpusError, match=r"rows must lie in 0..40 and be one at least; got"):
+            sharded.rows(first, last)
+
+
+def test_what_memory_does_not_hold_is_not_taken_into_it(monkeypatch):
+    sharded = ShardedCorpus.of_corpus(drawn())
+    monkeypatch.setenv("WORKBENCH_MEMORY", "1K")
+    with pytest.raises(CorpusError, match="'drawn' as a whole would take about 0 MB of memory and .*; read it shard by shard"):
+        sharded.in_memory()
+
+
 def test_what_only_a_corpus_in_memory_has_is_refused_in_one_sentence():
     with pytest.raises(CorpusError, match=r"'drawn' is kept in shards, and its words are no array; take shard\(i\), rows"):
         keep_top_words(ShardedCorpus.of_corpus(drawn()), 3)

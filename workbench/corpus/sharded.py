@@ -43,6 +43,7 @@ from workbench.corpus.shard_writer import (
     shard_stem,
 )
 from workbench.data.arrays import sealed
+from workbench.data.available_memory import check_fits
 from workbench.data.saving import checksum, new_folder, partial_of
 from workbench.data.stored_texts import NumberedTitles, StoredTexts
 from workbench.errors import DataError
@@ -160,6 +161,8 @@ class ShardedCorpus:
 
     def shard(self, shard: int) -> Corpus:
         """The documents of one shard as a corpus with numbers of its own; nothing is copied, and nothing checked again."""
+        if not 0 <= shard < self.n_shards:
+            raise DataError(f"{self.name!r} has the shards 0..{self.n_shards - 1}; got {shard}")
         return self._corpus(self.bounds[shard], self.bounds[shard + 1], *self._source.arrays(shard))
 
     def rows(self, first: int, last: int) -> Corpus:
@@ -195,7 +198,9 @@ class ShardedCorpus:
         return self._source.fields
 
     def in_memory(self) -> Corpus:
-        """The whole corpus as one, in memory."""
+        """The whole corpus as one, checked; refused where memory does not hold it."""
+        n_texts = self.n_words + sum(self.n_documents for field in ROWWISE if getattr(self, field) is not None)
+        check_fits(8 * self.n_pairs + TEXT_BYTES * n_texts, f"{self.name!r} as a whole", "read it shard by shard")
         whole = self.rows(0, self.n_documents)
         about = {field: None if (values := getattr(self, field)) is None else tuple(values) for field in ROWWISE}
         return Corpus(
@@ -204,7 +209,7 @@ class ShardedCorpus:
         )
 
     def _corpus(self, first: int, last: int, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Corpus:
-        about = {field: values and values[first:last] for field in ROWWISE if (values := getattr(self, field)) is not None}
+        about = {field: values[first:last] for field in ROWWISE if (values := getattr(self, field)) is not None}
         inputs = [self._source.input(name)[first:last] for name in self.input_names]
         return Corpus.of_checked(
             indptr=indptr, words=words, counts=counts, vocabulary=self.vocabulary, name=self.name,
