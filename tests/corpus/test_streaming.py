@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -212,6 +213,43 @@ def test_a_byte_that_is_no_text_is_told_with_its_line_wherever_it_stands(tmp_pat
         assert str(refused.value) == str(expected.value)
 
 
+MUTATED = [name for name, (make, _) in FILES.items() if make not in (parquet, excel) and "folder" not in name]
+PIECES = [b'"', b",", b"\n", b"\r", b'\\"', b', "', b"\xff", b"\xc3", b"0", b"99999999999", b"-", b"{", b"\t",
+          b" ", b"\0", b":", b"%"]
+
+
+def mutated(content: bytes, draw: random.Random) -> bytes:
+    """The content with something put in, taken out, changed or cut off."""
+    at, piece = draw.randrange(len(content) + 1), draw.choice(PIECES)
+    length = draw.choice([0, 1, 9, len(content)])
+    return content[:at] + (piece if length < 9 else b"") + content[at + length :]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", MUTATED)
+def test_a_file_that_is_changed_anyhow_gives_what_it_gives_in_memory(tmp_path, name):
+    make, options = FILES[name]
+    path, draw, n_refused = make(tmp_path), random.Random(0), 0
+    content, folder = path.read_bytes(), tmp_path / "shards"
+
+    def found(read, *arguments) -> str | None:
+        try:
+            return read(path, *arguments, **options).content_hash
+        except CorpusError as error:
+            assert "\n" not in str(error)
+            return None
+
+    for _ in range(20):
+        path.write_bytes(mutated(content, draw))
+        expected = found(read_corpus)
+        assert found(read_shards, folder) == expected
+        assert folder.exists() == (expected is not None)
+        n_refused += expected is None
+        shutil.rmtree(folder, ignore_errors=True)
+    assert n_refused > 2
+
+
 WRONG = {
     "docword.it.txt": ["3\n4\n3\n1 1 2\n1 3 1\n", "3\n4\n3\n1 1 2\n1 5 1\n3 2 5\n", "3\n4\n3\n1 1 2\n1 x 1\n3 2 5\n",
                        "3\n4\n0\n", "3\n4\n1\n1 1 9999999999\n", "3\n4\nx\n1 1 1\n", "99999999\n4\n1\n1 1 1\n"],
@@ -234,6 +272,7 @@ def test_what_is_wrong_is_told_in_the_sentence_of_the_reader_and_nothing_is_left
 
 
 @pytest.mark.parametrize("options", [
+    {"text": "body", "sequence": "who", "position": "year"},
     {"text": "nothing"}, {"text": "body", "time": "key"}, {"text": "body", "inputs": "who"},
     {"text": "body", "position": "turn"}, {"text": "body", "vocabulary": ["a"]},
     {"text": "body", "nonsense": 1}, {"text": "body", "min_documents": 0},

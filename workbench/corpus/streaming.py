@@ -22,6 +22,7 @@ import numpy as np
 
 from workbench.corpus.by_name import known_words, unknown_word
 from workbench.corpus.corpus import INT32_MAX, CorpusError, check_unnamed
+from workbench.corpus.covariates import checked_inputs, checked_sequence
 from workbench.corpus.formats import IDS, TEXTS, Batch, Stream
 from workbench.corpus.pair_files import PairFiles
 from workbench.corpus.readers import Request, read_request, request_of
@@ -302,6 +303,9 @@ class _Fields:
     def finish(self, writer: ShardWriter, rest: dict) -> None:
         """Takes what came, and what came at last, over into the folder of a corpus."""
         self._writer.close()
+        checked_inputs({name: [0.0] for name in self._writer.input_names}, (), 1)  # names; numbers were checked before
+        if rest.get("sequence") is not None:
+            rest["sequence"] = checked_sequence(rest["sequence"])
         writer.take(self._folder, self._writer.fields, self._writer.input_names)
         for field in ("titles", *VALUES):
             values = rest.pop(field, None)
