@@ -88,6 +88,7 @@ class _Queue:
     def __init__(self, runs: list[Run], client: Client, lock: Lock):
         self._client, self._lock, self._has = client, lock, about_process()
         self._tasks: dict[Run, Future] = {}
+        self._n_submitted = 0
         self._paused: set[Run] = set()
         self._elsewhere = {run for run in runs if run.state not in ENDED}
         self._beaten = time.monotonic()
@@ -116,14 +117,15 @@ class _Queue:
         return read_json(run.path / "status.json", {}).get("queue") == self._lock.path.name and not is_held(run.path / "lock")
 
     def _submit(self, runs: list[Run]) -> None:
-        """Makes tasks of runs that nobody works on, where they were not removed."""
+        """Makes tasks of runs that nobody works on, where they were not removed; they begin in this order."""
         runs = [run for run in runs if is_run(run.path)]
         set_waiting([run.path for run in runs], self._lock.path)
         for run in runs:
             self._tasks[run] = self._client.submit(
                 compute, str(run.path.resolve()), self._has, str(self._lock.path), key=f"{run.name}-{secrets.token_hex(4)}",
-                retries=RETRIES, pure=False,
+                retries=RETRIES, pure=False, priority=-self._n_submitted,
             )
+            self._n_submitted += 1
 
     def _take_result(self, run: Run, task: Future) -> None:
         """Removes a task that has ended; its run has ended too, is paused, or may be at work without one of ours."""
