@@ -5,7 +5,7 @@ the peak of memory of a process each: the run in a store; `run.dataset()` alone,
 of it. Then a server that has read nothing yet and a page of it in a real Chromium: seconds from asking for the page until it
 shows the run (the topics, the first table of documents; the row of the Compare page), CPU seconds of the server until the
 first of these, and the peak of its memory ten seconds later (`python benchmarks/many_documents.py`). First paint is to be
-within 3 s.
+within 3 s. What is called before was measured once, with this program beside commit 1c7e7bf.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ ENGINES = "cgs", "svb"
 SHAPE = {"n_words": 30_000, "tokens_per_document": 8, "n_topics": 20}
 SETTLING = 10.0
 """Seconds for which a page is left open."""
+PATIENCE = 120
+"""Seconds after which a page is given up."""
 PAINTED = {
     "topics": {
-        "topics": "() => deep('.listed tbody tr').length > 0", "documents": "() => deep('tr[data-document]').length > 0",
+        "topics": "() => deep('.listed tbody tr').length > 0", "table": "() => deep('tr[data-document]').length > 0",
     },
     "compare": {"row": "() => deep('tbody tr').length > 0"},
 }
@@ -135,7 +137,7 @@ def visit(url: str, page: str) -> None:
         began = time.perf_counter()
         tab.goto(url)
         for what, drawn in PAINTED[page].items():
-            tab.wait_for_function(drawn, polling="raf", timeout=120_000)
+            tab.wait_for_function(drawn, polling="raf", timeout=1000 * PATIENCE)
             print(json.dumps({what: time.perf_counter() - began}), flush=True)
         tab.wait_for_timeout(1e3 * SETTLING)
         browser.close()
@@ -148,9 +150,10 @@ def told(rows: pd.DataFrame) -> str:
     for cell, own in rows.groupby("cell", sort=False):
         lines = []
         for name, one in own.groupby("contender", sort=False):
-            seen = [what for what in PAINTED.get(name, ()) if what in one]
-            drawn = ", ".join(f"{what} {one[what].median():.2g} s" for what in seen)
-            lines.append([name, f"{one['cpu'].median():.3g}", f"{one['memory'].median():,.0f}", drawn])
+            seconds = {what: one[what].median() for what in PAINTED.get(name, ()) if what in one}
+            drawn = ", ".join(f"{what} {n:.1f} s" if n == n else f"{what} not in {PATIENCE} s" for what, n in seconds.items())
+            cpu = one["cpu"].median()
+            lines.append([name, f"{cpu:.3g}" if cpu == cpu else "", f"{one['memory'].median():,.0f}", drawn])
         parts.append(markdown([cell, "CPU s", "peak, MiB", "drawn after"], lines))
     return "\n\n".join(parts)
 
