@@ -7,6 +7,7 @@ import pytest
 from comparisons import tiny_corpus, tiny_run, with_phi, with_topics
 
 import workbench as wb
+from workbench.data import blocks
 from workbench.measures import MeasureError, match_topics, matching, topic_distances, topic_flow
 
 
@@ -92,3 +93,12 @@ def test_topics_flow_only_through_the_corpus_of_both():
         topic_flow(tiny_run(), tiny_run("svb"), tiny_corpus())
     with pytest.raises(MeasureError, match="than int"):
         topic_flow(tiny_run(), tiny_run("svb"), 3)
+
+
+@pytest.mark.parametrize("at_once", [1, 7])
+def test_the_flow_is_the_same_however_few_pairs_and_documents_are_held(at_once, monkeypatch):
+    a, b = tiny_run("cgs"), tiny_run("svb")
+    whole = topic_flow(a, b, training())
+    monkeypatch.setattr(matching, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(blocks, "NUMBERS", 8)
+    np.testing.assert_allclose(topic_flow(a, b, training()), whole, rtol=1e-12)  # sums in another order

@@ -70,9 +70,10 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus) -> xr.DataArray:
     flow = np.zeros((a.sizes["topic"], b.sizes["topic"]))
     each = [(_Ahead(run["theta"]), np.ascontiguousarray(run["phi"].values.T)) for run in (a, b)]
     for part in blocks(corpus.n_pairs, PAIRS_AT_ONCE):
-        first, *_, last = documents = corpus.documents[part]
+        documents = corpus.documents[part]
         of_a, of_b = (
-            responsibilities(theta.rows(first, last), phi, documents - first, corpus.words[part]) for theta, phi in each
+            responsibilities(theta.rows(documents[0], documents[-1]), phi, documents - documents[0], corpus.words[part])
+            for theta, phi in each
         )
         of_a *= corpus.counts[part, None]
         flow += _product(of_a, of_b)

@@ -76,14 +76,14 @@ def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
             raise StoreError(f"{moment.path.name} was removed while it was read; choose another run") from error
 
 
-def of_documents(moment: Moment, make: Callable[[xr.Dataset | None], object]):
-    """What ``make`` makes of the same as `counts_of` with theta and n_dk, of which the rows that are used are read.
+def of_documents(make: Callable[..., object], *moments: Moment):
+    """What ``make`` makes of the same as `counts_of` of each with theta and n_dk, of which the rows that are used are read.
 
-    Small ones are kept in memory. Made once more where the run, which goes on, has dropped the snapshot meanwhile.
+    Small ones are kept in memory. Made once more where a run, which goes on, has dropped the snapshot meanwhile.
     """
     while True:
         try:
-            return make(_documents_of(moment))
+            return make(*map(_documents_of, moments))
         except SnapshotGone:
             _documents_of.cache_clear()
 

@@ -32,7 +32,7 @@ OF_TOPIC = "topic {}"
 def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
     """Title and columns of the documents, as `document_columns` has them of a run, each once: without those that stand there
     under another name, too."""
-    columns = of_documents(moment, lambda run: document_columns(run, table))
+    columns = of_documents(lambda run: document_columns(run, table), moment)
     further = [name for name in columns if name != "title"]
     texts = {name: [_text(value) for value in columns[name]] for name in (("title", *further) if further else ())}
     doubles = [name for name in further if texts[name] == texts["title"]]
@@ -66,7 +66,7 @@ def _largest_of(moment: Moment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         at, share, tokens = largest_topics(used, np.arange(run.sizes["document"]))
         return np.where(tokens == 0, np.nan, used["topic"].values[at]), share, tokens.astype(float)
 
-    return of_documents(moment, largest)
+    return of_documents(largest, moment)
 
 
 def ranks_of(values: list) -> np.ndarray:
@@ -117,7 +117,7 @@ def in_order(
 @lru_cache(maxsize=8)
 def shares_of(moment: Moment, topic: int) -> np.ndarray:
     """(document,) the share of a topic, theta; NaN for a document without a token."""
-    shares = of_documents(moment, lambda run: run["theta"].sel(topic=topic).values)
+    shares = of_documents(lambda run: run["theta"].sel(topic=topic).values, moment)
     tokens = get_corpus(moment.path.parent, Run(moment.path).spec.train).document_tokens
     return np.where(tokens == 0, np.nan, shares)
 
@@ -125,7 +125,7 @@ def shares_of(moment: Moment, topic: int) -> np.ndarray:
 @lru_cache(maxsize=8)
 def ranked_for(moment: Moment, topic: int) -> np.ndarray:
     """The documents with tokens of a topic, those that show it best first."""
-    return of_documents(moment, lambda run: documents_of_topic(run, topic))
+    return of_documents(lambda run: documents_of_topic(run, topic), moment)
 
 
 def headings(columns: dict[str, list], topic: int) -> list[list]:

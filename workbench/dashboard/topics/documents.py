@@ -110,7 +110,7 @@ class Documents(Shelf):
 def _documents_now(
     moment: Moment, topic: int, document: int, labels: dict[int, str], query: str, sort: str = "", page: int = 1,
 ) -> dict:
-    return of_documents(moment, lambda run: _content_of(run, moment, topic, document, labels, query, sort, page))
+    return of_documents(lambda run: _content_of(run, moment, topic, document, labels, query, sort, page), moment)
 
 
 def _content_of(

@@ -90,7 +90,7 @@ def salient_file(shown: Shown) -> File:
 
 def documents_file(shown: Shown, form: str = "csv") -> File:
     """Documents that show the chosen topic best as CSV, of all topics where none is chosen; or those that are looked for."""
-    return of_documents(shown.require(), lambda run: _documents_file(shown, run))
+    return of_documents(lambda run: _documents_file(shown, run), shown.require())
 
 
 def _documents_file(shown: Shown, run: xr.Dataset) -> File:

@@ -37,7 +37,7 @@ def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.Dat
     if Run(other.path).spec.train != train:
         return pairs, None
     corpus = get_corpus(moment.path.parent, train)
-    return pairs, of_documents(moment, lambda one: of_documents(other, lambda two: topic_flow(one, two, corpus)))
+    return pairs, of_documents(lambda one, two: topic_flow(one, two, corpus), moment, other)
 
 
 class Flow(Filled):

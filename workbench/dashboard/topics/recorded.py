@@ -188,7 +188,7 @@ def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
     """The run with as many of its documents, at even distances, as a page reads, and a sentence about them; all of fewer."""
     n = run.sizes["document"]
     step = -(-n * run.sizes["topic"] // IN_MEMORY)
-    if step == 1:
+    if step <= 1:
         return run, ""
     some = run.isel(document=slice(None, None, step))
     return some, f" Of a sample of {some.sizes['document']:,} of {n:,} documents, at even distances; a report has all."
