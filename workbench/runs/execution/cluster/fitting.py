@@ -180,13 +180,22 @@ class OnWorkers:
         from distributed import wait
 
         with self._seeing_losses(), self._client.as_current():
-            while True:
+            while not self._within(lambda: wait(futures, timeout=LOOK_EVERY)):
                 interrupt()
-                try:
-                    wait(futures, timeout=LOOK_EVERY)
-                    return self._client.gather(futures)
-                except TimeoutError:
-                    self._look()
+            results = []
+            for future in futures:  # one by one: of a worker that is lost meanwhile `gather` would wait for ever
+                while not self._within(lambda future=future: results.append(future.result(LOOK_EVERY))):
+                    pass
+        return results
+
+    def _within(self, act: Callable) -> bool:
+        """Has it been done, without a TimeoutError? If not, looks at the workers."""
+        try:
+            act()
+        except TimeoutError:
+            self._look()
+            return False
+        return True
 
     @contextlib.contextmanager
     def _seeing_losses(self) -> Iterator[None]:
