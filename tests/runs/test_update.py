@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from workbench.corpus import Corpus, hold_out_tokens
+from workbench.corpus import Corpus, ShardedCorpus, hold_out_tokens, shard_writer
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
 from workbench.models import LDA
@@ -119,6 +119,14 @@ def test_whatever_form_documents_have_they_give_the_same_run(first, further):
     ):
         new = updated(first, documents, **given)
         assert new.name == wanted.name and new.spec.start == wanted.spec.start, type(documents)
+
+
+def test_a_corpus_in_shards_goes_by_shard_after_shard(first, further, tmp_path, monkeypatch):
+    monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
+    shards = ShardedCorpus.write(further, tmp_path / "shards")
+    assert shards.n_shards > 3
+    one, other = (updated(first, given, name=name) for given, name in ((further, "one"), (shards, "other")))
+    assert one.spec.hash == other.spec.hash
 
 
 def test_threads_change_no_bit(first, further, monkeypatch):

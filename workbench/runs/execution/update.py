@@ -10,12 +10,13 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus.objects import words_by_id
 from workbench.corpus.streams import Counted, Vocabulary, as_arrays, in_batches
 from workbench.corpus.text import TEXT_OPTIONS, as_counted
@@ -80,7 +81,7 @@ def update(
         Visited once, in order, a batch of the run's ``batch_size`` at a time, and never held whole: a generator may be of any
         length. A document is a text (counted as those of the run were, as far as that is known), a list of tokens, a mapping of
         words to counts, or, with ``vocabulary``, a list of (word id, count) pairs. Also what `workbench.fit` takes, as a
-        DataFrame, a matrix of counts or a path, which is read whole.
+        DataFrame, a matrix of counts or a path, which is read whole; of a `ShardedCorpus` one shard after the other.
     total_documents : int, optional
         How many documents each batch stands for; by default as many as in the run.
     name : str, optional
@@ -155,10 +156,13 @@ def _going_on(options, train: Corpus, iteration: int, total_documents: int | Non
 
 def _counted(spec: RunSpec, train: Corpus, documents, vocabulary, of_text: dict) -> Iterator[Counted]:
     """The documents one by one, over the vocabulary of a run; raises DataError before the first where there can be none."""
-    is_whole = isinstance(documents, Corpus | str | Path) or any(hasattr(documents, one) for one in ("iloc", "tocoo", "ndim"))
+    is_array = any(hasattr(documents, one) for one in ("iloc", "tocoo", "ndim"))
+    is_whole = is_array or isinstance(documents, Corpus | ShardedCorpus | str | Path)
     if is_whole:
         given = data_from(documents, None, counted=spec.counted, vocabulary=vocabulary, **of_text)
-        return Vocabulary(train.vocabulary, str.split).count_corpus(given)
+        known = Vocabulary(train.vocabulary, str.split)
+        shards = map(given.shard, range(given.n_shards)) if isinstance(given, ShardedCorpus) else [given]
+        return chain.from_iterable(map(known.count_corpus, shards))
     if not isinstance(documents, Iterable):
         raise DataError(f"documents are an iterable of texts, of lists of tokens or of counts, or a Corpus; got {documents!r}")
     if odd := [name for name in of_text if name not in OF_WORDS]:
