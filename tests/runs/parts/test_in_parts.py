@@ -18,6 +18,7 @@ from workbench.runs.execution import memory_check
 from workbench.runs.execution.run import Run, open_runs
 from workbench.runs.parts.own_rows import OwnRows
 from workbench.runs.spec import SpecError
+from workbench.runs.store.examine import examine
 
 LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
 EXACT = [
@@ -112,6 +113,14 @@ def test_a_checkpoint_whose_rows_are_damaged_is_none_and_the_run_begins_anew(in_
     data[len(data) // 2] ^= 1
     rows.write_bytes(data)
     assert differing(straight, wb.resume(folder, 6, progress=False)) == []
+
+
+def test_an_examination_reads_the_rows_of_a_checkpoint(in_shards, tmp_path):
+    fitted(*in_shards, "cgs", {"partition": 2}, 4, store=tmp_path / "runs")
+    (folder,) = (path for path in (tmp_path / "runs").iterdir() if not path.name.startswith("."))
+    assert examine(folder).wrong == [] and "checkpoint of iteration 4" in examine(folder).readable
+    (folder / "parts-4" / "1.npz").unlink()
+    assert examine(folder).wrong == ["parts-4/1.npz cannot be read; a resume would begin at the first iteration"]
 
 
 def test_a_run_begins_from_the_counts_of_another_as_it_does_with_the_whole_corpus(pair, in_shards):

@@ -27,7 +27,7 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Recor
     folder = store / CORPORA / content_hash
     path = folder.with_name(f"{content_hash}.npz")
     if os.path.isdir(folder) and not os.path.exists(path):
-        return _loaded(folder, "corpus of this run is", lambda: _opened(folder))
+        return corpus_in_shards(store, content_hash)
     return _loaded(path, "corpus of this run is", lambda: load_data(path, Corpus, Records, mend=MEND))
 
 
@@ -35,8 +35,13 @@ def corpora_of(store: Path, spec: RunSpec) -> tuple:
     """Training and test data of a run, None where it has none; in shards where it was made for them, else whole."""
     if not spec.shards:
         return get_corpus(store, spec.train), spec.test and get_corpus(store, spec.test)
-    folders = (name and store / CORPORA / name for name in (spec.train, spec.test))
-    return tuple(folder and _loaded(folder, "corpus of this run is", partial(_opened, folder)) for folder in folders)
+    return tuple(name and corpus_in_shards(store, name) for name in (spec.train, spec.test))
+
+
+def corpus_in_shards(store: Path, content_hash: str) -> ShardedCorpus:
+    """The corpus of a hash, in shards; raises SpecError where it is not in the store, or not what the name says."""
+    folder = store / CORPORA / content_hash
+    return _loaded(folder, "corpus of this run is", partial(_opened, folder))
 
 
 def _opened(folder: Path) -> ShardedCorpus:

@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus, ShardedCorpus
-from workbench.errors import InputError
+from workbench.errors import DataError, InputError
 from workbench.runs.loop import Position
+from workbench.runs.parts.files import read_part
+from workbench.runs.parts.laying_out import places_of
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.archive import get_corpus, get_table, get_warm_start
-from workbench.runs.store.checkpoint import read_checkpoint
+from workbench.runs.store.archive import corpus_in_shards, get_corpus, get_table, get_warm_start
+from workbench.runs.store.checkpoint import parts_folder, read_checkpoint
 from workbench.runs.store.chunks import read
 from workbench.runs.store.committed import Committed, Stored
 from workbench.runs.store.layout import ROWS_PER_CHUNK, DamagedError, about_run
@@ -52,7 +54,8 @@ def examine(path: Path) -> Examined:
         tried(read_json, path / name)
     if (notes := tried(read_notes, path)) and any(notes):
         readable.append("notes")
-    train, *_ = data = [tried(_data, path.parent, content) for content in filter(None, (spec.train, spec.test))]
+    kept = filter(None, (spec.train, spec.test))
+    train, *_ = data = [tried(_data, path.parent, content, bool(spec.shards)) for content in kept]
     readable += ["data"] * (None not in data)
     if spec.table and tried(get_table.__wrapped__, path.parent, spec.table) is not None:
         readable.append("texts")
@@ -76,9 +79,9 @@ def _spec(path: Path, about: dict) -> RunSpec:
         raise DamagedError.of(path, f"its attributes have no {error}") from error
 
 
-def _data(store: Path, content_hash: str):
+def _data(store: Path, content_hash: str, in_shards: bool):
     """The data as they are on the disk now."""
-    data = get_corpus.__wrapped__(store, content_hash)
+    data = corpus_in_shards(store, content_hash) if in_shards else get_corpus.__wrapped__(store, content_hash)
     if isinstance(data, ShardedCorpus):
         data.check()
     return data
@@ -137,4 +140,12 @@ def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position |
         raise DamagedError.of(path, "checkpoint.npz cannot be read; a resume would begin at the first iteration")
     if last is not None and position.iteration - last >= spec.record_every:
         raise DamagedError.of(path, f"checkpoint.npz is of iteration {position.iteration} and the rows end with {last}")
+    if isinstance(data, ShardedCorpus):
+        folder = parts_folder(file, position.iteration)
+        for number in range(len(places_of(spec, data))):
+            try:
+                read_part(folder / f"{number}.npz")
+            except DataError as error:
+                said = f"{folder.name}/{number}.npz cannot be read; a resume would begin at the first iteration"
+                raise DamagedError.of(path, said) from error
     return position

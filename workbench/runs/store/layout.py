@@ -10,6 +10,7 @@
                     n_kw, n_dk (snapshot, …)       counts; chunks are blocks of rows (documents, topics) of a snapshot
                     snapshot_iteration (snapshot)  0: thinned out
                     committed (3,)                 rows, snapshots, topics that are valid; written LAST
+                  parts-<iteration>/<group>.npz     of a corpus in shards: rows of documents of the checkpoint
                   checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
 
 Since schema 4 a chunk of counts has at most 2^20 numbers, unless one row has more; before, a snapshot was one chunk.
