@@ -72,6 +72,11 @@ def test_a_run_of_a_cluster_goes_on_in_one_process_and_the_other_way(in_shards, 
     assert differing(straight, wb.resume(run, 9, store=tmp_path, progress=False, client=shared)) == []
 
 
+def test_recounts_in_the_fiftieth_step_are_those_of_one_process(in_shards, one_worker):
+    whole, shared = (fitted(in_shards, "cvb", {"partition": 2}, 51, **more) for more in ({}, {"client": one_worker.address}))
+    assert differing(whole, shared) == []
+
+
 def test_cpu_seconds_are_those_of_the_workers_too(in_shards, shared):
     assert float(fitted(in_shards, "svb", {}, 3, client=shared)["cpu_time"][-1]) > 0.0
     assert all(not groups for groups in shared.run(lambda: [*fitting.GROUPS]).values()), "groups were left behind"

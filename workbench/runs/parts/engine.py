@@ -14,6 +14,7 @@ from workbench.engines.engine import Engine
 from workbench.engines.in_parts import ADDED, ROUNDS, add_told, in_tree
 from workbench.engines.lda.hyperparameters import learn
 from workbench.engines.lda.likelihoods import added
+from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.runs.parts.laying_out import LaidOut
 from workbench.runs.scoring import Average, Logs, perplexity_of, scores_from
 
@@ -65,9 +66,9 @@ def _work_passes(engine, corpus: LaidOut, options, state, step: int, interrupt) 
         elif each.kind == ROUNDS:
             numbers = corpus.crew.rounds(at, step, shared, interrupt)
         else:
-            for name in each.changes:
-                shared[name][...] = 0.0
-            numbers = corpus.crew.in_order(at, step, shared, interrupt)
+            counts = {name: aligned_zeros(shared[name].shape, shared[name].dtype) for name in each.changes}
+            numbers = corpus.crew.in_order(at, step, shared | counts, interrupt)
+            state = state._replace(**counts)
         told = add_told([told, numbers])
     return state, told
 

@@ -167,7 +167,7 @@ class OnWorkers:
         return self._client.submit(added_up, a, b, workers=sorted(set(self._homes)), allow_other_workers=False, pure=False)
 
     def _there(self, shared: dict) -> Future:
-        """What all share, on the workers; sent once as long as it is the same."""
+        """What all share, on the workers; sent once as long as it is the same arrays, which nobody has changed in place."""
         values = tuple(shared.values())
         if self._sent is None or any(a is not b for a, b in zip(self._sent[0], values, strict=True)):
             with self._seeing_losses():
