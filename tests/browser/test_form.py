@@ -64,7 +64,7 @@ def test_an_engine_tells_when_to_use_it_at_the_pointer_and_at_the_keyboard(url, 
     tip.get_by_text(get_engine("cgs").when).wait_for()
     page.get_by_label("svb", exact=True).focus()
     page.keyboard.press("Tab")
-    tip.get_by_text(get_engine("cvb").when).wait_for()
+    tip.get_by_text(get_engine(list(ENGINES)[list(ENGINES).index("svb") + 1]).when).wait_for()
     page.keyboard.press("Escape")
     tip.wait_for(state="hidden")
     assert get_engine("hmm").when in page.get_by_label("hmm", exact=True).get_attribute("aria-description")
