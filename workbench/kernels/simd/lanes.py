@@ -28,6 +28,13 @@ def aligned_empty(shape: tuple[int, ...], dtype) -> np.ndarray:
     return _aligned(np.empty, shape, np.dtype(dtype))
 
 
+def aligned_copy(values: np.ndarray) -> np.ndarray:
+    """A C-contiguous copy whose first byte lies on a 64-byte boundary."""
+    array = aligned_empty(values.shape, values.dtype)
+    array[...] = values
+    return array
+
+
 def _aligned(make, shape, dtype) -> np.ndarray:
     n_bytes = int(np.prod(shape)) * dtype.itemsize
     raw = make(n_bytes + ALIGNMENT, np.uint8)

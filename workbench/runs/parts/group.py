@@ -16,13 +16,13 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.sharded import ShardedCorpus
+from workbench.data.archives import read_arrays, write_arrays
 from workbench.engines.engine import StepContext, WarmStart, never_interrupted
 from workbench.engines.in_parts import Pass, add_told
 from workbench.engines.lda.blocks import Blocks
 from workbench.engines.lda.partition import BlockOfPart, Columns, column_of, shared_out
 from workbench.kernels.log_likelihood import log_likelihood
 from workbench.kernels.uniforms import GIBBS, RESPONSIBILITIES, TOPICS
-from workbench.runs.parts.files import read_part, write_part
 from workbench.runs.parts.own_rows import Derived, OwnRows
 from workbench.runs.scoring import Average, Logs, initial_average, taken_in
 from workbench.runs.spec import RunSpec
@@ -246,11 +246,12 @@ class Group:
             f"{at}_{kind}_{name}": array for at, part in enumerate(self.parts)
             for kind in ("own", "average") for name, array in getattr(part, kind).get().items()
         }
-        write_part(Path(folder) / f"{number}.npz", arrays)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_arrays(Path(folder) / f"{number}.npz", arrays)
 
     def load(self, folder: str, number: int) -> None:
         """The rows from such a file."""
-        found = read_part(Path(folder) / f"{number}.npz")
+        found = read_arrays(Path(folder) / f"{number}.npz")
         for at, part in enumerate(self.parts):
             for kind in ("own", "average"):
                 start = f"{at}_{kind}_"

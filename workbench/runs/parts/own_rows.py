@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.data.arrays import sealed
-from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.simd.lanes import aligned_copy
 
 
 class OwnRows:
@@ -41,7 +41,7 @@ class OwnRows:
 
     def load(self, arrays: dict[str, np.ndarray]) -> None:
         """`put` of arrays from a file, aligned as those are that kernels work on."""
-        self.put({name: array if self._folder else _aligned(array) for name, array in arrays.items()})
+        self.put({name: array if self._folder else aligned_copy(array) for name, array in arrays.items()})
 
 
 class Derived:
@@ -70,9 +70,3 @@ class Derived:
             return np.asarray(np.load(path, mmap_mode="r"))
         except ValueError:  # a file of no bytes cannot be mapped
             return sealed(np.load(path))
-
-
-def _aligned(array: np.ndarray) -> np.ndarray:
-    found = aligned_zeros(array.shape, array.dtype)
-    found[...] = array
-    return found

@@ -9,15 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.data.saving import replacing
-from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.data.archives import NAMES, has_all, write_arrays
+from workbench.kernels.simd.lanes import aligned_copy
 from workbench.runs.loop import Position
 from workbench.runs.scoring import Average
 
 ABOUT = ("iteration", "elapsed", "cpu_time", "updates")
 PARTS = "parts-"
-NAMES = "names"
-"""The member that names all others: the archive has a checksum of what is in each, and none of what they are called."""
 
 
 def write_checkpoint(path: Path, position: Position) -> None:
@@ -25,11 +23,12 @@ def write_checkpoint(path: Path, position: Position) -> None:
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
     average = {name: value for name, value in position.average._asdict().items() if value is not None}
     found = {name: getattr(position, name) for name in ABOUT} | average | state
+    if position.parts is None:
+        write_arrays(path, found)
+        return
     folder = parts_folder(path, position.iteration)
-    if position.parts is not None:
-        position.parts.save(folder)
-    with replacing(path) as file:
-        np.savez(file, **found, **{NAMES: sorted(found)})
+    position.parts.save(folder)
+    write_arrays(path, found)
     for earlier in path.parent.glob(f"{PARTS}*"):
         if earlier != folder:
             shutil.rmtree(earlier, ignore_errors=True)
@@ -70,10 +69,9 @@ def _read(path: Path, take):
 
 def _whole(file) -> bool:
     """Does the archive have the members that it was written with? Those from before they were named are not known."""
-    names = set(file.files)
-    if NAMES in names:
-        return set(file[NAMES].tolist()) == names - {NAMES}
-    return all(name in ABOUT + Average._fields or name.startswith(("state_", "model_")) for name in names)
+    if NAMES in file.files:
+        return has_all(file)
+    return all(name in ABOUT + Average._fields or name.startswith(("state_", "model_")) for name in file.files)
 
 
 def _priors_before(file, model) -> dict:
@@ -93,6 +91,4 @@ def _restored(values: np.ndarray):
     """An aligned copy of an array, or the number that was a field of the state."""
     if values.ndim == 0:
         return values.item()
-    array = aligned_zeros(values.shape, values.dtype)
-    array[...] = values
-    return array
+    return aligned_copy(values)

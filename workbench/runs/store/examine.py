@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus, ShardedCorpus
+from workbench.data.archives import read_arrays
 from workbench.errors import DataError, InputError
 from workbench.runs.loop import Position
-from workbench.runs.parts.files import read_part
 from workbench.runs.parts.laying_out import places_of
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import corpus_in_shards, get_corpus, get_table, get_warm_start
@@ -144,7 +144,7 @@ def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position |
         folder = parts_folder(file, position.iteration)
         for number in range(len(places_of(spec, data))):
             try:
-                read_part(folder / f"{number}.npz")
+                read_arrays(folder / f"{number}.npz")
             except DataError as error:
                 said = f"{folder.name}/{number}.npz cannot be read; a resume would begin at the first iteration"
                 raise DamagedError.of(path, said) from error

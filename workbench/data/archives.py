@@ -1,0 +1,33 @@
+"""Arrays by name in an npz file that is replaced whole, holds no pickled objects, and says which arrays it has."""
+
+from pathlib import Path
+
+import numpy as np
+
+from workbench.data.saving import replacing
+from workbench.errors import DataError
+
+NAMES = "names"
+"""The member that names all others: the archive has a checksum of what is in each, and none of what they are called."""
+
+
+def write_arrays(path: Path, arrays: dict) -> None:
+    """Writes arrays and numbers to the file, or leaves it as it was."""
+    with replacing(path) as file:
+        np.savez(file, **arrays, **{NAMES: sorted(arrays)})
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays by name; a DataError where the file is missing or damaged."""
+    try:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            if not has_all(file):
+                raise ValueError("other members than were written")
+            return {name: file[name] for name in file.files if name != NAMES}
+    except Exception as error:  # whatever numpy and zipfile make of a damaged file
+        raise DataError(f"{path} cannot be read ({error}); write it again") from error
+
+
+def has_all(file) -> bool:
+    """Does an open archive have exactly the members that it names?"""
+    return NAMES in file.files and set(file[NAMES].tolist()) == set(file.files) - {NAMES}
