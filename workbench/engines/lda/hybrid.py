@@ -200,7 +200,7 @@ def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[in
     """
     if not split.n_sampled:
         return []
-    fixed = state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
+    fixed = averaged_moments(options, state)
     each = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
     def sweep(s, interrupt):
@@ -210,6 +210,11 @@ def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[in
         return cgs.sweep(corpus, split, chain, fixed, own, s, options.partition), DOCUMENTS
 
     return each_task([partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt)
+
+
+def averaged_moments(options, state) -> tuple:
+    """Means of the counts of averaged pairs, and their variances, None unless tokens are drawn with these."""
+    return state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
 
 
 def for_bound(corpus, options, state) -> tuple:
@@ -258,6 +263,11 @@ def sufficient_statistics(corpus, state, of, split) -> SufficientStatistics:
     expected = part_of(state).sufficient_statistics(corpus, mean_part(state), of, split)
     if not split.n_sampled:
         return expected
+    return together(expected, sampled)
+
+
+def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
+    """Those of expected counts with sampled ones beside them."""
     return SufficientStatistics(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
 
 
@@ -300,8 +310,7 @@ def begin_part(corpus, model, options, context, warm_start=None, *, part):
 
 def sample_part(corpus, options, state, context, split) -> tuple:
     """Draws, in every chain, the sampled tokens of one block of a part."""
-    fixed = state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
-    n_moved = 0
+    fixed, n_moved = averaged_moments(options, state), 0
     for s in range(len(state.topics)):
         chain = chain_of(state, s)
         swept = chain._replace(n_wk=chain.n_wk.copy())  # blocks of other words may be at work beside this one
@@ -354,8 +363,7 @@ def of_part(corpus, model, options, state) -> dict:
     """What is watched of documents alone: their part of the log joint, a mean over the chains, and stored entropy."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     joints = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
-    known = isinstance(state, SvbState)
-    entropy = 0.0 if known else cvb.entropy_of(split_of(corpus, options), mean_part(state))
+    entropy = 0.0 if isinstance(state, SvbState) else cvb.entropy_of(split_of(corpus, options), mean_part(state))
     return {"documents": float(np.mean(joints)), "entropy": entropy}
 
 
@@ -373,14 +381,12 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
 
 def likelihood_of_part(corpus, options, state, prior):
     """The likelihood of a prior from expected and sampled counts; from those that there are, whatever is in this part."""
-    sampled, expected = samples_any(options), not math.isinf(options.r)
-    statistics = cgs.sufficient_statistics(corpus, state, prior.name) if sampled else None
-    if expected:
-        split = split_of(corpus, options) if prior.name == "alpha" else None
-        mean = part_of(state).sufficient_statistics(corpus, mean_part(state), prior.name, split)
-        statistics = mean if statistics is None else SufficientStatistics(
-            *(each._replace(sampled=drawn.sampled) for each, drawn in zip(mean, statistics, strict=True)))
-    return polya(corpus, statistics, prior)
+    sampled = cgs.sufficient_statistics(corpus, state, prior.name) if samples_any(options) else None
+    if math.isinf(options.r):
+        return polya(corpus, sampled, prior)
+    split = split_of(corpus, options) if prior.name == "alpha" else None
+    expected = part_of(state).sufficient_statistics(corpus, mean_part(state), prior.name, split)
+    return polya(corpus, expected if sampled is None else together(expected, sampled), prior)
 
 
 def told_in_parts(corpus, options, sums: dict, *, part) -> dict:
@@ -400,13 +406,13 @@ def refuse_in_parts(options, *, part) -> None:
 
 
 def in_parts(part) -> InParts:
-    """How the hybrid with a variational engine works in parts."""
-    part = svb if part is svb else cvb
+    """How the hybrid with a variational engine works in parts; `cvb0` begins in its own way and goes on as `cvb`."""
+    kin = svb if part is svb else cvb
     return InParts(
-        own=(*part.IN_PARTS.own, *cgs.IN_PARTS.own), split=split_of, passes=partial(passes_in_parts, part=part),
+        own=(*kin.IN_PARTS.own, *cgs.IN_PARTS.own), split=split_of, passes=partial(passes_in_parts, part=kin),
         of_part=of_part, watched=watched_in_parts, likelihood=likelihood_of_part,
-        told=partial(told_in_parts, part=part), of_words=lambda state: state.mean_wk + state.n_wk[0], samples=samples_any,
-        numbers=part.IN_PARTS.numbers, refuse=partial(refuse_in_parts, part=part),
+        told=partial(told_in_parts, part=kin), of_words=lambda state: state.mean_wk + state.n_wk[0], samples=samples_any,
+        numbers=kin.IN_PARTS.numbers, begin=partial(begin_part, part=part), refuse=partial(refuse_in_parts, part=kin),
     )
 
 
@@ -439,5 +445,5 @@ def engine(name: str = "svb-cgs") -> Engine:
         model=LDA, options=options, state=state, samples=samples, watches=("objective", "moved", "scan", *watches),
         init=partial(init, part=part), step=partial(step, part=part), watch=watch, counts=counts, predict=predict,
         fold_in=by_gibbs, memory=partial(memory, part=part), idle=idle,
-        in_parts=in_parts(part)._replace(begin=partial(begin_part, part=part)),
+        in_parts=in_parts(part),
     )
