@@ -6,6 +6,7 @@ system takes only a part of the bytes.
 
 import builtins
 import contextlib
+import errno
 import io
 import os
 import threading
@@ -74,6 +75,20 @@ def reading_operations(act: Act, under: Path):
         builtins.open = io.open = opened
         for name, function in changed.items():
             setattr(os, name, function)
+
+
+def full_after(n_writes: int) -> Act:
+    """An act under which the disk is full after so many writes."""
+    done = 0
+
+    def act(operation, do):
+        nonlocal done
+        done += operation.kind == "write"
+        if done > n_writes and operation.kind in ("write", "open", "mkdir"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return do()
+
+    return act
 
 
 @contextlib.contextmanager

@@ -193,18 +193,9 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("at", [0, 3, 20])
 def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, at):
-    from campaigns.file_operations import operations
+    from campaigns.file_operations import full_after, operations
 
-    n = 0
-
-    def full_disk(operation, do):
-        nonlocal n
-        n += operation.kind == "write"
-        if n > at and operation.kind in ("write", "open", "mkdir"):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return do()
-
-    with operations(full_disk), pytest.raises(CorpusError, match="cannot write .*it: No space left on device"):
+    with operations(full_after(at)), pytest.raises(CorpusError, match="cannot write .*it: No space left on device"):
         ShardedCorpus.write(full(), tmp_path / "it")
     assert not list(tmp_path.iterdir())
 
