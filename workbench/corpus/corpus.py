@@ -244,9 +244,7 @@ class Corpus(SavedByHash):
         ``documents`` are ids, at least one. What is known of a document, from its title to its inputs, goes with it.
         """
         documents = np.asarray(documents, dtype=np.int64)
-        lengths = np.diff(self.indptr)[documents]
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        pairs = np.arange(indptr[-1]) + np.repeat(self.indptr[documents] - indptr[:-1], lengths)
+        indptr, pairs = self.pairs_of(documents)
         about = {
             field: tuple(values[d] for d in documents) for field in ROWWISE if (values := getattr(self, field)) is not None
         }
@@ -255,6 +253,12 @@ class Corpus(SavedByHash):
         if self.table is not None:
             about["table"] = self.table.of_documents(documents.tolist())
         return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
+
+    def pairs_of(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """indptr (document + 1,) int64 of these documents alone, and (pair,) int64 where their pairs stand."""
+        lengths = np.diff(self.indptr)[documents]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        return indptr, np.arange(indptr[-1]) + np.repeat(self.indptr[documents] - indptr[:-1], lengths)
 
     def input(self, name: str) -> np.ndarray:
         """(document,) float64: one input; a name that is none of the inputs' is refused."""

@@ -11,14 +11,12 @@
            input-0.npy …                                (document,) float64
 
 A shard ends with the document at which it has 2^21 pairs, so that cuts depend on the corpus alone. The folder is written under
-another name and renamed, so that it is whole or not there. Its content hash is that of the equal `Corpus`: which run it is does
-not depend on how its corpus is kept. What a `Corpus` keeps as ``table`` (texts as they were read) has no place in it.
+another name and renamed, so that it is whole or not there. Its content hash is that of the equal `Corpus`; that it is in
+several shards is in the spec of a run. What a `Corpus` keeps as ``table`` (texts as they were read) has no place in it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -31,29 +29,25 @@ import numpy as np
 
 from workbench.corpus.content import content_hash
 from workbench.corpus.corpus import ROWWISE, TEXT_BYTES, Corpus
+from workbench.corpus.shard_sources import Folder, Held, manifest_of
 from workbench.corpus.shard_writer import (
     MANIFEST,
     VALUES,
-    VERSION,
     ShardWriter,
-    cuts,
-    hash_of,
     link,
     seal,
-    shard_stem,
 )
 from workbench.data.arrays import sealed
 from workbench.data.available_memory import check_fits
-from workbench.data.saving import checksum, new_folder, partial_of
-from workbench.data.stored_texts import NumberedTitles, StoredTexts
+from workbench.data.saving import new_folder, partial_of
+from workbench.data.stored_texts import NumberedTitles
 from workbench.errors import DataError
 
 BLOCK = 1 << 20
 """Pairs that are read at a time where all are read."""
-MEND = "convert the corpus again"
 IN_MEMORY = frozenset((
     "indptr", "words", "counts", "documents", "tokens_before", "by_word", "tokens_by_word", "weights", "groups", "by_sequence",
-    "inputs", "with_pairs", "of_documents", "to_scipy", "to_dataframe",
+    "with_pairs", "of_documents", "to_scipy", "to_dataframe",
 ))
 """What only a corpus in memory has."""
 
@@ -95,7 +89,7 @@ class ShardedCorpus:
     table: ClassVar[None] = None
     """Texts as they were read are not kept."""
 
-    def __init__(self, source: _Folder | _Held):
+    def __init__(self, source: Folder | Held):
         self._source = source
         self.name, self.folder, self.held_out_rows = source.name, source.folder, source.held_out_rows
         self.bounds, self.first_pairs, self.first_tokens = (
@@ -111,12 +105,12 @@ class ShardedCorpus:
 
         The sizes of all files are looked at; `check` reads them.
         """
-        return cls(_Folder(Path(folder), _manifest(Path(folder))))
+        return cls(Folder(Path(folder), manifest_of(Path(folder))))
 
     @classmethod
     def of_corpus(cls, corpus: Corpus) -> ShardedCorpus:
         """A corpus in memory as shards, which are views of it."""
-        return cls(_Held(corpus))
+        return cls(Held(corpus))
 
     @classmethod
     def write(
@@ -391,153 +385,8 @@ def is_sharded(path: str | Path) -> bool:
 def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
     """Ends the writing of a folder: its manifest, with the hashes of the content and of every file."""
     manifest = writer.finish(name, held_out_rows)
-    content = ShardedCorpus(_Folder(writer.folder, manifest | {"content_hash": None, "files": {}})).computed_hash()
+    content = ShardedCorpus(Folder(writer.folder, manifest | {"content_hash": None, "files": {}})).computed_hash()
     seal(writer.folder, manifest, content)
-
-
-class _Held:
-    """A corpus in memory as the source of shards."""
-
-    folder = None
-
-    def __init__(self, corpus: Corpus):
-        self.corpus = corpus
-        self.name, self.held_out_rows, self.input_names = corpus.name, corpus.held_out_rows, corpus.input_names
-        self.bounds = np.array(cuts(corpus.indptr))
-        self.first_pairs = corpus.indptr[self.bounds]
-        self.first_tokens = np.concatenate([[0], np.cumsum(corpus.document_tokens)])[self.bounds]
-
-    @property
-    def content_hash(self) -> str:
-        return self.corpus.content_hash
-
-    def arrays(self, shard: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        first, last = self.bounds[shard : shard + 2]
-        pairs = slice(self.first_pairs[shard], self.first_pairs[shard + 1])
-        return sealed(self.corpus.indptr[first : last + 1] - pairs.start), self.corpus.words[pairs], self.corpus.counts[pairs]
-
-    def read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
-        start = self.first_pairs[shard]
-        return getattr(self.corpus, part)[start + first : start + last]
-
-    def field(self, name: str):
-        return getattr(self.corpus, name)
-
-    def input(self, name: str) -> np.ndarray:
-        return self.corpus.input(name)
-
-    def word_tokens(self) -> np.ndarray:
-        totals = np.bincount(self.corpus.words, weights=self.corpus.counts, minlength=self.corpus.n_words)
-        return sealed(totals.astype(np.int64))
-
-    def document_tokens(self) -> np.ndarray:
-        return self.corpus.document_tokens
-
-    def check(self) -> None:
-        """A corpus in memory was checked when it was made."""
-
-
-class _Folder:
-    """A folder as the source of shards."""
-
-    def __init__(self, folder: Path, manifest: dict):
-        self.folder, self.name, self.held_out_rows = folder, manifest["name"], manifest["held_out_rows"]
-        self.bounds, self.first_pairs, self.first_tokens = (
-            manifest[name] for name in ("bounds", "first_pairs", "first_tokens")
-        )
-        self.input_names, self.content_hash = manifest["input_names"], manifest["content_hash"]
-        self.fields, self._hashes = manifest["fields"], manifest["files"]
-        self.files = (*self._hashes, MANIFEST)
-
-    def arrays(self, shard: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        n_documents = self.bounds[shard + 1] - self.bounds[shard]
-        n_pairs = self.first_pairs[shard + 1] - self.first_pairs[shard]
-        lengths = {"indptr": n_documents + 1, "words": n_pairs, "counts": n_pairs}
-        return tuple(np.asarray(self._mapped(f"{shard_stem(shard)}.{part}", n)) for part, n in lengths.items())
-
-    def read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
-        n_pairs = self.first_pairs[shard + 1] - self.first_pairs[shard]
-        mapped = self._mapped(stem := f"{shard_stem(shard)}.{part}", n_pairs)
-        offset = mapped.offset + first * mapped.itemsize
-        with self._reading(f"{stem}.npy") as file:
-            found = np.fromfile(file, mapped.dtype, last - first, offset=offset)
-        if len(found) != last - first:
-            raise self._damaged(f"{stem}.npy is too short")
-        return found
-
-    def field(self, name: str):
-        if name not in self.fields:
-            return None
-        with self._reading(f"{name}.offsets.npy"):
-            return StoredTexts.open(self.folder / name, as_json=name in VALUES)
-
-    def input(self, name: str) -> np.ndarray:
-        return np.asarray(self._mapped(f"input-{self.input_names.index(name)}", self.bounds[-1]))
-
-    def word_tokens(self) -> np.ndarray:
-        return np.asarray(self._mapped("word_tokens"))
-
-    def document_tokens(self) -> np.ndarray:
-        return np.asarray(self._mapped("document_tokens", self.bounds[-1]))
-
-    def check(self) -> None:
-        for name, (_, wanted) in self._hashes.items():
-            with self._reading(name):
-                found = hash_of(self.folder / name)
-            if found != wanted:
-                raise self._damaged(f"{name} is not what was written")
-
-    def _mapped(self, stem: str, n: int | None = None) -> np.memmap:
-        with self._reading(f"{stem}.npy"):
-            mapped = np.load(self.folder / f"{stem}.npy", mmap_mode="r", allow_pickle=False)
-        if n is not None and mapped.shape != (n,):
-            raise self._damaged(f"{stem}.npy has {len(mapped)} entries where {n} were wanted")
-        return mapped
-
-    @contextlib.contextmanager
-    def _reading(self, name: str):
-        """A file of the folder, opened; whatever is wrong with it is a DataError."""
-        try:
-            with open(self.folder / name, "rb") as file:
-                yield file
-        except FileNotFoundError:
-            raise self._damaged(f"{name} is missing") from None
-        except OSError as error:
-            raise DataError(f"{self.folder / name} cannot be read: {error.strerror}") from error
-        except ValueError as error:
-            if isinstance(error, DataError):
-                raise
-            raise self._damaged(f"{name} cannot be read") from error
-
-    def _damaged(self, what: str) -> DataError:
-        return DataError(f"{self.folder} is damaged: {what}; {MEND}")
-
-
-def _manifest(folder: Path) -> dict:
-    """The manifest of a folder all of whose files are there, in their sizes."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-        version = manifest.get("version")
-    except FileNotFoundError:
-        raise DataError(f"{folder} is no folder of a sharded corpus, which has a file {MANIFEST}; check the path") from None
-    except OSError as error:
-        raise DataError(f"{folder / MANIFEST} cannot be read: {error.strerror}") from error
-    except (ValueError, AttributeError):
-        raise DataError(f"{folder} is damaged: {MANIFEST} is no JSON; {MEND}") from None
-    if manifest.get("checksum") != checksum(manifest):
-        raise DataError(f"{folder} is damaged: {MANIFEST} does not have the checksum it was written with; {MEND}")
-    if version != VERSION:
-        raise DataError(f"{folder} has version {version} of the format and {VERSION} was wanted; {MEND}")
-    for name, (size, _) in manifest["files"].items():
-        try:
-            found = (folder / name).stat().st_size
-        except FileNotFoundError:
-            raise DataError(f"{folder} is damaged: {name} is missing; {MEND}") from None
-        except OSError as error:
-            raise DataError(f"{folder / name} cannot be read: {error.strerror}") from error
-        if found != size:
-            raise DataError(f"{folder} is damaged: {name} has {found:,} bytes where {size:,} were written; {MEND}")
-    return manifest
 
 
 def _check_part(first: Corpus | ShardedCorpus, part: Corpus | ShardedCorpus) -> None:

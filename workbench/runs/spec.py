@@ -253,15 +253,12 @@ def _refuse_uncountable(engine, options, train) -> None:
     """Refuses a document or a word with more tokens to be sampled than counts of 32 bits hold."""
     if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX:
         return
-    in_shards = isinstance(train, ShardedCorpus)
-    if in_shards:
-        samples = engine.in_parts.samples(options)
-    else:
-        samples = hasattr(options, "start_sweeps") or engine.samples(train, options)
-    if not samples:
-        return
-    if in_shards:
+    if isinstance(train, ShardedCorpus):
+        if not engine.in_parts.samples(options):
+            return
         of_documents, of_words = train.document_tokens, train.word_tokens
+    elif not (hasattr(options, "start_sweeps") or engine.samples(train, options)):
+        return
     else:
         sampled = np.where(train.counts <= getattr(options, "r", math.inf), train.counts, 0)
         of_documents, of_words = np.bincount(train.documents, sampled), np.bincount(train.words, sampled)

@@ -148,9 +148,7 @@ def n_batches(n_documents: int, options) -> int:
 
 def some_documents(corpus, rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """indptr, words and counts of some documents of a corpus."""
-    lengths = np.diff(corpus.indptr)[rows]
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    pairs = np.arange(indptr[-1]) + np.repeat(corpus.indptr[rows] - indptr[:-1], lengths)
+    indptr, pairs = corpus.pairs_of(rows)
     return indptr, corpus.words[pairs], corpus.counts[pairs]
 
 
