@@ -45,6 +45,7 @@ def perplexity(items, probability: np.ndarray) -> float:
 
 
 def perplexity_of(log_likelihood: float, items) -> float:
+    """The perplexity of items from their log likelihood, nats; NaN where there is none."""
     return float(np.exp(-log_likelihood / items.n_items)) if items.n_items else float("nan")
 
 

@@ -17,7 +17,7 @@ from workbench.corpus import ShardedCorpus
 from workbench.corpus import shard_writer as writing
 from workbench.corpus.splits import hold_out_tokens
 from workbench.data.available_memory import GIB, AvailableMemory
-from workbench.runs.execution.cluster import fitting
+from workbench.runs.execution.cluster import fitting, on_worker
 from workbench.runs.execution.cluster.connecting import ClusterError
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
@@ -79,7 +79,7 @@ def test_recounts_in_the_fiftieth_step_are_those_of_one_process(in_shards, one_w
 
 def test_cpu_seconds_are_those_of_the_workers_too(in_shards, shared):
     assert float(fitted(in_shards, "svb", {}, 3, client=shared)["cpu_time"][-1]) > 0.0
-    assert all(not groups for groups in shared.run(lambda: [*fitting.GROUPS]).values()), "groups were left behind"
+    assert all(not groups for groups in shared.run(lambda: [*on_worker.GROUPS]).values()), "groups were left behind"
 
 
 LONG = dict(n_iterations=60, record_every=5, snapshot_every=1000)
@@ -175,12 +175,12 @@ def test_a_client_that_is_killed_leaves_a_run_that_goes_on_and_workers_that_forg
     process.kill()
     process.wait()
     client = client_to(cluster.address)
-    (left,) = client.run(lambda: [*fitting.GROUPS]).values()
+    (left,) = client.run(lambda: [*on_worker.GROUPS]).values()
     assert left, "nothing was left behind, so nothing is tested"
     gone = left[0][0].split("/")[0]
-    until(lambda: gone not in client.run_on_scheduler(fitting.clients_there))
+    until(lambda: gone not in client.run_on_scheduler(on_worker.clients_there))
     assert differing(straight, wb.resume(run, progress=False, client=client)) == []
-    assert not any(client.run(lambda: [*fitting.GROUPS]).values())
+    assert not any(client.run(lambda: [*on_worker.GROUPS]).values())
 
 
 def test_a_stop_ends_the_run_and_it_can_go_on(in_shards, one_worker, tmp_path):
@@ -211,12 +211,12 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
 
 
 def test_what_a_worker_has_free_is_what_the_machine_says(monkeypatch):
-    monkeypatch.setattr(fitting, "available_memory", lambda: AvailableMemory(123, ""))
-    assert fitting.free_memory() == 123
+    monkeypatch.setattr(on_worker, "available_memory", lambda: AvailableMemory(123, ""))
+    assert on_worker.free_memory() == 123
 
 
 def test_a_sum_leaves_what_it_adds_as_it_is():
     a, b = {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 1.0}, {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 2.0}
-    total = fitting.added_up(a, b)
+    total = on_worker.added_up(a, b)
     assert total["n_wk"].tolist() == [2, 2, 2] and total["alpha"].tolist() == [1, 1] and total["entropy"] == 3.0
     assert a["n_wk"].tolist() == b["n_wk"].tolist() == [1, 1, 1]

@@ -125,14 +125,15 @@ def predict_out_of_core(planned: Planned) -> Prediction:
 def laid_out(planned: Planned, folder: Path | None = None, crew: Callable = Here) -> Iterator[Corpus | LaidOut]:
     """The training corpus as the loop takes it: one in shards is laid out over a crew, any other stays what it is.
 
-    The rows of its parts are held in memory where they fit, and else in files of ``folder`` (by default of the folder for
-    temporary files), which are deleted at the end.
+    The rows of its parts are held in memory where they fit, or where other processes hold them, and else in files of ``folder``
+    (by default of the folder for temporary files), which are deleted at the end.
     """
     spec, train, test = planned.spec, planned.train, planned.test
     if not isinstance(train, ShardedCorpus):
         yield train
         return
-    scratch = None if predict_whole(planned).total <= available_memory().n_bytes else folder or tempfile.gettempdir()
+    held = crew is not Here or predict_whole(planned).total <= available_memory().n_bytes
+    scratch = None if held else folder or tempfile.gettempdir()
     data = LaidOut(spec, train, test if spec.test else None, scratch, crew)
     try:
         yield data

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from workbench.engines.engine import WarmStart
 from workbench.engines.in_parts import add_told, in_tree
 from workbench.engines.lda.partition import add_changes
 from workbench.kernels.threads import each_task
@@ -38,10 +39,9 @@ class Here:
         """The result of a method of one group."""
         return getattr(self._groups[number], method)(*arguments)
 
-    def begin(self, warm_starts: list, interrupt: Callable) -> dict:
+    def begin(self, warm_start: WarmStart | None, interrupt: Callable) -> dict:
         """`Group.begin` of all groups; returns the sums of what is shared."""
-        begun = (group.begin(warm, interrupt) for group, warm in zip(self._groups, warm_starts, strict=True))
-        return in_tree(begun, add_shared)
+        return in_tree((group.begin(warm_start, interrupt) for group in self._groups), add_shared)
 
     def added(self, at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
         """A pass of the kind ADDED over all groups: the sums of what it changes, and numbers to be told."""

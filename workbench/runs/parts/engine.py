@@ -33,7 +33,7 @@ def _either(whole, in_parts, corpus, *arguments):
 
 def _init(engine, corpus: LaidOut, model, options, context, warm_start=None):
     """The first state: sums of what the groups begin with."""
-    shared = corpus.crew.begin([warm_start] * len(corpus.places), context.interrupt)
+    shared = corpus.crew.begin(warm_start, context.interrupt)
     empty = {name: np.zeros((0, len(model.alphas))) for name in engine.in_parts.own}
     state = engine.state(**shared, **empty)
     return _work_passes(engine, corpus, options, state, 0, context.interrupt)[0]

@@ -81,18 +81,15 @@ class Part:
         self._held: dict = {}
         self._derived = Derived(folder and folder / "derived")
 
-    def _corpus_of(self, which: str) -> Corpus | None:
-        given = getattr(self._setting, which)
-        corpus = None if given is None else opened(given)
-        return None if corpus is None else corpus.rows(self.place.first, self.place.last)
-
     def corpus(self, which: str = "train") -> Corpus | None:
         """The documents, to train on or to test; mapped anew for each use where memory is to be spared."""
-        if self._on_disk:
-            return self._corpus_of(which)
-        if which not in self._held:
-            self._held[which] = self._corpus_of(which)
-        return self._held[which]
+        if which in self._held:
+            return self._held[which]
+        given = getattr(self._setting, which)
+        found = None if given is None else opened(given).rows(self.place.first, self.place.last)
+        if not self._on_disk:
+            self._held[which] = found
+        return found
 
     def columns(self, corpus: Corpus, split, sets: np.ndarray, of: int, sampled: bool) -> Columns:
         """The pairs of the documents that are sampled, or averaged, with the words of one set."""
@@ -102,8 +99,8 @@ class Part:
 
         return self._derived.get(f"{'sampled' if sampled else 'averaged'}-{of}", make)
 
-    def split(self, corpus: Corpus, split) -> SplitOfPart:
-        """The split of the documents, whose blocks are made once."""
+    def with_blocks(self, split) -> SplitOfPart:
+        """A split of the documents whose blocks are made once."""
         return SplitOfPart(split, self._derived)
 
 
@@ -165,12 +162,12 @@ class Group:
 
     def added(self, at: int, step: int, shared: dict, interrupt=never_interrupted) -> tuple[dict, dict]:
         """A pass of the kind ADDED: what it changes, as these documents count it, and numbers to be told."""
-        each = self._how.passes(self._options, step)[at]
+        each = pass_of(self.setting, at, step)
         prepared = () if each.prepare is None else (self._prepared(each, (at, step), shared, interrupt),)
         totals, told = {}, []
         for part, corpus, state in self._states(shared):
             state = state._replace(**{name: getattr(state, name).copy() for name in each.changes})
-            split = part.split(corpus, self._how.split(corpus, self._options))
+            split = part.with_blocks(self._how.split(corpus, self._options))
             state, numbers = each.work(corpus, self._options, state, self._context(part, step, interrupt), split, *prepared)
             changed = {name: getattr(state, name) for name in (*each.changes, *self._how.numbers)}
             totals = add_shared(totals, changed) if totals else changed
@@ -190,7 +187,7 @@ class Group:
 
     def block(self, at: int, step: int, shared: dict, of: int, interrupt=never_interrupted) -> dict:
         """A block of a pass of the kind ROUNDS, with one set of words, in place; returns numbers to be told."""
-        each, told = self._how.passes(self._options, step)[at], []
+        each, told = pass_of(self.setting, at, step), []
         for part, corpus, state in self._states(shared):
             columns = partial(part.columns, corpus, self._how.split(corpus, self._options), self.sets, of)
             split = BlockOfPart(corpus.n_documents, self.sets == of, columns)
@@ -199,7 +196,7 @@ class Group:
 
     def in_order(self, at: int, step: int, shared: dict, interrupt=never_interrupted) -> dict:
         """A pass of the kind IN_ORDER, in place."""
-        each, told = self._how.passes(self._options, step)[at], []
+        each, told = pass_of(self.setting, at, step), []
         for part, corpus, state in self._states(shared):
             split = self._how.split(corpus, self._options)
             told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), split)[1])
@@ -225,7 +222,8 @@ class Group:
             test = part.corpus("test")
             probability = self._engine.predict(corpus, self._model, self._options, state, test)
             average, logs = taken_in(test, probability, _average(part.average, n_averaged), past_burn_in)
-            _put(part.average, average)
+            if past_burn_in:
+                _put(part.average, average)
             found.append(logs)
         return found
 

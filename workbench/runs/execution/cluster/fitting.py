@@ -14,20 +14,29 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import itemgetter
-from threading import Lock
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from workbench.data.available_memory import available_memory, format_size
-from workbench.engines.engine import never_interrupted
+from workbench.data.available_memory import format_size
+from workbench.engines.engine import WarmStart, never_interrupted
 from workbench.engines.in_parts import add_told, in_tree
 from workbench.engines.memory import DOUBLE
-from workbench.errors import DataError
 from workbench.kernels.simd.lanes import padded
 from workbench.runs.execution.cluster.connecting import ClusterError, ask_workers, await_worker, check_workers
+from workbench.runs.execution.cluster.on_worker import (
+    NoLongerThere,
+    added_up,
+    block,
+    call,
+    clients_there,
+    forget,
+    forget_others,
+    free_memory,
+    in_order,
+    make_group,
+    owned,
+)
 from workbench.runs.parts.crew import PartsLost, take_changes
-from workbench.runs.parts.group import PREPARED, Group, Place, Setting, add_shared, opened, pass_of, sets_of
+from workbench.runs.parts.group import Place, Setting, opened, pass_of, sets_of
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -37,11 +46,6 @@ COPIES = 4
 LOOK_EVERY = 0.2
 """Seconds between two looks at the workers, and two calls of ``interrupt``, while results are waited for."""
 
-GROUPS: dict[tuple[str, int], Group] = {}
-"""On a worker: the groups that it has, by run and number; a run is named ``CLIENT/…`` after the client that has it."""
-WORDS: dict[str, tuple[tuple[int, int], dict]] = {}
-"""On a worker: its copy of the counts by word in a pass of the kind ROUNDS, by run; and which step and pass it is of."""
-ONE_COPY = Lock()
 
 
 class OnWorkers:
@@ -60,7 +64,8 @@ class OnWorkers:
         addresses = sorted(check_workers(client))
         n_groups = len(places)
         self._homes = [addresses[number * len(addresses) // n_groups] for number in range(n_groups)]
-        self._sent: tuple[tuple, dict, Future] | None = None
+        self._workers = sorted(set(self._homes))
+        self._sent: tuple[tuple, Future] | None = None
         told = setting._replace(spec=replace(setting.spec, warm_start=None), scratch=None)
         self._check_room(places)
         self._wait([
@@ -71,10 +76,7 @@ class OnWorkers:
 
     def each(self, method: str, *arguments) -> list:
         """The results of a method of every group, in order."""
-        arguments = [self._there(each) if isinstance(each, dict) else each for each in arguments]
-        return self._wait([
-            self._submit(number, call, self._key, number, method, *arguments) for number in range(len(self._homes))
-        ], never_interrupted)
+        return self._wait([self._call(number, method, *arguments) for number in range(len(self._homes))], never_interrupted)
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
         """`each`, one result at a time."""
@@ -82,26 +84,20 @@ class OnWorkers:
 
     def alone(self, number: int, method: str, *arguments):
         """The result of a method of one group."""
-        arguments = [self._there(each) if isinstance(each, dict) else each for each in arguments]
-        return self._wait([self._submit(number, call, self._key, number, method, *arguments)], never_interrupted)[0]
+        return self._wait([self._call(number, method, *arguments)], never_interrupted)[0]
 
-    def begin(self, warm_starts: list, interrupt: Callable) -> dict:
+    def begin(self, warm_start: WarmStart | None, interrupt: Callable) -> dict:
         """`Group.begin` of all groups; returns the sums of what is shared."""
-        begun = [
-            self._submit(number, call, self._key, number, "begin", warm) for number, warm in enumerate(warm_starts)
-        ]
-        return _owned(self._wait([in_tree(begun, self._add)], interrupt)[0])
+        begun = [self._call(number, "begin", warm_start) for number in range(len(self._homes))]
+        return owned(self._wait([in_tree(begun, self._add)], interrupt)[0])
 
     def added(self, at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
         """A pass of the kind ADDED over all groups: the sums of what it changes, and numbers to be told."""
-        there = self._there(shared)
-        results = [
-            self._submit(number, call, self._key, number, "added", at, step, there) for number in range(len(self._homes))
-        ]
+        results = [self._call(number, "added", at, step, shared) for number in range(len(self._homes))]
         counted, told = ([self._part_of(each, which, home) for each, home in zip(results, self._homes, strict=True)]
                          for which in (0, 1))
         total, *told = self._wait([in_tree(counted, self._add), *told], interrupt)
-        return _owned(total), add_told(told)
+        return owned(total), add_told(told)
 
     def rounds(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
         """A pass of the kind ROUNDS over all groups, in place; counts by topic are late within a round."""
@@ -141,8 +137,8 @@ class OnWorkers:
 
     def cpu_seconds_elsewhere(self) -> float:
         """CPU seconds that the workers with groups have spent."""
-        with self._seeing_losses():
-            spent = self._client.run(time.process_time, workers=sorted(set(self._homes)), on_error="ignore")
+        with self._seeing_losses(KeyError):
+            spent = self._client.run(time.process_time, workers=self._workers, on_error="ignore")
         return sum(spent.values())
 
     def close(self) -> None:
@@ -152,6 +148,11 @@ class OnWorkers:
             self._client.run(forget, self._key, on_error="ignore")
 
     # ------------------------------------------------------------------ Dask
+
+    def _call(self, number: int, method: str, *arguments) -> Future:
+        """A method of a group; what all share, a dict, is sent to the workers once."""
+        arguments = [self._there(each) if isinstance(each, dict) else each for each in arguments]
+        return self._submit(number, call, self._key, number, method, *arguments)
 
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
         """A task on the worker that has a group."""
@@ -164,19 +165,19 @@ class OnWorkers:
 
     def _add(self, a: Future, b: Future) -> Future:
         """The sum of two parts, made on a worker that has one of them."""
-        return self._client.submit(added_up, a, b, workers=sorted(set(self._homes)), allow_other_workers=False, pure=False)
+        return self._client.submit(added_up, a, b, workers=self._workers, allow_other_workers=False, pure=False)
 
     def _there(self, shared: dict) -> Future:
         """What all share, on the workers; sent once as long as it is the same arrays, which nobody has changed in place."""
         values = tuple(shared.values())
         if self._sent is None or any(a is not b for a, b in zip(self._sent[0], values, strict=True)):
-            with self._seeing_losses():
-                (future,) = self._client.scatter([shared], workers=sorted(set(self._homes)), broadcast=True, hash=False)
-            self._sent = values, shared, future
-        return self._sent[2]
+            with self._seeing_losses(KeyError):
+                (future,) = self._client.scatter([shared], workers=self._workers, broadcast=True, hash=False)
+            self._sent = values, future
+        return self._sent[1]
 
     def _wait(self, futures: list[Future], interrupt: Callable) -> list:
-        """Their results; raises PartsLost where a worker that has groups is gone, and what a task or ``interrupt`` raises."""
+        """Results of tasks; raises PartsLost where a worker with groups is gone, and what a task or ``interrupt`` raises."""
         from distributed import wait
 
         with self._seeing_losses(), self._client.as_current():
@@ -198,15 +199,18 @@ class OnWorkers:
         return True
 
     @contextlib.contextmanager
-    def _seeing_losses(self) -> Iterator[None]:
-        """Raises PartsLost in the place of what Dask raises where a worker with groups, or its results, are gone."""
+    def _seeing_losses(self, *also: type) -> Iterator[None]:
+        """Raises PartsLost in the place of what Dask raises where a worker with groups, or its results, are gone.
+
+        also : what a request to workers raises besides; a task may raise it for reasons of its own
+        """
         from distributed import KilledWorker
         from distributed.client import CancelledError, FuturesCancelledError
         from distributed.comm import CommClosedError
 
         try:
             yield
-        except (NoLongerThere, KilledWorker, CancelledError, FuturesCancelledError, CommClosedError, KeyError) as error:
+        except (NoLongerThere, KilledWorker, CancelledError, FuturesCancelledError, CommClosedError, *also) as error:
             self._look()
             raise PartsLost(f"a worker was lost with its results ({type(error).__name__})") from error
 
@@ -215,13 +219,13 @@ class OnWorkers:
         if self._client.status != "running":
             raise ClusterError("the scheduler is gone; start one again, and then go on with: workbench resume --scheduler")
         there = self._client.scheduler_info(n_workers=-1)["workers"]
-        if lost := sorted(set(self._homes) - set(there)):
+        if lost := sorted(set(self._workers) - set(there)):
             raise PartsLost(f"worker {lost[0]} was lost")
 
     def _check_room(self, places: list[list[Place]]) -> None:
         """Refuses workers that have too little memory for their groups and for the counts of words."""
         spec, free = self._setting.spec, ask_workers(self._client, free_memory)
-        for home in sorted(set(self._homes)):
+        for home in self._workers:
             own = [place for number, of_group in enumerate(places) for place in of_group if self._homes[number] == home]
             needed = bytes_of(self._setting, own)
             if needed > free[home]:
@@ -242,94 +246,3 @@ def bytes_of(setting: Setting, places: list[Place]) -> int:
         own = engine.memory(corpus, model, options)
         total += corpus.memory_bytes + own.state + own.indices - of_words
     return total
-
-
-def free_memory() -> int:
-    """Bytes that are free here; called on every worker."""
-    return available_memory().n_bytes
-
-
-def make_group(key: str, setting: Setting, number: int, places: list[Place]) -> None:
-    """On a worker: makes a group, and keeps it."""
-    try:
-        GROUPS[key, number] = Group(setting, number, places)
-        opened(setting.train)
-    except DataError as error:
-        raise ClusterError(f"a worker cannot read the corpus ({error}); keep it where all machines see it") from error
-
-
-def forget(key: str) -> None:
-    """On a worker: lets go of all groups of a run."""
-    WORDS.pop(key, None)
-    PREPARED.clear()
-    for known in [known for known in GROUPS if known[0] == key]:
-        del GROUPS[known]
-
-
-def clients_there(dask_scheduler) -> list[str]:
-    """On the scheduler: the clients that it has."""
-    return [*dask_scheduler.clients]
-
-
-def forget_others(clients: list[str]) -> None:
-    """On a worker: lets go of what clients that are gone have left."""
-    for key in {key for key, _ in [*GROUPS]}:
-        if key.split("/")[0] not in clients:
-            forget(key)
-
-
-def group_of(key: str, number: int) -> Group:
-    """On a worker: a group of a run; `NoLongerThere` where the worker was started anew."""
-    try:
-        return GROUPS[key, number]
-    except KeyError:
-        raise NoLongerThere(f"group {number} of {key}") from None
-
-
-class NoLongerThere(Exception):
-    """A group is not on the worker that had it."""
-
-
-def call(key: str, number: int, method: str, *arguments):
-    """On a worker: the result of a method of a group."""
-    return getattr(group_of(key, number), method)(*arguments)
-
-
-def block(
-    key: str, number: int, at: int, step: int, shared: dict, sizes: dict, words: list[str], rows: dict | None, of: int
-) -> tuple[dict, tuple[dict, dict]]:
-    """On a worker: a block of a pass of the kind ROUNDS.
-
-    ``rows``: counts of the words of the set as another block has left them; None in the first round. Returns these counts as
-    the block leaves them, and then its counts by topic and the numbers to be told.
-    """
-    group = group_of(key, number)
-    own = {name: counts.copy() for name, counts in sizes.items()}
-    with ONE_COPY:
-        if key not in WORDS or WORDS[key][0] != (step, at):
-            WORDS[key] = (step, at), {name: shared[name].copy() for name in words}
-        copies = WORDS[key][1]
-    ours = group.sets == of
-    for name, counts in (rows or {}).items():
-        copies[name][..., ours, :] = counts
-    told = group.block(at, step, shared | copies | own, of)
-    return {name: copies[name][..., ours, :] for name in words}, (own, told)
-
-
-def in_order(key: str, number: int, at: int, step: int, shared: dict, changed: dict | None) -> tuple[dict, dict]:
-    """On a worker: a group's turn in a pass of the kind IN_ORDER; what the pass changes, and numbers to be told."""
-    group = group_of(key, number)
-    before = changed or {name: shared[name] for name in pass_of(group.setting, at, step).changes}
-    own = {name: counts.copy() for name, counts in before.items()}
-    told = group.in_order(at, step, shared | own)
-    return own, told
-
-
-def added_up(a: dict, b: dict) -> dict:
-    """On a worker: `workbench.runs.parts.group.add_shared` that leaves both as they are, since others may hold them too."""
-    return add_shared({name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in a.items()}, b)
-
-
-def _owned(shared: dict) -> dict:
-    """The same with arrays that may be written to: those that came over the network may not."""
-    return {name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in shared.items()}
