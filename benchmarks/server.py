@@ -14,8 +14,8 @@ from pathlib import Path
 
 LIFETIME = 8.0
 """Seconds that a session lives on when it is closed."""
-PATIENCE = 60.0
-"""Seconds that closed sessions are given to go away after that."""
+PATIENCE = 200.0
+"""Seconds that closed sessions are given to go away after that: a busy machine lets them wait, a leak keeps them for ever."""
 VISITORS = Path(__file__).with_name("visitors.py")
 
 

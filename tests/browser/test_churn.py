@@ -43,7 +43,7 @@ def measured(store, browser):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_sessions_and_tabs_that_are_closed_leave_nothing_alive(page, measured):
-    out, errors = measured[page].communicate(timeout=500)
+    out, errors = measured[page].communicate(timeout=900)
     assert measured[page].returncode == 0, errors
     assert "Models must be owned by only a single document" not in errors
     told = [json.loads(line) for line in out.splitlines()]

@@ -93,6 +93,7 @@ def test_of_many_rows_those_are_drawn_that_are_seen(url, new_page, many):
 
 def test_columns_sort_by_click_and_key_and_groups_fold(url, new_page, many):
     page = new_page(url)
+    page.get_by_text(f"{2 * N_EACH} runs", exact=True).wait_for()
     press(page, "Seed")
     until(lambda: {name[-2:] for name in drawn(page)[:2]} == {"00"}, "the smallest seeds first")
     seed = page.get_by_role("columnheader", name="Seed")

@@ -17,9 +17,12 @@ from workbench.corpus import ShardedCorpus
 from workbench.corpus import shard_writer as writing
 from workbench.corpus.splits import hold_out_tokens
 from workbench.data.available_memory import GIB, AvailableMemory
+from workbench.errors import InputError
+from workbench.runs.execution import fit as running
 from workbench.runs.execution.cluster import fitting, on_worker
 from workbench.runs.execution.cluster.connecting import ClusterError
 from workbench.runs.execution.run import Run
+from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.spec import SpecError
 from workbench.runs.store import writer
 
@@ -220,3 +223,41 @@ def test_a_sum_leaves_what_it_adds_as_it_is():
     total = on_worker.added_up(a, b)
     assert total["n_wk"].tolist() == [2, 2, 2] and total["alpha"].tolist() == [1, 1] and total["entropy"] == 3.0
     assert a["n_wk"].tolist() == b["n_wk"].tolist() == [1, 1, 1]
+
+
+def test_workers_that_a_cache_of_the_client_has_forgotten_are_not_lost(in_shards, one_worker, client_to, monkeypatch):
+    client = client_to(one_worker.address)
+    monkeypatch.setattr(client, "scheduler_info", lambda **more: {"workers": {}})  # as Dask's timer may leave it
+    monkeypatch.setattr(fitting, "LOOK_EVERY", 0.001)
+    assert fitted(in_shards, "svb", {}, client=client).attrs["state"] == "finished"
+
+
+@pytest.fixture
+def groups_go(monkeypatch):
+    """From now on a group is lost in each attempt, in the third pass of a crew."""
+
+    def lose(crew, *arguments):
+        crew.passes = getattr(crew, "passes", 0) + 1
+        if crew.passes == 3:
+            raise PartsLost("worker tcp://there:1 was lost")
+        return Here.added(crew, *arguments)
+
+    class Losing(Here):
+        added = lose
+
+    monkeypatch.setattr(running, "_crew", lambda client, corpus: Losing)
+
+
+def test_a_run_whose_parts_are_lost_again_and_again_is_given_up(in_shards, groups_go, tmp_path, capsys):
+    with pytest.raises(InputError, match=(
+        "^worker tcp://there:1 was lost, 5 times before the run got past iteration [0-9]+; see to the workers, perhaps they "
+        "have too little memory, then go on with: workbench resume "
+    )):
+        fitted(in_shards, "svb", {}, 20, store=tmp_path)
+    assert capsys.readouterr().err.count("goes on from its last checkpoint") >= running.LOSSES - 1
+    assert only_run(tmp_path).state == "interrupted"
+
+
+def test_without_a_store_a_loss_ends_the_run_with_what_would_have_kept_it(in_shards, groups_go):
+    with pytest.raises(InputError, match="^worker tcp://there:1 was lost, and this run with it; with store it goes on from"):
+        fitted(in_shards, "svb", {}, 20)

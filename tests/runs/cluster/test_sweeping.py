@@ -1,5 +1,6 @@
 """Sweeps and comparisons on the workers of a cluster: the same bits as here, whatever is killed."""
 
+import functools
 import signal
 import subprocess
 import sys
@@ -22,8 +23,18 @@ from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, WAITING
 pytestmark = pytest.mark.slow
 CORPUS = "bars:side=3:n_documents=20:tokens_per_document=20"
 GRID = {"n_topics": [2, 3], "seed": [0, 1]}
-LONG = dict(record_every=100, snapshot_every=10**6, n_iterations=6000)
-"""A run of seconds."""
+SECONDS = 4.0
+
+
+@functools.cache
+def long() -> dict:
+    """Settings of a run that takes about four seconds on this machine, so that it can be met while it runs."""
+    settings = dict(record_every=100, snapshot_every=10**6)
+    for n_iterations in (200, 2000):  # the first compiles
+        began = time.monotonic()
+        wb.fit(wb.load_corpus(CORPUS), "cgs", n_topics=2, n_iterations=n_iterations, progress=False, **settings)
+        per_second = n_iterations / (time.monotonic() - began)
+    return settings | {"n_iterations": max(6000, int(SECONDS * per_second / 100) * 100)}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +50,7 @@ def whole(corpus):
     def run(seed):
         if seed not in found:
             train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
-            found[seed] = wb.fit(train, "cgs", n_topics=2, seed=seed, test=test, progress=False, **LONG)
+            found[seed] = wb.fit(train, "cgs", n_topics=2, seed=seed, test=test, progress=False, **long())
         return found[seed]
 
     return run
@@ -50,7 +61,7 @@ def make(corpus, store):
     """Makes runs of `cgs`, one for each seed, which nobody has begun."""
 
     def runs(n, **more):
-        return make_runs(store, lay_out(corpus, {"seed": list(range(n))}, "cgs", n_topics=2, **LONG | more), 1)
+        return make_runs(store, lay_out(corpus, {"seed": list(range(n))}, "cgs", n_topics=2, **long() | more), 1)
 
     return runs
 
@@ -61,8 +72,9 @@ def ended_whole(runs, whole):
         same_bits(run.dataset(), whole(run.spec.seed))
 
 
-def in_command(store, *more, n_iterations=LONG["n_iterations"]) -> subprocess.Popen:
+def in_command(store, *more, n_iterations: int | None = None) -> subprocess.Popen:
     """The command that sweeps over two runs of `make`, on a cluster."""
+    n_iterations = n_iterations or long()["n_iterations"]
     return subprocess.Popen(
         [
             sys.executable, "-m", "workbench", "sweep", CORPUS, "-e", "cgs", "-g", "seed=0,1", "-k", "2", "-n",

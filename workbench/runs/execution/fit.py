@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from workbench.corpus import Corpus
 from workbench.corpus.sharded import ShardedCorpus
 from workbench.engines import any_with
+from workbench.errors import InputError
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, laid_out, memory_forecast, unfinished
@@ -28,11 +29,14 @@ from workbench.runs.settings import LARGEST_SEED, RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.create import create_run
-from workbench.runs.store.status import FINISHED, STOPPED
+from workbench.runs.store.status import FINISHED, STOPPED, read_status
 from workbench.runs.warm_start import warm_start_from
 
 if TYPE_CHECKING:
     import xarray as xr
+
+LOSSES = 5
+"""How often in a row parts of a run may be lost before it gets further than ever before; then it is given up."""
 
 
 def fit(
@@ -177,7 +181,10 @@ def _in_memory(spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: boo
         progress_bar(spec, shown=progress) as on_iteration, laid_out(Planned(spec, corpus, test), crew=crew) as data,
         ending_cleanly(control),
     ):
-        reached = iterate(spec, data, test, initial_position(spec, data, test), sink, control, on_iteration).iteration
+        try:
+            reached = iterate(spec, data, test, initial_position(spec, data, test), sink, control, on_iteration).iteration
+        except PartsLost as lost:
+            raise InputError(f"{lost}, and this run with it; with store it goes on from its last checkpoint") from lost
     return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 
@@ -250,11 +257,22 @@ def resume(
 
 
 def _carried_on(path: Path, on_iteration, corpora: tuple, crew: Callable) -> bool:
-    """`carry_on`, again from the last checkpoint whenever a process with parts of the corpus was lost."""
+    """`carry_on`, again from the last checkpoint whenever a process with parts of the corpus was lost.
+
+    Raises InputError where that happens again and again before the run gets further.
+    """
+    furthest, n_lost = -1, 0
     while True:
         try:
             return carry_on(path, on_iteration, corpora=corpora, crew=crew)
         except PartsLost as lost:
+            reached = int(read_status(path)["iteration"])
+            furthest, n_lost = (reached, 1) if reached > furthest else (furthest, n_lost + 1)
+            if n_lost == LOSSES:
+                raise InputError(
+                    f"{lost}, {LOSSES} times before the run got past iteration {furthest}; see to the workers, perhaps "
+                    f"they have too little memory, then go on with: workbench resume {path}"
+                ) from lost
             print(f"{lost}; the run goes on from its last checkpoint", file=sys.stderr)
 
 

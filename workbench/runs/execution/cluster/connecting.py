@@ -141,7 +141,7 @@ def _check_scheduler(address) -> None:
 
 
 async def _identity(address: str) -> dict:
-    """What a process of Dask says that it is."""
+    """Type and other facts that a Dask process at an address reports of itself."""
     from distributed.core import connect
     from distributed.security import Security
 

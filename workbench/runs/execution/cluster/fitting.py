@@ -34,6 +34,7 @@ from workbench.runs.execution.cluster.on_worker import (
     in_order,
     make_group,
     owned,
+    workers_there,
 )
 from workbench.runs.parts.crew import PartsLost, take_changes
 from workbench.runs.parts.group import Place, Setting, opened, pass_of, sets_of
@@ -45,7 +46,6 @@ COPIES = 4
 """Of the counts by word on a worker, at the most: as they were, as they become, a sum, and one on its way."""
 LOOK_EVERY = 0.2
 """Seconds between two looks at the workers, and two calls of ``interrupt``, while results are waited for."""
-
 
 
 class OnWorkers:
@@ -144,8 +144,9 @@ class OnWorkers:
     def close(self) -> None:
         """Lets the workers forget the groups."""
         self._sent = None
-        if self._client.status == "running":
-            self._client.run(forget, self._key, on_error="ignore")
+        with contextlib.suppress(OSError):  # where the scheduler is gone
+            if self._client.status == "running":
+                self._client.run(forget, self._key, on_error="ignore")
 
     # ------------------------------------------------------------------ Dask
 
@@ -216,9 +217,12 @@ class OnWorkers:
 
     def _look(self) -> None:
         """Raises PartsLost where a worker that has groups is gone, and ClusterError where the scheduler is."""
-        if self._client.status != "running":
+        try:  # not `scheduler_info`: its answer is taken from a cache, which a timer may empty of workers meanwhile
+            there = self._client.run_on_scheduler(workers_there) if self._client.status == "running" else None
+        except (OSError, RuntimeError):  # the connection was lost meanwhile
+            there = None
+        if there is None:
             raise ClusterError("the scheduler is gone; start one again, and then go on with: workbench resume --scheduler")
-        there = self._client.scheduler_info(n_workers=-1)["workers"]
         if lost := sorted(set(self._workers) - set(there)):
             raise PartsLost(f"worker {lost[0]} was lost")
 

@@ -45,6 +45,11 @@ def clients_there(dask_scheduler) -> list[str]:
     return [*dask_scheduler.clients]
 
 
+def workers_there(dask_scheduler) -> list[str]:
+    """Addresses of the workers of a scheduler; called on the scheduler."""
+    return [*dask_scheduler.workers]
+
+
 def forget_others(clients: list[str]) -> None:
     """Lets go of what clients that are gone have left."""
     for key in {key for key, _ in [*GROUPS]}:
