@@ -8,6 +8,7 @@ on from its last checkpoint (`PartsLost`), with its groups dealt out anew.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 import uuid
@@ -184,11 +185,15 @@ class OnWorkers:
         with self._seeing_losses(), self._client.as_current():
             while not self._within(lambda: wait(futures, timeout=LOOK_EVERY)):
                 interrupt()
-            results = []
-            for future in futures:  # one by one: of a worker that is lost meanwhile `gather` would wait for ever
-                while not self._within(lambda future=future: results.append(future.result(LOOK_EVERY))):
+            gathered = asyncio.run_coroutine_threadsafe(
+                self._client.gather(futures, asynchronous=True), self._client.loop.asyncio_loop
+            )
+            try:  # one transfer, however long it takes: asked for anew at each look, one that takes longer would never arrive
+                while not self._within(lambda: gathered.result(LOOK_EVERY)):
                     pass
-        return results
+                return gathered.result()
+            finally:
+                gathered.cancel()
 
     def _within(self, act: Callable) -> bool:
         """Has it been done, without a TimeoutError? If not, looks at the workers."""
