@@ -68,11 +68,11 @@ class Cluster:
             process.wait()
 
 
-def until(condition, seconds: float = 120, what="it did not come true in time"):
-    """Waits for the condition, and returns it; fails where it does not come true, with ``what`` or what that returns then."""
+def until(condition, seconds: float = 120, what: str = "it did not come true in time"):
+    """Waits for the condition, and returns it; fails where it does not come true."""
     began = time.monotonic()
     while not (came := condition()):
-        assert time.monotonic() - began < seconds, what() if callable(what) else what
+        assert time.monotonic() - began < seconds, what
         time.sleep(0.05)
     return came
 
@@ -84,7 +84,7 @@ def kill(pid: int) -> None:
 
 def child_of(run: wb.Run, at: int = 1) -> psutil.Process:
     """The process that computes a run, once it is past an iteration."""
-    until(lambda: run.state == "running" and run.status()["iteration"] >= at, what=lambda: f"{run!r} was not seen to run")
+    until(lambda: run.state == "running" and run.status()["iteration"] >= at, what=f"{run.path.name} was not seen to run")
     return psutil.Process(run.status()["pid"])
 
 

@@ -236,14 +236,14 @@ def test_workers_that_a_cache_of_the_client_has_forgotten_are_not_lost(in_shards
 def groups_go(monkeypatch):
     """From now on a group is lost in each attempt, in the third pass of a crew."""
 
-    def lose(crew, *arguments):
-        crew.passes = getattr(crew, "passes", 0) + 1
-        if crew.passes == 3:
-            raise PartsLost("worker tcp://there:1 was lost")
-        return Here.added(crew, *arguments)
-
     class Losing(Here):
-        added = lose
+        n_passes = 0
+
+        def added(self, *arguments):
+            self.n_passes += 1
+            if self.n_passes == 3:
+                raise PartsLost("worker tcp://there:1 was lost")
+            return super().added(*arguments)
 
     monkeypatch.setattr(running, "_crew", lambda client, corpus: Losing)
 

@@ -23,7 +23,6 @@ from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, WAITING
 pytestmark = pytest.mark.slow
 CORPUS = "bars:side=3:n_documents=20:tokens_per_document=20"
 GRID = {"n_topics": [2, 3], "seed": [0, 1]}
-SECONDS = 4.0
 
 
 @functools.cache
@@ -34,7 +33,7 @@ def long() -> dict:
         began = time.monotonic()
         wb.fit(wb.load_corpus(CORPUS), "cgs", n_topics=2, n_iterations=n_iterations, progress=False, **settings)
         per_second = n_iterations / (time.monotonic() - began)
-    return settings | {"n_iterations": max(6000, int(SECONDS * per_second / 100) * 100)}
+    return settings | {"n_iterations": max(6000, int(4.0 * per_second / 100) * 100)}
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LOSSES = 5
-"""How often in a row parts of a run may be lost before it gets further than ever before; then it is given up."""
+"""A run is given up when its workers were lost so many times while it did not get past the iteration that it had reached."""
 
 
 def fit(
@@ -177,14 +177,14 @@ def _in_memory(spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: boo
     """Takes a run to its end without a store."""
     give_back_freed()
     control, sink = MemoryControl(), MemorySink(spec, corpus)
-    with (
-        progress_bar(spec, shown=progress) as on_iteration, laid_out(Planned(spec, corpus, test), crew=crew) as data,
-        ending_cleanly(control),
-    ):
-        try:
+    try:
+        with (
+            progress_bar(spec, shown=progress) as on_iteration, laid_out(Planned(spec, corpus, test), crew=crew) as data,
+            ending_cleanly(control),
+        ):
             reached = iterate(spec, data, test, initial_position(spec, data, test), sink, control, on_iteration).iteration
-        except PartsLost as lost:
-            raise InputError(f"{lost}, and this run with it; with store it goes on from its last checkpoint") from lost
+    except PartsLost as lost:
+        raise InputError(f"{lost}, and this run with it; with store it goes on from its last checkpoint") from lost
     return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 
@@ -257,7 +257,7 @@ def resume(
 
 
 def _carried_on(path: Path, on_iteration, corpora: tuple, crew: Callable) -> bool:
-    """`carry_on`, again from the last checkpoint whenever a process with parts of the corpus was lost.
+    """Takes a run to its end (`carry_on`), again from its last checkpoint whenever a worker of the cluster was lost.
 
     Raises InputError where that happens again and again before the run gets further.
     """
