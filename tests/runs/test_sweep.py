@@ -91,11 +91,11 @@ def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
     runs = make_runs(store, cells, 1)
     assert forecast(cells, runs, 2).startswith("4 cells, 4 runs; up to 0 MB on disk, about ")
     monkeypatch.setattr(outlook_module, "LONG", 0)
-    monkeypatch.setattr(outlook_module, "_one_iteration", lambda cell: 0.4)
+    monkeypatch.setattr(outlook_module, "one_iteration", lambda cell: 0.4)
     # at K = 4 an iteration of 0.4 s, at K = 2 half of that; both for 1000 iterations and twice, two at a time
     assert forecast(cells, runs, 2).endswith("; about 10 min, 2 at a time")
     monkeypatch.undo()
-    assert 0 < outlook_module._one_iteration(cells[0]) < 10
+    assert 0 < outlook_module.one_iteration(cells[0]) < 10
 
 
 def test_the_steps_of_a_rule_bound_what_a_run_takes(store):

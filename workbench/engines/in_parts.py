@@ -11,7 +11,7 @@ The functions of an engine do not know that a corpus is a part: it is a corpus, 
 (`StepContext.before`). So bits depend on the corpus and its parts, never on who works on which part.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 ADDED, ROUNDS, IN_ORDER = "added", "rounds", "in order"
@@ -74,9 +74,13 @@ def in_tree(items: Iterable, add: Callable):
 
     An item is added as soon as it comes, so that no more than one sum for each level of the tree is held.
     """
+    return from_subtrees(((0, item) for item in items), add)
+
+
+def from_subtrees(sums_of_items: Iterable[tuple[int, object]], add: Callable):
+    """`in_tree` given the sums of `subtrees`, in order, each with its level."""
     sums: list[tuple[int, object]] = []
-    for item in items:
-        level = 0
+    for level, item in sums_of_items:
         while sums and sums[-1][0] == level:
             item, level = add(sums.pop()[1], item), level + 1
         sums.append((level, item))
@@ -84,3 +88,13 @@ def in_tree(items: Iterable, add: Callable):
     while sums:
         total = add(sums.pop()[1], total)
     return total
+
+
+def subtrees(first: int, last: int) -> Iterator[tuple[int, range]]:
+    """The items from ``first`` to before ``last`` in as few ranges as are whole subtrees of `in_tree`, each with its level."""
+    while first < last:
+        level = (last - first).bit_length() - 1
+        while first % 2**level:
+            level -= 1
+        yield level, range(first, first + 2**level)
+        first += 2**level

@@ -95,7 +95,7 @@ def test_a_sweep_on_a_cluster_has_the_bits_of_one_here(corpus, tmp_path):
     in_turn = dict(grid={"n_topics": [2, 3]}, engine="cgs", n_iterations=5, warm=True, progress=False)
     warm = wb.sweep(corpus, store=tmp_path / "here", **in_turn)
     with (
-        LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0") as local,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0") as local,
         Client(local, set_as_default=False) as client,
     ):
         there = wb.sweep(corpus, GRID, "svb-cgs", n_iterations=5, store=tmp_path / "there", client=client, progress=False)

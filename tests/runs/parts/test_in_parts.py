@@ -12,7 +12,7 @@ import workbench as wb
 from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus import shard_writer as writing
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.in_parts import in_tree
+from workbench.engines.in_parts import from_subtrees, in_tree, subtrees
 from workbench.models.options import OptionError
 from workbench.runs.execution import memory_check
 from workbench.runs.execution.run import Run, open_runs
@@ -186,6 +186,17 @@ def test_a_corpus_of_sequences_in_shards_is_refused(tmp_path, monkeypatch):
                     sequence=tuple(("s", d) for d in range(20)))
     with pytest.raises(SpecError, match="stand in sequences, which shards would tear apart; load it whole with in_memory"):
         wb.fit(ShardedCorpus.write(corpus, tmp_path / "corpus"), "svb", 3, n_iterations=1)
+
+
+@pytest.mark.parametrize("n", range(1, 20))
+def test_sums_of_subtrees_are_added_as_in_the_whole_tree(n):
+    def add(a, b):
+        return (a, b)
+
+    for cut in range(n):
+        ranges = [*subtrees(0, cut), *subtrees(cut, n)]
+        assert [number for _, numbers in ranges for number in numbers] == [*range(n)]
+        assert from_subtrees([(level, in_tree(numbers, add)) for level, numbers in ranges], add) == in_tree(range(n), add)
 
 
 @pytest.mark.parametrize("n", range(1, 20))

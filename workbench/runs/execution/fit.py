@@ -141,6 +141,8 @@ def run_specs(
         if at_a_time(planned, 1, stored) >= LARGE:
             print(f"takes {memory_forecast(planned, stored=stored)}", file=sys.stderr)
     for spec in specs:
+        if progress and not stored:
+            tell_cost(client, Planned(spec, corpus, test))
         if stored:
             run = Run(create_run(Path(store), spec, corpus, test))
             yield resume(run, progress=progress, corpora=(corpus, test) if client is None else None, client=client)
@@ -171,6 +173,14 @@ def _crew(client, corpus) -> Callable:
     from workbench.runs.execution.cluster.fitting import OnWorkers
 
     return partial(OnWorkers, client)
+
+
+def tell_cost(client, planned: Planned) -> None:
+    """Prints on stderr what a run shared by the workers of a client will take."""
+    if client is not None:
+        from workbench.runs.execution.cluster.cost import cost_of
+
+        print(cost_of(client, planned), file=sys.stderr)
 
 
 def _in_memory(spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: bool, crew: Callable) -> xr.Dataset:
@@ -285,7 +295,10 @@ def finish(run: Run, n_iterations: int | None = None, progress: bool = True, cor
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
             corpora = corpora or corpora_of(run.path.parent, run.spec)
             with _cluster(client, run.path.parent) as connected:
-                finished = _carried_on(run.path, on_iteration, corpora, _crew(connected, corpora[0]))
+                crew = _crew(connected, corpora[0])
+                if progress:
+                    tell_cost(connected, Planned(run.spec, *corpora))
+                finished = _carried_on(run.path, on_iteration, corpora, crew)
         if not finished:
             reached = "iteration {iteration} of {n_iterations}".format_map(run.status())
             print(f"stopped after {reached}; go on with: workbench resume {run.path}", file=sys.stderr)

@@ -40,7 +40,7 @@ def forecast(cells: list[Planned], runs: list[Run], jobs: int, n_processors: int
     seconds = 0.0
     for hardest, *others in kinds.values():
         cell = coming[hardest]
-        seconds += _one_iteration(cell) / _size(cell) * sum(visits[run] for run in (hardest, *others))
+        seconds += one_iteration(cell) / _size(cell) * sum(visits[run] for run in (hardest, *others))
     return f"{text}; about {duration(seconds / min(jobs, len(coming), n_processors or os.cpu_count() or 1))}, {jobs} at a time"
 
 
@@ -75,7 +75,7 @@ def _visits(run: Run, cell: Planned) -> float:
     return min(visits, cell.train.n_tokens * rule.tolerance) if rule and rule.on == "steps" else visits
 
 
-def _one_iteration(cell: Planned) -> float:
+def one_iteration(cell: Planned) -> float:
     """Seconds of the second iteration of a cell's run in this process, with the time to score it."""
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []

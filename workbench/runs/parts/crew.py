@@ -41,19 +41,11 @@ class Here:
 
     def begin(self, warm_start: WarmStart | None, interrupt: Callable) -> dict:
         """`Group.begin` of all groups; returns the sums of what is shared."""
-        return in_tree((group.begin(warm_start, interrupt) for group in self._groups), add_shared)
+        return begun(self._groups, warm_start, interrupt)
 
     def added(self, at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
         """A pass of the kind ADDED over all groups: the sums of what it changes, and numbers to be told."""
-        told = []
-
-        def results():
-            for group in self._groups:
-                changed, numbers = group.added(at, step, shared, interrupt)
-                told.append(numbers)
-                yield changed
-
-        return in_tree(results(), add_shared), add_told(told)
+        return counted(self._groups, at, step, shared, interrupt)
 
     def rounds(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
         """A pass of the kind ROUNDS over all groups, in place; counts by topic are late within a round."""
@@ -79,6 +71,24 @@ class Here:
     def close(self) -> None:
         """Lets go of what was prepared; what the groups hold goes with them."""
         PREPARED.clear()
+
+
+def begun(groups: list[Group], warm_start: WarmStart | None, interrupt: Callable) -> dict:
+    """`Group.begin` of groups, one after the other; returns the sums of what is shared."""
+    return in_tree((group.begin(warm_start, interrupt) for group in groups), add_shared)
+
+
+def counted(groups: list[Group], at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
+    """`Group.added` of groups, one after the other: the sums of what it changes, and numbers to be told."""
+    told = []
+
+    def results():
+        for group in groups:
+            changed, numbers = group.added(at, step, shared, interrupt)
+            told.append(numbers)
+            yield changed
+
+    return in_tree(results(), add_shared), add_told(told)
 
 
 def take_changes(shared: dict, copies: list[dict], sizes: tuple[str, ...]) -> None:

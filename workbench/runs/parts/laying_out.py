@@ -36,7 +36,7 @@ class LaidOut:
         self.whole, self.test, self.places = train, test, places_of(spec, train)
         self._scratch = None if scratch is None else tempfile.TemporaryDirectory(prefix="parts-", dir=scratch)
         folder = self._scratch and self._scratch.name
-        setting = Setting(spec, _given(train), None if test is None else _given(test), folder)
+        setting = Setting(spec, given(train), None if test is None else given(test), folder)
         self.crew = crew(setting, self.places)
 
     n_documents = property(lambda self: self.whole.n_documents)
@@ -61,7 +61,7 @@ class LaidOut:
             self._scratch.cleanup()
 
 
-def _given(corpus: ShardedCorpus):
+def given(corpus: ShardedCorpus):
     """How another process finds the corpus: by its folder, where it has one."""
     return corpus if corpus.folder is None else str(Path(corpus.folder).resolve())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
@@ -91,7 +90,7 @@ def _made(scheduler) -> Iterator[Client]:
     elif scheduler == LOCAL:
         with (
             distributed.LocalCluster(
-                os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", preload=[DEAF],
+                threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", preload=[DEAF],
                 silence_logs=logging.ERROR,
             ) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,

@@ -19,16 +19,18 @@ from typing import TYPE_CHECKING
 
 from workbench.data.available_memory import format_size
 from workbench.engines.engine import WarmStart, never_interrupted
-from workbench.engines.in_parts import add_told, in_tree
+from workbench.engines.in_parts import add_told, from_subtrees, subtrees
 from workbench.engines.memory import DOUBLE
 from workbench.kernels.simd.lanes import padded
 from workbench.runs.execution.cluster.connecting import ClusterError, ask_workers, await_worker, check_workers
 from workbench.runs.execution.cluster.on_worker import (
     NoLongerThere,
     added_up,
+    begin_some,
     block,
     call,
     clients_there,
+    count_some,
     forget,
     forget_others,
     free_memory,
@@ -66,6 +68,7 @@ class OnWorkers:
         n_groups = len(places)
         self._homes = [addresses[number * len(addresses) // n_groups] for number in range(n_groups)]
         self._workers = sorted(set(self._homes))
+        self._subtrees = [*self._dealt_out(client.nthreads())]
         self._sent: tuple[tuple, Future] | None = None
         told = setting._replace(spec=replace(setting.spec, warm_start=None), scratch=None)
         self._check_room(places)
@@ -89,15 +92,17 @@ class OnWorkers:
 
     def begin(self, warm_start: WarmStart | None, interrupt: Callable) -> dict:
         """`Group.begin` of all groups; returns the sums of what is shared."""
-        begun = [self._call(number, "begin", warm_start) for number in range(len(self._homes))]
-        return owned(self._wait([in_tree(begun, self._add)], interrupt)[0])
+        begun = [(level, self._at(home, begin_some, self._key, numbers, warm_start)) for home, level, numbers in self._subtrees]
+        return owned(self._wait([from_subtrees(begun, self._add)], interrupt)[0])
 
     def added(self, at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
         """A pass of the kind ADDED over all groups: the sums of what it changes, and numbers to be told."""
-        results = [self._call(number, "added", at, step, shared) for number in range(len(self._homes))]
-        counted, told = ([self._part_of(each, which, home) for each, home in zip(results, self._homes, strict=True)]
-                         for which in (0, 1))
-        total, *told = self._wait([in_tree(counted, self._add), *told], interrupt)
+        there, counted, told = self._there(shared), [], []
+        for home, level, numbers in self._subtrees:
+            result = self._at(home, count_some, self._key, numbers, at, step, there)
+            counted.append((level, self._part_of(result, 0, home)))
+            told.append(self._part_of(result, 1, home))
+        total, *told = self._wait([from_subtrees(counted, self._add), *told], interrupt)
         return owned(total), add_told(told)
 
     def rounds(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
@@ -151,6 +156,15 @@ class OnWorkers:
 
     # ------------------------------------------------------------------ Dask
 
+    def _dealt_out(self, threads: dict[str, int]) -> Iterator[tuple[str, int, range]]:
+        """Subtrees of the groups whose sum one task takes: (worker, level, numbers), for each thread of a worker some."""
+        for home in self._workers:
+            first, n = self._homes.index(home), self._homes.count(home)
+            tasks = min(threads[home], n)
+            for at in range(tasks):
+                for level, numbers in subtrees(first + at * n // tasks, first + (at + 1) * n // tasks):
+                    yield home, level, numbers
+
     def _call(self, number: int, method: str, *arguments) -> Future:
         """A method of a group; what all share, a dict, is sent to the workers once."""
         arguments = [self._there(each) if isinstance(each, dict) else each for each in arguments]
@@ -158,16 +172,19 @@ class OnWorkers:
 
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
         """A task on the worker that has a group."""
-        home = self._homes[number]
-        return self._client.submit(function, *arguments, workers=[home], allow_other_workers=False, pure=False, retries=0)
+        return self._at(self._homes[number], function, *arguments)
 
     def _part_of(self, result: Future, which: int, home: str) -> Future:
         """One of the results of a task; it stays on the worker."""
-        return self._client.submit(itemgetter(which), result, workers=[home], allow_other_workers=False, pure=False)
+        return self._at(home, itemgetter(which), result)
 
     def _add(self, a: Future, b: Future) -> Future:
         """The sum of two parts, made on a worker that has one of them."""
-        return self._client.submit(added_up, a, b, workers=self._workers, allow_other_workers=False, pure=False)
+        return self._at(self._workers, added_up, a, b)
+
+    def _at(self, workers: str | list[str], function: Callable, *arguments) -> Future:
+        """A task on one of these workers and no other."""
+        return self._client.submit(function, *arguments, workers=workers, allow_other_workers=False, pure=False, retries=0)
 
     def _there(self, shared: dict) -> Future:
         """What all share, on the workers; sent once as long as it is the same arrays, which nobody has changed in place."""

@@ -7,8 +7,10 @@ from threading import Lock
 import numpy as np
 
 from workbench.data.available_memory import available_memory
+from workbench.engines.engine import WarmStart, never_interrupted
 from workbench.errors import DataError
 from workbench.runs.execution.cluster.connecting import ClusterError
+from workbench.runs.parts.crew import begun, counted
 from workbench.runs.parts.group import PREPARED, Group, Place, Setting, add_shared, opened, pass_of
 
 GROUPS: dict[tuple[str, int], Group] = {}
@@ -72,6 +74,16 @@ class NoLongerThere(Exception):
 def call(key: str, number: int, method: str, *arguments):
     """The result of a method of a group."""
     return getattr(group_of(key, number), method)(*arguments)
+
+
+def begin_some(key: str, numbers: range, warm_start: WarmStart | None) -> dict:
+    """What groups of a subtree begin with, added up."""
+    return begun([group_of(key, number) for number in numbers], warm_start, never_interrupted)
+
+
+def count_some(key: str, numbers: range, at: int, step: int, shared: dict) -> tuple[dict, dict]:
+    """What groups of a subtree count in a pass of the kind ADDED, added up, and numbers to be told."""
+    return counted([group_of(key, number) for number in numbers], at, step, shared, never_interrupted)
 
 
 def block(

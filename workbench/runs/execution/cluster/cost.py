@@ -1,0 +1,103 @@
+"""What a run shared by the workers of a cluster will take, told before it begins: time, and bytes over the network."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import StepContext
+from workbench.engines.in_parts import ADDED
+from workbench.runs.execution.forecast import LONG, duration, one_iteration
+from workbench.runs.execution.memory_check import Planned
+from workbench.runs.parts.group import opened
+from workbench.runs.parts.laying_out import given, places_of
+from workbench.runs.spec import RunSpec
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+SAMPLE = 2**24
+"""Bytes that are sent to a worker and back, to measure the network."""
+TINY = 9
+"""Words of a document of the corpus whose state tells how many bytes a word has in the counts."""
+
+
+class Network(NamedTuple):
+    """What goes over the network in an iteration."""
+
+    n_bytes: float   # to and from all workers together
+    waited: float    # those that nobody can compute beside
+
+
+def network_of(planned: Planned, n_workers: int) -> Network:
+    """What goes over the network in an iteration on so many workers.
+
+    Counts of words are sent to each worker before a pass, from worker to worker in a binary tree. Where a pass adds up counts,
+    sums go up a tree of workers; in one of rounds each set of words goes to each worker once. The client has all in the end.
+    """
+    engine, model, options = planned.spec.parts()
+    tiny, n_words = model.tiny(TINY), planned.train.n_words
+    state = engine.init(tiny, model, options, StepContext(0, 0))
+    levels, total = int(np.ceil(np.log2(n_workers))), Network(0.0, 0.0)
+    passes = engine.in_parts.passes(options, 1)
+    by_word = {name for each in passes for name in each.words}
+
+    def size(names) -> float:
+        return n_words * sum(getattr(state, name).nbytes for name in names) / tiny.n_words
+
+    for each in passes:
+        all_counts, changed = size(by_word), size(each.words)
+        between = n_workers - 1 if each.kind == ADDED else n_workers if n_workers > 1 else 0
+        on_the_way = levels if each.kind == ADDED else n_workers > 1
+        total = Network(
+            total.n_bytes + n_workers * all_counts + (between + 1) * changed,
+            total.waited + (1 + levels) * all_counts + (on_the_way + 1) * changed,
+        )
+    return total
+
+
+def cost_of(client: Client, planned: Planned) -> str:
+    """One sentence: time of an iteration, what it moves over the network, and how many workers are too many.
+
+    Of a long run one iteration over a shard is timed on a worker; of a short one no time is told.
+    """
+    spec, train = planned.spec, planned.train
+    threads, n_groups = client.nthreads(), len(places_of(spec, train))
+    n_workers = min(len(threads), n_groups)
+    moved = network_of(planned, n_workers).n_bytes
+    text = f"{n_workers} worker{'s' * (n_workers > 1)}, {moved / 1e9:.2g} GB over the network in an iteration"
+    if train.n_tokens * spec.model.get("n_topics", 1) * spec.n_iterations < LONG:
+        return text
+    home = min(threads)
+    own = replace(spec, warm_start=None, test=None, split=None, start=None)
+    computed = client.submit(seconds_over_shard, own, given(train), workers=[home], pure=False).result() * train.n_shards
+    per_byte = _seconds_of_a_byte(client, home)
+
+    def seconds(n: int) -> tuple[float, float]:
+        """(computed, waited for the network) on n workers with as many threads as these."""
+        at_once = min(n * threads[home], n_groups)
+        return computed / at_once, network_of(planned, n).waited * per_byte
+
+    text += f", about {duration(sum(seconds(n_workers)))} each"
+    too_many = next((n for n in range(1, n_groups + 1) if np.less(*seconds(n))), None)
+    if too_many is None:
+        return f"{text}; up to {n_groups} workers have something to do"
+    return f"{text}; with {too_many} workers or more the network would take longer than computing"
+
+
+def seconds_over_shard(spec: RunSpec, corpus) -> float:
+    """Seconds of an iteration over the first shard of a corpus, on this machine; called on a worker."""
+    return one_iteration(Planned(spec, opened(corpus).shard(0), None))
+
+
+def _seconds_of_a_byte(client: Client, home: str) -> float:
+    """Seconds that a byte takes to a worker or back; the better of two tries."""
+    sample, tries = np.zeros(SAMPLE, np.uint8), []
+    for _ in range(2):
+        begun = time.perf_counter()
+        client.gather(client.scatter(sample, workers=[home], hash=False))
+        tries.append((time.perf_counter() - begun) / (2 * SAMPLE))
+    return min(tries)
