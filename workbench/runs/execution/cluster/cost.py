@@ -85,6 +85,8 @@ def cost_of(client: Client, planned: Planned) -> str:
     too_many = next((n for n in range(1, n_groups + 1) if np.less(*seconds(n))), None)
     if too_many is None:
         return f"{text}; up to {n_groups} workers have something to do"
+    if too_many == 1:
+        return f"{text}; the network takes longer than computing, so one process without a scheduler is faster"
     return f"{text}; with {too_many} workers or more the network would take longer than computing"
 
 

@@ -1,0 +1,67 @@
+"""What a run shared by workers will take is told before it begins."""
+
+import numpy as np
+import pytest
+from runs.parts.conftest import drawn_corpus
+
+import workbench as wb
+from workbench.corpus import ShardedCorpus
+from workbench.corpus import shard_writer as writing
+from workbench.kernels.simd.lanes import padded
+from workbench.runs.execution.cluster import cost
+from workbench.runs.execution.memory_check import Planned
+from workbench.runs.spec import make_spec
+
+N_TOPICS = 20
+
+
+@pytest.fixture
+def in_shards(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "SHARD_PAIRS", 64)
+    return ShardedCorpus.write(drawn_corpus(), tmp_path / "corpus")
+
+
+def planned(corpus, engine, **options) -> Planned:
+    return Planned(make_spec(corpus, engine, N_TOPICS, options=options), corpus, None)
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 3, 4, 8])
+def test_added_counts_go_to_each_worker_and_up_a_tree(in_shards, n_workers):
+    of_words = in_shards.n_words * padded(N_TOPICS) * 8
+    found, levels = cost.network_of(planned(in_shards, "svb"), n_workers), int(np.ceil(np.log2(n_workers)))
+    assert found == pytest.approx((2 * n_workers * of_words, 2 * (1 + levels) * of_words))
+
+
+def test_sets_of_words_go_to_each_worker_once(in_shards):
+    cell = planned(in_shards, "cgs", partition=4)
+    alone, two, four = (cost.network_of(cell, n).n_bytes for n in (1, 2, 4))
+    assert two == pytest.approx(alone * 5 / 2) and four == pytest.approx(alone * 9 / 2)
+
+
+def test_a_hybrid_moves_both(in_shards):
+    both = cost.network_of(planned(in_shards, "svb-cgs", partition=4), 4)
+    assert both.n_bytes > cost.network_of(planned(in_shards, "cgs", partition=4), 4).n_bytes
+
+
+@pytest.mark.slow
+def test_it_is_told_first(in_shards, one_worker, capsys, monkeypatch):
+    def said(**more) -> str:
+        wb.fit(in_shards, "svb", N_TOPICS, n_iterations=2, client=one_worker.address, **more)
+        return capsys.readouterr().err.splitlines()[0]
+
+    short = said()
+    assert short.startswith("1 worker, ") and short.endswith("GB over the network in an iteration")
+    monkeypatch.setattr(cost, "LONG", 0)
+    assert ", about " in (long := said()) and ("have something to do" in long or "take longer than computing" in long)
+    wb.fit(in_shards, "svb", N_TOPICS, n_iterations=2, client=one_worker.address, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+def test_workers_too_many_are_told(in_shards, client_to, one_worker, monkeypatch):
+    monkeypatch.setattr(cost, "LONG", 0)
+    client = client_to(one_worker.address)
+    cell = planned(in_shards, "svb")
+    for per_byte, told in ((0.0, "have something to do"), (1e3, "one process without a scheduler is faster")):
+        monkeypatch.setattr(cost, "_seconds_of_a_byte", lambda client, home, per_byte=per_byte: per_byte)
+        assert told in cost.cost_of(client, cell)
