@@ -37,6 +37,7 @@ import online  # noqa: E402
 import reading  # noqa: E402
 import record_likelihood  # noqa: E402
 import recording  # noqa: E402
+import scale  # noqa: E402
 import targets  # noqa: E402
 import time_to_perplexity  # noqa: E402
 import two_threads  # noqa: E402
@@ -47,7 +48,7 @@ QUESTIONS = {
     module.NAME: module
     for module in (
         beside_peers, online, time_to_perplexity, adaptive_split, growth, two_threads, networks, correlated_topics, bayes_nets,
-        record_likelihood, recording, first_use, load, documents, many_documents, reading,
+        record_likelihood, recording, first_use, load, documents, many_documents, reading, scale,
     )
 }
 ROOT = Path(__file__).parent.parent

@@ -52,15 +52,15 @@ def data_from(
 
 
 def whole_if_one(data):
-    """A corpus in a single shard as an ordinary one, whose arrays are mapped; other data as they are."""
-    return data.shard(0) if isinstance(data, ShardedCorpus) and data.n_shards == 1 else data
+    """A corpus in a single shard as an ordinary one; other data as they are."""
+    return data.in_memory() if isinstance(data, ShardedCorpus) and data.n_shards == 1 else data
 
 
 def beside(train, test):
     """The test data as training data like these are scored with: in shards or whole, as they are."""
     if isinstance(train, ShardedCorpus):
         return ShardedCorpus.of_corpus(test) if isinstance(test, Corpus) else test
-    return test.rows(0, test.n_documents) if isinstance(test, ShardedCorpus) else test
+    return test.in_memory() if isinstance(test, ShardedCorpus) else test
 
 
 def taken(settings: dict) -> dict:

@@ -16,6 +16,7 @@ from workbench.engines.in_parts import from_subtrees, in_tree, subtrees
 from workbench.models.options import OptionError
 from workbench.runs.execution import memory_check
 from workbench.runs.execution.run import Run, open_runs
+from workbench.runs.parts import group, own_rows
 from workbench.runs.parts.own_rows import OwnRows
 from workbench.runs.spec import SpecError
 from workbench.runs.store.examine import examine
@@ -69,17 +70,51 @@ def test_recounts_in_every_fiftieth_step_are_those_of_the_whole_corpus(pair, in_
     assert not {*KEPT, "n_k"} & set(differing(whole, parts))
 
 
+@pytest.fixture
+def out_of_core(monkeypatch, tmp_path):
+    """Nothing fits into memory any more once it is called."""
+    def begin():
+        monkeypatch.setattr(memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+        (tmp_path / "scratch").mkdir()
+
+    return begin
+
+
 @pytest.mark.parametrize(("engine", "options"), [*EXACT, *SUMMED])
-def test_rows_in_files_are_the_rows_in_memory(in_shards, engine, options, monkeypatch, tmp_path):
+def test_rows_in_files_are_the_rows_in_memory(in_shards, engine, options, monkeypatch, tmp_path, out_of_core):
     held = fitted(*in_shards, engine, options)
-    monkeypatch.setattr(memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-    (tmp_path / "scratch").mkdir()
+    out_of_core()
     used, mapped = [], OwnRows._mapped
     monkeypatch.setattr(OwnRows, "_mapped", lambda self, name: used.append(name) or mapped(self, name))
     assert differing(held, fitted(*in_shards, engine, options)) == []
     assert used, "nothing was in files"
     assert [*(tmp_path / "scratch").iterdir()] == []
+
+
+def test_files_of_a_part_are_asked_for_while_the_one_before_is_worked_on(in_shards, monkeypatch, out_of_core):
+    asked = []
+    monkeypatch.setattr(group, "read_ahead", asked.append)
+    fitted(*in_shards, "svb", {}, 1)
+    assert asked == []
+    out_of_core()
+    fitted(*in_shards, "svb", {}, 1)
+    first_pass = [folder.name for folder in asked[: in_shards[0].n_shards - 1]]
+    assert first_pass == [f"{number}-0" for number in range(1, in_shards[0].n_shards)]
+
+
+def test_all_arrays_of_a_folder_are_read_ahead(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(own_rows.os, "posix_fadvise", lambda *given: asked.append(given), raising=False)
+    monkeypatch.setattr(own_rows.os, "POSIX_FADV_WILLNEED", 3, raising=False)
+    for name in ("one.npy", "average/two.npy", "none.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        np.save(tmp_path / name, np.zeros(3)) if name.endswith("npy") else (tmp_path / name).write_text("")
+    own_rows.read_ahead(tmp_path)
+    assert [given[1:] for given in asked] == [(0, 0, 3)] * 2
+    monkeypatch.delattr(own_rows.os, "posix_fadvise")
+    own_rows.read_ahead(tmp_path)
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])
@@ -139,7 +174,7 @@ def test_a_corpus_in_shards_is_another_run_than_the_whole_one(pair, in_shards):
 def test_a_corpus_in_one_shard_is_the_run_of_the_whole_one(pair, tmp_path):
     one = [ShardedCorpus.write(corpus, tmp_path / str(at)) for at, corpus in enumerate(pair)]
     assert one[0].n_shards == 1
-    assert differing(fitted(*pair, "g-hdp", {}, 3), fitted(*one, "g-hdp", {}, 3)) == []
+    assert differing(fitted(*pair, "g-hdp", {}, 3), fitted(*one, "g-hdp", {}, 3, store=tmp_path / "runs")) == []
 
 
 @pytest.mark.parametrize("table", [

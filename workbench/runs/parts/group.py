@@ -23,7 +23,7 @@ from workbench.engines.lda.blocks import Blocks
 from workbench.engines.lda.partition import BlockOfPart, Columns, column_of, shared_out
 from workbench.kernels.log_likelihood import log_likelihood
 from workbench.kernels.uniforms import GIBBS, RESPONSIBILITIES, TOPICS
-from workbench.runs.parts.own_rows import Derived, OwnRows
+from workbench.runs.parts.own_rows import Derived, OwnRows, read_ahead
 from workbench.runs.scoring import Average, Logs, initial_average, taken_in
 from workbench.runs.spec import RunSpec
 
@@ -76,7 +76,7 @@ class Part:
 
     def __init__(self, setting: Setting, place: Place, number: str):
         folder = None if setting.scratch is None else Path(setting.scratch) / number
-        self.place, self._setting, self._on_disk = place, setting, folder is not None
+        self.place, self._setting, self._folder = place, setting, folder
         self.own, self.average = OwnRows(folder), OwnRows(folder and folder / "average")
         self._held: dict = {}
         self._derived = Derived(folder and folder / "derived")
@@ -87,9 +87,14 @@ class Part:
             return self._held[which]
         given = getattr(self._setting, which)
         found = None if given is None else opened(given).rows(self.place.first, self.place.last)
-        if not self._on_disk:
+        if self._folder is None:
             self._held[which] = found
         return found
+
+    def read_ahead(self) -> None:
+        """Has its files read while another part is worked on."""
+        if self._folder is not None:
+            read_ahead(self._folder)
 
     def columns(self, corpus: Corpus, split, sets: np.ndarray, of: int, sampled: bool) -> Columns:
         """The pairs of the documents that are sampled, or averaged, with the words of one set."""
@@ -128,6 +133,11 @@ class Group:
         self._how = self._engine.in_parts
         self.parts = [Part(setting, place, f"{number}-{at}") for at, place in enumerate(places)]
 
+    def read_ahead(self) -> None:
+        """Has the files of its first part read while another group is worked on."""
+        for part in self.parts[:1]:
+            part.read_ahead()
+
     @cached_property
     def sets(self) -> np.ndarray:
         """(word,) the set of each word in passes of the kind ROUNDS."""
@@ -141,7 +151,9 @@ class Group:
 
     def _states(self, shared: dict) -> Iterator[tuple[Part, Corpus, NamedTuple]]:
         """Each part with its documents and its state: what is shared, and its own rows."""
-        for part in self.parts:
+        for at, part in enumerate(self.parts):
+            for following in self.parts[at + 1 : at + 2]:
+                following.read_ahead()
             yield part, part.corpus(), self._engine.state(**shared | part.own.get())
 
     # ------------------------------------------------------------------ steps

@@ -1,5 +1,6 @@
 """The arrays of a part of a corpus: in memory, or in files that are mapped while it is worked on."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,14 @@ import numpy as np
 
 from workbench.data.arrays import sealed
 from workbench.kernels.simd.lanes import aligned_copy
+
+
+def read_ahead(folder: Path) -> None:
+    """Asks the system to read the arrays of a folder while something else is computed; nothing where it cannot be asked."""
+    if hasattr(os, "posix_fadvise"):
+        for path in folder.rglob("*.npy"):
+            with open(path, "rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
 
 
 class OwnRows:
