@@ -13,6 +13,8 @@ import psutil
 import workbench as wb
 
 DASK = Path(sys.executable).parent / "dask"
+PATIENCE = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s"}
+"""Of a worker and its nanny, each, for a scheduler that is gone; by default 30 s."""
 
 
 class Cluster:
@@ -40,6 +42,7 @@ class Cluster:
         with open(self._log, "ab") as log:
             return subprocess.Popen(
                 [DASK, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=self.folder,
+                env=os.environ | PATIENCE,
             )
 
     def lose_scheduler(self) -> None:
