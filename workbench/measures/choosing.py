@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
 from workbench.measures.against_topics import finds_topics, runs_by_curve
 from workbench.measures.coherence import coherence
 from workbench.measures.diversity import diversity
@@ -78,7 +78,7 @@ def numbers_by_k(runs, corpus: Corpus | Mapping[str, Corpus] | None = None) -> x
     """
     runs = each_run(runs)
     label = _label_of(runs)
-    corpora = {spec_of(run).train: corpus for run in runs} if isinstance(corpus, Corpus) else corpus or {}
+    corpora = {spec_of(run).train: corpus for run in runs} if isinstance(corpus, Corpus | ShardedCorpus) else corpus or {}
     rows = [numbers_of_run(run, corpora.get(spec_of(run).train)) for run in runs]
     counted = {at: row.n_topics for at, row in enumerate(rows) if "phi" in runs[at]}
     similar = {(a, b): topic_similarity(runs[a], runs[b]) for a, b in pairs_to_match(counted)}

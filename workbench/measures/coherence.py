@@ -4,7 +4,8 @@ import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.in_turn import shards_of
 from workbench.measures.selection import MeasureError, whole_number
 from workbench.measures.topics import top_words, used_topics
 
@@ -17,7 +18,7 @@ MEANINGS = {
 }
 
 
-def coherence(run: xr.Dataset, corpus: Corpus, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
+def coherence(run: xr.Dataset, corpus: Corpus | ShardedCorpus, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
     """Coherence of each topic of the last snapshot: how often its n top words share documents of a corpus.
 
     A bag of words has no order, so two words are together when a document has both: the window is the document. (c_v and
@@ -34,8 +35,9 @@ def coherence(run: xr.Dataset, corpus: Corpus, n: int = 10, relevance: float = 1
     as chance would have it: NPMI 0. A word that no document has is left out of its topic, whose numbers are NaN where fewer
     than two words are left.
 
-    ``corpus`` is that of the run's own training tokens, or any other documents; words are matched by their spelling. There are
-    n words of each topic, at least 2 and 10 as in the papers, ranked by ``relevance`` (see `top_words`).
+    ``corpus`` is that of the run's own training tokens, or any other documents, in memory or in shards, which are read one
+    after the other; words are matched by their spelling. There are n words of each topic, at least 2 and 10 as in the papers,
+    ranked by ``relevance`` (see `top_words`).
 
     Dim ``topic``: ``u_mass`` (nats), ``npmi``, ``c_v`` and ``n_words``, those that the corpus has. Attributes ``mean_u_mass``,
     ``mean_npmi`` and ``mean_c_v`` over topics that have a number; ``n_documents`` with a token.
@@ -43,7 +45,7 @@ def coherence(run: xr.Dataset, corpus: Corpus, n: int = 10, relevance: float = 1
     Mimno et al. (2011), eq. 1, a sum there; Bouma (2009) and Lau, Newman & Baldwin (2014); Röder, Both & Hinneburg
     (2015), whose window is one of text. One process; a matrix of documents by top words, so 20,000 documents take a second.
     """
-    if not isinstance(corpus, Corpus):
+    if not isinstance(corpus, Corpus | ShardedCorpus):
         raise MeasureError(f"wanted a Corpus to look for the words in (workbench.load_corpus); got {type(corpus).__name__}")
     n = whole_number("number of top words", n, 2)
     words = top_words(used_topics(run), n, relevance)["word"]
@@ -60,15 +62,18 @@ def coherence(run: xr.Dataset, corpus: Corpus, n: int = 10, relevance: float = 1
     return xr.Dataset(data, {"topic": words["topic"].values}, means | {"n_documents": n_documents, "n_top_words": n})
 
 
-def _together(words: list[str], corpus: Corpus) -> tuple[np.ndarray, int]:
+def _together(words: list[str], corpus: Corpus | ShardedCorpus) -> tuple[np.ndarray, int]:
     """(word, word) documents that have both, on the diagonal those that have one; and how many have a token."""
     wanted = {word: at for at, word in enumerate(words)}
-    column = np.array([wanted.get(word, -1) for word in corpus.vocabulary], np.int64)[corpus.words]
-    kept = column >= 0
-    cells = corpus.documents[kept], column[kept]
-    found = csr_array((np.ones(len(cells[0])), cells), (corpus.n_documents, len(words)))  # words that are spelt alike add up
-    found.data[:] = 1.0
-    return (found.T @ found).toarray(), int(np.count_nonzero(corpus.document_tokens))
+    columns, together = np.array([wanted.get(word, -1) for word in corpus.vocabulary], np.int64), 0.0
+    for _, documents in shards_of(corpus):
+        column = columns[documents.words]
+        kept = column >= 0
+        cells = documents.documents[kept], column[kept]
+        found = csr_array((np.ones(len(cells[0])), cells), (documents.n_documents, len(words)))  # words spelt alike add up
+        found.data[:] = 1.0
+        together = together + (found.T @ found).toarray()
+    return together, int(np.count_nonzero(corpus.document_tokens))
 
 
 def _of_topic(together: np.ndarray, n_documents: int) -> tuple[float, float, float]:

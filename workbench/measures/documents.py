@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.in_turn import one_document
 from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, whole_number
@@ -66,7 +67,7 @@ def blocks_of(values: xr.DataArray) -> Iterator[tuple[slice, np.ndarray]]:
         yield block, values[block].values
 
 
-def token_topics(run: xr.Dataset, corpus: Corpus, document: int, theta: np.ndarray | None = None) -> xr.Dataset:
+def token_topics(run: xr.Dataset, corpus: Corpus | ShardedCorpus, document: int, theta: np.ndarray | None = None) -> xr.Dataset:
     """p(k|d,w), the probability of each topic for each word of a document, given the last snapshot.
 
     It is proportional to theta_dk phi_kw: all tokens of a word type in a document have the same.
@@ -82,10 +83,10 @@ def token_topics(run: xr.Dataset, corpus: Corpus, document: int, theta: np.ndarr
         check_training_corpus(run, corpus)
     if isinstance(document, bool) or not isinstance(document, numbers.Integral) or not 0 <= document < corpus.n_documents:
         raise MeasureError(f"the document must be a number from 0 to {corpus.n_documents - 1}; got {document!r}")
-    one, used = corpus.of_documents([document]), used_topics(run)
+    one, used = one_document(corpus, int(document)), used_topics(run)
     own = (used["theta"].isel(document=int(document)).values if theta is None else _given(theta, run, used))[None]
     place = dict(zip(used["word"].values[::-1], range(used.sizes["word"] - 1, -1, -1), strict=True))
-    words = np.array(one.vocabulary, dtype=object)[one.words]
+    words = np.array([one.vocabulary[word] for word in one.words], dtype=object)
     at = np.array([place.get(word, -1) for word in words], np.int64) if theta is not None else one.words.astype(np.int64)
     probability = responsibilities(own, used["phi"].values.T, np.zeros(len(at), np.int64), at)
     probability[at < 0] = np.nan

@@ -12,8 +12,9 @@ import numpy as np
 import xarray as xr
 from scipy.special import stdtrit
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.in_turn import shards_of
 from workbench.errors import shown
 from workbench.measures.intervals import LEVEL
 from workbench.measures.matching import check_training_corpus, responsibilities
@@ -84,7 +85,9 @@ def topics_over_time(run: xr.Dataset, times: Sequence | str = "time", period: st
     return found.assign_coords(period=("time", called))
 
 
-def words_by_group(run: xr.Dataset, corpus: Corpus, groups: Sequence | str = "label", n: int = 5) -> xr.Dataset:
+def words_by_group(
+    run: xr.Dataset, corpus: Corpus | ShardedCorpus, groups: Sequence | str = "label", n: int = 5
+) -> xr.Dataset:
     """The n words that a topic has most often in the documents of a group: of its expected tokens there.
 
     ``corpus`` has the training tokens of the run. Dims ``group``, ``topic`` and ``rank`` (from 1): ``word``, "" where a group
@@ -94,21 +97,20 @@ def words_by_group(run: xr.Dataset, corpus: Corpus, groups: Sequence | str = "la
     check_training_corpus(run, corpus)
     used, n = used_topics(one_run(run)), whole_number("number of words", n)
     of_document, names = _numbered(_entries(run, groups, corpus.n_documents, "groups"))
-    theta, phi, n_topics = used["theta"].values, used["phi"].values.T, used.sizes["topic"]
+    phi, n_topics, vocabulary = used["phi"].values.T, used.sizes["topic"], np.array(tuple(corpus.vocabulary), object)
     words, counts = np.full((len(names), n_topics, n), "", object), np.zeros((len(names), n_topics, n))
     for at in range(len(names)):
-        pairs = np.flatnonzero(of_document[corpus.documents] == at)
         expected = np.zeros((n_topics, corpus.n_words))
-        for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
-            some = pairs[begin : begin + PAIRS_AT_A_TIME]
-            tokens = responsibilities(theta, phi, corpus.documents[some], corpus.words[some]) * corpus.counts[some, None]
-            for topic in range(n_topics):
-                expected[topic] += np.bincount(corpus.words[some], tokens[:, topic], corpus.n_words)
+        for first, shard in shards_of(corpus):
+            rows = slice(first, first + shard.n_documents)
+            pairs = np.flatnonzero(of_document[rows][shard.documents] == at)
+            if len(pairs):
+                _add_expected(expected, shard, pairs, used["theta"][rows].values, phi)
         best = np.argsort(-expected, axis=1, kind="stable")[:, :n]
         there = np.take_along_axis(expected, best, axis=1)
         width = best.shape[1]
         counts[at, :, :width] = there
-        words[at, :, :width] = np.where(there > 0, np.array(corpus.vocabulary, object)[best], "")
+        words[at, :, :width] = np.where(there > 0, vocabulary[best], "")
     return xr.Dataset(
         {
             "word": (("group", "topic", "rank"), words, {"long_name": "word", "units": ""}),
@@ -116,6 +118,15 @@ def words_by_group(run: xr.Dataset, corpus: Corpus, groups: Sequence | str = "la
         },
         {"group": names, "topic": used["topic"].values, "rank": np.arange(1, n + 1)},
     )
+
+
+def _add_expected(expected: np.ndarray, corpus: Corpus, pairs: np.ndarray, theta: np.ndarray, phi: np.ndarray) -> None:
+    """Adds to ``expected`` (topic, word) the expected tokens of some pairs of a corpus; theta: of all its documents."""
+    for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
+        some = pairs[begin : begin + PAIRS_AT_A_TIME]
+        tokens = responsibilities(theta, phi, corpus.documents[some], corpus.words[some]) * corpus.counts[some, None]
+        for topic in range(len(expected)):
+            expected[topic] += np.bincount(corpus.words[some], tokens[:, topic], corpus.n_words)
 
 
 def periods_of(run: xr.Dataset, times: Sequence | str = "time", period: str = "year") -> list[str | None]:

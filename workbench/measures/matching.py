@@ -5,7 +5,8 @@ import xarray as xr
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.in_turn import shards_of
 from workbench.data.blocks import blocks, rows_at_once
 from workbench.measures.selection import MeasureError, spec_of
 from workbench.measures.topics import used_topics
@@ -54,7 +55,7 @@ def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
     )
 
 
-def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus) -> xr.DataArray:
+def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus | ShardedCorpus) -> xr.DataArray:
     """Expected tokens that topic k of a and topic l of b share, of the corpus that both runs were trained on.
 
     ::
@@ -69,14 +70,16 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus) -> xr.DataArray:
         check_training_corpus(run, corpus)
     flow = np.zeros((a.sizes["topic"], b.sizes["topic"]))
     each = [(_Ahead(run["theta"]), np.ascontiguousarray(run["phi"].values.T)) for run in (a, b)]
-    for part in blocks(corpus.n_pairs, PAIRS_AT_ONCE):
-        documents = corpus.documents[part]
-        of_a, of_b = (
-            responsibilities(theta.rows(documents[0], documents[-1]), phi, documents - documents[0], corpus.words[part])
-            for theta, phi in each
-        )
-        of_a *= corpus.counts[part, None]
-        flow += _product(of_a, of_b)
+    for first, shard in shards_of(corpus):
+        for part in blocks(shard.n_pairs, PAIRS_AT_ONCE):
+            documents = shard.documents[part]
+            begin, end = first + documents[0], first + documents[-1]
+            of_a, of_b = (
+                responsibilities(theta.rows(begin, end), phi, documents - documents[0], shard.words[part])
+                for theta, phi in each
+            )
+            of_a *= shard.counts[part, None]
+            flow += _product(of_a, of_b)
     return _between(a, b, flow, "tokens", "expected tokens that both topics share", "tokens")
 
 
@@ -117,11 +120,12 @@ def responsibilities(theta: np.ndarray, phi: np.ndarray, documents: np.ndarray, 
     return given
 
 
-def check_training_corpus(run: xr.Dataset, corpus: Corpus) -> None:
+def check_training_corpus(run: xr.Dataset, corpus: Corpus | ShardedCorpus) -> None:
     """Refuses a corpus that is not the one the run was trained on."""
     spec = spec_of(run)
-    if not isinstance(corpus, Corpus) or corpus.content_hash != spec.train:
-        got = repr(corpus) if isinstance(corpus, Corpus) else type(corpus).__name__
+    known = isinstance(corpus, Corpus | ShardedCorpus)
+    if not known or corpus.content_hash != spec.train:
+        got = repr(corpus) if known else type(corpus).__name__
         raise MeasureError(f"run '{spec.name}' was trained on another corpus than {got}; give its own training tokens")
 
 

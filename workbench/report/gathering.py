@@ -17,7 +17,7 @@ from workbench.runs.afterwards.heldout_by_document import Scored, score_document
 from workbench.runs.afterwards.pooled_chains import Pooled, pool_chains
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.spec import RunSpec, SpecError
-from workbench.runs.store.archive import get_corpus
+from workbench.runs.store import archive
 from workbench.runs.store.layout import StoreError
 
 
@@ -146,5 +146,5 @@ def _dataset(run: Run) -> xr.Dataset:
 def _corpora(home: Path | None, spec: RunSpec) -> tuple[Corpus | None, Corpus | None]:
     with suppress(SpecError):  # the numbers of a run can be shown without its corpus
         if home is not None:
-            return get_corpus(home, spec.train), get_corpus(home, spec.test) if spec.test else None
+            return archive.corpora_of(home, spec)
     return None, None

@@ -29,7 +29,7 @@ from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import load_data, named_set, named_sets
 from workbench.runs.spec import model_fields
-from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.places import run_paths
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED, read_status
@@ -166,7 +166,7 @@ def check_memory(store: Path, coming: Iterable[Planned], jobs: int) -> None:
 def planned_of(path: Path) -> Planned:
     """A run of the store, with its data."""
     spec = Run(path).spec
-    return Planned(spec, *(name and get_corpus(path.parent, name) for name in (spec.train, spec.test)))
+    return Planned(spec, *corpora_of(path.parent, spec))
 
 
 def _readable(paths: Iterable[Path]) -> Iterator[Planned]:

@@ -1,5 +1,7 @@
 """How well a run predicts the held-out tokens of each document: what its headline perplexity is the mean of."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +10,10 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.runs.execution.run import Run, find_run
+from workbench.runs.loop import Position
+from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
 from workbench.runs.scoring import predict_entries
-from workbench.runs.spec import SpecError
+from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.checkpoint import read_average, read_checkpoint
 
@@ -32,7 +36,8 @@ def score_documents(run, store=None) -> Scored:
     """The log likelihood of each document's held-out tokens, at the last checkpoint of a run in a store.
 
     As in the headline perplexity: of the running average of p(w|d) where tokens are sampled and burn-in is over,
-    which the checkpoint holds; else of the state, by the engine's own predictive.
+    which the checkpoint holds; else of the state, by the engine's own predictive. Of a corpus in shards the rows of one part
+    are in memory at a time.
 
     Parameters
     ----------
@@ -52,6 +57,8 @@ def score_documents(run, store=None) -> Scored:
     spec = run.spec
     if spec.test is None:
         raise SpecError(f"run '{run.name}' has no test set, so nothing is scored; fit it with held-out tokens")
+    if spec.shards:
+        return at_last_checkpoint(run, partial(_score_parts, spec))
     file = run.path / "checkpoint.npz"
     train, test = (get_corpus(run.path.parent, content) for content in (spec.train, spec.test))
     engine, model, options = spec.parts(train)
@@ -63,8 +70,23 @@ def score_documents(run, store=None) -> Scored:
     if found is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
     iteration, average = found
+    return Scored(*_sums(test, average.probability), iteration, average.n_averaged)
+
+
+def _sums(test, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(document,) the log likelihood of its held-out items, and how many there are."""
     rows = test.documents if isinstance(test, Corpus) else test.groups
     n_rows = max(int(rows.max(initial=-1)) + 1, getattr(test, "n_documents", 0))
-    logs = np.bincount(rows, test.weights * np.log(average.probability), n_rows)
-    items = np.bincount(rows, test.weights, n_rows).astype(np.int64)
-    return Scored(logs, items, iteration, average.n_averaged)
+    logs = np.bincount(rows, test.weights * np.log(probability), n_rows)
+    return logs, np.bincount(rows, test.weights, n_rows).astype(np.int64)
+
+
+def _score_parts(spec: RunSpec, position: Position, parts: Iterator[StoredPart]) -> Scored:
+    """`score_documents` of a corpus in shards, a part after the other."""
+    engine, model, options = spec.parts()
+    n_averaged = position.average.n_averaged if engine.in_parts.samples(options) else 0
+    found = []
+    for part in parts:
+        own = part.probability if n_averaged else engine.predict(part.corpus, model, options, part.state, part.test)
+        found.append(_sums(part.test, own))
+    return Scored(*map(np.concatenate, zip(*found, strict=True)), position.iteration, n_averaged)

@@ -1,15 +1,22 @@
 """Several long chains as one prediction: p(w|d) of the held-out tokens averaged over chains, and how sure it is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import ShardedCorpus
+from workbench.corpus.in_turn import shards_of
 from workbench.kernels.log_likelihood import log_likelihood
 from workbench.runs.execution.run import Run, find_run
+from workbench.runs.loop import Position
+from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
 from workbench.runs.spec import SpecError
-from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.checkpoint import read_average
+
+NO_AVERAGE = "run '{}' has no average yet; let it go on beyond its burn-in"
 
 
 class Pooled(NamedTuple):
@@ -36,6 +43,8 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
     store : path, optional
         Where names are looked up.
 
+    The probabilities of all held-out pairs are in memory, one array a chain, also of a corpus in shards.
+
     Raises
     ------
     SpecError, StoreError
@@ -53,7 +62,7 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
     ((_, test_hash),) = splits
     if test_hash is None:
         raise SpecError(f"run '{chains[0].name}' has no test set, so nothing is predicted; fit it with held-out tokens")
-    test = get_corpus(chains[0].path.parent, test_hash)
+    _, test = corpora_of(chains[0].path.parent, chains[0].spec)
     found = np.stack([_probability(run) for run in chains])
     whole = _log_perplexity(test, found.mean(axis=0))
     total, n = found.sum(axis=0), len(found)
@@ -64,11 +73,24 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
 
 def _probability(run: Run) -> np.ndarray:
     """(test pair,) the running average of p(w|d) of a chain."""
+    if run.spec.shards:
+        return at_last_checkpoint(run, partial(_averaged_in_parts, run.name))
     found = read_average(run.path / "checkpoint.npz")
     if found is None or not found[1].n_averaged:
-        raise SpecError(f"run '{run.name}' has no average yet; let it go on beyond its burn-in")
+        raise SpecError(NO_AVERAGE.format(run.name))
     return found[1].probability
 
 
+def _averaged_in_parts(name: str, position: Position, parts: Iterator[StoredPart]) -> np.ndarray:
+    """The same of a corpus in shards."""
+    if not position.average.n_averaged:
+        raise SpecError(NO_AVERAGE.format(name))
+    return np.concatenate([part.probability for part in parts])
+
+
 def _log_perplexity(test, probability: np.ndarray) -> float:
-    return -log_likelihood(test.weights, probability) / test.n_items
+    if not isinstance(test, ShardedCorpus):
+        return -log_likelihood(test.weights, probability) / test.n_items
+    of_shards = np.split(probability, test.first_pairs[1:-1])
+    shards = zip(shards_of(test), of_shards, strict=True)
+    return -sum(log_likelihood(shard.weights, own) for (_, shard), own in shards) / test.n_items

@@ -18,7 +18,7 @@ from workbench.runs.execution.run import ENDED, Run, longest_of_each, make_runs
 from workbench.runs.execution.sweep import warm_rungs
 from workbench.runs.execution.worker import spawn
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.archive import get_corpus, get_table
+from workbench.runs.store.archive import corpora_of, get_table
 from workbench.runs.store.lock import is_held
 from workbench.runs.store.status import FINISHED, QUEUES, RUNNING, STOPPED, WAITING, request, requested
 
@@ -89,7 +89,7 @@ def _written(cell: Planned) -> tuple[str, int, str]:
 def _planned(store: Path, spec: str, n_topics: int, place: str) -> Planned:
     """A cell of the sweep as `_written` wrote it, with its corpora from the store."""
     read = RunSpec.from_json(spec)
-    train, test = (name and get_corpus(store, name) for name in (read.train, read.test))
+    train, test = corpora_of(store, read)
     if read.table is not None:
         train = replace(train, table=get_table(store, read.table))
     return Planned(read, train, test, {"n_topics": n_topics, "place": place})

@@ -1,0 +1,186 @@
+"""What is measured of a corpus in shards is what is measured of the same corpus in memory."""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+from runs.parts.conftest import drawn_corpus
+from runs.parts.test_in_parts import fitted
+
+import workbench as wb
+from workbench.corpus import ShardedCorpus
+from workbench.corpus import shard_writer as writing
+from workbench.corpus.in_turn import one_document, shards_of
+from workbench.dashboard.shared.snapshots import Moment
+from workbench.dashboard.topics.documents import _documents_now
+from workbench.dashboard.topics.scores import scores_of
+from workbench.measures import coherence, find_documents, matching, topic_flow
+from workbench.measures.choosing import numbers_by_k
+from workbench.measures.documents import token_topics
+from workbench.measures.groups import words_by_group
+from workbench.measures.selection import MeasureError
+from workbench.report.gathering import corpora_of, gather
+from workbench.runs.afterwards.heldout_by_document import score_documents
+from workbench.runs.afterwards.pooled_chains import pool_chains
+from workbench.runs.execution.run import Run, open_runs
+from workbench.runs.parts import stored
+from workbench.runs.spec import SpecError
+from workbench.views.every import draw_view
+
+ROUNDING = 1e-12
+"""Relative: sums of the same numbers in another order."""
+VIEWS_OF_A_CORPUS = ("coherence", "topic-flow")
+
+
+@pytest.fixture
+def run(pair):
+    """Topics of the training tokens, whole."""
+    return fitted(*pair, "cgs", {"scan": "documents"})
+
+
+def refuse_whole(monkeypatch):
+    """From now on a corpus in shards that is taken into memory as a whole, or in several shards at once, is an error."""
+    def never(*_):
+        raise AssertionError("more than a shard was taken into memory")
+
+    monkeypatch.setattr(ShardedCorpus, "in_memory", never)
+
+
+def test_shards_are_the_documents_in_order(pair, in_shards):
+    first = 0
+    for begin, shard in shards_of(in_shards[0]):
+        assert begin == first
+        first += shard.n_documents
+    assert first == pair[0].n_documents and [*shards_of(pair[0])] == [(0, pair[0])]
+    for document in (0, 4, 59):
+        whole, own = (one_document(corpus, document) for corpus in (pair[0], in_shards[0]))
+        assert np.array_equal(whole.words, own.words) and np.array_equal(whole.counts, own.counts)
+
+
+def test_coherence_is_that_of_the_corpus_in_memory_in_every_bit(run, pair, in_shards, monkeypatch):
+    refuse_whole(monkeypatch)
+    xr.testing.assert_identical(coherence(run, in_shards[0], 4), coherence(run, pair[0], 4))
+    with pytest.raises(MeasureError, match="wanted a Corpus to look for the words in"):
+        coherence(run, ["a text"])
+
+
+def test_numbers_by_k_take_coherence_from_shards(pair, in_shards, monkeypatch):
+    refuse_whole(monkeypatch)
+    runs = [fitted(*pair, "svb", {}, 2, seed=seed) for seed in (0, 1)]
+    xr.testing.assert_identical(numbers_by_k(runs, in_shards[0]), numbers_by_k(runs, pair[0]))
+
+
+def test_topics_of_the_words_of_a_document_are_the_same(run, pair, in_shards, monkeypatch):
+    refuse_whole(monkeypatch)
+    for document in (0, 3, 59):  # the first is empty
+        xr.testing.assert_identical(token_topics(run, in_shards[0], document), token_topics(run, pair[0], document))
+    with pytest.raises(MeasureError, match="trained on another corpus than ShardedCorpus"):
+        token_topics(run, in_shards[1], 0)
+
+
+def test_the_flow_between_topics_is_the_same_sum(run, pair, in_shards, monkeypatch):
+    refuse_whole(monkeypatch)
+    other = fitted(*pair, "svb", {})
+    monkeypatch.setattr(matching, "PAIRS_AT_ONCE", 7)
+    np.testing.assert_allclose(topic_flow(run, other, in_shards[0]), topic_flow(run, other, pair[0]), rtol=ROUNDING)
+
+
+def test_words_of_groups_are_the_same_sums(run, pair, in_shards, monkeypatch):
+    refuse_whole(monkeypatch)
+    groups = ["a", "b", None] * 20
+    whole, parts = (words_by_group(run, corpus, groups, 3) for corpus in (pair[0], in_shards[0]))
+    assert whole["word"].equals(parts["word"])
+    np.testing.assert_allclose(parts["n_tokens"], whole["n_tokens"], rtol=ROUNDING)
+
+
+def test_documents_are_found_by_their_words(run, pair, in_shards, monkeypatch):
+    refuse_whole(monkeypatch)
+    for query in ("w3", "W0 w1", "w11"):
+        whole, parts = (find_documents(run, query, None, corpus) for corpus in (pair[0], in_shards[0]))
+        assert np.array_equal(whole, parts)
+    assert 0 < len(find_documents(run, "w3", None, in_shards[0])) < 60
+
+
+@pytest.mark.parametrize(("engine", "options", "averaged"), [
+    ("cgs", {"partition": 3}, True), ("cvb0-cgs", {"partition": 2, "r": 1}, True), ("cvb0", {"partition": 2}, False),
+    ("svb-cgs", {"partition": 2, "r": math.inf}, True), ("svb", {}, False),
+])
+def test_scores_of_documents_are_those_of_the_run_in_memory(pair, in_shards, tmp_path, monkeypatch, engine, options, averaged):
+    for name, corpora in (("whole", pair), ("parts", in_shards)):
+        fitted(*corpora, engine, options, store=tmp_path, name=name)
+    refuse_whole(monkeypatch)
+    whole, parts = (score_documents(name, tmp_path) for name in ("whole", "parts"))
+    np.testing.assert_allclose(parts.log_likelihood, whole.log_likelihood, rtol=1e-9 if engine == "svb" else ROUNDING)
+    assert np.array_equal(parts.n_tokens, whole.n_tokens) and parts.n_tokens.sum() == pair[1].n_tokens
+    assert (parts.iteration, parts.n_averaged) == (whole.iteration, whole.n_averaged) == (6, 4 if averaged else 0)
+    assert parts.perplexity == pytest.approx(float(wb.open_run("parts", tmp_path)["test_perplexity"][-1]), rel=ROUNDING)
+
+
+def test_rows_of_a_checkpoint_that_are_gone_are_refused_unless_a_later_one_is_there(in_shards, tmp_path, monkeypatch):
+    fitted(*in_shards, "cgs", {"partition": 2}, store=tmp_path, name="run")
+    rows = stored._rows
+    asked = []
+
+    def replaced_meanwhile(path, start):
+        if not asked:  # the run writes its next checkpoint just now
+            asked.append(path)
+            wb.resume("run", 9, store=tmp_path, progress=False)
+        return rows(path, start)
+
+    monkeypatch.setattr(stored, "_rows", replaced_meanwhile)
+    assert score_documents("run", tmp_path).iteration == 9
+    (tmp_path / "run" / "parts-9" / "1.npz").write_bytes(b"damaged")
+    sentence = "rows of the last checkpoint of run 'run' cannot be read .*; `workbench resume run` makes new ones"
+    with pytest.raises(SpecError, match=sentence):
+        score_documents("run", tmp_path)
+    (tmp_path / "run" / "checkpoint.npz").unlink()
+    with pytest.raises(SpecError, match="run 'run' has no whole checkpoint; `workbench resume run` makes one"):
+        score_documents("run", tmp_path)
+
+
+def test_chains_over_shards_are_pooled_as_chains_over_the_whole_corpus(pair, in_shards, tmp_path):
+    for name, corpora in (("whole", pair), ("parts", in_shards)):
+        for seed in (0, 1, 2):
+            fitted(*corpora, "cgs", {"partition": 2 + seed % 2}, seed=seed, store=tmp_path, name=f"{name}-{seed}")
+    whole, parts = (pool_chains([f"{name}-{seed}" for seed in (0, 1, 2)], tmp_path) for name in ("whole", "parts"))
+    assert parts.log_perplexity == pytest.approx(whole.log_perplexity, rel=ROUNDING)
+    assert parts.error == pytest.approx(whole.error, rel=1e-9)  # a difference of means
+
+
+def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(pair, in_shards, tmp_path, monkeypatch):
+    moments = []
+    for name, corpora in (("whole", pair), ("parts", in_shards)):
+        store = tmp_path / name
+        for seed in (0, 1):
+            fitted(*corpora, "cgs", {"partition": 2}, seed=seed, store=store, name=f"run-{seed}")
+        run = Run(store / "run-0")
+        moments.append(Moment(run.path, run.spec.hash, 6, run.state))
+    refuse_whole(monkeypatch)
+    drawn = []
+    for name in ("whole", "parts"):
+        found = gather(open_runs(tmp_path / name))
+        pictures_of = [draw_view(view, [each.dataset for each in found], 2, corpora_of(found)) for view in VIEWS_OF_A_CORPUS]
+        drawn.append([each for (picture,) in pictures_of for row in picture.rows for each in row])
+    assert len(drawn[0]) == len(drawn[1]) > 100
+    for whole, parts in zip(*drawn, strict=True):
+        assert whole == (pytest.approx(parts, rel=ROUNDING) if isinstance(parts, float) else parts)
+    xr.testing.assert_identical(*map(scores_of, moments))
+    whole, parts = (_documents_now(moment, 0, 4, {}, "w3") for moment in moments)
+    assert whole == parts and parts["content"]["total"] > 0 and parts["shown"]["words"]
+
+
+def test_of_several_shards_one_is_read_at_a_time(run, pair, in_shards, monkeypatch):
+    at_once = []
+    shard = ShardedCorpus.shard
+    monkeypatch.setattr(ShardedCorpus, "shard", lambda self, number: at_once.append(number) or shard(self, number))
+    coherence(run, in_shards[0])
+    assert at_once == [*range(in_shards[0].n_shards)]
+
+
+def test_shards_of_one_document_and_empty_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "SHARD_PAIRS", 1)
+    corpus = drawn_corpus(20)
+    parts, run = ShardedCorpus.write(corpus, tmp_path / "corpus"), wb.fit(corpus, "svb", 3, n_iterations=2, progress=False)
+    xr.testing.assert_identical(coherence(run, parts, 3), coherence(run, corpus, 3))
+    assert find_documents(run, "w3", None, parts).tolist() == find_documents(run, "w3", None, corpus).tolist()

@@ -1,0 +1,76 @@
+"""The documents of a run in parts at its last checkpoint, one part in memory at a time: for what is computed afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.data.archives import NAMES, has_all
+from workbench.errors import DataError
+from workbench.kernels.simd.lanes import aligned_copy
+from workbench.runs.loop import Position
+from workbench.runs.parts.group import Place
+from workbench.runs.parts.laying_out import places_of
+from workbench.runs.spec import SpecError
+from workbench.runs.store.archive import corpora_of
+from workbench.runs.store.checkpoint import parts_folder, read_checkpoint
+
+Result = TypeVar("Result")
+
+
+class StoredPart(NamedTuple):
+    """The documents of one place, and what a checkpoint has of them."""
+
+    place: Place
+    corpus: Corpus
+    test: Corpus | None
+    state: NamedTuple                 # of the engine: what all parts share, and the rows of these documents
+    probability: np.ndarray | None    # (test pair,) running average of p(w|d); None: nothing is held out
+
+
+def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Result]) -> Result:
+    """What ``take`` makes of the position and the parts of a run over a corpus in shards; the run may be at work meanwhile.
+
+    Raises
+    ------
+    SpecError
+        There is no whole checkpoint, or rows of it cannot be read.
+    """
+    while True:
+        engine, model, _ = run.spec.parts()
+        position = read_checkpoint(run.path / "checkpoint.npz", engine, model)
+        if position is None:
+            raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
+        try:
+            return take(position, _parts(run, position))
+        except DataError as error:
+            now = read_checkpoint(run.path / "checkpoint.npz", engine, model)
+            if now is None or now.iteration == position.iteration:  # else it has been replaced, and its rows are gone
+                raise SpecError(f"rows of the last checkpoint of run '{run.name}' cannot be read ({error}); "
+                                f"`workbench resume {run.name}` makes new ones") from error
+
+
+def _parts(run, position: Position) -> Iterator[StoredPart]:
+    """The parts in the order of their documents."""
+    train, test = corpora_of(run.path.parent, run.spec)
+    folder = parts_folder(run.path / "checkpoint.npz", position.iteration)
+    for number, places in enumerate(places_of(run.spec, train)):
+        for at, place in enumerate(places):
+            own, average = (_rows(folder / f"{number}.npz", f"{at}_{kind}_") for kind in ("own", "average"))
+            given = train.rows(place.first, place.last), test and test.rows(place.first, place.last)
+            yield StoredPart(place, *given, position.state._replace(**own), average.get("probability"))
+
+
+def _rows(path, start: str) -> dict[str, np.ndarray]:
+    """The arrays of one part in the file of its group, aligned as kernels want them, by name."""
+    try:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            if not has_all(file):
+                raise ValueError("other members than were written")
+            names = [name for name in file.files if name != NAMES and name.startswith(start)]
+            return {name.removeprefix(start): aligned_copy(file[name]) for name in names}
+    except Exception as error:  # whatever numpy and zipfile make of a damaged file
+        raise DataError(f"{path} cannot be read ({error})") from error
