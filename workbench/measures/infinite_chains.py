@@ -13,7 +13,7 @@ from scipy.special import logsumexp, psi
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
-from workbench.engines.lda.hybrid import split_of
+from workbench.engines.lda.hybrid_state import split_of
 from workbench.engines.lda.token_probabilities import every_token
 from workbench.kernels.lda.enumeration import log_joints
 from workbench.models.lda import LDA

@@ -12,7 +12,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import SvbOptions as Options
-from workbench.engines.lda.hybrid import chain_of, threshold_of
+from workbench.engines.lda.hybrid_state import chain_of, threshold_of
 from workbench.engines.lda.split import EVERY_COUNT, split_by_count
 from workbench.engines.memory import size
 from workbench.engines.options import make_options

@@ -8,7 +8,8 @@ from toys import CORPORA, doubled
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, svb
-from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions, SvbOptions, chain_of, mean_part
+from workbench.engines.lda.hybrid import Cvb0Options, CvbOptions, SvbOptions
+from workbench.engines.lda.hybrid_state import chain_of, mean_part
 from workbench.engines.lda.split import all_sampled
 from workbench.models import LDA
 

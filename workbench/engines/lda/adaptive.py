@@ -26,7 +26,7 @@ from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
 from workbench.engines.lda.blocks import Blocks
 from workbench.engines.lda.factored import Entropy, Workspace, new_factors, weigh_topics, workspace_for
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hybrid import CvbState, SvbState
+from workbench.engines.lda.hybrid_state import CvbState, SvbState, threshold_of
 from workbench.engines.lda.hyperparameters import learning
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.partition import idle_alone, partition_option
@@ -122,7 +122,7 @@ def extra_updates(corpus, options) -> int:
     """Updates of a sweep beyond one for each pair."""
     if options.budget:
         return max(0, math.floor(options.budget * corpus.n_tokens) - corpus.n_pairs)
-    return extra_by_counts(corpus, hybrid.threshold_of(options))
+    return extra_by_counts(corpus, threshold_of(options))
 
 
 @cached_by_corpus
@@ -139,7 +139,7 @@ def first_sampled(corpus, options) -> np.ndarray:
     """
     least = 0 if options.split == "counts" else 1
     if not options.budget:
-        return split_by_count(corpus, max(hybrid.threshold_of(options), least)).sampled
+        return split_by_count(corpus, max(threshold_of(options), least)).sampled
     values, n_pairs = np.unique(corpus.counts, return_counts=True)  # no place for every count up to the largest
     spent = np.cumsum(n_pairs * (values.astype(np.int64) - 1))
     n_within = int(np.searchsorted(spent, extra_updates(corpus, options), "right"))

@@ -15,60 +15,40 @@ tokens, and the pairs of `cvb` and `cvb0`, are visited by blocks (see `partition
 """
 
 import math
-from collections import namedtuple
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.in_parts import ADDED, IN_ORDER, ROUNDS, InParts, Pass
 from workbench.engines.lda import cgs, cvb, cvb0, svb
-from workbench.engines.lda.factored import weighed_words
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, polya, watched
+from workbench.engines.lda.hybrid_in_parts import in_parts
+from workbench.engines.lda.hybrid_state import (
+    CvbState,
+    SvbState,
+    averaged_moments,
+    chain_of,
+    drawn_counts,
+    initial,
+    mean_part,
+    part_of,
+    split_of,
+    together,
+    totals,
+)
+from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.interleaved import interleaved_pass
 from workbench.engines.lda.partition import idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
-from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
-from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, stacked, topic_counts
+from workbench.engines.lda.split import Split
+from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, topic_counts
 from workbench.errors import Named
-from workbench.kernels.lda.log_joint import log_documents, log_joint, log_joint_from, predictive
+from workbench.kernels.lda.log_joint import log_joint, predictive
 from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_task
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
-
-
-def _state(name: str, part: type) -> type:
-    """State of a hybrid: of a variational engine, then of `cgs` with a first dim of chains, then the priors of both.
-
-    Topics of the tokens of variational pairs are not used.
-    """
-    return namedtuple(name, (*part._fields[:-2], *cgs.State._fields[:-2], *part._fields[-2:]), module=__name__)
-
-
-SvbState, CvbState = _state("SvbState", svb.State), _state("CvbState", cvb.State)
-
-
-def part_of(state):
-    """The module of the variational engine of a hybrid's state; `cvb` for `cvb0` too."""
-    return svb if isinstance(state, SvbState) else cvb
-
-
-def mean_part(state):
-    """The state of the variational engine within that of a hybrid."""
-    return part_of(state).State(*state[:-6], *state[-2:])
-
-
-def chain_of(state, s: int) -> cgs.State:
-    """The sampled part of one chain (views)."""
-    return cgs.State(*(array[s] for array in state[-6:-2]), *state[-2:])
-
-
-def totals(state, s: int) -> tuple:
-    """n_dk, n_wk, n_k of one chain: expected plus sampled counts, padded."""
-    return state.mean_dk + state.n_dk[s], state.mean_wk + state.n_wk[s], state.mean_k + state.n_k[s]
 
 
 def r_option():
@@ -130,16 +110,6 @@ class CvbOptions(cvb.Options, SecondOrderSampling):
     pass
 
 
-def threshold_of(options) -> np.int64:
-    """The largest count that is sampled."""
-    return EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
-
-
-def split_of(corpus, options) -> Split:
-    """The split by r."""
-    return split_by_count(corpus, threshold_of(options))
-
-
 def samples(corpus, options) -> bool:
     """Is any token of the corpus sampled?"""
     return split_of(corpus, options).n_sampled > 0
@@ -153,15 +123,6 @@ def chains_of(corpus, options) -> int:
 def init(corpus, model, options, context, warm_start=None, *, part=svb):
     """Initial state: responsibilities as in the variational engine, topics as in `cgs`."""
     return initial(corpus, model, options, split_of(corpus, options), chains_of(corpus, options), context, warm_start, part)
-
-
-def initial(corpus, model, options, split: Split, n_chains: int, context, warm_start, part):
-    """Initial state under a split."""
-    chains = [cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)]
-    mean = part.initial_mean(corpus, model, options, split, context, warm_start)
-    state = SvbState if part is svb else CvbState
-    drawn = map(stacked, list(zip(*chains, strict=True))[:4])
-    return state(*mean[:-2], *drawn, *mean[-2:])
 
 
 def step(corpus, model, options, state, context, *, part=svb):
@@ -210,11 +171,6 @@ def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[in
         return cgs.sweep(corpus, split, chain, fixed, own, s, options.partition), DOCUMENTS
 
     return each_task([partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt)
-
-
-def averaged_moments(options, state) -> tuple:
-    """Means of the counts of averaged pairs, and their variances, None unless tokens are drawn with these."""
-    return state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
 
 
 def for_bound(corpus, options, state) -> tuple:
@@ -266,11 +222,6 @@ def sufficient_statistics(corpus, state, of, split) -> SufficientStatistics:
     return together(expected, sampled)
 
 
-def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
-    """Those of expected counts with sampled ones beside them."""
-    return SufficientStatistics(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
-
-
 def memory(corpus, model, options, *, part=svb) -> Memory:
     """Bytes of both parts, of their pairs, and of the total counts of a chain while it is swept or watched.
 
@@ -295,125 +246,6 @@ def idle(options) -> str | None:
     if options.phases == "interleaved":
         return "pairs are visited one after another; phases=two_phase does not need that"
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
-
-
-def samples_any(options) -> bool:
-    """Does r allow for any pair to be sampled?"""
-    return bool(threshold_of(options) > 0)
-
-
-def begin_part(corpus, model, options, context, warm_start=None, *, part):
-    """`init` of a part of a corpus, with as many chains as all parts."""
-    n_chains = options.n_chains if samples_any(options) else 1
-    return initial(corpus, model, options, split_of(corpus, options), n_chains, context, warm_start, part)
-
-
-def sample_part(corpus, options, state, context, split) -> tuple:
-    """Draws, in every chain, the sampled tokens of one block of a part."""
-    fixed, n_moved = averaged_moments(options, state), 0
-    for s in range(len(state.topics)):
-        chain = chain_of(state, s)
-        swept = chain._replace(n_wk=chain.n_wk.copy())  # blocks of other words may be at work beside this one
-        n_moved += cgs.sweep(corpus, split, swept, fixed, context, s, options.partition)
-        chain.n_wk[split.words] = swept.n_wk[split.words]
-    return state, {"moved": n_moved, "drawn": len(state.topics) * int(split.columns(True).counts.sum())}
-
-
-def drawn_counts(state) -> tuple:
-    """The sampled counts (chain, row, topic) as variational engines take them."""
-    return state.n_dk, state.n_wk, state.n_k[:, None]
-
-
-def prepare_parts(options, state, context) -> tuple:
-    """The weights of words, the same for all parts."""
-    return weighed_words(mean_part(state), drawn_counts(state), False, context)
-
-
-def update_part(corpus, options, state, context, split, *prepared, work) -> tuple:
-    """The update of the averaged pairs of a part or of a block, by ``work`` of its variational engine."""
-    mean, info = work(corpus, options, split, mean_part(state), drawn_counts(state), context, *prepared)
-    return type(state)(*mean[:-2], *state[-6:]), info
-
-
-def recount_part(corpus, options, state, context, split) -> tuple:
-    """As in `cvb`."""
-    return state, cvb.recount_part(corpus, options, mean_part(state), context, split)[1]
-
-
-def passes_in_parts(options, step: int, *, part) -> tuple[Pass, ...]:
-    """Rounds for the sampled tokens, then the pass or passes of the variational engine; at either end, one of them alone."""
-    if part is svb:
-        update = Pass(ADDED, partial(update_part, work=svb.update_part), ("mean_wk",), ("mean_k",), prepare_parts)
-        update = (update,) * (step > 0)
-    else:
-        recount = Pass(IN_ORDER, recount_part, *cvb.COUNTS)
-        visit = Pass(ROUNDS, partial(update_part, work=visited), *cvb.COUNTS)
-        update = (recount,) * (step % cvb.RECOUNT_EVERY == 0) + (visit,) * (step > 0)
-    sample = (Pass(ROUNDS, sample_part, ("n_wk",), ("n_k",)),) * (step > 0 and samples_any(options))
-    return sample + update * (not math.isinf(options.r))
-
-
-def visited(corpus, options, split, mean, sampled, context) -> tuple:
-    """`cvb.visit` of a block, with the number of its pairs."""
-    mean, info = cvb.visit(corpus, options, split, mean, sampled, context)
-    return mean, {"change": info["change"], "updates": len(split.columns(False).counts)}
-
-
-def of_part(corpus, model, options, state) -> dict:
-    """What is watched of documents alone: their part of the log joint, a mean over the chains, and stored entropy."""
-    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
-    joints = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
-    entropy = 0.0 if isinstance(state, SvbState) else cvb.entropy_of(split_of(corpus, options), mean_part(state))
-    return {"documents": float(np.mean(joints)), "entropy": entropy}
-
-
-def watched_in_parts(model, options, state, sums: dict) -> dict:
-    """What is watched, given the sums of `of_part`."""
-    n_topics = len(state.alpha)
-    joints = [
-        log_joint_from(0.0, state.mean_wk + n_wk, state.mean_k + n_k, state.beta, n_topics)
-        for n_wk, n_k in zip(state.n_wk, state.n_k, strict=True)
-    ]
-    entropy = sums["entropy"] + (state.entropy if isinstance(state, SvbState) and not math.isinf(options.r) else 0.0)
-    n_k = state.mean_k + state.n_k[0]
-    return {"objective": sums["documents"] + float(np.mean(joints)) + entropy, "n_k": n_k[:n_topics]} | watched(options, state)
-
-
-def likelihood_of_part(corpus, options, state, prior):
-    """The likelihood of a prior from expected and sampled counts; from those that there are, whatever is in this part."""
-    sampled = cgs.sufficient_statistics(corpus, state, prior.name) if samples_any(options) else None
-    if math.isinf(options.r):
-        return polya(corpus, sampled, prior)
-    split = split_of(corpus, options) if prior.name == "alpha" else None
-    expected = part_of(state).sufficient_statistics(corpus, mean_part(state), prior.name, split)
-    return polya(corpus, expected if sampled is None else together(expected, sampled), prior)
-
-
-def told_in_parts(corpus, options, sums: dict, *, part) -> dict:
-    """What a step tells, given the sums over its parts."""
-    drawn, n_chains = sums.pop("drawn", 0), options.n_chains if samples_any(options) else 1
-    sums["updates"] = drawn + n_chains * sums.get("updates", 0)
-    changed = {"change": 0.0} if part is cvb else {}
-    return changed | sums | {"moved": sums["moved"] / drawn if drawn else math.nan, "scan": DOCUMENTS if drawn else math.nan}
-
-
-def refuse_in_parts(options, *, part) -> None:
-    """Refuses one pass pair by pair, and what the variational engine refuses."""
-    if options.phases == "interleaved":
-        why = " goes pair by pair through the whole corpus, and this one is kept in parts; use "
-        raise OptionError(Named("phases", "interleaved"), why, Named("phases", "two_phase"))
-    part.IN_PARTS.refuse(options)
-
-
-def in_parts(part) -> InParts:
-    """How the hybrid with a variational engine works in parts; `cvb0` begins in its own way and goes on as `cvb`."""
-    kin = svb if part is svb else cvb
-    return InParts(
-        own=(*kin.IN_PARTS.own, *cgs.IN_PARTS.own), split=split_of, passes=partial(passes_in_parts, part=kin),
-        of_part=of_part, watched=watched_in_parts, likelihood=likelihood_of_part,
-        told=partial(told_in_parts, part=kin), of_words=lambda state: state.mean_wk + state.n_wk[0], samples=samples_any,
-        numbers=kin.IN_PARTS.numbers, begin=partial(begin_part, part=part), refuse=partial(refuse_in_parts, part=kin),
-    )
 
 
 KINDS = {

@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.engines.engine import StepContext, never_interrupted
 from workbench.engines.lda import cgs
-from workbench.engines.lda.hybrid import chain_of
+from workbench.engines.lda.hybrid_state import chain_of
 from workbench.engines.lda.split import Split
 from workbench.engines.memory import zeros
 from workbench.kernels.lda import annealing

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.engines.lda.hybrid import chains_of, n_chains_option, r_option, samples, split_of
+from workbench.engines.lda.hybrid import chains_of, n_chains_option, r_option, samples
+from workbench.engines.lda.hybrid_state import split_of
 from workbench.engines.memory import DOUBLE, Memory, stacked
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb

@@ -1,0 +1,76 @@
+"""The state of a hybrid: that of its variational engine beside that of `cgs`, how both begin, and what each gives the other."""
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from workbench.engines.lda import cgs, cvb, svb
+from workbench.engines.lda.hyperparameters import SufficientStatistics
+from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
+from workbench.engines.memory import stacked
+
+
+def _state(name: str, part: type) -> type:
+    """State of a hybrid: of a variational engine, then of `cgs` with a first dim of chains, then the priors of both.
+
+    Topics of the tokens of variational pairs are not used.
+    """
+    return namedtuple(name, (*part._fields[:-2], *cgs.State._fields[:-2], *part._fields[-2:]), module=__name__)
+
+
+SvbState, CvbState = _state("SvbState", svb.State), _state("CvbState", cvb.State)
+
+
+def part_of(state):
+    """The module of the variational engine of a hybrid's state; `cvb` for `cvb0` too."""
+    return svb if isinstance(state, SvbState) else cvb
+
+
+def mean_part(state):
+    """The state of the variational engine within that of a hybrid."""
+    return part_of(state).State(*state[:-6], *state[-2:])
+
+
+def chain_of(state, s: int) -> cgs.State:
+    """The sampled part of one chain (views)."""
+    return cgs.State(*(array[s] for array in state[-6:-2]), *state[-2:])
+
+
+def totals(state, s: int) -> tuple:
+    """n_dk, n_wk, n_k of one chain: expected plus sampled counts, padded."""
+    return state.mean_dk + state.n_dk[s], state.mean_wk + state.n_wk[s], state.mean_k + state.n_k[s]
+
+
+def threshold_of(options) -> np.int64:
+    """The largest count that is sampled."""
+    return EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
+
+
+def split_of(corpus, options) -> Split:
+    """The split by r."""
+    return split_by_count(corpus, threshold_of(options))
+
+
+def initial(corpus, model, options, split: Split, n_chains: int, context, warm_start, part):
+    """Initial state under a split."""
+    chains = [cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)]
+    mean = part.initial_mean(corpus, model, options, split, context, warm_start)
+    state = SvbState if part is svb else CvbState
+    drawn = map(stacked, list(zip(*chains, strict=True))[:4])
+    return state(*mean[:-2], *drawn, *mean[-2:])
+
+
+def drawn_counts(state) -> tuple:
+    """The sampled counts (chain, row, topic) as variational engines take them."""
+    return state.n_dk, state.n_wk, state.n_k[:, None]
+
+
+def averaged_moments(options, state) -> tuple:
+    """Means of the counts of averaged pairs, and their variances, None unless tokens are drawn with these."""
+    return state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
+
+
+def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
+    """Those of expected counts with sampled ones beside them."""
+    return SufficientStatistics(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
