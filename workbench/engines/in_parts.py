@@ -45,13 +45,15 @@ class InParts(NamedTuple):
     split: Callable                  # (corpus, options) -> which pairs are sampled
     passes: Callable                 # (options, step) -> the passes of a step; of step 0 those after the start
     of_part: Callable                # (corpus, model, options, state) -> numbers by name that add up to what is watched
-    watched: Callable                # (model, options, state, their sums) -> as `Engine.watch`
+    watched: Callable                # (model, options, state, their sums) -> as `Engine.watch`; "by_word" among them, if any
     likelihood: Callable             # (corpus, options, state, prior) -> that of a prior, given the counts of a part
     told: Callable                   # (corpus, options, sums of the numbers of a step) -> as `Engine.step` tells them
     of_words: Callable               # (state) -> (word, topic) the counts that a snapshot keeps
     samples: Callable                # (options) -> bool: is any token sampled?
     numbers: tuple[str, ...] = ()    # fields of the state that are numbers, added up over the parts
     begin: Callable | None = None    # (corpus, model, options, context, warm_start) -> the first state; None: `Engine.init`
+    by_word: Callable | None = None  # (corpus, model, options, state) -> (…, word, topic), what is watched of words besides
+    joined: Callable | None = None   # (those of some parts, of others) -> those of both, in place of the first
     refuse: Callable = lambda options: None   # raises OptionError for options that need the whole corpus at once
 
 

@@ -201,6 +201,37 @@ def bound_of_words(word_indptr, pairs, counts, kept, beta, n_topics, row):
 
 
 @lean
+def multiply_zeros(words, counts, kept, n_topics, zero_wk):
+    """P0 of every word, (word, topic padded), times that of these pairs, eq. 13."""
+    for pair in range(len(words)):
+        count, i, at = counts[pair], pair * kept.shape[1], words[pair] * zero_wk.shape[1]
+        for k in range(0, n_topics, LANES):
+            none = power(1.0 - min(doubles(load(kept, i + k)), NEARLY_CERTAIN), count)
+            store(zero_wk, at + k, load(zero_wk, at + k) * none)
+
+
+@lean
+def add_variances(words, counts, kept, n_topics, var_wk):
+    """Adds to V of every word, (word, topic padded), that of these pairs, eq. 13."""
+    for pair in range(len(words)):
+        count, i, at = counts[pair], pair * kept.shape[1], words[pair] * var_wk.shape[1]
+        for k in range(0, n_topics, LANES):
+            g = doubles(load(kept, i + k))
+            store(var_wk, at + k, load(var_wk, at + k) + count * g * (1.0 - g))
+
+
+@lean
+def bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics):
+    """`bound_of_words` given E, V and P0 of every word, (word, topic padded), and beta, a number."""
+    found, b, log_b, log_gamma_above = spread(0.0), spread(beta), spread(math.log(beta)), spread(math.lgamma(beta + 1.0))
+    for w in range(len(mean_wk)):
+        for k in range(0, n_topics, LANES):
+            i = w * mean_wk.shape[1] + k
+            found += log_rising(load(mean_wk, i), load(var_wk, i), load(zero_wk, i), b, log_b, log_gamma_above)
+    return total(found)
+
+
+@lean
 def bound_of_topics(mean_k, var_k, zero_k, beta_sum):
     """sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
     found = 0.0
@@ -221,9 +252,24 @@ def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum) -> float:
     which are more than the sums of alpha and of beta where these are geometric means.
     """
     n_topics, by_word = len(alpha), corpus.by_word
+    of_documents, of_topics = expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum)
+    row = aligned_zeros((3, padded(n_topics)), np.float64)
+    of_words = bound_of_words(by_word.indptr, by_word.pairs, corpus.counts, kept, beta, n_topics, row)
+    return of_documents + of_words + bound_of_topics(*of_topics[:, :n_topics], beta_sum)
+
+
+def expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum) -> tuple[float, np.ndarray]:
+    """The terms of the documents in `expected_log_joint`, and (3, topic padded) E, V and P0 of the topics."""
+    n_topics = len(alpha)
     row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
     of_topics[2] = 1.0
     priors = np.stack([pad_topics(of, 1.0) for of in (alpha, np.log(alpha), [math.lgamma(a + 1.0) for a in alpha])])
-    of_documents = bound_of_documents(corpus.indptr, corpus.counts, kept, priors, alpha_sum, n_topics, row, of_topics)
-    of_words = bound_of_words(by_word.indptr, by_word.pairs, corpus.counts, kept, beta, n_topics, row)
-    return of_documents + of_words + bound_of_topics(*of_topics[:, :n_topics], beta_sum)
+    found = bound_of_documents(corpus.indptr, corpus.counts, kept, priors, alpha_sum, n_topics, row, of_topics)
+    return found, of_topics
+
+
+def expected_log_joint_of_counts(mean_wk, var_wk, zero_wk, beta, n_topics) -> float:
+    """The terms of words and topics in `expected_log_joint` given E, V and P0 (word, topic padded); beta : a number."""
+    of_words = bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics)
+    of_topics = mean_wk.sum(axis=0), var_wk.sum(axis=0), zero_wk.prod(axis=0)
+    return of_words + bound_of_topics(*(each[:n_topics] for each in of_topics), len(mean_wk) * beta)

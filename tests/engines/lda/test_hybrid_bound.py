@@ -258,7 +258,7 @@ def test_of_a_single_sweep_both_ends_are_the_same_and_burn_in_does_not_count(ora
 
 def test_the_marginals_take_the_memory_that_is_told():
     corpus, split, state, _ = at(simulated(), LDA(7), random_gamma(simulated(), 7), 1)
-    assert hybrid_bound.bracket_bytes(split, state) == 4 * 7 * np.sum(corpus.counts == 1)
+    assert hybrid_bound.bracket_bytes(split.n_tokens, len(state.alpha)) == 4 * 7 * np.sum(corpus.counts == 1)
 
 
 # ---------------------------------------------------------------------- manners

@@ -15,11 +15,14 @@ from workbench.corpus.in_turn import one_document, shards_of
 from workbench.dashboard.shared.snapshots import Moment
 from workbench.dashboard.topics.documents import _documents_now
 from workbench.dashboard.topics.scores import scores_of
+from workbench.engines.engine import StepContext
+from workbench.engines.lda import hybrid, hybrid_bound
 from workbench.measures import coherence, find_documents, matching, topic_flow
 from workbench.measures.choosing import numbers_by_k
 from workbench.measures.documents import token_topics
 from workbench.measures.groups import words_by_group
 from workbench.measures.selection import MeasureError
+from workbench.models.options import OptionError
 from workbench.report.gathering import corpora_of, gather
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.afterwards.pooled_chains import pool_chains
@@ -184,3 +187,50 @@ def test_shards_of_one_document_and_empty_ones(tmp_path, monkeypatch):
     parts, run = ShardedCorpus.write(corpus, tmp_path / "corpus"), wb.fit(corpus, "svb", 3, n_iterations=2, progress=False)
     xr.testing.assert_identical(coherence(run, parts, 3), coherence(run, corpus, 3))
     assert find_documents(run, "w3", None, parts).tolist() == find_documents(run, "w3", None, corpus).tolist()
+
+
+@pytest.mark.parametrize(("engine", "options"), [
+    ("svb-cgs", {"partition": 3, "r": 1}), ("cvb-cgs", {"partition": 2, "r": 2, "n_chains": 2}),
+    ("cvb0-cgs", {"partition": 3, "r": 1}), ("cvb0-cgs", {"partition": 2, "r": 0}),
+    ("cvb-cgs", {"partition": 2, "r": math.inf}), ("svb-cgs", {"partition": 2, "r": math.inf}),
+])
+def test_the_bound_of_a_hybrid_is_that_of_the_same_state_in_memory(pair, in_shards, tmp_path, monkeypatch, engine, options):
+    fitted(*in_shards, engine, options, store=tmp_path, name="parts")
+    run = Run(tmp_path / "parts")
+    own, model, made = run.spec.parts()
+
+    def whole_state(position, parts):
+        states = [part.state._asdict() for part in parts]
+        axis = {"gamma": 0, "mean_dk": 0, "var_dk": 0, "n_dk": 1, "topics": 1}
+        joined = {name: np.concatenate([state[name] for state in states], at) for name, at in axis.items() if name in states[0]}
+        return position.state._replace(**joined)
+
+    state = stored.at_last_checkpoint(run, whole_state)
+    split, state, entropy = hybrid.for_bound(pair[0], made, state)
+    refuse_whole(monkeypatch)
+    found = wb.hybrid_bound(run, "ais", seed=3, n_runs=3, n_temperatures=5, progress=False)
+    twin = hybrid_bound.ais(pair[0], split, state, entropy, StepContext(3, 0), 3, 5)
+    assert found["n_sampled"] == split.n_tokens and found["entropy"] == pytest.approx(entropy, rel=ROUNDING)
+    np.testing.assert_allclose(found["log_weights"], twin.log_weights, rtol=ROUNDING)
+    threaded = wb.hybrid_bound(run, "ais", seed=3, n_runs=3, n_temperatures=5, n_threads=2, progress=False)
+    assert threaded["log_weights"] == found["log_weights"]
+    found = wb.hybrid_bound(run, "bracket", seed=3, n_sweeps=4, burn_in=2, progress=False)
+    twin = hybrid_bound.bracket(pair[0], split, state, entropy, StepContext(3, 0), 4, 2)
+    np.testing.assert_allclose([found["low"], found["high"]], twin, rtol=ROUNDING)
+    if split.n_tokens > 16:
+        with pytest.raises(OptionError, match="method exact enumerates at most 65,536 assignments"):
+            wb.hybrid_bound(run, "exact", progress=False)
+
+
+def test_the_exact_bound_takes_the_rows_of_documents_with_sampled_tokens(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "SHARD_PAIRS", 3)
+    table = np.full((9, 3), 4)
+    table[[2, 3, 8, 8], [0, 1, 0, 2]] = 1  # four tokens are sampled
+    documents, words = np.nonzero(table)
+    corpus = wb.Corpus.from_pairs(documents, words, table[documents, words])
+    sharded, options = ShardedCorpus.write(corpus, tmp_path / "corpus"), {"partition": 2}
+    for name, given in (("whole", corpus), ("parts", sharded)):
+        wb.fit(given, "cvb0-cgs", 3, n_iterations=5, options=options, store=tmp_path / "runs", name=name, progress=False)
+    whole, parts = (wb.hybrid_bound(name, "exact", store=tmp_path / "runs", progress=False) for name in ("whole", "parts"))
+    assert whole["n_sampled"] == parts["n_sampled"] == 4 and sharded.n_shards == 9
+    assert parts["bound"] == pytest.approx(whole["bound"], rel=ROUNDING)

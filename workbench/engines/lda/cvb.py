@@ -15,7 +15,6 @@ the collapsed model, its expectations over counts by improved second order (Teh,
 nearer to what the updates look for, and comparable with the bound of `cv-hdp`, but no guaranteed bound.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -30,12 +29,18 @@ from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import counts, predict, samples
 from workbench.engines.memory import DOUBLE, Array, Memory, partition_bytes, size, topic_counts, word_major_bytes, zeros
 from workbench.errors import Named
-from workbench.kernels.count_moments import expected_log_joint
+from workbench.kernels.count_moments import (
+    add_variances,
+    expected_log_joint,
+    expected_log_joint_of_counts,
+    expected_log_joint_of_documents,
+    multiply_zeros,
+)
 from workbench.kernels.lda.collapsed_vb import add_moments, make_workspace, update_in_order
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
@@ -159,7 +164,7 @@ def watch(corpus, model, options, state) -> dict:
     alpha, beta, sums = state.alpha, state.beta, of_part(corpus, model, options, state)
     betas = np.full(corpus.n_words, beta)
     expected = expected_log_joint(corpus, state.gamma, alpha, alpha.sum(), betas, corpus.n_words * beta)
-    return watched_in_parts(model, options, state, sums) | {"collapsed_bound": expected + sums["entropy"]}
+    return watched_numbers(options, state, sums, expected)
 
 
 def of_part(corpus, model, options, state) -> dict:
@@ -168,12 +173,45 @@ def of_part(corpus, model, options, state) -> dict:
     return {"documents": documents, "entropy": entropy_of(none_sampled(corpus), state)}
 
 
-def watched_in_parts(model, options, state, sums: dict) -> dict:
-    """What is watched, given the sums of `of_part`; not the collapsed bound, which needs all pairs of a word at once."""
+def watched_numbers(options, state, sums: dict, expected: float) -> dict:
+    """What is watched, given the sums of `of_part` and the expected log joint."""
     n_topics = len(state.alpha)
     joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
-    numbers = {"bound": joint + sums["entropy"], "collapsed_bound": math.nan, "n_k": state.mean_k[:n_topics]}
-    return numbers | watched(options, state)
+    bounds = {"bound": joint + sums["entropy"], "collapsed_bound": expected + sums["entropy"]}
+    return bounds | {"n_k": state.mean_k[:n_topics]} | watched(options, state)
+
+
+def of_part_collapsed(corpus, model, options, state) -> dict:
+    """`of_part`, with the part of the documents in the expected log joint."""
+    expected, _ = expected_log_joint_of_documents(corpus, state.gamma, state.alpha, state.alpha.sum())
+    return of_part(corpus, model, options, state) | {"expected": expected}
+
+
+def by_word(corpus, model, options, state) -> np.ndarray:
+    """(1, word, topic padded) the probability that a word has no token of a topic in these documents; its variances behind.
+
+    These are computed in CVB0 alone: the state has them else. Both multiply, or add up, over documents.
+    """
+    found = aligned_zeros((1 if len(state.var_k) else 2, *state.mean_wk.shape), np.float64)
+    found[0], given = 1.0, (corpus.words, corpus.counts, state.gamma, len(state.alpha))
+    multiply_zeros(*given, found[0])
+    if len(found) > 1:
+        add_variances(*given, found[1])
+    return found
+
+
+def joined(total: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """`by_word` of two parts together, in place of the first."""
+    total[0] *= other[0]
+    total[1:] += other[1:]
+    return total
+
+
+def watched_in_parts(model, options, state, sums: dict) -> dict:
+    """What is watched, given the sums of `of_part_collapsed` and what `by_word` comes to."""
+    zero, variance = sums["by_word"][0], state.var_wk if len(state.var_k) else sums["by_word"][1]
+    expected = expected_log_joint_of_counts(state.mean_wk, variance, zero, state.beta, len(state.alpha))
+    return watched_numbers(options, state, sums, sums["expected"] + expected)
 
 
 def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
@@ -228,7 +266,8 @@ COUNTS = ("mean_wk", "var_wk"), ("mean_k", "var_k")
 RECOUNT, UPDATE = (Pass(IN_ORDER, recount_part, *COUNTS),), (Pass(ROUNDS, work_of_part, *COUNTS),)
 IN_PARTS = InParts(
     own=("mean_dk", "var_dk", "gamma"), split=lambda corpus, options: none_sampled(corpus), passes=passes_in_parts,
-    of_part=of_part, watched=watched_in_parts, likelihood=polya_of(sufficient_statistics),
+    of_part=of_part_collapsed, watched=watched_in_parts, by_word=by_word, joined=joined,
+    likelihood=polya_of(sufficient_statistics),
     told=lambda corpus, options, sums: {"updates": corpus.n_pairs, "change": sums["change"]},
     of_words=lambda state: state.mean_wk, samples=lambda options: False, refuse=refuse_in_parts,
 )

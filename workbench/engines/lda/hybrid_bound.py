@@ -8,7 +8,8 @@ distribution of the sampled topics z is proportional to exp L(m + c(z)), and wit
 H(Q^VB) is the entropy of the responsibilities. Z' is a sum over K^n assignments:
 `exact` enumerates it, `ais` estimates it, `bracket` encloses it with Gibbs samples. Each takes the corpus, the
 split (which pairs are sampled), the state of a hybrid and that entropy; nothing is written to
-the state. With `cvb-cgs` and `cvb0-cgs` B is a valid bound too, but not what their updates raise.
+the state. `exact_in_parts` and its like take documents in parts, one of which is in memory at a time. With `cvb-cgs` and
+`cvb0-cgs` B is a valid bound too, but not what their updates raise.
 """
 
 import math
@@ -19,14 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.engine import StepContext, never_interrupted
-from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid_state import chain_of
 from workbench.engines.lda.split import Split
-from workbench.engines.memory import zeros
 from workbench.kernels.lda import annealing
 from workbench.kernels.lda.enumeration import MOST_STATES, log_joints
-from workbench.kernels.lda.log_joint import log_joint
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.lda.log_joint import log_documents, log_joint_from
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import ANNEALING
 from workbench.models.options import OptionError
@@ -53,6 +52,37 @@ class Bracket(NamedTuple):
     high: float
 
 
+class Part(NamedTuple):
+    """Documents that follow each other, as the bound sees them."""
+
+    opened: Callable         # () -> the corpus of these documents, and its split
+    rows: "HeldRows"         # or its like: mean_dk, of the first chain n_dk and topics, and what a method puts there
+    n_tokens: int            # sampled
+    before: tuple = ()       # as in `StepContext`
+
+
+class HeldRows:
+    """Arrays by name, in memory."""
+
+    def __init__(self, arrays: dict[str, np.ndarray]):
+        self._arrays = arrays
+
+    def put(self, arrays: dict[str, np.ndarray]) -> None:
+        """Keeps the arrays under their names."""
+        self._arrays |= arrays
+
+    def get(self) -> dict[str, np.ndarray]:
+        """The arrays by name, to be read and written."""
+        return self._arrays
+
+
+def whole(corpus, split: Split, state) -> list[Part]:
+    """A corpus in memory as one part."""
+    chain = chain_of(state, 0)
+    rows = HeldRows({"mean_dk": state.mean_dk, "n_dk": chain.n_dk, "topics": chain.topics})
+    return [Part(lambda: (corpus, split), rows, split.n_tokens)]
+
+
 def exact(corpus, split: Split, state, entropy: float) -> float:
     """B by enumeration of every assignment.
 
@@ -61,17 +91,30 @@ def exact(corpus, split: Split, state, entropy: float) -> float:
     OptionError
         Above 2**16 assignments.
     """
-    if split.n_tokens * math.log(len(state.alpha)) > math.log(MOST_STATES) + 1e-9:
+    return exact_in_parts(whole(corpus, split, state), state, entropy)
+
+
+def exact_in_parts(parts: list[Part], state, entropy: float) -> float:
+    """`exact` of parts, from the rows of the documents with sampled tokens alone."""
+    n_topics, n_tokens = len(state.alpha), sum(part.n_tokens for part in parts)
+    if n_tokens * math.log(n_topics) > math.log(MOST_STATES) + 1e-9:
         raise OptionError(
-            f"method exact enumerates at most {MOST_STATES:,} assignments; {split.n_tokens:,} sampled tokens in "
-            f"{len(state.alpha)} topics have more; use ais or bracket"
+            f"method exact enumerates at most {MOST_STATES:,} assignments; {n_tokens:,} sampled tokens in "
+            f"{n_topics} topics have more; use ais or bracket"
         )
-    copies = np.where(split.sampled, corpus.counts, 0)
+    documents, words, rows = [], [], []
+    for part in parts:
+        corpus, split = part.opened()
+        copies = np.where(split.sampled, corpus.counts, 0)
+        own, at = np.unique(np.repeat(corpus.documents, copies), return_inverse=True)
+        documents.append(at + sum(map(len, rows)))
+        words.append(np.repeat(corpus.words, copies))
+        rows.append(part.rows.get()["mean_dk"][own])
+    tokens = (np.concatenate(each).astype(np.int32) for each in (documents, words))
     logs = log_joints(
-        np.repeat(corpus.documents, copies), np.repeat(corpus.words, copies), *state[:3], pad_topics(state.alpha),
-        state.beta, len(state.alpha),
+        *tokens, np.concatenate(rows), state.mean_wk, state.mean_k, pad_topics(state.alpha), state.beta, n_topics
     )
-    return entropy + _log_joint_of_means(state) + _log_mean_exp(logs) + math.log(len(logs))
+    return entropy + _log_joint_of_means(parts, state) + _log_mean_exp(logs) + math.log(len(logs))
 
 
 def ais(
@@ -87,11 +130,22 @@ def ais(
 
     Neal (2001); Welling, Teh & Kappen (2008), eq. 20.
     """
+    return ais_in_parts(whole(corpus, split, state), state, entropy, context, n_runs, n_temperatures, on_sweep)
+
+
+def ais_in_parts(
+    parts: list[Part], state, entropy: float, context: StepContext, n_runs: int = 4, n_temperatures: int = 500,
+    on_sweep: Callable[[], None] = never_interrupted,
+) -> Annealed:
+    """`ais` of parts, swept one after the other.
+
+    Every token is drawn as in memory; L(m) and H are sums in another order.
+    """
     powers = np.linspace(0.0, 1.0, n_temperatures + 1)
-    log_weights = np.full(n_runs, entropy + _log_joint_of_means(state))
+    log_weights = np.full(n_runs, entropy + _log_joint_of_means(parts, state))
     for first in range(0, n_runs, context.n_threads):
         runs = [
-            _anneal(corpus, split, state, context, powers, run)
+            _anneal(parts, state, context, powers, run, f"run_{run - first}_")
             for run in range(first, min(first + context.n_threads, n_runs))
         ]
         each = [(i, i + 1) for i in range(len(runs))]
@@ -103,32 +157,39 @@ def ais(
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
 
 
-def _anneal(corpus, split, state, context, powers, run):
-    """Yields what each step from one power to the next adds to the log weight of one run."""
-    mean_dk, mean_wk, mean_k = mean = state[:3]
-    alpha, beta, n_topics, lanes = pad_topics(state.alpha), state.beta, len(state.alpha), mean_dk.shape[1]
-    tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled
-    _, _, n_wk, n_k = sampled = tuple(zeros(cgs.arrays(corpus, n_topics)).values())
+def _anneal(parts: list[Part], state, context, powers, run: int, own: str):
+    """Yields what each step from one power to the next adds to the log weight of a run, whose rows have names with ``own``."""
+    mean_wk, mean_k, alpha, beta, n_topics = state.mean_wk, state.mean_k, pad_topics(state.alpha), state.beta, len(state.alpha)
+    n_words, lanes = mean_wk.shape
+    n_wk, n_k = (aligned_zeros(of.shape, kind) for of, kind in ((mean_wk, np.int32), (mean_k, np.int64)))
+    for part in parts:
+        corpus = part.opened()[0]
+        n_dk, topics = aligned_zeros((corpus.n_documents, lanes), np.int32), aligned_zeros((corpus.n_tokens,), np.uint16)
+        part.rows.put({f"{own}n_dk": n_dk, f"{own}topics": topics})
     word_powers = np.zeros(mean_wk.shape)
     interrupt = context.interrupt if context.n_threads == 1 else never_interrupted  # it is called in the main thread alone
 
-    by_document = slice_bounds(corpus.indptr, lanes)
-    by_word = slice_bounds(np.zeros(corpus.n_words + 1, np.int64), lanes)
+    by_word = slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
     for step, (power, next_power) in enumerate(pairwise(powers)):
-        key = context._replace(step=step).key(ANNEALING, run)
-        if step == 0:
-            for first, last in by_document:
+        for first, last in by_word if step else []:
+            interrupt()
+            annealing.power_words(first, last, n_wk, mean_wk, beta, power, n_topics, word_powers)
+        for part in parts:
+            key = context._replace(step=step, before=part.before).key(ANNEALING, run)
+            (corpus, split), rows = part.opened(), part.rows.get()
+            tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled
+            sampled = rows[f"{own}topics"], rows[f"{own}n_dk"], n_wk, n_k
+            for first, last in slice_bounds(corpus.indptr, lanes):
                 interrupt()
-                annealing.draw_from_urn(first, last, *tokens, *sampled, mean_dk, alpha, n_topics, key)
-        else:
-            for first, last in by_word:
-                interrupt()
-                annealing.power_words(first, last, n_wk, mean_wk, beta, power, n_topics, word_powers)
-            for first, last in by_document:
-                interrupt()
-                annealing.draw_annealed(first, last, *tokens, *sampled, *mean, alpha, beta, n_topics, power, word_powers, key)
+                if step == 0:
+                    annealing.draw_from_urn(first, last, *tokens, *sampled, rows["mean_dk"], alpha, n_topics, key)
+                else:
+                    annealing.draw_annealed(
+                        first, last, *tokens, *sampled, rows["mean_dk"], mean_wk, mean_k, alpha, beta, n_topics, power,
+                        word_powers, key,
+                    )
         log_words = sum(annealing.log_word_factor(first, last, n_wk, mean_wk, beta, n_topics) for first, last in by_word)
-        yield (next_power - power) * (log_words + annealing.log_size_factor(n_k, mean_k, beta * corpus.n_words, n_topics))
+        yield (next_power - power) * (log_words + annealing.log_size_factor(n_k, mean_k, beta * n_words, n_topics))
 
 
 def bracket(
@@ -149,41 +210,65 @@ def bracket(
     MemoryError
         When they do not fit.
     """
-    alpha, n_topics, lanes = pad_topics(state.alpha), len(state.alpha), state.mean_dk.shape[1]
-    sampled = tuple(array.copy() for array in chain_of(state, 0)[:4])
-    copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
-    sampled_before = np.cumsum(copies) - copies
-    marginals = np.zeros((split.n_tokens, n_topics), np.float32)
+    return bracket_in_parts(whole(corpus, split, state), state, entropy, context, n_sweeps, burn_in, on_sweep)
+
+
+def bracket_in_parts(
+    parts: list[Part], state, entropy: float, context: StepContext, n_sweeps: int = 100, burn_in: int = 20,
+    on_sweep: Callable[[], None] = never_interrupted,
+) -> Bracket:
+    """`bracket` of parts, swept one after the other."""
+    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
+    n_wk, n_k = state.n_wk[0].copy(), state.n_k[0].copy()
+    for part in parts:
+        rows = part.rows.get()
+        drawn = {"drawn_n_dk": rows["n_dk"].copy(), "drawn_topics": rows["topics"].copy()}
+        part.rows.put(drawn | {"marginals": np.zeros((part.n_tokens, n_topics), np.float32)})
     joint, entropies = 0.0, 0.0
     for step in range(burn_in + n_sweeps):
-        key = context._replace(step=step).key(ANNEALING)
-        if step == burn_in:
-            marginals[:] = 0.0
-
-        def work(first, last, key=key):
-            return annealing.draw_and_weigh(
-                first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, *sampled,
-                *state[:3], alpha, state.beta, n_topics, key, sampled_before, marginals,
-            )
-
-        entropy_of_draws = sum(each_slice(work, slice_bounds(corpus.indptr, lanes), 1, context.interrupt))
+        of_documents = entropy_of_draws = 0.0
+        for part in parts:
+            key = context._replace(step=step, before=part.before).key(ANNEALING)
+            if step == burn_in:
+                part.rows.get()["marginals"][:] = 0.0
+            entropy_of_draws += _draw_and_weigh(part, state, n_wk, n_k, key, context.interrupt)
+            rows = part.rows.get()
+            of_documents += log_documents(rows["mean_dk"] + rows["drawn_n_dk"], alpha, n_topics)
         if step >= burn_in:
-            totals = (mean + drawn for mean, drawn in zip(state[:3], sampled[1:], strict=True))
-            joint += log_joint(*totals, alpha, state.beta, n_topics) / n_sweeps
+            joint += log_joint_from(of_documents, state.mean_wk + n_wk, state.mean_k + n_k, state.beta, n_topics) / n_sweeps
             entropies += entropy_of_draws / n_sweeps
         on_sweep()
-    low, high = entropy + joint + entropies, entropy + joint + annealing.entropy_of_rows(marginals)
+    marginal = sum(annealing.entropy_of_rows(part.rows.get()["marginals"]) for part in parts)
+    low, high = entropy + joint + entropies, entropy + joint + marginal
     return Bracket(float(low), float(max(low, high)))  # below low only by the rounding of float32
 
 
-def bracket_bytes(split: Split, state) -> int:
-    """Memory of the marginals that `bracket` keeps."""
-    return 4 * split.n_tokens * len(state.alpha)
+def _draw_and_weigh(part: Part, state, n_wk, n_k, key, interrupt) -> float:
+    """A sweep over the sampled tokens of a part, in place; the sum of the entropies of p(z_i | z_-i), nats."""
+    (corpus, split), rows = part.opened(), part.rows.get()
+    copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
+    sampled_before = np.cumsum(copies) - copies
+
+    def work(first, last):
+        return annealing.draw_and_weigh(
+            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled,
+            rows["drawn_topics"], rows["drawn_n_dk"], n_wk, n_k, rows["mean_dk"], state.mean_wk, state.mean_k,
+            pad_topics(state.alpha), state.beta, len(state.alpha), key, sampled_before, rows["marginals"],
+        )
+
+    return sum(each_slice(work, slice_bounds(corpus.indptr, state.mean_wk.shape[1]), 1, interrupt))
 
 
-def _log_joint_of_means(state) -> float:
+def bracket_bytes(n_tokens: int, n_topics: int) -> int:
+    """Memory of the marginals that `bracket` keeps of so many sampled tokens."""
+    return 4 * n_tokens * n_topics
+
+
+def _log_joint_of_means(parts: list[Part], state) -> float:
     """L(m)."""
-    return log_joint(*state[:3], pad_topics(state.alpha), state.beta, len(state.alpha))
+    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
+    of_documents = sum(log_documents(part.rows.get()["mean_dk"], alpha, n_topics) for part in parts)
+    return log_joint_from(of_documents, state.mean_wk, state.mean_k, state.beta, n_topics)
 
 
 def _log_mean_exp(logs) -> float:

@@ -93,6 +93,11 @@ def of_part(corpus, model, options, state) -> dict:
     return {"documents": float(np.mean(joints)), "entropy": entropy}
 
 
+def entropy_from(options, state, of_parts: float) -> float:
+    """Entropy of the responsibilities, nats, given the sum of that of the parts: that of `svb` all parts share."""
+    return of_parts + (state.entropy if isinstance(state, SvbState) and not math.isinf(options.r) else 0.0)
+
+
 def watched_in_parts(model, options, state, sums: dict) -> dict:
     """What is watched, given the sums of `of_part`."""
     n_topics = len(state.alpha)
@@ -100,7 +105,7 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
         log_joint_from(0.0, state.mean_wk + n_wk, state.mean_k + n_k, state.beta, n_topics)
         for n_wk, n_k in zip(state.n_wk, state.n_k, strict=True)
     ]
-    entropy = sums["entropy"] + (state.entropy if isinstance(state, SvbState) and not math.isinf(options.r) else 0.0)
+    entropy = entropy_from(options, state, sums["entropy"])
     n_k = state.mean_k + state.n_k[0]
     return {"objective": sums["documents"] + float(np.mean(joints)) + entropy, "n_k": n_k[:n_topics]} | watched(options, state)
 

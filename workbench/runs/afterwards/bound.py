@@ -1,15 +1,29 @@
 """The bound B on the evidence at the last checkpoint of a hybrid run (spec A.9)."""
 
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
 import xarray as xr
 
+from workbench.corpus import ShardedCorpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import adaptive, hybrid
 from workbench.engines.lda import hybrid_bound as bounds
+from workbench.engines.lda.hybrid_in_parts import entropy_from, of_part
+from workbench.engines.lda.hybrid_state import chain_of, split_of
+from workbench.kernels.uniforms import ANNEALING
 from workbench.runs.execution.run import Run, find_run
+from workbench.runs.loop import Position
+from workbench.runs.parts.group import Place
+from workbench.runs.parts.own_rows import OwnRows
+from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
 from workbench.runs.progress import bar
 from workbench.runs.settings import LARGEST_SEED
 from workbench.runs.spec import SpecError, whole
-from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.archive import corpora_of, get_corpus
 from workbench.runs.store.checkpoint import read_checkpoint
 
 HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), "adaptive-cgs": adaptive}
@@ -30,7 +44,7 @@ def hybrid_bound(
     Parameters
     ----------
     run : Run, path or name
-        Of a hybrid in a store; it may be running.
+        Of a hybrid in a store; it may be running. Of a corpus in shards one part is in memory at a time.
     method : "ais", "bracket" or "exact"
         See `METHODS`.
     seed : int
@@ -71,26 +85,69 @@ def hybrid_bound(
         raise SpecError(
             f"the bound B belongs to the hybrids ({', '.join(HYBRIDS)}); run '{run.name}' is {engine.name}, and {instead}"
         )
+    context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
+    sizes = {
+        "ais": (whole("runs", n_runs, 1), whole("temperatures", n_temperatures, 1)),
+        "bracket": (whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)), "exact": (),
+    }[method]
+    with _given(run) as (iteration, parts, state, entropy):
+        found = _found(method, (parts, state, entropy), context, sizes, partial(bar, spec.caption, shown=progress))
+    return {
+        "method": method, "run": run.name, "engine": spec.engine, "iteration": iteration,
+        "n_sampled": sum(part.n_tokens for part in parts), "entropy": entropy, "seed": context.seed, **found,
+    }
+
+
+def _found(method: str, given: tuple, context: StepContext, sizes: tuple, progress: Callable) -> dict:
+    """What a method finds; progress: (sweeps) -> a bar."""
+    if method == "exact":
+        return {"bound": bounds.exact_in_parts(*given)}
+    if method == "ais":
+        with progress(sizes[0] * sizes[1]) as line:
+            found = bounds.ais_in_parts(*given, context, *sizes, line.update)
+        return found._asdict() | {"effective_runs": found.effective_runs, "log_weights": found.log_weights.tolist()}
+    parts, state, _ = given
+    with progress(sum(sizes)) as line:
+        n_bytes = bounds.bracket_bytes(sum(part.n_tokens for part in parts), len(state.alpha))
+        line.set_postfix_str(f"{n_bytes / 2**20:,.0f} MB of marginals")
+        return bounds.bracket_in_parts(*given, context, *sizes, line.update)._asdict()
+
+
+@contextlib.contextmanager
+def _given(run: Run) -> Iterator[tuple]:
+    """The iteration of the last checkpoint of a run, and what the bound is computed from: parts, state, entropy.
+
+    The rows of documents of a corpus in shards lie in files of a temporary folder meanwhile.
+    """
+    spec = run.spec
+    if spec.shards:
+        with tempfile.TemporaryDirectory(prefix="bound-") as scratch:
+            yield at_last_checkpoint(run, partial(_laid_out, run, Path(scratch)))
+        return
+    engine, model, options = spec.parts()
     position = read_checkpoint(run.path / "checkpoint.npz", engine, model)
     if position is None:
         raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
     corpus = get_corpus(run.path.parent, spec.train)
     split, state, entropy = HYBRIDS[engine.name].for_bound(corpus, options, position.state)
-    context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
-    given = corpus, split, state, entropy
-    if method == "exact":
-        found = {"bound": bounds.exact(*given)}
-    elif method == "ais":
-        sizes = whole("runs", n_runs, 1), whole("temperatures", n_temperatures, 1)
-        with bar(spec.caption, sizes[0] * sizes[1], progress) as line:
-            annealed = bounds.ais(*given, context, *sizes, line.update)
-        found = annealed._asdict() | {"effective_runs": annealed.effective_runs, "log_weights": annealed.log_weights.tolist()}
-    else:
-        sizes = whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)
-        with bar(spec.caption, sum(sizes), progress) as line:
-            line.set_postfix_str(f"{bounds.bracket_bytes(split, state) / 2**20:,.0f} MB of marginals")
-            found = bounds.bracket(*given, context, *sizes, line.update)._asdict()
-    return {
-        "method": method, "run": run.name, "engine": spec.engine, "iteration": position.iteration,
-        "n_sampled": split.n_tokens, "entropy": entropy, "seed": context.seed, **found,
-    }
+    yield position.iteration, bounds.whole(corpus, split, state), state, entropy
+
+
+def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]) -> tuple:
+    """`_given` of a corpus in shards."""
+    _, model, options = run.spec.parts()
+    train, found, entropy = corpora_of(run.path.parent, run.spec)[0], [], 0.0
+    for number, part in enumerate(parts):
+        chain, place = chain_of(part.state, 0), part.place
+        rows = OwnRows(scratch / f"{position.iteration}-{number}")
+        rows.put({"mean_dk": part.state.mean_dk, "n_dk": chain.n_dk, "topics": chain.topics})
+        entropy += of_part(part.corpus, model, options, part.state)["entropy"]
+        n_tokens, before = split_of(part.corpus, options).n_tokens, ((ANNEALING, place.first_token),)
+        found.append(bounds.Part(partial(_opened, train, place, options), rows, n_tokens, before))
+    return position.iteration, found, position.state, entropy_from(options, position.state, entropy)
+
+
+def _opened(train: ShardedCorpus, place: Place, options) -> tuple:
+    """The documents of a place, mapped anew, and which of their pairs are sampled."""
+    corpus = train.rows(place.first, place.last)
+    return corpus, split_of(corpus, options)

@@ -40,6 +40,8 @@ READING, MEASURING = 28, DOUBLE
 """Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
 WRITING, ENDING = 2, 2
 """Copies, for a moment: of the largest array of a snapshot; at the end of theta and phi."""
+BY_WORD = 6
+"""Arrays (word, topic) that are there while words of a corpus in parts are looked at: two of a part, of its group, of all."""
 LARGE = GIB
 """From where on `fit` prints what a run will take."""
 SMALLER = ("cvb0", "svb", "cvb0-cgs", "svb-cgs", "cgs", "g-hdp")
@@ -99,9 +101,10 @@ def engine_memory(engine, model, options, data) -> Memory:
     if not isinstance(data, ShardedCorpus):
         return engine.memory(data, model, options)
     each = [engine.memory(data.shard(shard), model, options) for shard in range(data.n_shards)]
-    of_words = (data.n_shards - 1) * data.n_words * padded(model.n_topics) * DOUBLE
-    state, indices = sum(one.state for one in each) - of_words, sum(one.indices for one in each)
-    return Memory(state, indices, max(one.step for one in each), max(one.look for one in each))
+    of_words = data.n_words * padded(model.n_topics) * DOUBLE
+    state, indices = sum(one.state for one in each) - (data.n_shards - 1) * of_words, sum(one.indices for one in each)
+    look = max(one.look for one in each) + (BY_WORD * of_words if engine.in_parts.by_word else 0)
+    return Memory(state, indices, max(one.step for one in each), look)
 
 
 def _n_entries(data) -> int:
@@ -116,7 +119,7 @@ def predict_out_of_core(planned: Planned) -> Prediction:
     largest = train.shard(int(np.argmax(np.diff(train.first_pairs))))
     own = engine.memory(largest, model, options)
     of_words = train.n_words * padded(model.n_topics) * DOUBLE
-    sums = of_words * (2 + train.n_shards.bit_length())
+    sums = of_words * max(2 + train.n_shards.bit_length(), BY_WORD if engine.in_parts.by_word else 0)
     corpora = largest.memory_bytes + (test.memory_bytes if spec.test else 0)
     return Prediction(PROCESS, corpora, own.state + own.indices + sums, max(own.step, own.look))
 

@@ -6,7 +6,7 @@ The rows that belong to documents are with the groups, and are empty in this sta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from workbench.engines.engine import Engine
 from workbench.engines.in_parts import ADDED, ROUNDS, add_told, in_tree
 from workbench.engines.lda.hyperparameters import learn
 from workbench.engines.lda.likelihoods import added
-from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.simd.lanes import aligned_copy, aligned_zeros
 from workbench.runs.parts.laying_out import LaidOut
 from workbench.runs.scoring import Average, Logs, perplexity_of, scores_from
 
@@ -84,8 +84,12 @@ def _of_parts(by_group: list[list]) -> list:
 
 
 def _watch(engine, corpus: LaidOut, model, options, state) -> dict:
-    watched = _of_parts(corpus.crew.each("watched", _shared(engine, state)))
-    sums = {name: in_tree([each[name] for each in watched], float.__add__) for name in watched[0]}
+    shared = _shared(engine, state)
+    watched = _of_parts(corpus.crew.each("watched", shared))
+    sums: dict = {name: in_tree([each[name] for each in watched], float.__add__) for name in watched[0]}
+    if engine.in_parts.by_word:  # one group after the other: these arrays are as large as all counts of words
+        each = corpus.crew.each_in_turn("by_word", shared)
+        sums["by_word"] = reduce(engine.in_parts.joined, each, aligned_copy(next(each)))  # what was sent is read-only
     return engine.in_parts.watched(model, options, state, sums)
 
 

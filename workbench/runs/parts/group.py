@@ -7,7 +7,7 @@ share, counts by word and by topic and the priors, comes with every call and goe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, reduce
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -219,6 +219,11 @@ class Group:
     def watched(self, shared: dict) -> list[dict]:
         """What is watched of documents, a part each."""
         return [self._how.of_part(corpus, self._model, self._options, state) for _, corpus, state in self._states(shared)]
+
+    def by_word(self, shared: dict) -> np.ndarray:
+        """What is watched of words, (…, word, topic), of these documents; two such arrays are held at a time."""
+        each = (self._how.by_word(corpus, self._model, self._options, state) for _, corpus, state in self._states(shared))
+        return reduce(self._how.joined, each)
 
     def fitted(self, shared: dict) -> list[float]:
         """The log likelihood of the training tokens, a part each."""
