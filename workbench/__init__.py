@@ -45,6 +45,7 @@ _HOMES = {
     "workbench.runs.execution.run": ("Run", "open_run", "open_runs"),
     "workbench.runs.loading": ("load_records", "record_sets"),
     "workbench.runs.spec": ("RunSpec", "SpecError"),
+    "workbench.runs.execution.stream": ("fit_stream",),
     "workbench.runs.execution.sweep": ("sweep",),
     "workbench.runs.execution.update": ("update",),
 }

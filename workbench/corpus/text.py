@@ -128,7 +128,7 @@ def count_words(
     rows = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(counts.indptr))
     if keep_text:
         columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
-        about["table"] = DocumentTable(columns, text, _written(of_words))
+        about["table"] = DocumentTable(columns, text, as_written(of_words))
     return about | {
         "documents": rows, "words": sealed(counts.indices), "counts": sealed(counts.data),
         "vocabulary": [vocabulary[word] for word in keep], "n_documents": len(texts), "titles": titles,
@@ -153,7 +153,7 @@ def as_counted(counted: Mapping | None, given: Mapping) -> dict:
     return {name: value for name, value in counted.items() if name in TEXT_OPTIONS and name != "tokenizer"} | dict(given)
 
 
-def _written(of_words: dict) -> dict:
+def as_written(of_words: dict) -> dict:
     """How words were found, as JSON holds it: stop words that are no language's as a list, a tokenizer as true.
 
     Of what came later only what is not the default, so that tables of texts that are counted as before keep their hashes.

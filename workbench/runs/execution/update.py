@@ -8,7 +8,7 @@ run to them. So it can be made again from what its store has, to the bit, and it
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.in_turn import shards_of
 from workbench.corpus.objects import words_by_id
 from workbench.corpus.streams import Counted, Vocabulary, as_arrays, in_batches
 from workbench.corpus.text import TEXT_OPTIONS, as_counted
@@ -110,10 +111,25 @@ def update(
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
     before = Run(find_run(run, store))
-    spec, home = before.spec, before.path.parent
+    spec = before.spec
     if spec.engine != ENGINE:
         raise SpecError(f"update goes on from a run of {ENGINE}, and {spec.name} is one of {spec.engine}; begin one from it: "
                         f"workbench fit {spec.corpus} --engine {ENGINE} --start {spec.name}")
+
+    def begun(train: Corpus, batch_size: int) -> Stream:
+        """The documents over the vocabulary of the run; raises DataError before the first where there can be none."""
+        whose = f"whose vocabulary is that of {spec.name}"
+        return Stream(counted_over(train.vocabulary, documents, spec.counted, vocabulary, of_text, whose), batch_size)
+
+    return gone_on(before, begun, total_documents, name, n_threads, progress)
+
+
+def gone_on(
+    before: Run, begun: Callable[[Corpus, int], "Stream"], total_documents: int | None = None, name: str | None = None,
+    n_threads: int = 1, progress: bool = True,
+) -> Run:
+    """`update`, given how a stream begins: (training corpus, documents of a batch) -> it."""
+    spec, home = before.spec, before.path.parent
     if not os.access(home, os.W_OK):
         raise StoreError(f"cannot write to the store {home}, where {spec.name} lies; give yourself the right to")
     train, test = (content and get_corpus(home, content) for content in (spec.train, spec.test))
@@ -136,12 +152,12 @@ def update(
             options=own, split=spec.split, start=(begun, start), n_iterations=1, seed=spec.seed, burn_in=spec.burn_in,
             name=name, n_threads=n_threads,
         )
-        return Planned(new, train, test)
+        return Planned(replace(new, counted=spec.counted), train, test)
 
     check_room([planned(n_kw)], here=True)
-    counted = _counted(spec, train, documents, vocabulary, of_text)
+    stream = begun(train, options.batch_size)
     state = online_vb.topics_alone(n_kw, priors.alphas, float(priors.beta))
-    seen = _visit(counted, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress)
+    seen = _visit(stream, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress)
     new = planned(np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T), seen)
     return finish(Run(create_run(home, *new[:3])), progress=progress, corpora=new[1:3])
 
@@ -154,43 +170,71 @@ def _going_on(options, train: Corpus, iteration: int, total_documents: int | Non
     return replace(options, batches_before=options.batches_before + visited, total_documents=total)
 
 
-def _counted(spec: RunSpec, train: Corpus, documents, vocabulary, of_text: dict) -> Iterator[Counted]:
-    """The documents one by one, over the vocabulary of a run; raises DataError before the first where there can be none."""
+def is_whole(documents) -> bool:
+    """Are documents at hand all at once, as a corpus, a table, a matrix or a path?"""
     is_array = any(hasattr(documents, one) for one in ("iloc", "tocoo", "ndim"))
-    is_whole = is_array or isinstance(documents, Corpus | ShardedCorpus | str | Path)
-    if is_whole:
-        given = data_from(documents, None, counted=spec.counted, vocabulary=vocabulary, **of_text)
-        known = Vocabulary(train.vocabulary, str.split)
-        shards = map(given.shard, range(given.n_shards)) if isinstance(given, ShardedCorpus) else [given]
-        return chain.from_iterable(map(known.count_corpus, shards))
+    return is_array or isinstance(documents, Corpus | ShardedCorpus | str | Path)
+
+
+def counted_over(words, documents, counted: dict | None, vocabulary, of_text: dict, whose: str) -> Iterator[Counted]:
+    """The documents one by one, over a vocabulary; raises DataError before the first where there can be none.
+
+    words : (word,) str, the vocabulary. counted, of_text : how raw text is counted, as a run has it, and what is asked for.
+    vocabulary : words of ids. whose : where the vocabulary comes from, as a clause.
+    """
+    if is_whole(documents):
+        return counted_alike(words, data_from(documents, None, counted=counted, vocabulary=vocabulary, **of_text))
     if not isinstance(documents, Iterable):
         raise DataError(f"documents are an iterable of texts, of lists of tokens or of counts, or a Corpus; got {documents!r}")
     if odd := [name for name in of_text if name not in OF_WORDS]:
-        raise DataError(f"no option {odd[0]!r} of a stream, whose vocabulary is that of {spec.name}; "
-                        f"{nearest_or_all(odd[0], OF_WORDS)}")
-    counted = {name: value for name, value in as_counted(spec.counted, of_text).items() if name in OF_WORDS}
+        raise DataError(f"no option {odd[0]!r} of a stream, {whose}; {nearest_or_all(odd[0], OF_WORDS)}")
+    options = {name: value for name, value in as_counted(counted, of_text).items() if name in OF_WORDS}
     ids = None if vocabulary is None else words_by_id(vocabulary, 0)
-    return Vocabulary(train.vocabulary, analyser(**counted), ids).count(documents)
+    return Vocabulary(words, analyser(**options), ids).count(documents)
 
 
-def _visit(counted: Iterator[Counted], state, options, context, run: str, progress: bool) -> Visited:
+def counted_alike(words, corpus: Corpus | ShardedCorpus) -> Iterator[Counted]:
+    """The documents of a corpus one by one, over a vocabulary; of one in shards a shard is in memory at a time."""
+    known = Vocabulary(words, str.split)
+    return chain.from_iterable(known.count_corpus(shard) for _, shard in shards_of(corpus))
+
+
+class Stream:
+    """Documents that come one after the other, in batches, and how many were left out.
+
+    Attributes
+    ----------
+    batches : iterator of lists of `Counted`, each with a known word
+    n_left_out : documents without a known word so far
+    n_unknown : tokens of words that are not known so far
+    """
+
+    def __init__(self, counted: Iterator[Counted], batch_size: int):
+        self.n_left_out = self.n_unknown = 0
+        self.batches = in_batches(self._known(counted), batch_size)
+
+    def _known(self, counted: Iterator[Counted]) -> Iterator[Counted]:
+        for document in counted:
+            self.n_unknown += document.n_unknown
+            if len(document.words):
+                yield document
+            else:
+                self.n_left_out += 1
+
+    def none_known(self, whose: str) -> DataError:
+        """The error that no document has a word that ``whose`` vocabulary has."""
+        none = f"none of {_documents(self.n_left_out)} has a word that {whose} knows" if self.n_left_out else "no document came"
+        return DataError(f"{none}; give documents like its own")
+
+
+def _visit(stream: Stream, state, options, context, run: str, progress: bool) -> Visited:
     """Moves the topics of a state, in place, batch by batch, and tells what came.
 
     Raises DataError where no document has a word that the run knows.
     """
     seen, content, control = Visited(False, 0, 0, 0, 0, 0, ""), hashlib.sha256(), _Control()
-
-    def known() -> Iterator[Counted]:
-        nonlocal seen
-        for document in counted:
-            n_unknown, is_known = seen.n_unknown + document.n_unknown, len(document.words) > 0
-            seen = seen._replace(n_unknown=n_unknown, n_left_out=seen.n_left_out + (not is_known))
-            if is_known:
-                yield document
-
-    batches = in_batches(known(), options.batch_size)
     with bar(f"{run} goes on", None, progress, unit=" documents") as line, ending_cleanly(control):
-        while not control.interrupted and (documents := _next(batches, control)):
+        while not control.interrupted and (documents := _next(stream.batches, control)):
             arrays = as_arrays(documents)
             for array in arrays:
                 content.update(array.tobytes())
@@ -204,9 +248,10 @@ def _visit(counted: Iterator[Counted], state, options, context, run: str, progre
     if not seen.n_documents:
         if control.interrupted:
             raise KeyboardInterrupt
-        none = f"none of {_documents(seen.n_left_out)} has a word that {run} knows" if seen.n_left_out else "no document came"
-        raise DataError(f"{none}; give documents like its own")
-    seen = seen._replace(stopped=control.interrupted, content=content.hexdigest())
+        raise stream.none_known(run)
+    seen = seen._replace(
+        stopped=control.interrupted, content=content.hexdigest(), n_left_out=stream.n_left_out, n_unknown=stream.n_unknown
+    )
     if progress:
         print(_told(run, seen), file=sys.stderr)
     return seen

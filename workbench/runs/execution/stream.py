@@ -1,0 +1,133 @@
+"""Topics of documents that come one after the other, from nothing but a vocabulary.
+
+The documents of the first batch are those of a run of `online-vb` with one pass; it goes on by the others as `workbench.update`
+does. So memory grows with words and topics, and with a batch, not with documents.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.objects import words_by_id
+from workbench.corpus.streams import as_arrays
+from workbench.corpus.text import as_written
+from workbench.engines import get_engine
+from workbench.engines.options import split_options
+from workbench.errors import DataError
+from workbench.runs.execution.fit import finish
+from workbench.runs.execution.memory_check import Planned, check_room
+from workbench.runs.execution.run import Run
+from workbench.runs.execution.update import ENGINE, Stream, counted_alike, counted_over, gone_on, is_whole
+from workbench.runs.given import data_from
+from workbench.runs.spec import SpecError, make_spec, whole
+from workbench.runs.store.create import create_run
+from workbench.runs.store.places import default_store
+
+
+def fit_stream(
+    documents, vocabulary=None, n_topics: int | None = None, alpha=None, beta: float | None = None, *,
+    total_documents: int | None = None, options: dict | None = None, seed: int = 0, name: str | None = None, n_threads: int = 1,
+    store=None, progress: bool = True, **of_text,
+) -> Run:
+    """A run of `online-vb` over documents that are visited once, in batches, in the order in which they come, and not kept.
+
+    Parameters
+    ----------
+    documents : iterable, Corpus or ShardedCorpus
+        As `workbench.update` takes them; a generator may be of any length. Of a `ShardedCorpus` one shard after the other is
+        mapped into memory.
+    vocabulary : (word,) strings, or a mapping between ids and words
+        Fixed: other words are left out, and told. gensim's Dictionary is one. By default that of a corpus, table or path.
+    n_topics, alpha, beta
+        As of `workbench.fit`.
+    total_documents : int, optional
+        How many documents each batch stands for, D of the paper; by default as many as there are, where that is known.
+    options : dict
+        ``batch_size``, ``tau0``, ``kappa`` and the others of `online-vb`.
+    seed, n_threads, progress
+        As of `workbench.fit`.
+    name : str, optional
+        Of the run; by default from its corpus, engine, K and hash.
+    store : path, optional
+        By default ``WORKBENCH_STORE`` or ``./runs``.
+    **of_text
+        tokenizer, stop_words and other options of raw text that find words.
+
+    Returns
+    -------
+    Run
+        Its corpus is that of the first batch, whose documents are fitted to the topics that all left. It began from the run of
+        this batch alone, which stands beside it in the store. Further documents, or another pass over the same:
+        `workbench.update`; topics of any documents: `workbench.infer`. The same documents in the same order give the same
+        run again.
+
+    Raises
+    ------
+    SpecError, StoreError, DataError
+        One sentence; nothing is written then. After Ctrl-C the documents that were visited until then make the run.
+
+    Source: Hoffman, Blei & Bach (2010), algorithm 2.
+    """
+    given = data_from(documents, ENGINE, **_of_ids(documents, vocabulary), **of_text) if is_whole(documents) else None
+    words = tuple(words_by_id(vocabulary, 0) or () if vocabulary is not None else given.vocabulary if given is not None else ())
+    if not words:
+        raise DataError("a stream needs its vocabulary before the first document; give it with vocabulary=, a list of words, "
+                        "as that of a corpus of some of the documents (corpus.vocabulary)")
+    total = _total(documents if given is None else given, total_documents)
+    own = {"total_documents": total} | (options or {})
+    size = split_options(get_engine(ENGINE), own)[1].batch_size
+    if given is None:
+        counted = counted_over(words, documents, None, vocabulary, of_text, "whose vocabulary is fixed")
+    else:
+        counted = counted_alike(words, given)
+    stream = Stream(counted, size)
+    first = next(stream.batches, None)
+    if first is None:
+        raise stream.none_known("the vocabulary")
+    titles = tuple(f"document {d}" for d in range(len(first)))
+    corpus = Corpus(*as_arrays(first), words, titles, name="stream" if given is None else given.name)
+
+    def planned(name: str | None) -> Planned:
+        spec = make_spec(
+            corpus, ENGINE, n_topics, alpha, beta, options=own, n_iterations=1, seed=seed, n_threads=n_threads, name=name
+        )
+        table = getattr(given, "table", None)
+        return Planned(replace(spec, counted=dict(table.counted) if table else as_written(of_text) or None), corpus, None)
+
+    home, last = default_store() if store is None else Path(store), planned(name)
+    check_room([last], here=True)
+    second = next(stream.batches, None)
+    if second is None:
+        return finish(Run(create_run(home, *last[:3])), progress=progress, corpora=(corpus, None))
+    begun = planned(None)
+    is_new = not (home / begun.spec.name).exists()
+    before = Run(create_run(home, *begun[:3]))
+    try:
+        finish(before, progress=False, corpora=(corpus, None))
+        stream.batches = chain([second], stream.batches)
+        return gone_on(before, lambda *_: stream, None, name, n_threads, progress)
+    except BaseException:
+        if is_new:
+            before.remove()
+        raise
+
+
+def _of_ids(documents, vocabulary) -> dict:
+    """The vocabulary of a matrix of counts, whose columns it names."""
+    is_matrix = hasattr(documents, "tocoo") or (hasattr(documents, "ndim") and not hasattr(documents, "iloc"))
+    return {"vocabulary": vocabulary} if is_matrix and vocabulary is not None else {}
+
+
+def _total(documents, asked: int | None) -> int:
+    """How many documents a batch stands for."""
+    if asked is not None:
+        return whole("total_documents", asked, 1)
+    if isinstance(documents, Corpus | ShardedCorpus):
+        return int(np.count_nonzero(documents.document_tokens))
+    if isinstance(documents, Iterable) and hasattr(documents, "__len__"):
+        return max(len(documents), 1)
+    raise SpecError("how long a stream is nobody knows; say with total_documents= how many documents each batch stands for")
