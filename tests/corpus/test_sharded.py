@@ -261,4 +261,7 @@ def test_what_memory_does_not_hold_is_not_taken_into_it(monkeypatch):
 def test_what_only_a_corpus_in_memory_has_is_refused_in_one_sentence():
     with pytest.raises(CorpusError, match=r"'drawn' is kept in shards, and its words are no array; take shard\(i\), rows"):
         keep_top_words(ShardedCorpus.of_corpus(drawn()), 3)
+    for ask, why in (("by_word", "needs all documents at once"), ("to_scipy", "makes one thing of all documents")):
+        with pytest.raises(CorpusError, match=f"'drawn' is kept in shards, and {ask} {why}; take"):
+            getattr(ShardedCorpus.of_corpus(drawn()), ask)
     assert not hasattr(ShardedCorpus.of_corpus(drawn()), "nonsense")

@@ -161,6 +161,12 @@ def test_ctrl_c_keeps_the_documents_that_were_visited(corpus, store):
     assert run.state == "finished" and run.spec.start["stream"]["n_documents"] == 16  # behind the first eight
 
 
+def test_fit_says_that_a_corpus_in_shards_can_be_streamed(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
+    with pytest.raises(wb.SpecError, match="online-vb needs its corpus in memory, .* visit it once with fit_stream, or load"):
+        wb.fit(ShardedCorpus.write(corpus, tmp_path / "shards"), "online-vb", 3)
+
+
 REFUSED = {
     "no vocabulary": ((["w1"] for _ in range(3)), {"total_documents": 3}, "a stream needs its vocabulary before the first"),
     "an empty one": ([["w1"]], {"vocabulary": []}, "a stream needs its vocabulary before the first document"),

@@ -45,11 +45,15 @@ from workbench.errors import DataError
 
 BLOCK = 1 << 20
 """Pairs that are read at a time where all are read."""
-IN_MEMORY = frozenset((
-    "indptr", "words", "counts", "documents", "tokens_before", "by_word", "tokens_by_word", "weights", "groups", "by_sequence",
-    "with_pairs", "of_documents", "to_scipy", "to_dataframe",
-))
-"""What only a corpus in memory has."""
+ARRAYS = ("indptr", "words", "counts", "documents", "tokens_before", "weights", "groups")
+SORTED = ("by_word", "tokens_by_word", "by_sequence")
+MADE = ("with_pairs", "of_documents", "pairs_of", "to_scipy", "to_dataframe")
+IN_MEMORY = {
+    **{name: f"its {name} are no array" for name in ARRAYS},
+    **{name: f"{name} needs all documents at once" for name in SORTED},
+    **{name: f"{name} makes one thing of all documents" for name in MADE},
+}
+"""What only a corpus in memory has, and why."""
 
 
 class Documents(NamedTuple):
@@ -361,7 +365,7 @@ class ShardedCorpus:
 
     def __getattr__(self, name: str):
         if not name.startswith("_") and name in IN_MEMORY:
-            raise self.only_in_memory(f"its {name} are no array")
+            raise self.only_in_memory(IN_MEMORY[name])
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def only_in_memory(self, what: str) -> DataError:

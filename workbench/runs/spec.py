@@ -243,7 +243,8 @@ def _refuse_in_parts(engine, train: ShardedCorpus) -> None:
     if engine.in_parts is None:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
         kept = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_shards} shards"
-        raise SpecError(f"{kept}; take {able}, or load it whole with in_memory()", field="engine", value=engine.name)
+        once = ", visit it once with fit_stream" if engine.name == "online-vb" else ""
+        raise SpecError(f"{kept}; take {able}{once}, or load it whole with in_memory()", field="engine", value=engine.name)
     if train.sequence is not None:
         torn = "stand in sequences, which shards would tear apart; load it whole with in_memory()"
         raise SpecError(f"the documents of {train.name!r} {torn}")

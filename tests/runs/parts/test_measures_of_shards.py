@@ -173,6 +173,16 @@ def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(
     assert whole == parts and parts["content"]["total"] > 0 and parts["shown"]["words"]
 
 
+def test_what_needs_documents_in_memory_says_so_in_a_sentence(run, in_shards):
+    for ask, why in (
+        (lambda: wb.infer(run, in_shards[0]), "topics of unseen documents are inferred, and scored, in memory"),
+        (lambda: wb.document_completion(run, in_shards[1]), "topics of unseen documents are inferred, and scored, in memory"),
+        (lambda: wb.exact(in_shards[0], wb.LDA(2)), "the exact posterior is of a few tokens in memory"),
+    ):
+        with pytest.raises(wb.DataError, match=rf"'drawn' is kept in shards, and {why}; take shard\(i\), rows"):
+            ask()
+
+
 def test_of_several_shards_one_is_read_at_a_time(run, pair, in_shards, monkeypatch):
     at_once = []
     shard = ShardedCorpus.shard

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, split_halves
+from workbench.corpus import Corpus, ShardedCorpus, split_halves
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, word_probabilities
 from workbench.engines.memory import DOUBLE
@@ -116,7 +116,10 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **colum
 
 def _counted_alike(documents, topics: Topics, columns: dict) -> Corpus:
     """Documents as a corpus, raw text counted as that of the run was, but for what is said of it."""
-    return data_from(documents, None, counted=topics.spec.counted, **columns)
+    corpus = data_from(documents, None, counted=topics.spec.counted, **columns)
+    if isinstance(corpus, ShardedCorpus):
+        raise corpus.only_in_memory("topics of unseen documents are inferred, and scored, in memory")
+    return corpus
 
 
 def _columns(corpus: Corpus) -> dict[str, tuple]:
