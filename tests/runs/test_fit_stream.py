@@ -77,7 +77,8 @@ def test_streamed_is_read_whatever_documents_come_as(corpus, store, tmp_path, mo
     for number, (documents, given) in enumerate((
         (shards, {}), (shards, {"vocabulary": words}), (tokens_of(corpus), {"vocabulary": words}),
         (mappings, {"vocabulary": list(words)}), (iter(texts), {"vocabulary": words, **plain}),
-        (bags, {"vocabulary": words}), (pd.DataFrame({"text": texts}), {"vocabulary": words, **plain}),
+        (bags, {"vocabulary": iter(words)}), (bags, {"vocabulary": {word: at for at, word in enumerate(words)}}),
+        (pd.DataFrame({"text": texts}), {"vocabulary": words, **plain}),
         (corpus.to_scipy(), {"vocabulary": words}),
     )):
         run = streamed(documents, store / str(number), **{"total_documents": 59} | given)

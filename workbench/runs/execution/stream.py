@@ -72,8 +72,9 @@ def fit_stream(
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
-    given = data_from(documents, ENGINE, **_of_ids(documents, vocabulary), **of_text) if is_whole(documents) else None
-    words = tuple(words_by_id(vocabulary, 0) or () if vocabulary is not None else given.vocabulary if given is not None else ())
+    words = None if vocabulary is None else tuple(words_by_id(vocabulary, 0))
+    given = data_from(documents, ENGINE, **_of_ids(documents, words), **of_text) if is_whole(documents) else None
+    words = tuple(given.vocabulary) if words is None and given is not None else words
     if not words:
         raise DataError("a stream needs its vocabulary before the first document; give it with vocabulary=, a list of words, "
                         "as that of a corpus of some of the documents (corpus.vocabulary)")
@@ -81,7 +82,7 @@ def fit_stream(
     own = {"total_documents": total} | (options or {})
     size = split_options(get_engine(ENGINE), own)[1].batch_size
     if given is None:
-        counted = counted_over(words, documents, None, vocabulary, of_text, "whose vocabulary is fixed")
+        counted = counted_over(words, documents, None, words, of_text, "whose vocabulary is fixed")
     else:
         counted = counted_alike(words, given)
     stream = Stream(counted, size)
@@ -116,10 +117,10 @@ def fit_stream(
         raise
 
 
-def _of_ids(documents, vocabulary) -> dict:
+def _of_ids(documents, words: tuple | None) -> dict:
     """The vocabulary of a matrix of counts, whose columns it names."""
     is_matrix = hasattr(documents, "tocoo") or (hasattr(documents, "ndim") and not hasattr(documents, "iloc"))
-    return {"vocabulary": vocabulary} if is_matrix and vocabulary is not None else {}
+    return {"vocabulary": words} if is_matrix and words is not None else {}
 
 
 def _total(documents, asked: int | None) -> int:
