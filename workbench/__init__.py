@@ -41,7 +41,7 @@ _HOMES = {
     "workbench.runs.afterwards.bound": ("hybrid_bound",),
     "workbench.runs.execution.compare": ("compare",),
     "workbench.runs.execution.fit": ("fit", "resume", "start"),
-    "workbench.runs.afterwards.infer": ("document_completion", "infer"),
+    "workbench.runs.afterwards.infer": ("document_completion", "infer", "infer_to_file"),
     "workbench.runs.execution.run": ("Run", "open_run", "open_runs"),
     "workbench.runs.loading": ("load_records", "record_sets"),
     "workbench.runs.spec": ("RunSpec", "SpecError"),

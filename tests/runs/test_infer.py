@@ -14,7 +14,8 @@ import workbench as wb
 from workbench.corpus import Corpus, hold_out_documents, split_halves
 from workbench.engines import ENGINES, get_engine
 from workbench.models import LDA, VARIABLES
-from workbench.runs.afterwards.infer import PROTOCOLS, inference_bytes, known_part
+from workbench.runs.afterwards.infer import PROTOCOLS, inference_bytes
+from workbench.runs.afterwards.learnt import known_part
 from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
 

@@ -36,6 +36,13 @@ Parts = Annotated[
         help="Share the shards of the corpus among the workers of a Dask cluster: tcp://host:port, or local (docs/cluster.md).",
     ),
 ]
+Inferring = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS",
+        help="Infer the documents on the workers of a Dask cluster: tcp://host:port, or local; see docs/cluster.md.",
+    ),
+]
 Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default.")]
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
 RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]

@@ -10,7 +10,18 @@ from typing import Annotated
 import typer
 
 import workbench as wb
-from workbench.cli.flags import CorpusName, Json, Quiet, Read, RunName, Store, Threads, Vocabulary, load_documents
+from workbench.cli.flags import (
+    CorpusName,
+    Inferring,
+    Json,
+    Quiet,
+    Read,
+    RunName,
+    Store,
+    Threads,
+    Vocabulary,
+    load_documents,
+)
 from workbench.cli.printing import number, perplexity, print_json, print_table, say, saying_warnings
 
 SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
@@ -32,7 +43,8 @@ def infer(
         typer.Option("--out", help="CSV file for theta and the columns read, a row per document; of records per hidden node."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the halves and of the Gibbs sweeps.")] = 0,
-    threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
+    threads: Threads = 1, scheduler: Inferring = None, store: Store = None, vocabulary: Vocabulary = None, read: Read = None,
+    quiet: Quiet = False, json: Json = False,
 ) -> None:
     """Find the topics of unseen documents, or score how well a run predicts their words; of records their hidden nodes."""
     from workbench.runs.afterwards.infer import PROTOCOLS
@@ -41,10 +53,14 @@ def infer(
         raise wb.SpecError(f"--protocol must be one of theta, {', '.join(PROTOCOLS)}; got '{protocol}'")
     if out is not None and protocol != "theta":
         raise wb.SpecError(f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out")
+    if scheduler is not None and protocol != "theta":
+        raise wb.SpecError(f"a cluster infers theta, and --protocol {protocol} is scored here; leave --scheduler out")
     learnt = wb.open_run(run, store)
     counted = wb.RunSpec.from_json(learnt.attrs["spec"]).counted
     documents = load_documents(corpus, vocabulary, read, learnt.attrs.get("engine"), counted)
     if isinstance(documents, wb.Records):
+        if scheduler is not None:
+            raise wb.SpecError("records are inferred by this process; leave --scheduler out")
         return _infer_records(learnt, documents, protocol, out, threads, json)
     if protocol != "theta":
         score = wb.document_completion(learnt, documents, seed, protocol, threads)
@@ -56,12 +72,14 @@ def infer(
             f"{score['out_of_vocabulary']:.1%} of the tokens unknown to {score['run']}"
         )
     with saying_warnings():
-        found = wb.infer(learnt, documents, seed, threads)
+        if out is not None:
+            told = wb.infer_to_file(learnt, documents, out, seed, threads, client=scheduler, progress=not quiet)
+        else:
+            found = wb.infer(learnt, documents, seed, threads, client=scheduler, progress=not quiet)
     if out is not None:
-        _write_theta(found, out)
-        say(f"{out}: theta of {found.sizes['document']:,} documents")
+        say(f"{out}: theta of {told['n_documents']:,} documents")
     if json:
-        print_json(dict(found.attrs) | ({"documents": _documents(found)} if out is None else {"path": str(out)}))
+        print_json(told if out is not None else dict(found.attrs) | {"documents": _documents(found)})
     elif out is None:
         _print_topics(learnt, found)
 
@@ -103,18 +121,6 @@ def _documents(found) -> list[dict]:
     """One dict for each document: title, tokens, share of unknown words, theta."""
     names = "document", "n_tokens", "out_of_vocabulary", "theta"
     return [dict(zip(names, row, strict=True)) for row in zip(*(found[name].values.tolist() for name in names), strict=True)]
-
-
-def _write_theta(found, path: Path) -> None:
-    """Writes theta to a CSV file with all digits, and the columns that were read behind it, whole or not at all."""
-    titles, coords = found["document"].values.tolist(), found.coords.items()
-    columns = {
-        str(name).removeprefix("document_"): values.values.tolist() for name, values in coords
-        if values.dims == ("document",) and values.values.tolist() != titles
-    }
-    header = ["document", "n_tokens", "out_of_vocabulary", *(f"topic {k}" for k in found["topic"].values), *columns]
-    rows = zip(map(dict.values, _documents(found)), *columns.values(), strict=True)
-    _write_rows([header, *([*about, *theta, *more] for (*about, theta), *more in rows)], path)
 
 
 def _print_topics(learnt, found) -> None:

@@ -29,6 +29,8 @@ class StepContext(NamedTuple):
     n_threads: int = 1
     interrupt: Callable[[], None] = never_interrupted
     before: tuple[tuple[int, int], ...] = ()  # of a part of a corpus: (stream, how many uniforms belong to what is before it)
+    first_document: int = 0                  # of some of the documents that are folded in: how many are before them,
+    first_token: int = 0                     # and how many tokens these have
 
     def key(self, stream: int, chain: int = 0) -> np.uint64:
         """The key of a stream of uniforms in this step; see `workbench.kernels.uniforms`."""

@@ -175,8 +175,7 @@ def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(
 
 def test_what_needs_documents_in_memory_says_so_in_a_sentence(run, in_shards):
     for ask, why in (
-        (lambda: wb.infer(run, in_shards[0]), "topics of unseen documents are inferred, and scored, in memory"),
-        (lambda: wb.document_completion(run, in_shards[1]), "topics of unseen documents are inferred, and scored, in memory"),
+        (lambda: wb.document_completion(run, in_shards[1]), "unseen documents are scored in memory"),
         (lambda: wb.exact(in_shards[0], wb.LDA(2)), "the exact posterior is of a few tokens in memory"),
     ):
         with pytest.raises(wb.DataError, match=rf"'drawn' is kept in shards, and {why}; take shard\(i\), rows"):

@@ -164,7 +164,8 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
         check_size(moment, name, corpus.n_documents, run.sizes["topic"])
     if run is not None and corpus.n_tokens and not set(corpus.vocabulary).intersection(run["word"].values):
         raise FileError(f"the run {moment.path.name} knows no word of {name}, so it has no topics; use text like its own")
-    return Folded(moment, corpus, infer(Run(moment.path), corpus), raw if raw is None or len(raw) <= MOST_TEXT else None)
+    inferred = infer(Run(moment.path), corpus, progress=False)
+    return Folded(moment, corpus, inferred, raw if raw is None or len(raw) <= MOST_TEXT else None)
 
 
 def most_bytes() -> int:

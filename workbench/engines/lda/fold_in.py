@@ -60,7 +60,7 @@ def by_cvb0(learnt: LearntTopics, options, documents, context) -> np.ndarray:
 
 def by_gibbs(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
-    given = documents.tokens_before, BURN_IN, KEPT, context.key(FOLD_IN)
+    given = documents.tokens_before + context.first_token, BURN_IN, KEPT, context.key(FOLD_IN)
     return _folded_in(sampled_theta, learnt, documents, context, *given)
 
 

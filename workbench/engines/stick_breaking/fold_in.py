@@ -53,7 +53,7 @@ def _sampled(kernel, learnt, documents, context, *gaussian) -> np.ndarray:
     def work(first, last):
         kernel(
             first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, *gaussian,
-            BURN_IN, KEPT, context.key(FOLD_IN), theta,
+            BURN_IN, KEPT, context.key(FOLD_IN), theta, context.first_document,
         )
 
     each_slice(work, slice_bounds(documents.indptr, phi.shape[1] * PASSES), context.n_threads, context.interrupt)

@@ -176,6 +176,7 @@ def by_gibbs(learnt: LearntPrevalence, options, documents, context) -> np.ndarra
             sampled_theta(
                 d, d + 1, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, precision,
                 learnt.states[year[d]], np.ascontiguousarray(weighted[year[d]]), BURN_IN, KEPT, context.key(FOLD_IN), theta,
+                context.first_document,
             )
 
     each_slice(work, slice_bounds(documents.indptr, phi.shape[1] * PASSES), context.n_threads, context.interrupt)

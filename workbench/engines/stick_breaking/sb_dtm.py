@@ -216,10 +216,11 @@ def learnt_of(model, last, topics) -> LearntDrift:
 def by_gibbs(learnt: LearntDrift, options, documents, context) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20, with the topics of each document's year."""
     rows, theta = learnt.rows(documents), np.empty((documents.n_documents, len(learnt.alphas)))
+    tokens_before = documents.tokens_before + context.first_token
 
     def work(first, last):
         sampled_theta(
-            first, last, documents.indptr, rows, documents.counts, learnt.phi, learnt.alphas, theta, documents.tokens_before,
+            first, last, documents.indptr, rows, documents.counts, learnt.phi, learnt.alphas, theta, tokens_before,
             BURN_IN, KEPT, context.key(FOLD_IN),
         )
 

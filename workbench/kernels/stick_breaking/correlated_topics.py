@@ -54,10 +54,11 @@ def draw_sticks(first, last, n_dk, precision, weighted_mean, sticks, omega_key, 
 @kernel
 def sampled_theta(
     first, last, indptr, words, counts, tokens_before, phi, precision, mean, weighted_mean, burn_in, n_kept, key, theta,
+    first_number=0,
 ):
     """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic) stays as it is.
 
-    The sticks of a document begin at their mean. Its streams belong to its number and the sweep's.
+    The sticks of a document begin at their mean. Its streams belong to its number, first_number + d, and the sweep's.
     """
     n_topics = phi.shape[1]
     n_sticks = n_topics - 1
@@ -67,7 +68,7 @@ def sampled_theta(
         sticks[0] = mean
         theta[d] = 0.0
         for sweep in range(burn_in + n_kept):
-            sweep_key = absorb(absorb(key, sweep), d)
+            sweep_key = absorb(absorb(key, sweep), first_number + d)
             break_stick(sticks[0], here)
             count_drawn_topics(d, indptr, words, counts, tokens_before, here, phi, cumulative, sweep_key, n_here[0])
             draw_sticks(0, 1, n_here, precision, weighted_mean, sticks, absorb(sweep_key, 1), absorb(sweep_key, 2))

@@ -123,10 +123,12 @@ def draw_topics(first, last, indptr, words, counts, tokens_before, topics, n_dk,
 
 
 @kernel
-def sampled_theta(first, last, indptr, words, counts, tokens_before, phi, precision, mean, burn_in, n_kept, key, theta):
+def sampled_theta(
+    first, last, indptr, words, counts, tokens_before, phi, precision, mean, burn_in, n_kept, key, theta, first_number=0,
+):
     """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic) stays as it is.
 
-    The components of a document begin at their mean. Its streams belong to its number and the sweep's.
+    The components of a document begin at their mean. Its streams belong to its number, first_number + d, and the sweep's.
     """
     n_topics = phi.shape[1]
     n_here, here, cumulative = np.zeros(n_topics, np.int32), np.empty(n_topics), np.empty(n_topics)
@@ -135,7 +137,7 @@ def sampled_theta(first, last, indptr, words, counts, tokens_before, phi, precis
         psi[:] = mean
         theta[d] = 0.0
         for sweep in range(burn_in + n_kept):
-            sweep_key = absorb(absorb(key, sweep), d)
+            sweep_key = absorb(absorb(key, sweep), first_number + d)
             softmax(psi, here)
             count_drawn_topics(d, indptr, words, counts, tokens_before, here, phi, cumulative, sweep_key, n_here)
             draw_document(stream_of(absorb(sweep_key, 1), 0), n_here, precision, mean, psi, off, after)

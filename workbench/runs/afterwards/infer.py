@@ -4,27 +4,34 @@ Words are matched by their spelling: what the run does not know is left out and 
 stay as the run left them; each engine folds documents in as it infers (`workbench.engines.lda.fold_in`).
 """
 
+import contextlib
+import csv
+import io
 import math
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from operator import ne
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus, ShardedCorpus, split_halves
-from workbench.engines.engine import StepContext
-from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, word_probabilities
+from workbench.data.available_memory import check_fits
+from workbench.data.saving import encoded, replacing
 from workbench.engines.memory import DOUBLE
+from workbench.errors import DataError
 from workbench.kernels.simd.lanes import LANES
 from workbench.models import VARIABLES
 from workbench.records import Records
 from workbench.runs.afterwards.infer_records import infer_records
-from workbench.runs.dataset import last_snapshot, model_of, priors_of
+from workbench.runs.afterwards.learnt import Topics, known_part, topics_of
+from workbench.runs.afterwards.slices import Inference, Inferred, about
+from workbench.runs.dataset import model_of
 from workbench.runs.execution.run import open_run
 from workbench.runs.given import data_from
-from workbench.runs.scoring import perplexity
-from workbench.runs.settings import LARGEST_SEED
-from workbench.runs.spec import RunSpec, SpecError, whole
+from workbench.runs.progress import bar
+from workbench.runs.spec import SpecError
 
 PROTOCOLS = {
     "document_completion": "theta is fitted to a random half of each document's known tokens, the other half is scored",
@@ -35,44 +42,28 @@ HELD = 5
 """Numbers that inference has at a time for each that a run has of a document: measured for every engine, none has more."""
 
 
-class Topics(NamedTuple):
-    """What a run has learnt, as unseen documents need it."""
-
-    spec: RunSpec
-    of_words: LearntTopics
-    learnt: NamedTuple             # as its engine folds documents in
-    vocabulary: tuple[str, ...]
-    n_topics: int                  # without the rest of an HDP
-
-    def fold_in(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
-        """theta (document, topic) of documents over the run's vocabulary."""
-        context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
-        engine, _, options = self.spec.parts()
-        return engine.fold_in(self.learnt, options, documents, context)
-
-    def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
-        """Of the pairs under p(w | d) = sum_k theta_dk phi_wk, phi of its year where it changes; NaN where there is none."""
-        unseen = self.spec.parts()[0].unseen
-        if unseen is not None:
-            return perplexity(pairs, unseen(self.learnt, theta, pairs))
-        return perplexity(pairs, mixture_probability(theta, word_probabilities(*self.of_words), pairs))
-
-
-def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **columns) -> xr.Dataset:
+def infer(
+    run, documents, seed: int = 0, n_threads: int = 1, store=None, client=None, progress: bool = True, **columns
+) -> xr.Dataset:
     """theta of unseen documents, and how much of them the run knows; raises SpecError, StoreError or CorpusError.
 
     Parameters
     ----------
     run : Dataset, Run, path or name
         What has learnt the topics; a name is looked up in ``store`` (default: ``WORKBENCH_STORE`` or ``./runs``).
-    documents : Corpus, or what `workbench.fit` takes; or Records, of a run of a Bayesian network: see `infer_records`
+    documents : Corpus, ShardedCorpus, or what `workbench.fit` takes; or Records, of a Bayesian network: see `infer_records`
         Raw text is counted as that of the run was, as far as ``columns`` leave it open and the run knows (its texts were kept).
         Where topics change over time, a document is of the year in its corpus's ``times``, or the nearest that the run knows;
         without one it is of the last year.
     seed : int
         Of the Gibbs sweeps; it plays no part in the deterministic engines.
     n_threads : int
-        Never changes a bit.
+        Never changes a bit. On a cluster those of each task.
+    client : distributed.Client, address of a scheduler, or "local", optional
+        The workers of this cluster infer the documents, some at a time, with the bits of one process. Only what the run has
+        learnt and the documents are sent to them; nothing is shared but the network. See docs/cluster.md.
+    progress : bool
+        Show on stderr how many documents are done, and the time left, where they are many.
     **columns
         text, id, time, label, vocabulary, and how raw text is counted, as `workbench.fit` takes them.
 
@@ -85,50 +76,143 @@ def infer(run, documents, seed: int = 0, n_threads: int = 1, store=None, **colum
         Labels, times and the columns that were read with the documents are coordinates, as ``document_label``.
         Attributes: the run, ``out_of_vocabulary`` of all tokens, and ``perplexity_foldin_same``, the perplexity
         of the known tokens to which theta was fitted (optimistic; `document_completion` gives the honest one).
+        Where memory does not hold them, `infer_to_file` writes them to a file.
 
     Source: specification of LDA, B.4.
     """
     if isinstance(documents, Records):
+        if client is not None:
+            raise SpecError("records are inferred by this process; leave client out")
         return infer_records(run if isinstance(run, xr.Dataset) else open_run(run, store), documents, n_threads)
-    topics = _topics_of(run, store)
-    corpus = _counted_alike(documents, topics, columns)
-    known = known_part(corpus, topics.vocabulary)
-    if known.n_tokens == 0 and corpus.n_tokens > 0:
+    inference = _inference(run, documents, seed, n_threads, store, columns)
+    topics, corpus = inference.topics, inference.corpus
+    if isinstance(corpus, ShardedCorpus):
+        said = f"theta of the {corpus.n_documents:,} documents of {corpus.name!r}"
+        check_fits(corpus.n_documents * (topics.n_topics + 2) * DOUBLE, said, "write it to a file (infer_to_file, --out FILE)")
+    data = {
+        "theta": np.empty((corpus.n_documents, topics.n_topics)), "n_tokens": np.empty(corpus.n_documents, np.int64),
+        "out_of_vocabulary": np.empty(corpus.n_documents),
+    }
+    with _inferred(inference, client, progress) as each:
+        for found in each:
+            for name, values in data.items():
+                values[found.first : found.last] = getattr(found, name)
+    coords = {
+        "document": ("document", _objects(corpus.titles), {"long_name": "document"}), "topic": np.arange(topics.n_topics),
+    } | {
+        f"document_{name}": ("document", _objects(values), {"long_name": f"{name} of the document"})
+        for name, values in _columns(corpus).items()
+    }
+    arrays = {name: (VARIABLES[name].dims, values, VARIABLES[name].attrs) for name, values in data.items()}
+    return xr.Dataset(arrays, coords, inference.attrs())
+
+
+def infer_to_file(
+    run, documents, path, seed: int = 0, n_threads: int = 1, store=None, client=None, progress: bool = True, **columns
+) -> dict:
+    """Writes theta of unseen documents to a CSV file as it is inferred, so that memory holds some documents at a time.
+
+    Parameters
+    ----------
+    path : path
+        A row for each document, in order: its title, tokens, the share of unknown ones, theta with all digits, and the columns
+        that were read with it. The file is there when all is inferred, or not at all; one that is there is replaced.
+    run, documents, seed, n_threads, store, client, progress, **columns
+        As `infer` takes them; no Records.
+
+    Returns
+    -------
+    dict
+        The attributes of what `infer` returns, ``n_documents`` and ``path``.
+
+    Raises
+    ------
+    SpecError, StoreError, DataError
+        One sentence; also for a place that cannot be written, before anything is inferred. ClusterError of a cluster.
+    """
+    if isinstance(documents, Records):
+        raise SpecError("infer_to_file writes theta of documents; use infer for records")
+    inference, path = _inference(run, documents, seed, n_threads, store, columns), Path(path)
+    corpus = inference.corpus
+    more = {name: values for name, values in _columns(corpus).items() if any(map(ne, values, corpus.titles))}
+    topics = (f"topic {k}" for k in range(inference.topics.n_topics))
+    with _written(path) as write, _inferred(inference, client, progress) as each:
+        write([["document", "n_tokens", "out_of_vocabulary", *topics, *more]])
+        for found in each:
+            here = slice(found.first, found.last)
+            rows = zip(
+                corpus.titles[here], found.n_tokens.tolist(), found.out_of_vocabulary.tolist(), found.theta.tolist(),
+                *(values[here] for values in more.values()), strict=True,
+            )
+            write([title, n_tokens, unknown, *theta, *others] for title, n_tokens, unknown, theta, *others in rows)
+    return inference.attrs() | {"n_documents": corpus.n_documents, "path": str(path)}
+
+
+def _inference(run, documents, seed: int, n_threads: int, store, columns: dict) -> Inference:
+    """The documents, counted as those of the run, under its topics."""
+    topics = topics_of(run, store)
+    return Inference(topics, _counted_alike(documents, topics, columns), seed, n_threads)
+
+
+def _counted_alike(documents, topics: Topics, columns: dict) -> Corpus | ShardedCorpus:
+    """Documents as a corpus, raw text counted as that of the run was, but for what is said of it."""
+    return data_from(documents, None, counted=topics.spec.counted, **columns)
+
+
+def _columns(corpus: Corpus | ShardedCorpus) -> dict[str, Sequence]:
+    """What is known of each document besides its words and its text, by name."""
+    known = {"label": corpus.labels, "time": corpus.times} | ({} if corpus.table is None else corpus.table.metadata)
+    return {str(name): values for name, values in known.items() if values is not None}
+
+
+def _objects(values: Sequence) -> np.ndarray:
+    return np.array(list(values), dtype=object)
+
+
+@contextlib.contextmanager
+def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator[Inferred]]:
+    """What is inferred, a slice at a time, here or on the cluster of a client; a bar shows how far it is, if there are several.
+
+    Warns at the end where the run knows no word.
+    """
+    corpus = inference.corpus
+    with contextlib.ExitStack() as stack:
+        if client is not None:
+            from workbench.runs.execution.cluster.connecting import client_of
+
+            client = stack.enter_context(client_of(client))
+        shown = progress and len(inference.bounds) > 2
+        line = stack.enter_context(bar(corpus.name, corpus.n_documents, shown, unit=" documents"))
+        slices = stack.enter_context(contextlib.closing(inference.slices(client)))
+
+        def each() -> Iterator[Inferred]:
+            for found in slices:
+                yield found
+                line.update(found.last - found.first)
+
+        yield each()
+    if corpus.n_tokens and not inference.n_known:
         warnings.warn(
             f"none of the {corpus.n_words} words of {corpus.name!r} is known to the run, so every theta is the prior mean",
-            stacklevel=2,
+            stacklevel=4,
         )
-    theta = topics.fold_in(known, seed, n_threads)
-    unknown = corpus.document_tokens - known.document_tokens
-    data = {
-        "theta": theta[:, : topics.n_topics], "n_tokens": corpus.document_tokens,
-        "out_of_vocabulary": unknown / np.maximum(corpus.document_tokens, 1),
-    }
-    coords = {
-        "document": ("document", np.array(corpus.titles, dtype=object), {"long_name": "document"}),
-        "topic": np.arange(topics.n_topics),
-    } | _columns(corpus)
-    attrs = _about(topics, corpus, known, seed) | {"perplexity_foldin_same": topics.perplexity(theta, known)}
-    return xr.Dataset(
-        {name: (VARIABLES[name].dims, values, VARIABLES[name].attrs) for name, values in data.items()}, coords, attrs
-    )
 
 
-def _counted_alike(documents, topics: Topics, columns: dict) -> Corpus:
-    """Documents as a corpus, raw text counted as that of the run was, but for what is said of it."""
-    corpus = data_from(documents, None, counted=topics.spec.counted, **columns)
-    if isinstance(corpus, ShardedCorpus):
-        raise corpus.only_in_memory("topics of unseen documents are inferred, and scored, in memory")
-    return corpus
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[Callable]:
+    """The function that writes rows to a CSV file, which is there when the block ends: whole, or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
 
+            def write(rows) -> None:
+                text = io.StringIO()
+                csv.writer(text, lineterminator="\n").writerows(rows)
+                file.write(encoded(text.getvalue(), path))
 
-def _columns(corpus: Corpus) -> dict[str, tuple]:
-    """What is known of each document besides its words and its text, as coordinates."""
-    known = {"label": corpus.labels, "time": corpus.times} | ({} if corpus.table is None else corpus.table.metadata)
-    return {
-        f"document_{name}": ("document", np.array(values, dtype=object), {"long_name": f"{name} of the document"})
-        for name, values in known.items() if values is not None
-    }
+            yield write
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error.strerror or error}; choose another place") from error
 
 
 def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
@@ -177,8 +261,10 @@ def document_completion(
     """
     if protocol not in PROTOCOLS:
         raise SpecError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}")
-    topics = _topics_of(run, store)
+    topics = topics_of(run, store)
     corpus = _counted_alike(unseen, topics, {})
+    if isinstance(corpus, ShardedCorpus):
+        raise corpus.only_in_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0:
         raise SpecError(f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own")
@@ -188,46 +274,5 @@ def document_completion(
     return {
         "perplexity": topics.perplexity(theta, scored), "protocol": protocol, "meaning": PROTOCOLS[protocol],
         "n_scored": scored.n_tokens, "n_documents": n_documents, "n_skipped": corpus.n_documents - n_documents,
-        **_about(topics, corpus, known, seed),
-    }
-
-
-def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
-    """The same documents with the tokens whose word stands in the vocabulary, numbered as it is there.
-
-    Words that are spelt alike become one, the first of them in the vocabulary.
-    """
-    if corpus.vocabulary == vocabulary:
-        return corpus
-    place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
-    words = np.array([place.get(word, -1) for word in corpus.vocabulary], np.int64)[corpus.words]
-    kept = words >= 0
-    if not kept.any():
-        return corpus.with_pairs(np.zeros(corpus.n_documents + 1, np.int64), [], [], vocabulary=vocabulary)
-    known = Corpus.from_pairs(corpus.documents[kept], words[kept], corpus.counts[kept], vocabulary, corpus.n_documents)
-    return corpus.with_pairs(known.indptr, known.words, known.counts, vocabulary=vocabulary)
-
-
-def _topics_of(run, store) -> Topics:
-    """The topics of whatever stands for a run, or a sentence."""
-    dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
-    name = dataset.attrs.get("name", "this Dataset")
-    if "spec" not in dataset.attrs or "run" in dataset.dims:
-        raise SpecError("one run was wanted (workbench.fit or open_run); got a comparison or another Dataset; choose one run")
-    if dataset.sizes.get("snapshot", 0) == 0:
-        raise SpecError(f"run '{name}' has no snapshot yet, so it has no topics; wait for its first, or resume it")
-    if "n_kw" not in dataset:
-        raise SpecError(f"run '{name}' has no topics, so there is no theta of other documents; choose a run of a topic model")
-    vocabulary = tuple(str(word) for word in dataset["word"].values)
-    n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
-    spec, of_words = RunSpec.from_json(dataset.attrs["spec"]), LearntTopics(*priors_of(dataset).with_rest(n_kw))
-    learnt = spec.parts()[0].learnt(model_of(dataset), last_snapshot(dataset), of_words)
-    return Topics(spec, of_words, learnt, vocabulary, len(n_kw))
-
-
-def _about(topics: Topics, corpus: Corpus, known: Corpus, seed: int) -> dict:
-    """What was asked of whom, and the share of the tokens that the run does not know."""
-    return {
-        "run": topics.spec.name, "engine": topics.spec.engine, "corpus": corpus.name, "seed": seed,
-        "out_of_vocabulary": 1 - known.n_tokens / corpus.n_tokens if corpus.n_tokens else 0.0,
+        **about(topics, corpus, known.n_tokens, seed),
     }

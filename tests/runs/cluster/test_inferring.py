@@ -1,0 +1,205 @@
+"""Unseen documents on the workers of a cluster: the bits of one process, whoever is lost, and few under way at a time."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from clusters import Cluster, kill, until
+from distributed import Client
+from runs.test_infer_slices import strangers
+from same_bits import same_bits
+from short_runs import run_of, short_settings
+
+import workbench as wb
+from workbench.errors import DataError
+from workbench.runs.afterwards import slices
+from workbench.runs.execution.cluster import inferring
+from workbench.runs.execution.cluster.connecting import ClusterError
+from workbench.runs.execution.cluster.inferring import results_of
+
+pytestmark = pytest.mark.slow
+NAMES = ("cgs", "cvb0", "vb", "network-gibbs", "sb-ctm", "sb-ctm-lds", "sb-dtm", "ctm-em", "cv-hdp")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Slices of at most 12 pairs."""
+    monkeypatch.setattr(slices, "PAIRS", 12)
+
+
+@pytest.fixture(scope="module")
+def two_workers(tmp_path_factory):
+    """The client of a cluster of two workers."""
+    made = Cluster(tmp_path_factory.mktemp("dask"))
+    for _ in range(2):
+        made.add_worker("--no-nanny")
+    with Client(made.address, set_as_default=False) as client:
+        client.wait_for_workers(2, 120)
+        yield client
+    made.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_workers_infer_the_bits_of_one_process(name, two_workers, one_worker):
+    run, documents = run_of(name), strangers(short_settings(name)[0])
+    here = wb.infer(run, documents, seed=2, progress=False)
+    for client in (two_workers, one_worker.address):
+        found = wb.infer(run, documents, seed=2, client=client, progress=False)
+        same_bits(here, found)
+        assert found.attrs == here.attrs
+
+
+def test_a_file_is_written_as_results_come(two_workers, tmp_path):
+    run, documents = run_of("cgs"), strangers(short_settings("cgs")[0])
+    told = [wb.infer_to_file(run, documents, tmp_path / name, client=client, progress=False)
+            for name, client in (("here.csv", None), ("there.csv", two_workers))]
+    assert told[0] | {"path": ""} == told[1] | {"path": ""}
+    assert (tmp_path / "here.csv").read_bytes() == (tmp_path / "there.csv").read_bytes()
+
+
+def test_texts_are_inferred_by_a_command_on_workers_of_its_own(tmp_path):
+    texts = [f"sun beach sand number {n} snow ski"[: 10 + n % 20] for n in range(50)]
+    wb.fit(texts, "cgs", 2, n_iterations=5, store=tmp_path / "runs", name="talk", progress=False)
+    (tmp_path / "new.csv").write_text("text\n" + "\n".join(texts))
+    preload = "import workbench.runs.afterwards.slices as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
+    command = [sys.executable, "-c", MAIN.format(preload=preload), "infer", "talk", "new.csv", "--store", "runs"]
+    for out, more in (("here.csv", ()), ("there.csv", ("--scheduler", "local"))):
+        done = subprocess.run(
+            [*command, "--out", out, *more],
+            cwd=tmp_path, capture_output=True, text=True, timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"{out}: theta of 50 documents" in done.stderr and "50/50" in done.stderr
+    assert (tmp_path / "here.csv").read_bytes() == (tmp_path / "there.csv").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here.csv", "new.csv", "runs", "there.csv"]
+
+
+MAIN = "if __name__ == '__main__':\n    {preload}"
+
+
+def tasks():
+    """Work for tests: quick, slow, and refusing the piece 3. Functions within one are sent to workers as they are."""
+    def plus(number, piece):
+        return number + piece
+
+    def slow_plus(number, piece):
+        import time
+
+        time.sleep(0.3)
+        return number + piece
+
+    def refusing(number, piece):
+        from workbench.errors import DataError as Refused
+
+        if piece == 3:
+            raise Refused("the third is wrong")
+        return piece
+
+    return plus, slow_plus, refusing
+
+
+plus, slow_plus, refusing = tasks()
+
+
+def test_few_pieces_are_under_way_and_results_are_in_their_order(two_workers):
+    taken, found = [], []
+
+    def pieces():
+        for piece in range(100):
+            taken.append(piece)
+            yield piece
+
+    for result in results_of(two_workers, plus, (1000,), pieces()):
+        found.append(result)
+        assert len(taken) - len(found) < 2 * inferring.AT_A_TIME + 1
+    assert found == [1000 + piece for piece in range(100)]
+    assert [*results_of(two_workers, plus, (0,), [])] == []
+
+
+def test_what_all_need_is_sent_once(two_workers, monkeypatch):
+    sent, scatter = [], Client.scatter
+    monkeypatch.setattr(Client, "scatter", lambda *given, **more: sent.append(more) or scatter(*given, **more))
+    assert len([*results_of(two_workers, lambda numbers, piece: len(numbers), (np.zeros(1000),), range(20))]) == 20
+    assert sent == [{"broadcast": True, "hash": False}]
+
+
+def test_tasks_are_cancelled_where_nobody_wants_more_results(two_workers):
+    results = results_of(two_workers, slow_plus, (0,), range(1000))
+    assert next(results) == 0
+    results.close()
+    until(lambda: not any(two_workers.processing().values()))
+
+
+def test_a_sentence_of_a_task_comes_to_the_client(two_workers):
+    with pytest.raises(DataError, match="the third is wrong"):
+        [*results_of(two_workers, refusing, (0,), range(5))]
+
+
+def test_a_lost_worker_costs_nothing(cluster, client_to):
+    for _ in range(2):
+        cluster.add_worker("--no-nanny")
+    client = client_to(cluster.address)
+    client.wait_for_workers(2, 120)
+    results = results_of(client, slow_plus, (7,), range(24))
+    found = [next(results) for _ in range(3)]
+    kill(cluster.workers[0].pid)
+    assert [*found, *results] == [7 + piece for piece in range(24)]
+
+
+def test_when_all_workers_are_lost_those_that_come_go_on(cluster, client_to):
+    cluster.add_worker("--no-nanny")
+    client = client_to(cluster.address)
+    client.wait_for_workers(1, 120)
+    results = results_of(client, slow_plus, (7,), range(12))
+    found = [next(results) for _ in range(3)]
+    kill(cluster.workers[0].pid)
+    cluster.add_worker("--no-nanny")
+    assert [*found, *results] == [7 + piece for piece in range(12)]
+
+
+def test_workers_that_are_lost_again_and_again_and_a_lost_scheduler_are_a_sentence(cluster, client_to, monkeypatch, tmp_path):
+    cluster.add_worker("--no-nanny")
+    client = client_to(cluster.address)
+    client.wait_for_workers(1, 120)
+    monkeypatch.setattr(inferring, "LOSSES", 0)
+    results = results_of(client, slow_plus, (7,), range(12))
+    next(results)
+    kill(cluster.workers[0].pid)
+    with pytest.raises(ClusterError, match="all workers were lost 1 times"):
+        list(results)
+    cluster.add_worker("--no-nanny")
+    client.wait_for_workers(1, 120)
+    results = results_of(client, slow_plus, (7,), range(100))
+    next(results)
+    cluster.lose_scheduler()
+    with pytest.raises(ClusterError, match="the scheduler is gone, and nothing was kept"):
+        list(results)
+
+
+def test_ctrl_c_leaves_no_file(cluster, tmp_path):
+    import signal
+
+    cluster.add_worker()
+    run = wb.fit(["sun beach sand", "snow ski"], "cgs", 2, n_iterations=5, store=tmp_path / "runs", name="talk", progress=False)
+    assert run.attrs["name"] == "talk"
+    (tmp_path / "new.csv").write_text("text\n" + "\n".join(["sun beach sand snow ski"] * 30_000))
+    preload = "import workbench.runs.afterwards.slices as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
+    with subprocess.Popen(
+        [sys.executable, "-c", MAIN.format(preload=preload), "infer", "talk", "new.csv", "--store", "runs", "--out", "a.csv",
+         "--scheduler", cluster.address],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+    ) as command:
+        until(lambda: [path for path in tmp_path.glob(".a.csv-*.partial") if path.stat().st_size > 2000])
+        command.send_signal(signal.SIGINT)
+        told = command.communicate(timeout=60)[1]
+    assert command.returncode == 130, told
+    assert "Traceback" not in told
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dask", "new.csv", "runs"]
+
+
+def test_a_cluster_that_cannot_be_used_is_a_sentence_and_leaves_nothing(tmp_path):
+    run = run_of("cgs")
+    with pytest.raises(ClusterError, match="no scheduler answers"):
+        wb.infer_to_file(run, ["a text"], tmp_path / "a.csv", client="tcp://127.0.0.1:9")
+    assert not [*tmp_path.iterdir()]

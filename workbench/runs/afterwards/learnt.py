@@ -1,0 +1,97 @@
+"""What a run has learnt, as inference of unseen documents needs it; and their words matched with those of the run."""
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext
+from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, word_probabilities
+from workbench.runs.dataset import last_snapshot, model_of, priors_of
+from workbench.runs.execution.run import open_run
+from workbench.runs.scoring import perplexity
+from workbench.runs.settings import LARGEST_SEED
+from workbench.runs.spec import RunSpec, SpecError, whole
+
+
+class Topics(NamedTuple):
+    """What a run has learnt, as unseen documents need it."""
+
+    spec: RunSpec
+    of_words: LearntTopics
+    learnt: NamedTuple             # as its engine folds documents in
+    vocabulary: tuple[str, ...]
+    n_topics: int                  # without the rest of an HDP
+
+    def fold_in(
+        self, documents: Corpus, seed: int, n_threads: int, first_document: int = 0, first_token: int = 0
+    ) -> np.ndarray:
+        """theta (document, topic) of documents over the run's vocabulary, before which are so many documents and tokens."""
+        engine, _, options = self.spec.parts()
+        context = StepContext(*checked_numbers(seed, n_threads), first_document=first_document, first_token=first_token)
+        return engine.fold_in(self.learnt, options, documents, context)
+
+    def word_probability(self, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
+        """(pair,) p(w | d) = sum_k theta_dk phi_wk, with phi of the document's year where it changes."""
+        unseen = self.spec.parts()[0].unseen
+        if unseen is not None:
+            return unseen(self.learnt, theta, pairs)
+        return mixture_probability(theta, word_probabilities(*self.of_words), pairs)
+
+    def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
+        """Of the pairs under `word_probability`; NaN where there is none."""
+        return perplexity(pairs, self.word_probability(theta, pairs))
+
+
+def checked_numbers(seed: int, n_threads: int) -> tuple[int, int, int]:
+    """Seed, step and threads of inference after a run; a SpecError where one is out of range."""
+    return whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024)
+
+
+def topics_of(run, store) -> Topics:
+    """The topics of whatever stands for a run, or a sentence."""
+    dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
+    name = dataset.attrs.get("name", "this Dataset")
+    if "spec" not in dataset.attrs or "run" in dataset.dims:
+        raise SpecError("one run was wanted (workbench.fit or open_run); got a comparison or another Dataset; choose one run")
+    if dataset.sizes.get("snapshot", 0) == 0:
+        raise SpecError(f"run '{name}' has no snapshot yet, so it has no topics; wait for its first, or resume it")
+    if "n_kw" not in dataset:
+        raise SpecError(f"run '{name}' has no topics, so there is no theta of other documents; choose a run of a topic model")
+    vocabulary = tuple(str(word) for word in dataset["word"].values)
+    n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
+    spec, of_words = RunSpec.from_json(dataset.attrs["spec"]), LearntTopics(*priors_of(dataset).with_rest(n_kw))
+    learnt = spec.parts()[0].learnt(model_of(dataset), last_snapshot(dataset), of_words)
+    return Topics(spec, of_words, learnt, vocabulary, len(n_kw))
+
+
+def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
+    """The same documents with the tokens whose word stands in the vocabulary, numbered as it is there.
+
+    Words that are spelt alike become one, the first of them in the vocabulary.
+    """
+    places = places_in(vocabulary, corpus.vocabulary)
+    if places is None:
+        return corpus
+    return corpus.with_pairs(*renumbered(corpus, places), vocabulary=vocabulary)
+
+
+def places_in(vocabulary: tuple[str, ...], words) -> np.ndarray | None:
+    """(word,) int64: where each of the words stands in a vocabulary, -1 where it does not; None where they are the same."""
+    if words == vocabulary:
+        return None
+    place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
+    return np.fromiter((place.get(word, -1) for word in words), np.int64, len(words))
+
+
+def renumbered(corpus: Corpus, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """indptr (document + 1,), words and counts (pair,) of the words that have a place, ascending, equal ones added up."""
+    n_words = int(places.max(initial=-1)) + 1
+    words = places[corpus.words]
+    kept = words >= 0
+    cells = corpus.documents[kept] * np.int64(n_words) + words[kept]
+    cells, inverse = np.unique(cells, return_inverse=True)
+    counts = np.bincount(inverse, corpus.counts[kept], len(cells))
+    indptr = np.searchsorted(cells, np.arange(corpus.n_documents + 1, dtype=np.int64) * n_words)
+    return indptr, (cells % max(n_words, 1)).astype(np.int32), counts.astype(np.int32)

@@ -1,0 +1,169 @@
+"""The same work on many pieces, as slices of unseen documents, by the workers of a cluster; results in order as they come.
+
+What all pieces need is sent to each worker once. So many tasks are under way at a time that no thread of a worker waits for
+the client; the client has one result at a time, and the pieces under way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from workbench.errors import InputError
+from workbench.runs.execution.cluster.connecting import (
+    About,
+    ClusterError,
+    about_process,
+    await_worker,
+    check_workers,
+    checked,
+)
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+AT_A_TIME = 3
+"""Tasks under way for each thread of the workers: one at work, and two whose turn is next or whose result is not fetched."""
+RETRIES = 2
+"""How often a task is tried again that failed."""
+LOSSES = 5
+"""How often all tasks under way may be lost before one more result has come."""
+LOOK_EVERY = 0.2
+"""Seconds between two looks at the cluster while a result is waited for."""
+GONE = "the scheduler is gone, and nothing was kept; start it again with its workers, and ask again"
+
+
+def results_of(client: Client, work: Callable, given: tuple, pieces: Iterable) -> Iterator:
+    """work(*given, piece) of each piece, in their order; no more pieces are taken than are under way.
+
+    What a lost worker had is done by another. Tasks that are under way are cancelled when the generator is closed.
+
+    Raises
+    ------
+    ClusterError
+        A worker with another version or other kernels; a scheduler that is gone; workers that end again and again.
+    InputError
+        As ``work`` raises it.
+    """
+    check_workers(client)
+    flow, pieces = _Flow(client, work, given), iter(pieces)
+    try:
+        while flow.fill(pieces):
+            yield flow.next_result()
+    finally:
+        flow.cancel()
+
+
+class _Flow:
+    """The tasks under way, in the order of their pieces."""
+
+    def __init__(self, client: Client, work: Callable, given: tuple):
+        self._client, self._work, self._given, self._has = client, work, given, about_process()
+        self._tasks: deque[tuple[object, Future]] = deque()
+        self._losses = 0
+        self._send()
+
+    def fill(self, pieces: Iterator) -> bool:
+        """Submits tasks of further pieces, as many as may be under way; is one under way?"""
+        n_threads = 1
+        with contextlib.suppress(_Lost), self._seeing_losses():
+            n_threads = sum(self._client.nthreads().values())
+        while len(self._tasks) < AT_A_TIME * max(n_threads, 1) and (piece := next(pieces, None)) is not None:
+            self._tasks.append((piece, self._submit(piece)))
+        return bool(self._tasks)
+
+    def next_result(self):
+        """The result of the first piece, once it is there."""
+        while True:
+            try:
+                with self._seeing_losses():
+                    result = self._await(self._tasks[0][1])
+                self._losses = 0
+                self._tasks.popleft()
+                return result
+            except _Lost:
+                self._begin_again()
+
+    def cancel(self) -> None:
+        """Cancels the tasks under way."""
+        if self._client.status == "running":
+            with contextlib.suppress(OSError):
+                self._client.cancel([task for _, task in self._tasks])
+        self._tasks.clear()
+
+    def _await(self, task: Future | None):
+        """The result of a task."""
+        from distributed import KilledWorker, wait
+
+        while True:
+            if self._client.status != "running":
+                raise ClusterError(GONE)
+            if task is None or self._there.status in ("cancelled", "lost"):
+                raise _Lost
+            with contextlib.suppress(TimeoutError), self._client.as_current():
+                wait([task], timeout=LOOK_EVERY)
+                break
+        if task.status == "error":
+            error = task.exception()
+            if isinstance(error, KilledWorker):
+                raise ClusterError("worker after worker ended while it had the same documents, perhaps for want of memory; "
+                                   "see to them, and ask again")
+            raise error
+        return task.result()
+
+    def _begin_again(self) -> None:
+        """Sends everything anew that was under way, as soon as there is a worker."""
+        self._losses += 1
+        if self._losses > LOSSES:
+            raise ClusterError(f"all workers were lost {self._losses} times before one more result came; see to them, and ask "
+                               "again")
+        await_worker(self._client)
+        check_workers(self._client)
+        with contextlib.suppress(_Lost), self._seeing_losses():
+            self._send()
+        self._tasks = deque((piece, self._submit(piece)) for piece, _ in self._tasks)
+
+    def _send(self) -> None:
+        """Sends what all pieces need to each worker; one that comes later has it from another."""
+        (self._there,) = self._client.scatter([_Given(self._given)], broadcast=True, hash=False)
+
+    def _submit(self, piece) -> Future | None:
+        """The task of a piece; None where what it needs was lost."""
+        with contextlib.suppress(_Lost), self._seeing_losses():
+            return self._client.submit(_done, self._work, self._there, piece, self._has, pure=False, retries=RETRIES)
+
+    @contextlib.contextmanager
+    def _seeing_losses(self) -> Iterator[None]:
+        """Raises _Lost in the place of what Dask raises where tasks or what was sent are gone, ClusterError of a scheduler."""
+        from distributed.client import CancelledError, FuturesCancelledError
+        from distributed.comm import CommClosedError
+
+        try:
+            yield
+        except InputError:
+            raise
+        except (CancelledError, FuturesCancelledError, CommClosedError, KeyError, TimeoutError) as error:
+            if self._client.status != "running":
+                raise ClusterError(GONE) from error
+            raise _Lost from error
+
+
+class _Lost(Exception):
+    """The tasks under way are lost, since there was no worker left that had what they need."""
+
+
+class _Given:
+    """What all pieces need; in an object, so that Dask does not look for tasks in it."""
+
+    def __init__(self, values: tuple):
+        self.values = values
+
+
+def _done(work: Callable, given: _Given, piece, client_has: About):
+    """The task: the result of a piece, on a worker that computes with what the client has."""
+    from distributed import get_worker
+
+    checked(about_process(), get_worker().address, client_has)
+    return work(*given.values, piece)
