@@ -27,6 +27,7 @@ EXAMPLES = {
     "figures": ("a", "--format", "svg"),
     "report": ("a",),
     "export": ("a",),
+    "import": ("runs/a", "--store", "other"),
     "reproduce": (),
     "engines": (),
     "doctor": (),

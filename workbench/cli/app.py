@@ -35,6 +35,7 @@ for command in (
     stored.note, stored.label, stored.export, reproducing.reproduce, about.engines, serving.serve, about.doctor,
 ):
     app.command()(command)
+app.command("import")(stored.import_)
 app.callback(no_args_is_help=True)(about.version)
 app.add_typer(about.data, name="data")
 complete_values(app, Command)

@@ -190,19 +190,41 @@ def report(
 def export(
     run: RunNames,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder to write to; of several runs each gets a folder of its name in it.")
-    ] = Path("export"),
-    formats: Annotated[str, typer.Option("--format", help="csv, long, npz, mallet, lda-c, pyldavis, with commas.")] = "csv,npz",
+        str,
+        typer.Option(
+            "--out", help="Folder to write to; of several runs each gets a folder of its name in it. Or a URL, as "
+            "s3://bucket/runs: ended runs are written there as they are.",
+        ),
+    ] = "export",
+    formats: Annotated[
+        str | None, typer.Option("--format", help="csv, long, npz, mallet, lda-c, pyldavis, with commas; csv,npz by default.")
+    ] = None,
     store: Store = None, json: Json = False,
 ) -> None:
-    """Write what runs found in files that other programs read."""
+    """Write what runs found in files that other programs read, or the runs themselves to an object store."""
     from workbench.runs.execution.run import find_run
+    from workbench.runs.store.object_store import is_url
 
     paths = [find_run(name, store) for name in run]
-    folders = [out] if len(paths) == 1 else [out / path.name for path in paths]
+    alone = len(paths) == 1 or is_url(out)
+    places = [out if alone else Path(out) / path.name for path in paths]
     with saying_warnings():
-        written = [file for path, folder in zip(paths, folders, strict=True) for file in wb.export_run(path, folder, formats)]
+        written = [file for path, place in zip(paths, places, strict=True) for file in wb.export_run(path, place, formats)]
+    if is_url(out) and not json:
+        return say("\n".join(f"{out.rstrip('/')}/{path.name}" for path in paths))
     print_files(written, json)
+
+
+def import_(
+    url: Annotated[list[str], typer.Argument(metavar="URL…", help="Addresses of exported runs, as s3://bucket/runs/NAME.")],
+    store: Store = None, json: Json = False,
+) -> None:
+    """Bring runs that were exported to an object store into a store on a disk."""
+    found = [wb.Run(wb.import_run(each, store)) for each in url]
+    for run in found:
+        say(f"{run.path}: {run.state}")
+    if json:
+        print_runs([summary(run) for run in found], json)
 
 
 def note(
