@@ -53,6 +53,9 @@ LOOK_EVERY, LOOKING_SHARE = 0.1, 0.1
 """Seconds between two looks at the runs, at least, and the share of the time that these may take."""
 ENDING = 30.0
 """Seconds within which runs that are asked to stop have stopped."""
+GONE = (
+    "the scheduler is gone; what its runs had committed is kept: start it again with its workers, and the same command goes on"
+)
 
 
 def work_through_on(client: Client, runs: list[Run], on_progress: Callable[[list[Run]], None]) -> None:
@@ -82,6 +85,17 @@ def work_through_on(client: Client, runs: list[Run], on_progress: Callable[[list
     on_progress(runs)
 
 
+@contextlib.contextmanager
+def _seeing_loss() -> Iterator[None]:
+    """Raises the ClusterError about a scheduler that is gone where it is lost while a result is fetched."""
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except CommClosedError as error:
+        raise ClusterError(GONE) from error
+
+
 class _Queue:
     """The runs that are left: those with a task, those that another process works on, and those that came up paused."""
 
@@ -100,13 +114,11 @@ class _Queue:
     def look(self) -> None:
         """Lets go of runs that have ended, and submits those that nobody works on any more."""
         if self._client.status != "running":
-            raise ClusterError(
-                "the scheduler is gone; what its runs had committed is kept: start it again with its workers, and the same "
-                "command goes on"
-            )
-        for run, task in list(self._tasks.items()):
-            if task.done():
-                self._take_result(run, task)
+            raise ClusterError(GONE)
+        with _seeing_loss():
+            for run, task in list(self._tasks.items()):
+                if task.done():
+                    self._take_result(run, task)
         ended = {run: state for run in self._elsewhere if (state := run.state) in ENDED or self._has_no_task(run)}
         self._elsewhere -= ended.keys()
         self._submit([run for run, state in ended.items() if state not in ENDED or state == LOST])
