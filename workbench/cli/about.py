@@ -174,7 +174,8 @@ def _convert_to_shards(
     json: bool,
 ) -> None:
     """Writes a folder of shards, of a file as a stream; one that is there is replaced once the new one is whole."""
-    from workbench.cli.printing import saying_warnings
+    from workbench.cli.printing import saying_warnings_at_once
+    from workbench.corpus.kept_counts import kept_beside
     from workbench.corpus.sharded import is_sharded
     from workbench.corpus.streaming import read_shards
     from workbench.data.saving import partial_of
@@ -189,8 +190,9 @@ def _convert_to_shards(
         if is_named(corpus) or is_sharded(Path(corpus).expanduser()):
             wb.ShardedCorpus.write(load_documents(corpus, vocabulary, read), place)
         else:
-            with saying_warnings(), _shares(not quiet) as told:
-                read_shards(corpus, place, processes or os.cpu_count() or 1, told, **reading_options(vocabulary, read))
+            with saying_warnings_at_once(), _shares(not quiet) as told:
+                options = reading_options(vocabulary, read)
+                read_shards(corpus, place, processes or os.cpu_count() or 1, told, kept_beside(out), **options)
         if place != out:
             shutil.rmtree(out)
             os.rename(place, out)

@@ -130,6 +130,15 @@ def resumable() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def saying_warnings_at_once() -> Iterator[None]:
+    """Says the warnings of a block, each as a line, as they come."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, *_, **__: say(str(message))
+        yield
+
+
+@contextlib.contextmanager
 def saying_warnings() -> Iterator[None]:
     """Says the warnings of a block, each as a line, at its end."""
     with warnings.catch_warnings(record=True) as caught:

@@ -6,8 +6,10 @@ the readers make in memory: the same content hash.
 """
 
 import multiprocessing
+import os
 import shutil
 import signal
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -24,6 +26,7 @@ from workbench.corpus.by_name import known_words, unknown_word
 from workbench.corpus.corpus import INT32_MAX, CorpusError, check_unnamed
 from workbench.corpus.covariates import checked_inputs, checked_sequence
 from workbench.corpus.formats import IDS, TEXTS, Batch, Stream
+from workbench.corpus.kept_counts import KeptCounts, identity, kept_beside
 from workbench.corpus.pair_files import PairFiles
 from workbench.corpus.readers import Request, read_request, request_of
 from workbench.corpus.shard_writer import VALUES, ShardWriter
@@ -44,7 +47,9 @@ Told = Callable[[str, float], None]
 """What is being done, "reading" or "writing", and the share of it that is done."""
 
 
-def read_shards(path, folder, processes: int = 1, told: Told | None = None, **options) -> ShardedCorpus:
+def read_shards(
+    path, folder, processes: int = 1, told: Told | None = None, kept: str | os.PathLike | None = None, **options
+) -> ShardedCorpus:
     """The corpus in a file, written into a folder of shards; the same content as `read_corpus` gives, by its hash.
 
     Memory is bounded but for the vocabulary (about 200 bytes a word that is found, pruned or not), for 8 bytes a document, and
@@ -63,8 +68,17 @@ def read_shards(path, folder, processes: int = 1, told: Told | None = None, **op
         always in Python where processes are started. A tokenizer is called in this process alone.
     told : function of what is done ("reading" or "writing") and a share, optional
         Called as it goes on.
+    kept : path, default ``.FOLDER.counted`` beside the folder
+        File of the counts of texts so far, 8 bytes a pair and the words of some texts at a time. It is deleted at the end;
+        a conversion that is interrupted or killed leaves it, if it took more than some seconds, and the same conversion reads
+        the file again without counting what is counted there. Delete it to begin anew. No counts are kept of a tokenizer.
     **options
         Of `read_corpus`, but for keep_text.
+
+    Warns
+    -----
+    UserWarning
+        It goes on where an interrupted conversion ended, or begins anew since the file or the options are others.
 
     Raises
     ------
@@ -81,12 +95,44 @@ def read_shards(path, folder, processes: int = 1, told: Told | None = None, **op
     stream = _stream(request, partial(told, "reading"))
     if stream is None:
         return ShardedCorpus.write(read_request(request), folder)
-    with new_folder(folder) as place:
+    with new_folder(folder) as place, _keeping(request, stream, Path(kept or kept_beside(folder))) as counts:
         try:
-            _write(request, stream, place, processes, told)
+            _write(request, stream, place, processes, told, counts)
         except CorpusError as error:
             raise error.within(f"{request.path}: ") if str(request.path) not in str(error) else error from None
     return ShardedCorpus.open(folder)
+
+
+@contextmanager
+def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
+    """Where the counts of texts are kept meanwhile; None of what is not counted, or not by options that can be compared.
+
+    The file stays where the block is interrupted and has much, else it is deleted.
+    """
+    options = as_counted(request.counted, request.text_options)
+    if stream.words != TEXTS or options.get("tokenizer") is not None:
+        yield None
+        return
+    for name in LISTS:
+        if name in request.text_options:
+            request.text_options[name] = options[name] = listed(options[name])  # an iterator gives its words once
+    stopped = sorted(stop_list(options.get("stop_words", STOP_WORDS)))  # those of a file too
+    about = {"asked": request.asked._asdict(), "format": request.format.MEANING, "words": options, "stop_words": stopped}
+    counts = KeptCounts(path, identity(request.path, about))
+    if counts.n_documents:
+        warnings.warn(f"goes on behind the {counts.n_documents:,} texts that an interrupted conversion has counted; to begin "
+                      f"anew delete {path}", stacklevel=4)
+    elif counts.replaced:
+        warnings.warn(f"begins anew: {path} had the counts of another file, of one that has changed since, or by other options",
+                      stacklevel=4)
+    try:
+        yield counts
+    except KeyboardInterrupt:
+        if counts.is_worth:
+            counts.close()
+        raise
+    finally:
+        counts.delete()
 
 
 def _stream(request: Request, told: Callable[[float], None]) -> Stream | None:
@@ -95,15 +141,14 @@ def _stream(request: Request, told: Callable[[float], None]) -> Stream | None:
     return None if read is None or request.path.is_fifo() else read(request.path, request.asked, told)
 
 
-def _write(request: Request, stream: Stream, place: Path, processes: int, told: Told) -> None:
+def _write(request: Request, stream: Stream, place: Path, processes: int, told: Told, counts: KeptCounts | None) -> None:
     """Reads the stream and writes the folder."""
     request.check(stream.words == TEXTS)
     fields = _Fields(place / "fields")
     pairs = PairFiles(place / "pairs")
     try:
-        words, n_documents, rest = (_read_texts if stream.words == TEXTS else _read_counts)(
-            request, stream, pairs, fields, processes
-        )
+        read = partial(_read_texts, processes=processes, kept=counts) if stream.words == TEXTS else _read_counts
+        words, n_documents, rest = read(request, stream, pairs, fields)
         n_documents = rest.pop("n_documents", n_documents)
         with ShardWriter(place, len(words.vocabulary)) as writer:
             writer.texts("vocabulary").add(words.vocabulary)
@@ -131,7 +176,9 @@ class _Words(NamedTuple):
 # ---------------------------------------------------------------------- texts
 
 
-def _read_texts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields", processes: int):
+def _read_texts(
+    request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields", processes: int, kept: KeptCounts | None
+):
     """Counts all texts: the words, the number of documents, and what else is known of them."""
     options = as_counted(request.counted, request.text_options)
     of_words = {name: listed(options[name]) if name in LISTS else options[name] for name in OF_WORDS if name in options}
@@ -141,7 +188,7 @@ def _read_texts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fi
     ids: dict[str, int] = {}
     occurs_in, totals, n_documents = np.zeros(0, np.int64), np.zeros(0, np.int64), 0
     n_words = 0
-    for batch, found in _all_counted(stream.batches, of_words, processes):
+    for batch, found in _with_kept(stream.batches, of_words, processes, kept):
         numbers = np.array([ids.setdefault(word, len(ids)) for word in found.words], np.int32)
         occurs_in, totals = _longer(occurs_in, len(ids)), _longer(totals, len(ids))
         occurs_in[numbers] += np.bincount(found.ids, minlength=len(numbers))
@@ -197,6 +244,21 @@ def _counted(texts: list[str]) -> WordCounts:
     return counted(texts, _words_of)
 
 
+def _with_kept(
+    batches: Iterator[Batch], of_words: dict, processes: int, kept: KeptCounts | None
+) -> Iterator[tuple[Batch, WordCounts]]:
+    """The batches in order, each with its words counted, as far as they are kept not again."""
+    for found in kept.counts() if kept else ():
+        batch = next(batches, None)
+        if batch is None or batch.n_documents != len(found.lengths):
+            raise CorpusError("the counts that were kept are not those of this file; they are deleted, so ask again")
+        yield batch._replace(documents=()), found
+    for batch, found in _all_counted(batches, of_words, processes):
+        if kept:
+            kept.add(found)
+        yield batch, found
+
+
 def _all_counted(batches: Iterator[Batch], of_words: dict, processes: int) -> Iterator[tuple[Batch, WordCounts]]:
     """The batches in order, each with its words counted."""
     if processes == 1 or of_words.get("tokenizer") is not None:
@@ -232,7 +294,7 @@ def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
 # ---------------------------------------------------------------------- counts
 
 
-def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields", processes: int):
+def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields"):
     """Takes all rows of counts: the words, the number of documents, and what else is known of them."""
     known = known_words(request.path, request.asked) if stream.words != IDS else ()
     ids: dict[str, int] = {word: at for at, word in enumerate(known)}
