@@ -9,6 +9,7 @@ import time
 import pytest
 from clusters import child_of, has_ended, kill, until, worker_of
 from distributed import Client, LocalCluster
+from distributed.client import FutureCancelledError
 from distributed.comm import CommClosedError
 from same_bits import same_bits
 
@@ -179,16 +180,33 @@ def test_without_its_scheduler_a_sweep_says_so_and_goes_on_with_another(cluster,
     ended_whole(runs, whole)
 
 
-def test_a_scheduler_that_is_lost_while_a_result_is_fetched_is_told_alike(one_worker, client_to, make, monkeypatch):
-    def lost(queue, run, task):
-        raise CommClosedError("in <TCP (closed) ConnectionPool.gather>: ConnectionResetError: Connection reset by peer")
+class Ended:
+    """A task that has ended, and whose result is not to be had."""
 
-    monkeypatch.setattr(sweeping._Queue, "_take_result", lost)
-    monkeypatch.setattr(sweeping._Queue, "_submit", lambda queue, runs: queue._tasks.update(dict.fromkeys(runs, done)))
-    done = client_to(one_worker.address).submit(int)
-    done.result()
+    status = "finished"
+
+    def __init__(self, error):
+        self._error = error
+
+    def done(self):
+        return True
+
+    def result(self):
+        raise self._error
+
+
+@pytest.mark.parametrize("error", [
+    CommClosedError("in <TCP (closed) ConnectionPool.gather>: ConnectionResetError: Connection reset by peer"),
+    FutureCancelledError("cgs-k2", "scheduler-connection-lost"),
+])
+def test_a_scheduler_that_is_lost_while_a_result_is_fetched_is_told_alike(one_worker, client_to, make, monkeypatch, error):
+    monkeypatch.setattr(sweeping._Queue, "_submit", lambda queue, runs: queue._tasks.update(dict.fromkeys(runs, Ended(error))))
     with pytest.raises(ClusterError, match="the scheduler is gone; what its runs had committed is kept: start it again"):
-        work_through_on(done.client, make(1), lambda left: None)
+        work_through_on(client_to(one_worker.address), make(1), lambda left: None)
+
+
+def test_a_result_that_was_cancelled_is_of_a_run_that_another_takes_on():
+    assert sweeping._outcome(Ended(FutureCancelledError("cgs-k2", "scheduler-restart"))) == (sweeping.ELSEWHERE, None)
 
 
 def test_a_client_that_is_killed_loses_nothing(one_worker, store, whole):

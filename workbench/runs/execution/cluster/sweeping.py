@@ -53,6 +53,8 @@ LOOK_EVERY, LOOKING_SHARE = 0.1, 0.1
 """Seconds between two looks at the runs, at least, and the share of the time that these may take."""
 ENDING = 30.0
 """Seconds within which runs that are asked to stop have stopped."""
+DISCONNECTED = "scheduler-connection-lost"
+"""Why Dask cancels what a client waits for when its scheduler is gone."""
 GONE = (
     "the scheduler is gone; what its runs had committed is kept: start it again with its workers, and the same command goes on"
 )
@@ -85,17 +87,6 @@ def work_through_on(client: Client, runs: list[Run], on_progress: Callable[[list
     on_progress(runs)
 
 
-@contextlib.contextmanager
-def _seeing_loss() -> Iterator[None]:
-    """Raises the ClusterError about a scheduler that is gone where it is lost while a result is fetched."""
-    from distributed.comm import CommClosedError
-
-    try:
-        yield
-    except CommClosedError as error:
-        raise ClusterError(GONE) from error
-
-
 class _Queue:
     """The runs that are left: those with a task, those that another process works on, and those that came up paused."""
 
@@ -115,10 +106,9 @@ class _Queue:
         """Lets go of runs that have ended, and submits those that nobody works on any more."""
         if self._client.status != "running":
             raise ClusterError(GONE)
-        with _seeing_loss():
-            for run, task in list(self._tasks.items()):
-                if task.done():
-                    self._take_result(run, task)
+        for run, task in list(self._tasks.items()):
+            if task.done():
+                self._take_result(run, task)
         ended = {run: state for run in self._elsewhere if (state := run.state) in ENDED or self._has_no_task(run)}
         self._elsewhere -= ended.keys()
         self._submit([run for run, state in ended.items() if state not in ENDED or state == LOST])
@@ -142,11 +132,12 @@ class _Queue:
     def _take_result(self, run: Run, task: Future) -> None:
         """Removes a task that has ended; its run has ended too, is paused, or may be at work without one of ours."""
         del self._tasks[run]
-        if task.status == "error":
-            _fail(run, _reason(task.exception()))
-        elif task.status != "finished" or task.result() == ELSEWHERE:  # cancelled, as when somebody restarts the workers
+        outcome, error = _outcome(task)
+        if error is not None:
+            _fail(run, _reason(error))
+        elif outcome == ELSEWHERE:
             self._elsewhere.add(run)
-        elif task.result() == PAUSED:
+        elif outcome == PAUSED:
             self._paused.add(run)
 
     def _look_at_waiting(self) -> None:
@@ -177,6 +168,26 @@ class _Queue:
         until = time.monotonic() + ENDING
         for run in runs:
             run.wait(max(0.0, until - time.monotonic()))
+
+
+def _outcome(task: Future) -> tuple[str | None, Exception | None]:
+    """What a task that has ended returned, or raised; ELSEWHERE for one that was cancelled, as when the workers are restarted.
+
+    Raises ClusterError where the scheduler is lost before that is known.
+    """
+    from distributed.client import FutureCancelledError
+    from distributed.comm import CommClosedError
+
+    try:
+        if task.status == "error":
+            return None, task.exception()
+        return task.result() if task.status == "finished" else ELSEWHERE, None
+    except FutureCancelledError as error:
+        if error.reason != DISCONNECTED:
+            return ELSEWHERE, None
+        raise ClusterError(GONE) from error
+    except CommClosedError as error:
+        raise ClusterError(GONE) from error
 
 
 def _waits(run: Run) -> bool:
