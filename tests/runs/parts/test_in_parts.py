@@ -19,6 +19,7 @@ from workbench.runs.execution.run import Run, open_runs
 from workbench.runs.parts import group, own_rows
 from workbench.runs.parts.own_rows import OwnRows
 from workbench.runs.spec import SpecError
+from workbench.runs.store import writer
 from workbench.runs.store.examine import examine
 
 LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
@@ -90,6 +91,25 @@ def test_rows_in_files_are_the_rows_in_memory(in_shards, engine, options, monkey
     assert differing(held, fitted(*in_shards, engine, options)) == []
     assert used, "nothing was in files"
     assert [*(tmp_path / "scratch").iterdir()] == []
+
+
+def test_rows_in_files_outlast_a_checkpoint_and_are_deleted_at_the_end(in_shards, monkeypatch, tmp_path, out_of_core):
+    held = fitted(*in_shards, "svb", {})
+    out_of_core()
+    monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.0)
+    monkeypatch.setattr(writer, "CHECKPOINT_SHARE", 1e9)
+    found = fitted(*in_shards, "svb", {}, store=tmp_path / "runs", name="run")
+    assert differing(held, found) == []
+    assert not [*(tmp_path / "runs" / "run").glob("*.partial")]
+
+
+def test_rows_in_files_of_a_process_that_was_killed_are_deleted_by_the_next(in_shards, tmp_path):
+    fitted(*in_shards, "svb", {}, 2, store=tmp_path / "runs", name="run")
+    left = tmp_path / "runs" / "run" / "rows-x.partial" / "0-0"
+    left.mkdir(parents=True)
+    (left / "mean_dk.npy").write_bytes(b"left")
+    wb.resume(tmp_path / "runs" / "run", 4, progress=False)
+    assert not left.parent.exists()
 
 
 def test_files_of_a_part_are_asked_for_while_the_one_before_is_worked_on(in_shards, monkeypatch, out_of_core):

@@ -34,7 +34,7 @@ class LaidOut:
 
     def __init__(self, spec: RunSpec, train: ShardedCorpus, test: ShardedCorpus | None, scratch=None, crew: Callable = Here):
         self.whole, self.test, self.places = train, test, places_of(spec, train)
-        self._scratch = None if scratch is None else tempfile.TemporaryDirectory(prefix="parts-", dir=scratch)
+        self._scratch = None if scratch is None else tempfile.TemporaryDirectory(".partial", "rows-", scratch)
         folder = self._scratch and self._scratch.name
         setting = Setting(spec, given(train), None if test is None else given(test), folder)
         self.crew = crew(setting, self.places)

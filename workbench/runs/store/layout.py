@@ -11,6 +11,7 @@
                     snapshot_iteration (snapshot)  0: thinned out
                     committed (3,)                 rows, snapshots, topics that are valid; written LAST
                   parts-<iteration>/<group>.npz     of a corpus in shards: rows of documents of the checkpoint
+                  rows-<random>.partial/            the rows that are worked on, while memory does not hold them
                   checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
 
 Since schema 4 a chunk of counts has at most 2^20 numbers, unless one row has more; before, a snapshot was one chunk.

@@ -113,8 +113,11 @@ class RunWriter:
         )
 
     def _open(self) -> None:
-        for leftover in self.path.rglob("*.partial"):
-            leftover.unlink(missing_ok=True)
+        for leftover in [*self.path.rglob("*.partial")]:
+            if leftover.is_dir():  # rows of parts, of a process that was killed
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                leftover.unlink(missing_ok=True)
         stored = self._stored = Stored(self.path, "r+")
         self.spec = read_spec(self.path)
         self._recorded, self._snapshots_kept = stored.recorded, stored.about["snapshots_kept"]
