@@ -1,6 +1,7 @@
 """`workbench data convert` and `workbench export`: what they write, what they say, and what they never overwrite."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -137,8 +138,10 @@ def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(capsys, tmp_p
     (tmp_path / "talks.csv").write_text(TALKS)
     line = ("data", "convert", "talks.csv", "talks", "--shards", "--processes", 1, "--read", "text=body", "--read", "title=id")
     status, out, err = run(capsys, *line)
-    assert (status, out) == (0, "") and "9 documents, 3 words, 26 pairs, 54 tokens, 1 shards" in err
-    assert "reading 100%" in err and "writing 100%" in err and "corpus.json" in err
+    assert (status, out) == (0, "") and "9 documents, 3 words, 26 pairs, 54 tokens, 1 shard)" in err
+    assert "reading 100%" in err and "writing 100%" in err
+    taken = sum(file.stat().st_size for file in (tmp_path / "talks").iterdir())
+    assert re.search(rf"^talks +{taken:,}$", err, re.MULTILINE), "the bytes of the whole folder"
     expected = read_corpus("talks.csv", text="body", title="id").content_hash
     assert load_corpus("talks").content_hash == expected
     status, out, err = run(capsys, *line, "--force", "--quiet", "--json")

@@ -88,6 +88,7 @@ WRONG = [
     ("sweep SIX -g r=1 --scheduler nonsense", "a scheduler is an address such as tcp://10.0.0.1:8786, 'local' for the"),
     ("sweep SIX -g r=1 --scheduler local --jobs 2", "runs go on at a time as its workers have threads; leave --jobs out"),
     ("sweep SIX -g r=1 --scheduler local --detach", "the workers of a local cluster end with the command; leave --detach out"),
+    ("fit SIX --scheduler local --detach", "the workers of a cluster share a run of this process; leave --detach"),
     ("compare SIX --scheduler local --detach", "the workers of a local cluster end with the command; leave --detach out"),
     ("sweep SIX -g topics=1,2 --warm --scheduler tcp://here:1 --detach", "a warm sweep on a cluster goes on with its client"),
     ("reproduce hybrid-fig33", "no figure 'hybrid-fig33' to reproduce; did you mean 'hybrid-fig3'?"),
@@ -99,3 +100,22 @@ def test_a_wrong_sweep_gets_one_line_and_status_2(command, six_documents, line, 
     status, out, err = command(*line.replace("SIX", six_documents).split())
     assert status == 2 and out == "" and err.startswith("workbench: ") and err.count("\n") == 1 and sentence in err
     assert not wb.open_runs(), "a run was left behind"
+
+
+def test_a_run_that_no_cluster_can_share_is_refused_before_it_is_made(command, six_documents, tmp_path, monkeypatch):
+    line = ("fit", "six", "-e", "svb", "-k", "2", "--holdout", "0", "-q", "--scheduler")
+    command("data", "convert", six_documents, "small", "--shards", "-q")
+    status, _, err = command("fit", "small", *line[2:], "local")
+    assert status == 2 and "'six' is small enough for a single one: one process infers from it; leave --scheduler out" in err
+    monkeypatch.setattr("workbench.corpus.shard_writer.SHARD_PAIRS", 4)
+    command("data", "convert", six_documents, "six", "--shards", "-q")
+    assert wb.load_corpus("six").n_shards > 1
+    wrong = {"nonsense": "a scheduler is an address such as", "tcp://127.0.0.1:1": "no scheduler answers"}
+    for scheduler, sentence in wrong.items():
+        status, _, err = command(*line, scheduler)
+        assert status == 2 and err.startswith(f"workbench: {sentence}") and err.count("\n") == 1
+    status, _, err = command("fit", "six", "-e", "cv-hdp", "-q")
+    assert status == 2 and "load it whole: in_memory(), or workbench data convert FOLDER all.npz" in err
+    assert not wb.open_runs() and not (tmp_path / "runs").exists()
+    assert command("data", "convert", "six", "all.npz")[0] == 0
+    assert wb.load_corpus("all.npz").content_hash == wb.load_corpus("six").content_hash

@@ -1,6 +1,7 @@
 """The Choose K page's own decisions, without a browser."""
 
 import re
+import shutil
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
@@ -9,13 +10,15 @@ from same_process import working_here
 from toys import simulated
 
 import workbench as wb
+from workbench.corpus import ShardedCorpus, shard_writer
 from workbench.dashboard.choose_k.page import ChooseKPage
 from workbench.dashboard.choose_k.results import points_of, results_file, shown_of
 from workbench.dashboard.choose_k.sweeping import engines, mistakes, runs_of, start_sweep, values_of
 from workbench.dashboard.shared.link import from_query, to_query
-from workbench.dashboard.shared.policy import Limits
+from workbench.dashboard.shared.policy import Limits, PolicyError
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.sweeps.progress import Progress, told
+from workbench.errors import DataError
 from workbench.measures import numbers_by_k, recommend_k
 from workbench.runs.execution import queue, warm_sweep
 from workbench.runs.execution.run import Run
@@ -334,3 +337,32 @@ def test_numbers_of_runs_that_change_while_they_are_computed_are_shown_all_the_s
     opened.tick()
     waiting.pop()()
     assert not opened.results.visible and not waiting
+
+
+def test_a_folder_of_shards_is_swept_and_its_runs_are_found_by_the_name_within(tmp_path, store, monkeypatch, ruled):
+    working_here(monkeypatch)
+    enqueue = "workbench.dashboard.compare.starting.enqueue"
+    monkeypatch.setattr(enqueue, lambda paths, jobs: [Run(path).resume() for path in paths])
+    monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 40)
+    ShardedCorpus.write(small := simulated(), folder := tmp_path / "folder")
+    columns = {"text": "text", "title": "title", "label": "label"}  # as the fields of the page are filled
+    values = values_of(FORM | {"corpus": str(folder), "read": columns})
+    assert mistakes(values) == {} and start_sweep(store, values)[0] == 4
+    found = runs_of(listed(store), values)
+    assert {(one.spec.model["n_topics"], one.spec.seed) for one in found} == {(2, 0), (2, 1), (3, 0), (3, 1)}
+    assert {(one.spec.corpus, one.state) for one in found} == {(small.name, "finished")} and found[0].spec.shards > 1
+    train, test = wb.hold_out_tokens(small, fraction=0.2, seed=0)
+    for one in found:
+        k, seed = one.spec.model["n_topics"], one.spec.seed
+        alone = wb.fit(train, "cgs", k, test=test, seed=seed, n_iterations=6, progress=False)
+        scores = [float(run["test_perplexity"][-1]) for run in (alone, Run(one.path).progress())]
+        assert scores[1] == pytest.approx(scores[0], rel=1e-12)  # sums over shards have other last digits
+    shutil.copytree(folder, tmp_path / "damaged")
+    (tmp_path / "damaged" / "corpus.json").write_text("{")
+    damaged = values | {"corpus": str(tmp_path / "damaged")}
+    with pytest.raises(DataError, match="damaged: corpus.json is no JSON"):
+        start_sweep(store, damaged)
+    assert runs_of(listed(store), damaged) == [], "nothing says what it was called"
+    ruled(others=True, folders=(tmp_path / "elsewhere",))
+    with pytest.raises(PolicyError, match="no file and no folder"):
+        start_sweep(store, values)

@@ -6,6 +6,7 @@ import pytest
 from toys import simulated
 
 import workbench as wb
+from workbench.corpus import ShardedCorpus, shard_writer
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.preview import described
 from workbench.dashboard.shared.run_monitor import RunMonitor
@@ -83,3 +84,17 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_old_is_shown(page):
     page.settings.path.value = "/nowhere.csv"
     page.settings.preview.clicks += 1
     assert "path" in page.settings.form.wrong and not page.preview.card.visible
+
+
+def test_a_folder_of_shards_is_shown_without_reading_it_as_a_whole(page, monkeypatch):
+    corpus = wb.Corpus.from_texts(["red ants", "bees red", "", "red bees"], titles=["one", "two", "three", "four"])
+    html = described(replace(corpus, table=None))
+    monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 3)
+    ShardedCorpus.write(corpus, folder := page.store.parent / "shards")
+    page.settings.path.value = str(folder)
+    page.settings.preview.clicks += 1
+    shown = page.preview.html.object
+    assert page.settings.form.wrong == {} and "4 documents · 3 words · 6 pairs · 6 tokens · 2 shards." in shown
+    assert "Empty and repeated documents are not looked for in a corpus in shards." in shown
+    for part in ('<div class="scroll">', "<p>Most frequent words"):
+        assert html[html.index(part) :].split("</p>")[0] in shown, "the same documents and words as in memory"

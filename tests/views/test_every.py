@@ -45,7 +45,9 @@ def test_what_a_family_brings_stands_beside_the_views_of_its_topics():
     run = tiny_run("cgs").assign(speed=("iteration", np.arange(12.0)))
     names = [picture.name for picture in pictures([run])]
     assert "recorded" in names and "topic-sizes" in names
-    assert not [one.name for one in pictures([tiny_run("cgs")]) if one.name.startswith("recorded")]
+    empty = tiny_run("cgs").assign(speed=("iteration", np.full(12, np.nan)))
+    for nothing in (tiny_run("cgs"), empty):
+        assert not [one.name for one in pictures([nothing]) if one.name.startswith("recorded")], "no axes without a point"
 
 
 def test_a_comparison_in_memory_is_drawn_as_it_is():

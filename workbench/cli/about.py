@@ -160,13 +160,18 @@ def convert(
 
 
 def _say_written(documents, written: list[Path], lost: list[str], json: bool) -> None:
-    """Sizes of a corpus, and of the files that were written of it."""
+    """Sizes of a corpus, and of the files that were written of it; of a folder what its files take together."""
     sizes = {name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")}
     if json:
-        files = [{"path": str(path), "bytes": path.stat().st_size} for path in written]
+        files = [{"path": str(path), "bytes": _bytes_of(path)} for path in written]
         return print_json({"corpus": documents.name, **sizes, "files": files, "lost": lost})
     say(repr(documents))
-    print_table(("written", "bytes"), [(path, f"{path.stat().st_size:,}") for path in written])
+    print_table(("written", "bytes"), [(path, f"{_bytes_of(path):,}") for path in written])
+
+
+def _bytes_of(path: Path) -> int:
+    """Of a file, or of all files of a folder."""
+    return sum(one.stat().st_size for one in path.iterdir()) if path.is_dir() else path.stat().st_size
 
 
 def _convert_to_shards(
@@ -199,7 +204,7 @@ def _convert_to_shards(
     finally:
         if place != out:
             shutil.rmtree(place, ignore_errors=True)
-    _say_written(wb.ShardedCorpus.open(out), [out / "corpus.json"], [], json)
+    _say_written(wb.ShardedCorpus.open(out), [out], [], json)
 
 
 @contextlib.contextmanager

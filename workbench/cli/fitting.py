@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from typing import Annotated, BinaryIO
@@ -45,27 +46,35 @@ def fit(
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.execution.compare import Workers
-    from workbench.runs.execution.fit import best_of, check_restarts, finish, resume
+    from workbench.runs.execution.fit import best_of, check_in_parts, check_restarts, cluster_of, finish, resume
     from workbench.runs.spec import whole
 
     whole("restarts", restarts, 1)
-    at_a_time = places(1, None, flags["detach"])
-    runs, planned = _created(
-        corpus, [engine], restarts, Workers(at_a_time, at_a_time), flags, check_restarts, here=True, name=name
-    )
-    json, progress, corpora = flags["json"], not flags["quiet"], (planned[0].train, planned[0].test)
     if flags["detach"] and scheduler is not None:
         raise wb.SpecError("the workers of a cluster share a run of this process; leave --detach or --scheduler out")
-    if flags["detach"]:
-        return leave_in_background(runs, json)
-    corpora = corpora if scheduler is None else None
-    if restarts == 1:
-        finish(runs[0], progress=progress, corpora=corpora, client=scheduler)
-        status = print_runs(summaries_of(runs, planned), json)
-        if not json:
-            print_words(runs[0])
-        return status
-    best = best_of(resume(run, progress=progress, corpora=corpora, client=scheduler) for run in runs)
+    at_a_time, client = places(1, None, flags["detach"]), None
+    with contextlib.ExitStack() as stack:
+
+        def connect(train) -> None:
+            nonlocal client
+            if scheduler is not None:
+                check_in_parts(train)
+                client = stack.enter_context(cluster_of(scheduler, store_path(flags["store"])))
+
+        runs, planned = _created(
+            corpus, [engine], restarts, Workers(at_a_time, at_a_time), flags, check_restarts, connect, here=True, name=name
+        )
+        json, progress, corpora = flags["json"], not flags["quiet"], (planned[0].train, planned[0].test)
+        if flags["detach"]:
+            return leave_in_background(runs, json)
+        corpora = corpora if scheduler is None else None
+        if restarts == 1:
+            finish(runs[0], progress=progress, corpora=corpora, client=client)
+            status = print_runs(summaries_of(runs, planned), json)
+            if not json:
+                print_words(runs[0])
+            return status
+        best = best_of(resume(run, progress=progress, corpora=corpora, client=client) for run in runs)
     status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
     if not json and best.sizes["iteration"]:
         say(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
@@ -169,8 +178,14 @@ def places(jobs: int, scheduler: str | None, detach: bool) -> int:
     return SLOTS if detach and scheduler is None else jobs
 
 
-def _created(corpus: str, engines: list, seeds: int, workers, flags: dict, check: Callable = list, here=False, **more):
-    """The runs of a comparison, made or reopened in the store, and what was planned of each."""
+def _created(
+    corpus: str, engines: list, seeds: int, workers, flags: dict, check: Callable = list, connect: Callable | None = None,
+    here=False, **more,
+):
+    """The runs of a comparison, made or reopened in the store, and what was planned of each.
+
+    ``check`` is called with their specs and ``connect`` with their training corpus before the first is made.
+    """
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import warn_of_idle_threads
     from workbench.runs.execution.memory_check import Planned
@@ -184,6 +199,8 @@ def _created(corpus: str, engines: list, seeds: int, workers, flags: dict, check
     if not flags["quiet"]:
         say(describe(planned, documents, workers.jobs))
         warn_of_idle_threads(specs)
+    if connect is not None:
+        connect(train)
     return make_runs(store_path(flags["store"]), planned, workers.jobs_here, here=here and not flags["detach"]), planned
 
 

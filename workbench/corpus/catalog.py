@@ -63,7 +63,7 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
     if not path.exists() and path.name == str(name_or_path):
         formats = ", ".join(format.MEANING for format in FORMATS.values())
         raise CorpusError(f"no data set and no file {path.name!r}{near(path.name, DATA_SETS)}; there are "
-                          f"{', '.join(DATA_SETS)}, and a path works too: {formats}")
+                          f"{', '.join(DATA_SETS)}, and a path works too: {formats}, a folder of shards")
     if is_sharded(path):
         if options := {name: value for name, value in options.items() if name != "counted"}:
             raise CorpusError(f"{path} is a sharded corpus, already counted; leave out {', '.join(options)}")

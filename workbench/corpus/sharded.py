@@ -378,7 +378,8 @@ class ShardedCorpus:
         return (ShardedCorpus.of_corpus, (self._source.corpus,)) if held else (ShardedCorpus.open, (self.folder,))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {', '.join(f'{n:,} {what}' for what, n in self.describe().items())})"
+        sizes = ", ".join(f"{n:,} {what}" for what, n in self.describe().items())
+        return f"{type(self).__name__}({self.name!r}, {sizes})".replace(", 1 shards", ", 1 shard")
 
 
 def is_sharded(path: str | Path) -> bool:

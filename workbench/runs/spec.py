@@ -244,7 +244,8 @@ def _refuse_in_parts(engine, train: ShardedCorpus) -> None:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
         kept = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_shards} shards"
         once = ", visit it once with fit_stream" if engine.name == "online-vb" else ""
-        raise SpecError(f"{kept}; take {able}{once}, or load it whole with in_memory()", field="engine", value=engine.name)
+        whole = "where memory holds it, load it whole: in_memory(), or workbench data convert FOLDER all.npz"
+        raise SpecError(f"{kept}; take {able}{once}, or, {whole}", field="engine", value=engine.name)
     if train.sequence is not None:
         torn = "stand in sequences, which shards would tear apart; load it whole with in_memory()"
         raise SpecError(f"the documents of {train.name!r} {torn}")

@@ -201,13 +201,18 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
     in_shards, one_worker, client_to, tmp_path, monkeypatch
 ):
     client = client_to(one_worker.address)
-    with pytest.raises(SpecError, match="share the shards of a corpus, and this one is whole.*leave out client"):
+    with pytest.raises(SpecError, match="'drawn' is small enough for a single one: one process infers .* leave client out$"):
         wb.fit(drawn_corpus(), "svb", 4, n_iterations=2, progress=False, client=client)
+    monkeypatch.setattr("workbench.runs.execution.fit.SHARD_PAIRS", 5)
+    with pytest.raises(SpecError, match="'drawn' is whole.*leave client out, or convert it: workbench data convert IN FOLDER"):
+        wb.fit(drawn_corpus(), "svb", 4, n_iterations=2, progress=False, client=client)
+    with pytest.raises(SpecError, match="the shards of a corpus, and 'votes' has none"):
+        wb.fit("votes", "bn-vb", n_iterations=2, progress=False, client=client)
     monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 10**6 * GIB)
     with pytest.raises(ClusterError, match="would need about .* GB of memory for its part of .* and .* are free there"):
         fitted(in_shards, "svb", {}, client=client)
     monkeypatch.undo()
-    monkeypatch.setattr("workbench.runs.parts.laying_out._given", lambda corpus: str(tmp_path / "elsewhere"))
+    monkeypatch.setattr("workbench.runs.parts.laying_out.given", lambda corpus: str(tmp_path / "elsewhere"))
     monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 0)
     with pytest.raises(ClusterError, match="a worker cannot read the corpus .*; keep it where all machines see it"):
         fitted(in_shards, "svb", {}, client=client)

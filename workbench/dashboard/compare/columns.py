@@ -1,5 +1,6 @@
 """Which columns of a file are what, where their names and first values make it obvious."""
 
+from workbench.corpus.sharded import is_sharded
 from workbench.corpus.times import times_of
 from workbench.dashboard.compare.fields import OF_FILES
 from workbench.dashboard.shared.policy import policy
@@ -34,6 +35,8 @@ def columns_of(corpus: str | Received, format: str | None, encoding: str) -> dic
         return None
     else:
         path = policy().place_of(corpus)
+    if is_sharded(path):
+        return {}  # they were chosen when it was written
     return columns_bounded(path, format=format, encoding=encoding)
 
 

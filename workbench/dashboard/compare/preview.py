@@ -4,7 +4,7 @@ from html import escape
 
 import numpy as np
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus.dropped import FOUND
 from workbench.corpus.quality import describe_quality
 from workbench.dashboard.shared.policy import policy
@@ -30,7 +30,7 @@ class Preview:
         self.html = text("", "preview.css", sizing_mode="stretch_width")
         self.card = column(self.html, kind="wb-card preview", visible=False)
 
-    def show(self, data: Corpus | Records, dropped: dict | None = None, read: dict | None = None) -> None:
+    def show(self, data: Corpus | ShardedCorpus | Records, dropped: dict | None = None, read: dict | None = None) -> None:
         """Shows a corpus or records; see `described`."""
         self.html.object, self.card.visible = described(data, dropped, read), True
 
@@ -39,10 +39,13 @@ class Preview:
         self.html.object, self.card.visible = "", False
 
 
-def described(data: Corpus | Records, dropped: dict | None = None, read: dict | None = None) -> str:
+def described(data: Corpus | ShardedCorpus | Records, dropped: dict | None = None, read: dict | None = None) -> str:
     """Data as HTML; ``dropped``: what was left out of texts, see `noting_dropped`; ``read``: the options of reading."""
     sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
     parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
+    if isinstance(data, ShardedCorpus):
+        said = "Empty and repeated documents are not looked for in a corpus in shards."
+        parts += [message(said), _documents(data), _words(data)]
     if isinstance(data, Corpus):
         parts += [message(policy().shown(f"{sentence}."), "bad") for sentence in describe_quality(data)]
         if data.table is not None:
@@ -71,7 +74,7 @@ def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
     return message(said) + table
 
 
-def _documents(corpus: Corpus) -> str:
+def _documents(corpus: Corpus | ShardedCorpus) -> str:
     """The first documents as a table."""
     texts = None if corpus.table is None else corpus.table.texts
     known = {name: values for name, values in (("Label", corpus.labels), ("Time", corpus.times)) if values is not None}
@@ -89,9 +92,10 @@ def _documents(corpus: Corpus) -> str:
     )
 
 
-def _words(corpus: Corpus) -> str:
+def _words(corpus: Corpus | ShardedCorpus) -> str:
     """The most frequent words with their tokens."""
-    totals = np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words).astype(np.int64)
+    sharded = corpus if isinstance(corpus, ShardedCorpus) else ShardedCorpus.of_corpus(corpus)
+    totals = sharded.word_tokens
     order = np.argsort(-totals, kind="stable")[:MOST_WORDS]
     words = " ".join(f"{_short(corpus.vocabulary[w])}&nbsp;<small>{totals[w]:,}</small>" for w in order if totals[w])
     return f"<p>Most frequent words: {words}</p>"

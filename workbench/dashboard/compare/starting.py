@@ -9,7 +9,8 @@ from itertools import product
 from pathlib import Path
 from threading import Lock
 
-from workbench.corpus import Corpus
+from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.sharded import is_sharded
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.numbers import COLUMNS
@@ -27,6 +28,7 @@ from workbench.runs.execution.memory_check import Planned, at_a_time, memory_for
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.execution.worker import SLOTS
+from workbench.runs.given import whole_if_one
 from workbench.runs.loading import load_data, named_set, named_sets
 from workbench.runs.spec import model_fields
 from workbench.runs.store.archive import corpora_of
@@ -36,6 +38,8 @@ from workbench.runs.store.status import FINISHED, read_status
 
 FIXED = ("n_iterations", "seed", "holdout", "holdout_per", "holdout_rows", "top_words", "merge", "repeat", "singletons")
 """Settings with one value for all runs of a start."""
+COLUMNS_OF_FILES = ("text", "title", "label", "time")
+"""Options of reading that name a column."""
 STARTING = Lock()
 """Held while runs are counted and made, so that two visitors do not both get what is left."""
 ELAPSED = COLUMNS.index("elapsed")
@@ -220,20 +224,23 @@ def data_of(name_or_path: str | Path | Received | Corpus, read: dict, engine: st
 
 def previewed(name_or_path: str | Path | Received | Corpus, read: dict, engine: str) -> tuple[Corpus | Records, dict]:
     """The same, and what was left out of the texts of a file, as `workbench.corpus.dropped.noting_dropped` notes it."""
-    if isinstance(name_or_path, Corpus | Records):
+    if isinstance(name_or_path, Corpus | ShardedCorpus | Records):
         return name_or_path, {}
     kind = get_engine(engine).model.data
     if named_set(name_or_path if isinstance(name_or_path, Received) else str(name_or_path)):
         return _loaded(str(name_or_path), 0, kind)
     received = isinstance(name_or_path, Received)
     path = name_or_path.there() if received else policy().place_of(str(name_or_path))
+    if not received and is_sharded(path):  # whose columns were chosen when it was written
+        read = {name: value for name, value in read.items() if name not in COLUMNS_OF_FILES}
     return _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
 
 
 @lru_cache(maxsize=2)
 def _loaded(name_or_path: str, changed: int, kind: type, **read) -> tuple[Corpus | Records, dict]:
-    """What is in the catalog as it is, read here; a path, and a name with options, which may be of any size, within limits."""
-    if name_or_path in named_sets():
-        return load_data(name_or_path, kind, **read), {}
+    """What is in the catalog as it is, and a folder of shards, of which one is in memory at a time, read here; any other path,
+    and a name with options, which may be of any size, within limits."""
+    if name_or_path in named_sets() or is_sharded(name_or_path):
+        return whole_if_one(load_data(name_or_path, kind, **read)), {}
     dropped: dict[str, list[int]] = {}
     return read_bounded(name_or_path, kind, dropped=dropped, **read), dropped

@@ -1,12 +1,15 @@
 """How far the runs of a form are, in a sentence, and what a corpus may be called in them."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.corpus.formats import stem_of
 from workbench.corpus.readers import FORMATS
+from workbench.corpus.sharded import ShardedCorpus, is_sharded
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
+from workbench.errors import DataError
 from workbench.runs.execution.forecast import duration
 from workbench.runs.loading import named_set
 
@@ -40,5 +43,16 @@ def names_of(corpus: str) -> set[str]:
     """What a corpus of the menu, or read from this path, may be called."""
     if named_set(corpus):
         return {corpus}
-    path = Path(corpus)
+    path, there = Path(corpus), policy().find(corpus)
+    if there is not None and is_sharded(there):
+        return {path.name, *_name_within(str(there), there.stat().st_mtime_ns)}
     return {path.name, *(stem_of(path, about.SUFFIXES) for about in FORMATS.values())}
+
+
+@lru_cache(maxsize=8)
+def _name_within(folder: str, changed: int) -> tuple[str, ...]:
+    """What a corpus in shards is called, which stands in its folder; none of one that is damaged."""
+    try:
+        return (ShardedCorpus.open(folder).name,)
+    except DataError:
+        return ()

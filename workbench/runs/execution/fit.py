@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.corpus import Corpus
+from workbench.corpus.shard_writer import SHARD_PAIRS
 from workbench.corpus.sharded import ShardedCorpus
 from workbench.engines import any_with
-from workbench.errors import InputError
+from workbench.errors import InputError, Named
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, laid_out, memory_forecast, unfinished
@@ -119,7 +120,7 @@ def fit(
         for i in range(whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
-    with _cluster(client, store) as connected:
+    with cluster_of(client, store) as connected:
         return best_of(run_specs(specs, corpus, settings.get("test"), store, progress, connected))
 
 
@@ -151,7 +152,7 @@ def run_specs(
 
 
 @contextlib.contextmanager
-def _cluster(client, store) -> Iterator:
+def cluster_of(client, store) -> Iterator:
     """A client of a cluster whose workers can work on a run of the store, which may be None; None where none is given."""
     if client is None:
         yield None
@@ -167,12 +168,23 @@ def _crew(client, corpus) -> Callable:
     """Who works on the parts of a corpus in shards: this process, or the workers of a client."""
     if client is None:
         return Here
-    if not isinstance(corpus, ShardedCorpus):
-        whole = "the workers of a cluster share the shards of a corpus, and this one is whole: one process infers from it alone"
-        raise SpecError(f"{whole}; leave out client, or write it with ShardedCorpus.write")
+    check_in_parts(corpus)
     from workbench.runs.execution.cluster.fitting import OnWorkers
 
     return partial(OnWorkers, client)
+
+
+def check_in_parts(corpus) -> None:
+    """Raises SpecError for a corpus that has nothing for several workers to share."""
+    if isinstance(corpus, ShardedCorpus):
+        return
+    said = f"the workers of a cluster share the shards of a corpus, and {corpus.name!r}"
+    client = Named("scheduler", text="client")
+    if getattr(corpus, "n_pairs", 0) <= SHARD_PAIRS:
+        one = "is small enough for a single one" if isinstance(corpus, Corpus) else "has none"
+        raise SpecError(f"{said} {one}: one process infers from it; leave ", client, " out")
+    convert = "convert it: workbench data convert IN FOLDER --shards"
+    raise SpecError(f"{said} is whole: one process infers from it; leave ", client, f" out, or {convert}")
 
 
 def tell_cost(client, planned: Planned) -> None:
@@ -294,7 +306,7 @@ def finish(run: Run, n_iterations: int | None = None, progress: bool = True, cor
         warn_of_other_kernels([run])
         with progress_bar(run.spec, shown=progress, done=int(status["iteration"])) as on_iteration:
             corpora = corpora or corpora_of(run.path.parent, run.spec)
-            with _cluster(client, run.path.parent) as connected:
+            with cluster_of(client, run.path.parent) as connected:
                 crew = _crew(connected, corpora[0])
                 if progress:
                     tell_cost(connected, Planned(run.spec, *corpora))
