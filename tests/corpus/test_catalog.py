@@ -320,13 +320,13 @@ def test_a_name_in_the_current_folder_is_a_path(tiny, monkeypatch):
             "docstring",
             {},
             f"no data set and no file 'docstring', perhaps 'docstrings'; there are {ALL}, and a path works too: "
-            + ", ".join(format.MEANING for format in FORMATS.values()),
+            + ", ".join([*(format.MEANING for format in FORMATS.values()), "a folder of shards"]),
         ),
         (
             "xyzzy",
             {},
             f"no data set and no file 'xyzzy'; there are {ALL}, and a path works too: "
-            + ", ".join(format.MEANING for format in FORMATS.values()),
+            + ", ".join([*(format.MEANING for format in FORMATS.values()), "a folder of shards"]),
         ),
         ("no/such.csv", {}, "there is no file or folder no/such.csv; check the path"),
         ("", {}, f"load_corpus wants a name ({ALL}) or a path; got ''"),

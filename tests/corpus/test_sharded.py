@@ -241,6 +241,21 @@ def test_one_of_another_hash_than_its_name_is_refused(tmp_path):
         get_corpus(tmp_path, "0" * 64)
 
 
+@pytest.mark.parametrize(("part", "at", "value"), [("words", 0, -1), ("words", 0, 9), ("counts", 0, 0), ("indptr", 1, 99)])
+def test_numbers_that_no_corpus_has_are_refused_where_a_shard_is_read(tmp_path, part, at, value):
+    ShardedCorpus.write(drawn(), tmp_path / "it")
+    file = tmp_path / "it" / f"shard-00001.{part}.npy"
+    numbers = np.load(file)
+    numbers[at] = value
+    np.save(file, numbers)
+    damaged = ShardedCorpus.open(tmp_path / "it")  # every file has its size
+    damaged.shard(0)
+    first = int(damaged.bounds[1])
+    for read in (lambda: damaged.shard(1), lambda: damaged.rows(first, first + 2), lambda: list(damaged.blocks())):
+        with pytest.raises(CorpusError, match="it is damaged: .*; convert the corpus again"):
+            read()
+
+
 def test_shards_and_rows_that_there_are_not_are_refused():
     sharded = ShardedCorpus.of_corpus(drawn())
     for ask in (lambda: sharded.shard(-1), lambda: sharded.shard(sharded.n_shards)):

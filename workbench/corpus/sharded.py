@@ -29,7 +29,7 @@ import numpy as np
 
 from workbench.corpus.content import content_hash
 from workbench.corpus.corpus import ROWWISE, TEXT_BYTES, Corpus
-from workbench.corpus.shard_sources import Folder, Held, manifest_of
+from workbench.corpus.shard_sources import MEND, Folder, Held, manifest_of
 from workbench.corpus.shard_writer import (
     MANIFEST,
     VALUES,
@@ -158,7 +158,10 @@ class ShardedCorpus:
         return len(self.bounds) - 1
 
     def shard(self, shard: int) -> Corpus:
-        """The documents of one shard as a corpus with numbers of its own; nothing is copied, and nothing checked again."""
+        """The documents of one shard as a corpus with numbers of its own; nothing is copied.
+
+        Words and counts that no corpus has, as a damaged file may give, are a DataError; else nothing is checked again.
+        """
         if not 0 <= shard < self.n_shards:
             raise DataError(f"{self.name!r} has the shards 0..{self.n_shards - 1}; got {shard}")
         return self._corpus(self.bounds[shard], self.bounds[shard + 1], *self._source.arrays(shard))
@@ -187,7 +190,10 @@ class ShardedCorpus:
                 last = max(int(np.searchsorted(indptr, indptr[first] + n_pairs, "right")) - 1, first + 1)
                 pairs = int(indptr[first]), int(indptr[last])
                 words, counts = (self._source.read(shard, part, *pairs) for part in ("words", "counts"))
-                yield Documents(int(self.bounds[shard]) + first, indptr[first : last + 1] - indptr[first], words, counts)
+                found = Documents(int(self.bounds[shard]) + first, indptr[first : last + 1] - indptr[first], words, counts)
+                if self.folder is not None:
+                    self._check_range(*found[1:])
+                yield found
                 first = last
 
     @property
@@ -207,6 +213,8 @@ class ShardedCorpus:
         )
 
     def _corpus(self, first: int, last: int, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Corpus:
+        if self.folder is not None:
+            self._check_range(indptr, words, counts)
         about = {field: values[first:last] for field in ROWWISE if (values := getattr(self, field)) is not None}
         inputs = [self._source.input(name)[first:last] for name in self.input_names]
         return Corpus.of_checked(
@@ -214,6 +222,12 @@ class ShardedCorpus:
             inputs=sealed(np.stack(inputs, axis=1)) if inputs else None, input_names=self.input_names,
             held_out_rows=self.held_out_rows, **about,
         )
+
+    def _check_range(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
+        """Refuses numbers that would have a kernel read or write beside its arrays."""
+        bounded = indptr[0] == 0 and indptr[-1] == len(words) and (np.diff(indptr) >= 0).all()
+        if not bounded or (len(words) and (words.min() < 0 or words.max() >= self.n_words or counts.min() < 1)):
+            raise DataError(f"{self.folder} is damaged: words or counts of its shards are not what was written; {MEND}")
 
     # ------------------------------------------------------------------ what is known of words and documents
 
