@@ -255,12 +255,12 @@ def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str)
 def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
     """All that no other view shows: numbers of each iteration, a panel each, and a picture for each vector.
 
-    Numbers that no iteration has, as the change of topics that are held, have no panel.
+    Numbers that a run has of a single iteration, as one that goes on from another by a stream, make no line and have no panel.
     """
     numbers, vectors = ({
         name: values.attrs.get("long_name", name) for run in shown.runs for name, values in run.data_vars.items()
         if values.dims[:1] == ("iteration",) and values.ndim == ndim and name not in SHOWN and values.dtype.kind in "fiub"
-        and (ndim > 1 or np.isfinite(values.values).any())
+        and (ndim > 1 or np.isfinite(values.values).sum() > 1)
     } for ndim in (1, 2))
     if numbers:
         yield _numbers(view, shown, numbers, f"{capital('; '.join(numbers.values()))}.")
