@@ -450,7 +450,7 @@ def csv_of(n: int) -> bytes:
 def test_a_small_file_of_very_many_documents_is_refused_before_inference(of_words, monkeypatch, kind):
     each = inference_bytes(open_run(of_words), 1)
     monkeypatch.setattr(unseen, "MOST_BYTES", 1000 * each)
-    monkeypatch.setattr(unseen, "infer", lambda *asked: pytest.fail("inferred"))
+    monkeypatch.setattr(unseen, "infer", lambda *asked, **more: pytest.fail("inferred"))
     content = csv_of(1001) if kind == ".csv" else 1001 * b'{"text": "plum"}\n'
     told = (
         f"x has 1,001 documents, which take up to {size(1001 * each)} under 2 topics where a page takes {size(1000 * each)} "
