@@ -108,7 +108,7 @@ MUTATIONS = [
              "np.log(np.outer(alone, alone)), -log,", "np.log(np.outer(alone, alone)), 0 * log + 1,",
              "measures/test_coherence.py"),
     Mutation("flow without counts", "Tokens that topics share are counted by pairs.", "measures/matching.py",
-             "        of_a *= corpus.counts[part, None]\n", "", "measures/test_matching.py"),
+             "            of_a *= shard.counts[part, None]\n", "", "measures/test_matching.py"),
     Mutation("saliency without topic sizes", "p(k|w) forgets p(k).", "measures/saliency.py",
              'run["phi"].values * of_topics[:, None]', 'run["phi"].values', "measures/test_saliency.py"),
     Mutation("rank from nought", "Salient words are numbered from 0.", "measures/saliency.py", "np.arange(1, len(order) + 1)",
