@@ -164,7 +164,7 @@ def test_ctrl_c_keeps_the_documents_that_were_visited(corpus, store):
 
 def test_fit_says_that_a_corpus_in_shards_can_be_streamed(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
-    with pytest.raises(wb.SpecError, match="online-vb needs its corpus in memory, .* visit it once with fit_stream, or load"):
+    with pytest.raises(wb.SpecError, match="online-vb needs its corpus in memory, .* visit it once with fit_stream, or"):
         wb.fit(ShardedCorpus.write(corpus, tmp_path / "shards"), "online-vb", 3)
 
 

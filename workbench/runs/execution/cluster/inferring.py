@@ -20,6 +20,7 @@ from workbench.runs.execution.cluster.connecting import (
     check_workers,
     checked,
 )
+from workbench.runs.execution.control import MemoryControl, ending_cleanly
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -38,7 +39,8 @@ GONE = "the scheduler is gone, and nothing was kept; start it again with its wor
 def results_of(client: Client, work: Callable, given: tuple, pieces: Iterable) -> Iterator:
     """work(*given, piece) of each piece, in their order; no more pieces are taken than are under way.
 
-    What a lost worker had is done by another. Tasks that are under way are cancelled when the generator is closed.
+    What a lost worker had is done by another. Tasks that are under way are cancelled when the generator is closed. Ctrl-C is
+    raised while a result is waited for: raised anywhere, it may be lost in a destructor of Dask.
 
     Raises
     ------
@@ -48,19 +50,21 @@ def results_of(client: Client, work: Callable, given: tuple, pieces: Iterable) -
         As ``work`` raises it.
     """
     check_workers(client)
-    flow, pieces = _Flow(client, work, given), iter(pieces)
-    try:
-        while flow.fill(pieces):
-            yield flow.next_result()
-    finally:
-        flow.cancel()
+    control, pieces = MemoryControl(), iter(pieces)
+    with ending_cleanly(control):
+        flow = _Flow(client, work, given, control)
+        try:
+            while flow.fill(pieces):
+                yield flow.next_result()
+        finally:
+            flow.cancel()
 
 
 class _Flow:
     """The tasks under way, in the order of their pieces."""
 
-    def __init__(self, client: Client, work: Callable, given: tuple):
-        self._client, self._work, self._given, self._has = client, work, given, about_process()
+    def __init__(self, client: Client, work: Callable, given: tuple, control: MemoryControl):
+        self._client, self._work, self._given, self._has, self._control = client, work, given, about_process(), control
         self._tasks: deque[tuple[object, Future]] = deque()
         self._losses = 0
         self._send()
@@ -98,6 +102,8 @@ class _Flow:
         from distributed import KilledWorker, wait
 
         while True:
+            if self._control.interrupted:
+                raise KeyboardInterrupt
             if self._client.status != "running":
                 raise ClusterError(GONE)
             if task is None or self._there.status in ("cancelled", "lost"):
