@@ -42,8 +42,8 @@ class OwnRows:
             self._mapped(name)[...] = array
 
     def get(self) -> dict[str, np.ndarray]:
-        """The arrays by name, to be read and written."""
-        return {name: self._mapped(name) if array is None else array for name, array in self._held.items()}
+        """The arrays by name, to be read and written; another thread may put arrays meanwhile."""
+        return {name: self._mapped(name) if array is None else array for name, array in self._held.copy().items()}
 
     def _mapped(self, name: str) -> np.ndarray:
         return np.asarray(np.load(self._folder / f"{name}.npy", mmap_mode="r+"))
