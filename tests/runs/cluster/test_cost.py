@@ -28,19 +28,19 @@ def planned(corpus, engine, **options) -> Planned:
 @pytest.mark.parametrize("n_workers", [1, 2, 3, 4, 8])
 def test_added_counts_go_to_each_worker_and_up_a_tree(in_shards, n_workers):
     of_words = in_shards.n_words * padded(N_TOPICS) * 8
-    found, levels = cost.network_of(planned(in_shards, "svb"), n_workers), int(np.ceil(np.log2(n_workers)))
+    found, levels = cost.network_of(cost.moved_by(planned(in_shards, "svb")), n_workers), int(np.ceil(np.log2(n_workers)))
     assert found == pytest.approx((2 * n_workers * of_words, 2 * (1 + levels) * of_words))
 
 
 def test_sets_of_words_go_to_each_worker_once(in_shards):
-    cell = planned(in_shards, "cgs", partition=4)
-    alone, two, four = (cost.network_of(cell, n).n_bytes for n in (1, 2, 4))
+    passes = cost.moved_by(planned(in_shards, "cgs", partition=4))
+    alone, two, four = (cost.network_of(passes, n).n_bytes for n in (1, 2, 4))
     assert two == pytest.approx(alone * 5 / 2) and four == pytest.approx(alone * 9 / 2)
 
 
 def test_a_hybrid_moves_both(in_shards):
-    both = cost.network_of(planned(in_shards, "svb-cgs", partition=4), 4)
-    assert both.n_bytes > cost.network_of(planned(in_shards, "cgs", partition=4), 4).n_bytes
+    both = cost.network_of(cost.moved_by(planned(in_shards, "svb-cgs", partition=4)), 4)
+    assert both.n_bytes > cost.network_of(cost.moved_by(planned(in_shards, "cgs", partition=4)), 4).n_bytes
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from workbench.runs.progress import bar
 from workbench.runs.settings import LARGEST_SEED
 from workbench.runs.spec import SpecError, whole
 from workbench.runs.store.archive import corpora_of, get_corpus
-from workbench.runs.store.checkpoint import read_checkpoint
+from workbench.runs.store.checkpoint import no_checkpoint, read_checkpoint
 
 HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), "adaptive-cgs": adaptive}
 """Engine → its module."""
@@ -127,7 +127,7 @@ def _given(run: Run) -> Iterator[tuple]:
     engine, model, options = spec.parts()
     position = read_checkpoint(run.path / "checkpoint.npz", engine, model)
     if position is None:
-        raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
+        raise no_checkpoint(run.name)
     corpus = get_corpus(run.path.parent, spec.train)
     split, state, entropy = HYBRIDS[engine.name].for_bound(corpus, options, position.state)
     yield position.iteration, bounds.whole(corpus, split, state), state, entropy

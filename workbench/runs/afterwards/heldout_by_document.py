@@ -15,7 +15,7 @@ from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
 from workbench.runs.scoring import predict_entries
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import get_corpus
-from workbench.runs.store.checkpoint import read_average, read_checkpoint
+from workbench.runs.store.checkpoint import no_checkpoint, read_average, read_checkpoint
 
 
 class Scored(NamedTuple):
@@ -68,7 +68,7 @@ def score_documents(run, store=None) -> Scored:
         found = position and (position.iteration, position.average._replace(n_averaged=0, probability=predict_entries(
             engine, train, model, options, position.state, test, StepContext(spec.seed, position.iteration))[0]))
     if found is None:
-        raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
+        raise no_checkpoint(run.name)
     iteration, average = found
     return Scored(*_sums(test, average.probability), iteration, average.n_averaged)
 

@@ -6,7 +6,6 @@ groups are in other processes, with the same methods and, as sums are taken in t
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import zip_longest
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from workbench.engines.engine import WarmStart
 from workbench.engines.in_parts import add_told, in_tree
 from workbench.engines.lda.partition import add_changes
 from workbench.kernels.threads import each_task
-from workbench.runs.parts.group import PREPARED, Group, Place, Setting, add_shared, pass_of
+from workbench.runs.parts.group import PREPARED, Group, Place, Setting, add_shared, pass_of, reading_ahead
 
 
 class PartsLost(Exception):
@@ -34,7 +33,7 @@ class Here:
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
         """`each`, one result at a time."""
-        return (getattr(group, method)(*arguments) for group in one_by_one(self._groups))
+        return (getattr(group, method)(*arguments) for group in reading_ahead(self._groups))
 
     def alone(self, number: int, method: str, *arguments):
         """The result of a method of one group."""
@@ -63,7 +62,7 @@ class Here:
 
     def in_order(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
         """A pass of the kind IN_ORDER over all groups, in place."""
-        return add_told([group.in_order(at, step, shared, interrupt) for group in one_by_one(self._groups)])
+        return add_told([group.in_order(at, step, shared, interrupt) for group in reading_ahead(self._groups)])
 
     def cpu_seconds_elsewhere(self) -> float:
         """CPU seconds that other processes have spent: none."""
@@ -72,14 +71,6 @@ class Here:
     def close(self) -> None:
         """Lets go of what was prepared; what the groups hold goes with them."""
         PREPARED.clear()
-
-
-def one_by_one(groups: list[Group]) -> Iterator[Group]:
-    """The groups in order; the files of the next are read while one is worked on."""
-    for group, following in zip_longest(groups, groups[1:]):
-        if following is not None:
-            following.read_ahead()
-        yield group
 
 
 def begun(groups: list[Group], warm_start: WarmStart | None, interrupt: Callable) -> dict:
@@ -92,7 +83,7 @@ def counted(groups: list[Group], at: int, step: int, shared: dict, interrupt: Ca
     told = []
 
     def results():
-        for group in one_by_one(groups):
+        for group in reading_ahead(groups):
             changed, numbers = group.added(at, step, shared, interrupt)
             told.append(numbers)
             yield changed

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property, lru_cache, partial, reduce
+from itertools import zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -124,6 +125,14 @@ class SplitOfPart:
         return found._replace(ranges=[(int(first), int(last)) for first, last in found.ranges])
 
 
+def reading_ahead(items: list) -> Iterator:
+    """Groups, or parts, in order; the files of the next are read while one is worked on."""
+    for item, following in zip_longest(items, items[1:]):
+        if following is not None:
+            following.read_ahead()
+        yield item
+
+
 class Group:
     """The parts of a group and all that is done with them; each method is called by its name (see `crew`)."""
 
@@ -151,9 +160,7 @@ class Group:
 
     def _states(self, shared: dict) -> Iterator[tuple[Part, Corpus, NamedTuple]]:
         """Each part with its documents and its state: what is shared, and its own rows."""
-        for at, part in enumerate(self.parts):
-            for following in self.parts[at + 1 : at + 2]:
-                following.read_ahead()
+        for part in reading_ahead(self.parts):
             yield part, part.corpus(), self._engine.state(**shared | part.own.get())
 
     # ------------------------------------------------------------------ steps

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.data.archives import NAMES, has_all
+from workbench.data.archives import read_arrays
 from workbench.errors import DataError
 from workbench.kernels.simd.lanes import aligned_copy
 from workbench.runs.loop import Position
@@ -16,7 +16,7 @@ from workbench.runs.parts.group import Place
 from workbench.runs.parts.laying_out import places_of
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of
-from workbench.runs.store.checkpoint import parts_folder, read_checkpoint
+from workbench.runs.store.checkpoint import no_checkpoint, parts_folder, read_checkpoint
 
 Result = TypeVar("Result")
 
@@ -43,7 +43,7 @@ def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Res
         engine, model, _ = run.spec.parts()
         position = read_checkpoint(run.path / "checkpoint.npz", engine, model)
         if position is None:
-            raise SpecError(f"run '{run.name}' has no whole checkpoint; `workbench resume {run.name}` makes one")
+            raise no_checkpoint(run.name)
         try:
             return take(position, _parts(run, position))
         except DataError as error:
@@ -66,11 +66,5 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
 
 def _rows(path, start: str) -> dict[str, np.ndarray]:
     """The arrays of one part in the file of its group, aligned as kernels want them, by name."""
-    try:
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            if not has_all(file):
-                raise ValueError("other members than were written")
-            names = [name for name in file.files if name != NAMES and name.startswith(start)]
-            return {name.removeprefix(start): aligned_copy(file[name]) for name in names}
-    except Exception as error:  # whatever numpy and zipfile make of a damaged file
-        raise DataError(f"{path} cannot be read ({error})") from error
+    found = read_arrays(path, start, mend="")
+    return {name.removeprefix(start): aligned_copy(array) for name, array in found.items()}

@@ -13,6 +13,7 @@ from workbench.data.archives import NAMES, has_all, write_arrays
 from workbench.kernels.simd.lanes import aligned_copy
 from workbench.runs.loop import Position
 from workbench.runs.scoring import Average
+from workbench.runs.spec import SpecError
 
 ABOUT = ("iteration", "elapsed", "cpu_time", "updates")
 PARTS = "parts-"
@@ -32,6 +33,11 @@ def write_checkpoint(path: Path, position: Position) -> None:
     for earlier in path.parent.glob(f"{PARTS}*"):
         if earlier != folder:
             shutil.rmtree(earlier, ignore_errors=True)
+
+
+def no_checkpoint(run: str) -> SpecError:
+    """The error that a run of this name has no whole checkpoint."""
+    return SpecError(f"run '{run}' has no whole checkpoint; `workbench resume {run}` makes one")
 
 
 def parts_folder(path: Path, iteration: int) -> Path:

@@ -29,34 +29,43 @@ class Network(NamedTuple):
     """What goes over the network in an iteration."""
 
     n_bytes: float   # to and from all workers together
-    waited: float    # those that nobody can compute beside
+    waited: float    # bytes of them that computing waits for
 
 
-def network_of(planned: Planned, n_workers: int) -> Network:
+class Moved(NamedTuple):
+    """Counts that are sent in one pass."""
+
+    kind: str
+    sent: float      # bytes of all counts of words, which each worker gets before the pass
+    changed: float   # bytes of those that the pass changes
+
+
+def moved_by(planned: Planned) -> list[Moved]:
+    """What is sent in each pass of an iteration."""
+    engine, model, options = planned.spec.parts()
+    tiny = model.tiny(TINY)
+    state = engine.init(tiny, model, options, StepContext(0, 0))
+    passes = engine.in_parts.passes(options, 1)
+    by_word = {name for each in passes for name in each.words}
+
+    def size(names) -> float:
+        return planned.train.n_words * sum(getattr(state, name).nbytes for name in names) / tiny.n_words
+
+    return [Moved(each.kind, size(by_word), size(each.words)) for each in passes]
+
+
+def network_of(passes: list[Moved], n_workers: int) -> Network:
     """What goes over the network in an iteration on so many workers.
 
     Counts of words are sent to each worker before a pass, from worker to worker in a binary tree. Where a pass adds up counts,
     sums go up a tree of workers; in one of rounds each set of words goes to each worker once. The client has all in the end.
     """
-    engine, model, options = planned.spec.parts()
-    tiny, n_words = model.tiny(TINY), planned.train.n_words
-    state = engine.init(tiny, model, options, StepContext(0, 0))
-    levels, total = int(np.ceil(np.log2(n_workers))), Network(0.0, 0.0)
-    passes = engine.in_parts.passes(options, 1)
-    by_word = {name for each in passes for name in each.words}
-
-    def size(names) -> float:
-        return n_words * sum(getattr(state, name).nbytes for name in names) / tiny.n_words
-
-    for each in passes:
-        all_counts, changed = size(by_word), size(each.words)
-        between = n_workers - 1 if each.kind == ADDED else n_workers if n_workers > 1 else 0
-        on_the_way = levels if each.kind == ADDED else n_workers > 1
-        total = Network(
-            total.n_bytes + n_workers * all_counts + (between + 1) * changed,
-            total.waited + (1 + levels) * all_counts + (on_the_way + 1) * changed,
-        )
-    return total
+    levels, n_bytes, waited = int(np.ceil(np.log2(n_workers))), 0.0, 0.0
+    for kind, sent, changed in passes:
+        between = n_workers - 1 if kind == ADDED else n_workers if n_workers > 1 else 0
+        n_bytes += n_workers * sent + (between + 1) * changed
+        waited += (1 + levels) * sent + ((levels if kind == ADDED else n_workers > 1) + 1) * changed
+    return Network(n_bytes, waited)
 
 
 def cost_of(client: Client, planned: Planned) -> str:
@@ -67,7 +76,8 @@ def cost_of(client: Client, planned: Planned) -> str:
     spec, train = planned.spec, planned.train
     threads, n_groups = client.nthreads(), len(places_of(spec, train))
     n_workers = min(len(threads), n_groups)
-    moved = network_of(planned, n_workers).n_bytes
+    passes = moved_by(planned)
+    moved = network_of(passes, n_workers).n_bytes
     text = f"{n_workers} worker{'s' * (n_workers > 1)}, {moved / 1e9:.2g} GB over the network in an iteration"
     if train.n_tokens * spec.model.get("n_topics", 1) * spec.n_iterations < LONG:
         return text
@@ -79,7 +89,7 @@ def cost_of(client: Client, planned: Planned) -> str:
     def seconds(n: int) -> tuple[float, float]:
         """(computed, waited for the network) on n workers with as many threads as these."""
         at_once = min(n * threads[home], n_groups)
-        return computed / at_once, network_of(planned, n).waited * per_byte
+        return computed / at_once, network_of(passes, n).waited * per_byte
 
     text += f", about {duration(sum(seconds(n_workers)))} each"
     too_many = next((n for n in range(1, n_groups + 1) if np.less(*seconds(n))), None)

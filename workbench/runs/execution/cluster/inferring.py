@@ -70,7 +70,7 @@ class _Flow:
         self._send()
 
     def fill(self, pieces: Iterator) -> bool:
-        """Submits tasks of further pieces, as many as may be under way; is one under way?"""
+        """Submits further tasks until as many are under way as may be; returns whether any is under way."""
         n_threads = 1
         with contextlib.suppress(_Lost), self._seeing_losses():
             n_threads = sum(self._client.nthreads().values())
