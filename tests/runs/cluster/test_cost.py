@@ -65,3 +65,16 @@ def test_workers_too_many_are_told(in_shards, client_to, one_worker, monkeypatch
     for per_byte, told in ((0.0, "have something to do"), (1e3, "one process without a scheduler is faster")):
         monkeypatch.setattr(cost, "_seconds_of_a_byte", lambda client, home, per_byte=per_byte: per_byte)
         assert told in cost.cost_of(client, cell)
+
+
+@pytest.mark.slow
+def test_a_worker_lost_meanwhile_is_told(in_shards, client_to, one_worker, monkeypatch):
+    from distributed.client import FutureCancelledError
+
+    def lost(client, home):
+        raise FutureCancelledError("key", "lost dependencies")
+
+    monkeypatch.setattr(cost, "LONG", 0)
+    monkeypatch.setattr(cost, "_seconds_of_a_byte", lost)
+    told = cost.cost_of(client_to(one_worker.address), planned(in_shards, "svb"))
+    assert told.startswith("1 worker, ") and told.endswith("in an iteration; a worker was lost while an iteration was timed")

@@ -102,6 +102,15 @@ def _made(scheduler) -> Iterator[Client]:
             yield client
 
 
+def losses() -> tuple[type[Exception], ...]:
+    """What Dask raises where a task, its result or the scheduler is gone."""
+    from distributed import KilledWorker
+    from distributed.client import CancelledError, FuturesCancelledError
+    from distributed.comm import CommClosedError
+
+    return KilledWorker, CancelledError, FuturesCancelledError, CommClosedError
+
+
 def _distributed():
     """The package, or the sentence that says how to install it."""
     try:

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.engines.engine import StepContext
 from workbench.engines.in_parts import ADDED
+from workbench.runs.execution.cluster.connecting import losses
 from workbench.runs.execution.forecast import LONG, duration, one_iteration
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.parts.group import opened
@@ -83,8 +84,14 @@ def cost_of(client: Client, planned: Planned) -> str:
         return text
     home = min(threads)
     own = replace(spec, warm_start=None, test=None, split=None, start=None)
-    computed = client.submit(seconds_over_shard, own, given(train), workers=[home], pure=False).result() * train.n_shards
-    per_byte = _seconds_of_a_byte(client, home)
+    try:  # another worker times it where that one is lost meanwhile
+        timed = client.submit(
+            seconds_over_shard, own, given(train), workers=[home], allow_other_workers=True, pure=False
+        )
+        computed = timed.result() * train.n_shards
+        per_byte = _seconds_of_a_byte(client, home)
+    except (*losses(), KeyError, TimeoutError):  # the run itself says what is wrong, or goes on with the others
+        return f"{text}; a worker was lost while an iteration was timed"
 
     def seconds(n: int) -> tuple[float, float]:
         """(computed, waited for the network) on n workers with as many threads as these."""

@@ -22,7 +22,7 @@ from workbench.engines.engine import WarmStart, never_interrupted
 from workbench.engines.in_parts import add_told, from_subtrees, subtrees
 from workbench.engines.memory import DOUBLE
 from workbench.kernels.simd.lanes import padded
-from workbench.runs.execution.cluster.connecting import ClusterError, ask_workers, await_worker, check_workers
+from workbench.runs.execution.cluster.connecting import ClusterError, ask_workers, await_worker, check_workers, losses
 from workbench.runs.execution.cluster.on_worker import (
     NoLongerThere,
     added_up,
@@ -227,13 +227,9 @@ class OnWorkers:
 
         also : what a request to workers raises besides; a task may raise it for reasons of its own
         """
-        from distributed import KilledWorker
-        from distributed.client import CancelledError, FuturesCancelledError
-        from distributed.comm import CommClosedError
-
         try:
             yield
-        except (NoLongerThere, KilledWorker, CancelledError, FuturesCancelledError, CommClosedError, *also) as error:
+        except (NoLongerThere, *losses(), *also) as error:
             self._look()
             raise PartsLost(f"a worker was lost with its results ({type(error).__name__})") from error
 

@@ -19,6 +19,7 @@ from workbench.runs.execution.cluster.connecting import (
     await_worker,
     check_workers,
     checked,
+    losses,
 )
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 
@@ -143,14 +144,11 @@ class _Flow:
     @contextlib.contextmanager
     def _seeing_losses(self) -> Iterator[None]:
         """Raises _Lost in the place of what Dask raises where tasks or what was sent are gone, ClusterError of a scheduler."""
-        from distributed.client import CancelledError, FuturesCancelledError
-        from distributed.comm import CommClosedError
-
         try:
             yield
         except InputError:
             raise
-        except (CancelledError, FuturesCancelledError, CommClosedError, KeyError, TimeoutError) as error:
+        except (*losses(), KeyError, TimeoutError) as error:
             if self._client.status != "running":
                 raise ClusterError(GONE) from error
             raise _Lost from error
