@@ -20,6 +20,7 @@ _HOMES = {
         "split_halves", "synthetic", "write_corpus",
     ),
     "workbench.corpus.example": ("write_example_csv",),
+    "workbench.corpus.file_documents": ("FileDocuments",),
     "workbench.corpus.objects": ("corpus_of",),
     "workbench.corpus.streaming": ("read_shards",),
     "workbench.dashboard.notebooks.tune": ("tune",),

@@ -117,6 +117,104 @@ def test_topics_of_a_stream_predict_as_well_as_one_pass_over_the_corpus(store):
     assert found == pytest.approx(wanted, rel=0.03)
 
 
+# ---------------------------------------------------------------------- passes
+
+
+@pytest.mark.parametrize("n_passes", [1, 3])
+def test_passes_of_a_stream_are_passes_of_the_corpus_read_with_the_same_batches(store, monkeypatch, n_passes):
+    """Read: `online_vb.step` over all 56 documents, its batches in the order of the file, from the topics of the first batch.
+
+    Within rounding: a stream adds up the tokens of a topic anew behind its first batch.
+    """
+    drawn = LDA(3, 0.2, 0.2).simulate(56, 50, 30, seed=1)[0]
+    run, options = streamed(drawn, store, passes=n_passes), online_vb.Options(**OPTIONS)
+    monkeypatch.setattr(online_vb, "batches_of", lambda *_: np.split(np.arange(56), 7))
+    state = online_vb.init(drawn, LDA(3), options, StepContext(0, 0))
+    begun = online_vb.init(drawn.of_documents(np.arange(8)), LDA(3), options, StepContext(0, 0))
+    state.mean_wk[:], state.mean_k[:] = begun.mean_wk, begun.mean_k
+    for step in range(1, n_passes + 1):
+        state, _ = online_vb.step(drawn, LDA(3), options, state, StepContext(0, step))
+    np.testing.assert_allclose(last(run, "n_kw"), state.mean_wk[:, :3].T, rtol=1e-9, atol=1e-9)
+    assert run.spec.options["batches_before"] == 7 * n_passes
+
+
+def test_a_pass_more_is_an_update_by_all_documents(corpus, store):
+    """60 documents, one of them empty: each pass ends with two halves of what is left, and no batch has documents of two.
+
+    Within rounding: an update adds up the tokens of a topic anew.
+    """
+    passed = streamed(corpus, store / "a", passes=3)
+    updated = streamed(corpus, store / "b")
+    for _ in range(2):
+        updated = wb.update(updated, corpus, progress=False)
+    np.testing.assert_allclose(last(passed, "n_kw"), last(updated, "n_kw"), rtol=1e-9)
+    assert passed.spec.options == updated.spec.options and passed.spec.options["batches_before"] == 24
+    stream = passed.spec.start["stream"]
+    assert (stream["n_passes"], stream["n_came"], stream["n_documents"], stream["n_left_out"]) == (3, 60, 3 * 59 - 8, 3)
+
+
+def test_passes_over_one_batch_are_passes(corpus, store):
+    few = corpus.of_documents(np.arange(5))
+    assert streamed(few, store, passes=3).spec.options["batches_before"] == 3
+
+
+def test_passes_go_over_whatever_can_be_gone_through_again(corpus, store, tmp_path):
+    """A list, a corpus, files; stop words that come from an iterator are left out in each pass."""
+    texts = [" ".join(tokens) for tokens in tokens_of(corpus)]
+    (tmp_path / "texts.csv").write_text("text\n" + "".join(f'"{text}"\n' for text in texts))
+    wb.write_corpus(corpus, tmp_path / "docword.drawn.txt")
+    words, plain = corpus.vocabulary, {"token_pattern": r"\S+"}
+    wanted = last(streamed(corpus, store, passes=2, total_documents=60), "n_kw")
+    for number, (documents, given) in enumerate((
+        (list(tokens_of(corpus)), {}), (texts, plain | {"stop_words": iter(["zebra"])}),
+        (wb.FileDocuments(tmp_path / "texts.csv", stop_words=None, **plain), {}),
+        (wb.FileDocuments(tmp_path / "docword.drawn.txt"), {}),
+    )):
+        run = streamed(documents, store / str(number), words, passes=2, **given)
+        assert np.array_equal(last(run, "n_kw"), wanted), number
+        assert run.spec.options["total_documents"] == 60
+
+
+def test_files_are_counted_as_they_were_asked_for_and_have_their_own_vocabulary(store, tmp_path):
+    (tmp_path / "texts.jsonl").write_text('{"body": "New York City"}\n' * 20)
+    documents = wb.FileDocuments(tmp_path / "texts.jsonl", text="body", lowercase=False)
+    run = streamed(documents, store, ["New", "City"])
+    assert run.spec.counted["lowercase"] is False and run.spec.corpus == "texts"
+    stream = wb.update(run, wb.FileDocuments(tmp_path / "texts.jsonl", text="body"), progress=False).spec.start["stream"]
+    assert (stream["n_tokens"], stream["n_unknown"]) == (40, 20)
+    wb.write_corpus(run_corpus := wb.Corpus.from_texts(["ant bee", "bee cat"] * 6, name="few"), tmp_path / "docword.few.txt")
+    read = streamed(wb.FileDocuments(tmp_path / "docword.few.txt"), store)
+    assert read.dataset()["word"].values.tolist() == list(run_corpus.vocabulary)
+
+
+class _Once:
+    """Documents that can be gone through once, though they are no iterator."""
+
+    def __init__(self, documents):
+        self._left = iter(documents)
+
+    def __iter__(self):
+        return self._left
+
+
+def test_documents_that_come_once_have_one_pass(corpus, store):
+    def none():
+        pytest.fail("a document was asked for")
+        yield
+
+    with pytest.raises(wb.SpecError, match="passes=2 needs documents that can be gone through again, .* a generator gives"):
+        streamed(none(), store, corpus.vocabulary, total_documents=59, passes=2)
+    assert not store.exists()
+    with pytest.raises(wb.DataError, match="pass 2 over the documents gave none; give what can be gone through again"):
+        streamed(_Once(tokens_of(corpus)), store, corpus.vocabulary, total_documents=59, passes=2)
+    assert wb.open_runs(store) == []
+    with pytest.raises(wb.SpecError, match="passes must be a whole number of at least 1; got 0"):
+        streamed(corpus, store, passes=0)
+
+
+# ---------------------------------------------------------------------- one batch, and what is stopped
+
+
 def test_a_stream_of_one_batch_is_the_run_of_its_documents(corpus, store):
     run = streamed(corpus.of_documents(np.arange(5)), store, name="few")
     assert run.name == "few" and run.dataset().sizes["document"] == 5 and len(wb.open_runs(store)) == 1
@@ -160,6 +258,43 @@ def test_ctrl_c_keeps_the_documents_that_were_visited(corpus, store):
 
     run = streamed(stream(), store, corpus.vocabulary, total_documents=59)
     assert run.state == "finished" and run.spec.start["stream"]["n_documents"] == 16  # behind the first eight
+
+
+@pytest.mark.parametrize(("n_passes", "stopped_at"), [(1, 34), (2, 96)])
+def test_a_stopped_stream_goes_on_with_the_documents_behind_those_that_it_visited(
+    corpus, store, capsys, n_passes, stopped_at
+):
+    """The record says where the last batch ended, empty documents counted. Within rounding, as of updates."""
+    came = []
+
+    class Documents:
+        def __iter__(self):
+            for tokens in tokens_of(corpus):
+                came.append(tokens)
+                if len(came) == stopped_at:
+                    os.kill(os.getpid(), signal.SIGINT)
+                yield tokens
+
+    given = {"vocabulary": corpus.vocabulary, "total_documents": 59, "passes": n_passes}
+    stopped = streamed(Documents(), store, **given, progress=True)
+    stream = stopped.spec.start["stream"]
+    assert stream["n_passes"] == n_passes
+    assert stream["n_came"] == {34: 25, 96: 25}[stopped_at]  # 24 documents and the empty one: one batch is held back
+    told = capsys.readouterr().err
+    assert f"workbench update {stopped.name} FILES --skip 25` goes on with the others" in told
+    assert ("of pass 2 of 2 up to number 25" in told) == (n_passes == 2)
+    on = wb.update(stopped, list(tokens_of(corpus))[stream["n_came"]:], progress=False)
+    whole = streamed(list(tokens_of(corpus)), store / "whole", **given)
+    np.testing.assert_allclose(last(on, "n_kw"), last(whole, "n_kw"), rtol=1e-9)
+    assert on.spec.options == whole.spec.options
+
+
+def test_what_came_of_all_batches_is_told(corpus, store, capsys):
+    streamed(corpus, store, corpus.vocabulary[:40], progress=True, passes=2)
+    told, known = capsys.readouterr().err, corpus.words < 40
+    unknown, n = 2 * int(corpus.counts[~known].sum()), 2 * corpus.n_tokens
+    assert "118 documents in 16 batches of 2 passes;" in told and f"{unknown:,} of {n:,} tokens" in told
+    assert "left out are 2 documents without" in told
 
 
 def test_fit_says_that_a_corpus_in_shards_can_be_streamed(corpus, tmp_path, monkeypatch):

@@ -71,6 +71,7 @@ class Stream(NamedTuple):
     batches: Iterator[Batch]
     rest: Callable[[], dict]      # once all batches came: further arguments of `Corpus.from_pairs` or `from_texts`
     words: str = TEXTS            # what a batch has
+    names: Callable[[], Sequence[str] | None] = lambda: None   # words of ids, at any time; None where nothing names them
 
 
 class Prepared(NamedTuple):

@@ -75,7 +75,7 @@ def _stream(path: Path, asked: Asked, blocks: Iterator[bytes]) -> Stream:
             sizes["n_documents"] += len(lengths)
             yield Batch((documents, words, counts), {}, 0)
 
-    return Stream(batches(), lambda: about_counts(path, stem, **sizes, words=vocabulary), IDS)
+    return Stream(batches(), lambda: about_counts(path, stem, **sizes, words=vocabulary), IDS, lambda: vocabulary)
 
 
 def _pairs(path: Path, numbered: list[tuple[int, bytes]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

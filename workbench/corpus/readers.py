@@ -193,6 +193,14 @@ def named_format(path: Path) -> str | None:
     return next((name for name, format in FORMATS.items() if suffix_of(path) in format.SUFFIXES), None)
 
 
+def has_known_format(path: Path) -> bool:
+    """Is a path a folder, or a file whose name or first bytes say for certain what it holds?"""
+    if not path.is_file():
+        return path.is_dir()
+    start = first_bytes(path)
+    return named_format(path) is not None or any(FORMATS[name].looks_like(start, Asked()) for name in CERTAIN)
+
+
 def known_format(format: str) -> str:
     """The name of a format, or a sentence with all of them."""
     if format not in FORMATS:

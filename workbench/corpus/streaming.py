@@ -31,7 +31,17 @@ from workbench.corpus.pair_files import PairFiles
 from workbench.corpus.readers import Request, read_request, request_of
 from workbench.corpus.shard_writer import VALUES, ShardWriter
 from workbench.corpus.sharded import ShardedCorpus, finish
-from workbench.corpus.text import WordCounts, as_counted, check_pruning, counted, kept_words, listed, no_word_left
+from workbench.corpus.text import (
+    LISTS,
+    PRUNING,
+    WordCounts,
+    as_counted,
+    check_pruning,
+    counted,
+    kept_words,
+    listed,
+    no_word_left,
+)
 from workbench.corpus.words import WORD_PATTERN, analyser, stop_list
 from workbench.data.available_memory import check_fits
 from workbench.data.drawing import check_whole
@@ -39,8 +49,6 @@ from workbench.data.saving import new_folder, refuse_there
 
 WORD_BYTES = 200
 """About what a word takes while a file is read: its text, its number, what is counted of it."""
-LISTS = ("stop_words", "more_stop_words")
-PRUNING = ("min_documents", "max_share", "max_words")
 OF_WORDS = tuple(signature(analyser).parameters)
 STOP_WORDS = signature(analyser).parameters["stop_words"].default
 Told = Callable[[str, float], None]

@@ -25,6 +25,10 @@ TEXT_OPTIONS = (
     "tokenizer", "more_stop_words", "segmenter",
 )
 """Options of `count_words` about words."""
+LISTS = ("stop_words", "more_stop_words")
+"""Those that may be an iterator, which gives its words once."""
+PRUNING = ("min_documents", "max_share", "max_words")
+"""Those that choose a vocabulary; the others find words."""
 FIRST = ("token_pattern", "lowercase", "accents", "ngrams")
 """Those that a table of documents has always said."""
 

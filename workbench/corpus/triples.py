@@ -68,11 +68,13 @@ def stream_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], s
             trouble = "fewer: the file is truncated, fetch it again" if fewer else f"more: correct line {sizes.line}"
             raise CorpusError(f"{path}: the header promises {sizes.n_rows} rows and {n_rows} came, {trouble}")
 
-    def rest() -> dict:
-        named = find_words(path, stem, vocabulary, sizes.n_words)
-        return about_counts(path, stem, sizes.n_documents, sizes.n_words, named)
+    def names() -> list[str] | None:
+        return find_words(path, stem, vocabulary, sizes.n_words)
 
-    return Stream(batches(), rest, IDS)
+    def rest() -> dict:
+        return about_counts(path, stem, sizes.n_documents, sizes.n_words, names())
+
+    return Stream(batches(), rest, IDS, names)
 
 
 def triples_of(corpus: Corpus) -> str:

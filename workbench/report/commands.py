@@ -68,8 +68,9 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
                      "reads it, and the spec of the run holds it.")
     for spec in filter(_stream, specs):
         stream = spec.start["stream"]
-        notes.append(f"{DOCUMENTS} stands for the {stream['n_documents']:,} documents with which {spec.name} went on; it does "
-                     f"not keep them, but their counts have the hash {stream['content'][:8]}.")
+        passes = f", counted in each of {stream['n_passes']:,} passes" if stream.get("n_passes", 1) > 1 else ""
+        notes.append(f"{DOCUMENTS} stands for the {stream['n_documents']:,} documents with which {spec.name} went on{passes}; "
+                     f"it does not keep them, but their counts have the hash {stream['content'][:8]}.")
     for start in {spec.start["counts"]: spec.start for spec in specs if spec.start and not _stream(spec)}.values():
         notes.append(
             f"--start takes the counts that {start['name']} has at that time; "

@@ -4,7 +4,7 @@ The documents of the first batch are those of a run of `online-vb` with one pass
 does. So memory grows with words and topics, and with a batch, not with documents.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.file_documents import FileDocuments
 from workbench.corpus.objects import words_by_id
-from workbench.corpus.streams import as_arrays
-from workbench.corpus.text import as_written
+from workbench.corpus.streams import Counted, as_arrays
+from workbench.corpus.text import LISTS, as_written, listed
 from workbench.engines import get_engine
 from workbench.engines.options import split_options
-from workbench.errors import DataError
+from workbench.errors import DataError, Named
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run
@@ -30,22 +31,27 @@ from workbench.runs.store.places import default_store
 
 def fit_stream(
     documents, vocabulary=None, n_topics: int | None = None, alpha=None, beta: float | None = None, *,
-    total_documents: int | None = None, options: dict | None = None, seed: int = 0, name: str | None = None, n_threads: int = 1,
-    store=None, progress: bool = True, **of_text,
+    total_documents: int | None = None, passes: int = 1, options: dict | None = None, seed: int = 0, name: str | None = None,
+    n_threads: int = 1, store=None, progress: bool = True, **of_text,
 ) -> Run:
-    """A run of `online-vb` over documents that are visited once, in batches, in the order in which they come, and not kept.
+    """A run of `online-vb` over documents that are visited in batches, in the order in which they come, and not kept.
 
     Parameters
     ----------
-    documents : iterable, Corpus or ShardedCorpus
+    documents : iterable, Corpus, ShardedCorpus or FileDocuments
         As `workbench.update` takes them; a generator may be of any length. Of a `ShardedCorpus` one shard after the other is
-        mapped into memory.
+        mapped into memory, of `workbench.FileDocuments` some documents of a file are; a path is read whole.
     vocabulary : (word,) strings, or a mapping between ids and words
         Fixed: other words are left out, and told. gensim's Dictionary is one. By default that of a corpus, table or path.
     n_topics, alpha, beta
         As of `workbench.fit`.
     total_documents : int, optional
-        How many documents each batch stands for, D of the paper; by default as many as there are, where that is known.
+        How many documents each batch stands for, D of the paper; by default as many as there are, where that is known; the
+        documents of files are counted for it first.
+    passes : int, default 1
+        How often each document is visited, in the same batches in the same order. Above 1 the documents must be such as can be
+        gone through again: a list, a corpus, files, and no generator or open file. The same, within rounding, as an update of
+        the run by all documents for each further pass.
     options : dict
         ``batch_size``, ``tau0``, ``kappa`` and the others of `online-vb`.
     seed, n_threads, progress
@@ -61,17 +67,22 @@ def fit_stream(
     -------
     Run
         Its corpus is that of the first batch, whose documents are fitted to the topics that all left. It began from the run of
-        this batch alone, which stands beside it in the store. Further documents, or another pass over the same:
-        `workbench.update`; topics of any documents: `workbench.infer`. The same documents in the same order give the same
-        run again.
+        this batch alone, which stands beside it in the store. Further documents: `workbench.update`; topics of any documents:
+        `workbench.infer`. The same documents in the same order give the same run again.
 
     Raises
     ------
     SpecError, StoreError, DataError
-        One sentence; nothing is written then. After Ctrl-C the documents that were visited until then make the run.
+        One sentence; nothing is written then. After Ctrl-C the documents that were visited until then make the run, once there
+        are two batches; as a stream is not kept, it goes on with those that are given to `workbench.update`, where
+        ``spec.start["stream"]["n_came"]`` says how many to leave out.
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
+    n_passes = _passes(passes, documents)
+    of_text = {name: listed(value) if name in LISTS else value for name, value in of_text.items()}  # read for each pass
+    if isinstance(documents, FileDocuments):
+        of_text, vocabulary = documents.of_text | of_text, documents.vocabulary if vocabulary is None else vocabulary
     words = None if vocabulary is None else tuple(words_by_id(vocabulary, 0))
     given = data_from(documents, ENGINE, **_of_ids(documents, words), **of_text) if is_whole(documents) else None
     words = tuple(given.vocabulary) if words is None and given is not None else words
@@ -81,16 +92,20 @@ def fit_stream(
     total = _total(documents if given is None else given, total_documents)
     own = {"total_documents": total} | (options or {})
     size = split_options(get_engine(ENGINE), own)[1].batch_size
-    if given is None:
-        counted = counted_over(words, documents, None, words, of_text, "whose vocabulary is fixed")
-    else:
-        counted = counted_alike(words, given)
-    stream = Stream(counted, size)
+
+    def counted() -> Iterator[Counted]:
+        if given is None:
+            return counted_over(words, documents, None, words, of_text, "whose vocabulary is fixed")
+        return counted_alike(words, given)
+
+    stream = Stream(counted, size, n_passes)
     first = next(stream.batches, None)
     if first is None:
         raise stream.none_known("the vocabulary")
     titles = tuple(f"document {d}" for d in range(len(first)))
-    corpus = Corpus(*as_arrays(first), words, titles, name="stream" if given is None else given.name)
+    corpus = Corpus(*as_arrays(first), words, titles, name=_name(documents if given is None else given))
+    stream.n_fitted = corpus.n_documents, corpus.n_tokens
+    stream.n_expected = n_passes * total - len(first) if total_documents is None else None
 
     def planned(name: str | None) -> Planned:
         spec = make_spec(
@@ -117,6 +132,20 @@ def fit_stream(
         raise
 
 
+def _passes(asked: int, documents) -> int:
+    """How often the documents are visited; raises SpecError where they come only once."""
+    n_passes = whole("passes", asked, 1)
+    if n_passes > 1 and isinstance(documents, Iterator):
+        raise SpecError(Named("passes"), f"={n_passes} needs documents that can be gone through again, as a list, a corpus or "
+                        f"files; a {type(documents).__name__} gives them once: put them into a list or a file, or pass once")
+    return n_passes
+
+
+def _name(documents) -> str:
+    """What the corpus of the first batch is called."""
+    return documents.name if isinstance(documents, Corpus | ShardedCorpus | FileDocuments) else "stream"
+
+
 def _of_ids(documents, words: tuple | None) -> dict:
     """The vocabulary of a matrix of counts, whose columns it names."""
     is_matrix = hasattr(documents, "tocoo") or (hasattr(documents, "ndim") and not hasattr(documents, "iloc"))
@@ -129,6 +158,9 @@ def _total(documents, asked: int | None) -> int:
         return whole("total_documents", asked, 1)
     if isinstance(documents, Corpus | ShardedCorpus):
         return int(np.count_nonzero(documents.document_tokens))
+    if isinstance(documents, FileDocuments):
+        return max(documents.count(), 1)
     if isinstance(documents, Iterable) and hasattr(documents, "__len__"):
         return max(len(documents), 1)
-    raise SpecError("how long a stream is nobody knows; say with total_documents= how many documents each batch stands for")
+    raise SpecError("how long a stream is nobody knows; say with ", Named("total_documents", text="total_documents="),
+                    " how many documents each batch stands for")

@@ -8,6 +8,7 @@ run to them. So it can be made again from what its store has, to the bit, and it
 import hashlib
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from itertools import chain
@@ -17,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.file_documents import FileDocuments
 from workbench.corpus.in_turn import shards_of
 from workbench.corpus.objects import words_by_id
 from workbench.corpus.streams import Counted, Vocabulary, as_arrays, in_batches
-from workbench.corpus.text import TEXT_OPTIONS, as_counted
+from workbench.corpus.text import PRUNING, TEXT_OPTIONS, as_counted
 from workbench.corpus.words import analyser
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import online_vb
@@ -39,20 +41,22 @@ from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import StoreError
 
 ENGINE = "online-vb"
-OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in ("min_documents", "max_share", "max_words"))
-"""Options of raw text that find words; the others choose a vocabulary."""
+OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in PRUNING)
+"""Options of raw text that find words."""
 
 
 class Visited(NamedTuple):
     """What came of a stream; all but the first is kept in the spec of the run."""
 
     stopped: bool        # by Ctrl-C
-    n_documents: int     # with a word that the run knows
+    n_documents: int     # with a word that the run knows; of several passes each time that it was visited
     n_left_out: int      # documents without one
     n_tokens: int        # of words that it knows
     n_unknown: int       # tokens of words that it does not
     n_batches: int
     content: str         # sha256 (hex) of the counts, batch by batch
+    n_passes: int        # over the documents, the last of which may have been stopped
+    n_came: int          # documents that came in the last pass, those left out too
 
 
 class _Control:
@@ -82,7 +86,8 @@ def update(
         Visited once, in order, a batch of the run's ``batch_size`` at a time, and never held whole: a generator may be of any
         length. A document is a text (counted as those of the run were, as far as that is known), a list of tokens, a mapping of
         words to counts, or, with ``vocabulary``, a list of (word id, count) pairs. Also what `workbench.fit` takes, as a
-        DataFrame, a matrix of counts or a path, which is read whole; of a `ShardedCorpus` one shard after the other.
+        DataFrame, a matrix of counts or a path, which is read whole; of a `ShardedCorpus` one shard after the other, of
+        `workbench.FileDocuments` some documents of a file.
     total_documents : int, optional
         How many documents each batch stands for; by default as many as in the run.
     name : str, optional
@@ -106,7 +111,9 @@ def update(
     Raises
     ------
     SpecError, StoreError, DataError
-        One sentence; nothing is written then. After Ctrl-C the documents that were visited until then make the run.
+        One sentence; nothing is written then. After Ctrl-C the documents that were visited until then make the run, in whole
+        batches; an update of it by those behind the first ``n_came`` of its ``spec.start["stream"]`` gives the topics that an
+        update without Ctrl-C gives, within rounding.
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
@@ -119,7 +126,7 @@ def update(
     def begun(train: Corpus, batch_size: int) -> Stream:
         """The documents over the vocabulary of the run; raises DataError before the first where there can be none."""
         whose = f"whose vocabulary is that of {spec.name}"
-        return Stream(counted_over(train.vocabulary, documents, spec.counted, vocabulary, of_text, whose), batch_size)
+        return Stream(lambda: counted_over(train.vocabulary, documents, spec.counted, vocabulary, of_text, whose), batch_size)
 
     return gone_on(before, begun, total_documents, name, n_threads, progress)
 
@@ -159,7 +166,10 @@ def gone_on(
     state = online_vb.topics_alone(n_kw, priors.alphas, float(priors.beta))
     seen = _visit(stream, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress)
     new = planned(np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T), seen)
-    return finish(Run(create_run(home, *new[:3])), progress=progress, corpora=new[1:3])
+    made = finish(Run(create_run(home, *new[:3])), progress=progress, corpora=new[1:3])
+    if seen.stopped and progress:
+        print(_told_stopped(made.name, seen, stream.n_passes), file=sys.stderr)
+    return made
 
 
 def _going_on(options, train: Corpus, iteration: int, total_documents: int | None):
@@ -182,6 +192,8 @@ def counted_over(words, documents, counted: dict | None, vocabulary, of_text: di
     words : (word,) str, the vocabulary. counted, of_text : how raw text is counted, as a run has it, and what is asked for.
     vocabulary : words of ids. whose : where the vocabulary comes from, as a clause.
     """
+    if isinstance(documents, FileDocuments):
+        of_text = documents.of_text | of_text
     if is_whole(documents):
         return counted_alike(words, data_from(documents, None, counted=counted, vocabulary=vocabulary, **of_text))
     if not isinstance(documents, Iterable):
@@ -199,31 +211,68 @@ def counted_alike(words, corpus: Corpus | ShardedCorpus) -> Iterator[Counted]:
     return chain.from_iterable(known.count_corpus(shard) for _, shard in shards_of(corpus))
 
 
+class Place(NamedTuple):
+    """How far a stream is at the end of a batch."""
+
+    n_passes: int      # this one counted
+    n_came: int        # documents of this pass so far, those left out too
+    n_left_out: int    # documents without a known word, of all passes
+    n_unknown: int     # tokens of words that are not known, of all passes
+
+
 class Stream:
-    """Documents that come one after the other, in batches, and how many were left out.
+    """Documents that come one after the other, in batches, in one pass or several.
+
+    Parameters
+    ----------
+    counted : function that gives the documents from the first on, called for each pass
+    batch_size : documents of a batch, all of one pass
+    n_passes : int
 
     Attributes
     ----------
     batches : iterator of lists of `Counted`, each with a known word
-    n_left_out : documents without a known word so far
-    n_unknown : tokens of words that are not known so far
+    place : Place, at the end of the last batch that came
+    n_expected : documents that are to come, about, where that is known
+    n_fitted : documents and tokens of the first batch, where a run was made of it
     """
 
-    def __init__(self, counted: Iterator[Counted], batch_size: int):
-        self.n_left_out = self.n_unknown = 0
-        self.batches = in_batches(self._known(counted), batch_size)
+    def __init__(self, counted: Callable[[], Iterator[Counted]], batch_size: int, n_passes: int = 1):
+        self.n_passes, self.place, self.n_expected, self.n_fitted = n_passes, Place(1, 0, 0, 0), None, (0, 0)
+        self._counted, self._size = counted, batch_size
+        self.batches = self._all(counted())
 
-    def _known(self, counted: Iterator[Counted]) -> Iterator[Counted]:
-        for document in counted:
-            self.n_unknown += document.n_unknown
-            if len(document.words):
+    def _all(self, documents: Iterator[Counted]) -> Iterator[list[Counted]]:
+        for n_passes in range(1, self.n_passes + 1):
+            begun, places = self.place._replace(n_passes=n_passes, n_came=0), deque()
+            documents = documents if n_passes == 1 else self._counted()
+            for batch in in_batches(self._known(documents, begun, places), self._size):
+                for _ in batch:
+                    self.place = places.popleft()
+                yield batch
+            self.place = places.pop()
+            if self.place.n_came == self.place.n_left_out == 0:
+                return  # no document at all: `none_known` says so
+            if self.place.n_came == 0:
+                raise DataError(f"pass {n_passes} over the documents gave none; give what can be gone through again, as a list")
+
+    def _known(self, documents: Iterator[Counted], place: Place, places: deque[Place]) -> Iterator[Counted]:
+        """The documents with a known word; where the stream is behind each of them, and at its end, is put into ``places``."""
+        for document in documents:
+            is_known = len(document.words) > 0
+            place = place._replace(
+                n_came=place.n_came + 1, n_left_out=place.n_left_out + (not is_known),
+                n_unknown=place.n_unknown + document.n_unknown,
+            )
+            if is_known:
+                places.append(place)
                 yield document
-            else:
-                self.n_left_out += 1
+        places.append(place)
 
     def none_known(self, whose: str) -> DataError:
         """The error that no document has a word that ``whose`` vocabulary has."""
-        none = f"none of {_documents(self.n_left_out)} has a word that {whose} knows" if self.n_left_out else "no document came"
+        n = self.place.n_left_out
+        none = f"none of {_documents(n)} has a word that {whose} knows" if n else "no document came"
         return DataError(f"{none}; give documents like its own")
 
 
@@ -232,28 +281,27 @@ def _visit(stream: Stream, state, options, context, run: str, progress: bool) ->
 
     Raises DataError where no document has a word that the run knows.
     """
-    seen, content, control = Visited(False, 0, 0, 0, 0, 0, ""), hashlib.sha256(), _Control()
-    with bar(f"{run} goes on", None, progress, unit=" documents") as line, ending_cleanly(control):
+    seen, content, control = Visited(False, 0, 0, 0, 0, 0, "", 1, 0), hashlib.sha256(), _Control()
+    with bar(f"{run} goes on", stream.n_expected, progress, unit=" documents") as line, ending_cleanly(control):
         while not control.interrupted and (documents := _next(stream.batches, control)):
-            arrays = as_arrays(documents)
+            arrays, place = as_arrays(documents), stream.place
             for array in arrays:
                 content.update(array.tobytes())
             rate, share = options.rate(seen.n_batches), options.total_documents / len(documents)
             online_vb.take_in(online_vb.batch_of(*arrays), state, options, rate, share, context)
             seen = seen._replace(
                 n_documents=seen.n_documents + len(documents), n_tokens=seen.n_tokens + int(arrays[2].sum(dtype=np.int64)),
-                n_batches=seen.n_batches + 1,
+                n_batches=seen.n_batches + 1, **place._asdict(),
             )
             line.update(len(documents))
     if not seen.n_documents:
         if control.interrupted:
             raise KeyboardInterrupt
         raise stream.none_known(run)
-    seen = seen._replace(
-        stopped=control.interrupted, content=content.hexdigest(), n_left_out=stream.n_left_out, n_unknown=stream.n_unknown
-    )
+    end = {} if control.interrupted else stream.place._asdict()  # what is left out behind the last batch too
+    seen = seen._replace(stopped=control.interrupted, content=content.hexdigest(), **end)
     if progress:
-        print(_told(run, seen), file=sys.stderr)
+        print(_told(run, seen, stream), file=sys.stderr)
     return seen
 
 
@@ -270,15 +318,26 @@ def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
         control.waiting = False
 
 
-def _told(run: str, seen: Visited) -> str:
+def _told(run: str, seen: Visited, stream: Stream) -> str:
     """A sentence about what came of a stream."""
-    n_tokens, batches = seen.n_tokens + seen.n_unknown, "batch" if seen.n_batches == 1 else "batches"
-    said = f"{_documents(seen.n_documents)} in {seen.n_batches:,} {batches}; {run} does not know the words of "
+    n_documents, n_tokens = stream.n_fitted
+    n_documents, n_tokens = n_documents + seen.n_documents, n_tokens + seen.n_tokens + seen.n_unknown
+    n_batches = seen.n_batches + (stream.n_fitted != (0, 0))
+    batches, passes = "batch" if n_batches == 1 else "batches", f" of {stream.n_passes:,} passes" if stream.n_passes > 1 else ""
+    said = f"{_documents(n_documents)} in {n_batches:,} {batches}{passes}; {run} does not know the words of "
     said += f"{seen.n_unknown:,} of {n_tokens:,} tokens ({seen.n_unknown / n_tokens:.1%})"
     if seen.n_left_out:
         verb = "is" if seen.n_left_out == 1 else "are"
         said += f"; left out {verb} {_documents(seen.n_left_out)} without a word that it knows"
     return said + ("; stopped: what came behind them is not in it" if seen.stopped else "")
+
+
+def _told_stopped(run: str, seen: Visited, n_passes: int) -> str:
+    """A sentence about where the stream of a run was stopped, and how it goes on."""
+    of = f" of pass {seen.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
+    further = "; then an update by all documents for each further pass" if seen.n_passes < n_passes else ""
+    return (f"{run} has the documents{of} up to number {seen.n_came:,}; `workbench update {run} FILES --skip {seen.n_came}` "
+            f"goes on with the others{further}")
 
 
 def _documents(n: int) -> str:
