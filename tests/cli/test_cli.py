@@ -2,8 +2,11 @@
 
 import io
 import json
+import os
 import shutil
+import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -245,6 +248,72 @@ def test_update_takes_a_text_a_line_from_standard_input_and_says_what_came(comma
     assert "left out is 1 document without a word that it knows" in err
     stream = wb.Run("runs/later").spec.start["stream"]
     assert (stream["n_documents"], stream["n_left_out"], stream["n_tokens"], stream["n_unknown"]) == (2, 1, 4, 2)
+
+
+@pytest.fixture
+def news(tmp_path):
+    """24 texts over ten words, and one of an unknown word, as a folder, a table, lines, and their words, a word a line."""
+    words = "ant bee cat dog elk fox gnu hen ibex jay".split()
+    texts = [" ".join(words[(3 * d + at * at) % 10] for at in range(12)) for d in range(24)] + ["zebra"]
+    (tmp_path / "folder").mkdir()
+    for at, text in enumerate(texts):
+        (tmp_path / "folder" / f"{at:02}.txt").write_text(text)
+    (tmp_path / "news.csv").write_text("id,body\n" + "".join(f"{at},{text}\n" for at, text in enumerate(texts)))
+    (tmp_path / "lines.txt").write_text("".join(f"{text}\n\n" for text in texts))
+    (tmp_path / "words.txt").write_text("".join(f"{word}\n" for word in words))
+    return texts
+
+
+def test_fit_stream_reads_a_folder_a_table_and_lines_and_says_what_came(command, news, monkeypatch):
+    given = ("--vocabulary", "words.txt", "-k", 2, "-o", "batch_size=5")
+    runs = []
+    for documents in (("folder",), ("news.csv", "--read", "text=body"), ("-", "--total-documents", 25)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("lines.txt").read_bytes())))
+        status, out, err = command("fit-stream", *documents, *given, "--json")
+        assert status == 0 and "24 documents in 5 batches;" in err and "1 of 289 tokens (0.3%)" in err, err
+        assert "left out is 1 document without a word that it knows" in err
+        runs.append(json.loads(out)["runs"][0]["options"] | {"name": None})
+    assert runs[0] == runs[1] == runs[2] and runs[0]["total_documents"] == 25 and runs[0]["batches_before"] == 5
+
+
+def test_fit_stream_takes_its_vocabulary_from_words_a_run_or_a_corpus(command, news):
+    """The same words, so the same run each time; of texts the options that choose words hold for the sample alone."""
+    command("fit", "news.csv", "--read", "text=body", "--read", "min_documents=2", "--name", "first", "-k", 2, "-n", 1, "-q")
+    command("data", "convert", "news.csv", "shards", "--shards", "--read", "text=body", "--read", "min_documents=2", "-q")
+    found, read = [], ("--read", "text=body")
+    for vocabulary in (("words.txt",), ("first",), ("runs/first",), ("shards",), ("news.csv", "--read", "min_documents=2")):
+        status, out, err = command("fit-stream", "news.csv", "-k", 2, "-q", "--json", *read, "--vocabulary", *vocabulary)
+        assert status == 0, err
+        found.append(json.loads(out)["runs"][0]["name"])
+    assert len(set(found)) == 1
+
+
+def test_fit_stream_passes_over_files_as_python_does(command, news, tmp_path):
+    options = ("-k", 2, "-o", "batch_size=5", "--passes", 3, "--read", "text=body", "--vocabulary", "words.txt")
+    status, out, _ = command("fit-stream", "news.csv", "news.csv", *options, "--json", "--name", "twice")
+    documents, words = wb.FileDocuments("news.csv", "news.csv", text="body"), (tmp_path / "words.txt").read_text().split()
+    run = wb.fit_stream(documents, words, 2, options={"batch_size": 5}, passes=3, store=tmp_path / "other", progress=False)
+    assert status == 0 and wb.Run("runs/twice").spec.hash == run.spec.hash
+    assert run.spec.start["stream"]["n_passes"] == 3 and run.spec.options["total_documents"] == 50
+
+
+def test_a_stopped_stream_goes_on_as_its_line_says(command, news, monkeypatch):
+    """Ctrl-C while the 18th line is waited for: two batches of five were visited, and one is held back."""
+    def lines(*_):
+        for number, text in enumerate(news):
+            if number == 17:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield text
+
+    given = ("--vocabulary", "words.txt", "-k", 2, "-o", "batch_size=5", "--total-documents", 25)
+    with monkeypatch.context() as patched:
+        patched.setattr("workbench.cli.streaming._lines", lines)
+        status, _, err = command("fit-stream", "-", *given, "--name", "stopped")
+    assert status == 0 and "`workbench update stopped FILES --skip 10` goes on with the others" in err
+    assert command("update", "stopped", "folder", "--skip", 10, "--name", "on", "-q")[0] == 0
+    assert command("fit-stream", "folder", *given, "--name", "whole", "-q")[0] == 0
+    on, whole = (wb.Run(f"runs/{name}").dataset()["n_kw"].values[-1] for name in ("on", "whole"))
+    assert on == pytest.approx(whole, rel=1e-9)
 
 
 def test_update_says_which_line_of_standard_input_is_no_text(command, six_documents, monkeypatch):

@@ -12,6 +12,7 @@ EXAMPLES = {
     "compare": ("SIX", "-e", "svb,cgs", *SMALL),
     "sweep": ("SIX", "--grid", "r=1,2", *SMALL),
     "resume": ("a",),
+    "fit-stream": ("SIX", "-k", "2", "-q"),
     "update": ("o", "SIX"),
     "infer": ("a", "SIX"),
     "bound": ("h",),

@@ -9,7 +9,7 @@ import traceback
 import typer
 from typer.exceptions import TyperException
 
-from workbench.cli import about, end_with, fitting, inferring, looking, reproducing, serving, stored
+from workbench.cli import about, end_with, fitting, inferring, looking, reproducing, serving, stored, streaming
 from workbench.cli.completing import complete_values
 from workbench.cli.flags import Command, unreadable
 
@@ -29,7 +29,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]}, cls=_Commands,
 )
 for command in (
-    fitting.fit, fitting.compare, fitting.resume, fitting.update, fitting.sweep, inferring.infer, inferring.bound,
+    fitting.fit, fitting.compare, fitting.resume, fitting.sweep, streaming.fit_stream, streaming.update,
+    inferring.infer, inferring.bound,
     stored.runs, stored.show, looking.topics, looking.documents, stored.pause, stored.stop, stored.remove,
     stored.figures, stored.report,
     stored.note, stored.label, stored.export, reproducing.reproduce, about.engines, serving.serve, about.doctor,

@@ -1,11 +1,10 @@
-"""Commands that infer: fit, compare, sweep, update, resume."""
+"""Commands that infer: fit, compare, sweep, resume."""
 
 from __future__ import annotations
 
 import contextlib
-import sys
-from collections.abc import Callable, Iterator
-from typing import Annotated, BinaryIO
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
@@ -18,14 +17,10 @@ from workbench.cli.flags import (
     Json,
     Parts,
     Quiet,
-    Read,
     RunName,
     Scheduler,
     Seeds,
     Store,
-    Threads,
-    Vocabulary,
-    load_documents,
     load_training_data,
     parse_options,
     settings_of,
@@ -202,48 +197,6 @@ def _created(
     if connect is not None:
         connect(train)
     return make_runs(store_path(flags["store"]), planned, workers.jobs_here, here=here and not flags["detach"]), planned
-
-
-def update(
-    run: RunName,
-    documents: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="A file or folder, or a name of `workbench data list`; -: a text a line of standard input."
-        ),
-    ],
-    total_documents: Annotated[
-        int | None, typer.Option("--total-documents", help="Documents that each batch stands for; those of the run by default.")
-    ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="Name of the new run.")] = None,
-    threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, quiet: Quiet = False,
-    json: Json = False,
-) -> int:
-    """Go on from the topics of a run of online-vb by further documents, visited once and not kept, in a run of its own."""
-    from workbench.runs.execution.run import find_run
-
-    found = wb.Run(find_run(run, store))
-    if documents == "-":
-        if vocabulary or read:
-            raise wb.SpecError("standard input is a text on each line; leave out --vocabulary and --read, or give a file")
-        given = _lines(sys.stdin.buffer)
-    else:
-        given = load_documents(documents, vocabulary, read, None, found.spec.counted)
-    made = wb.update(
-        found, given, total_documents=total_documents, name=name, n_threads=threads, store=store, progress=not quiet
-    )
-    return print_runs([summary(made)], json)
-
-
-def _lines(file: BinaryIO) -> Iterator[str]:
-    """The lines of a file that are not empty, as texts."""
-    for number, line in enumerate(file, 1):
-        try:
-            if text := line.decode().strip():
-                yield text
-        except UnicodeDecodeError:
-            said = f"line {number} of standard input is not UTF-8; convert it, or give a file and --read encoding=cp1252"
-            raise wb.DataError(said) from None
 
 
 def resume(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, get_type_hints
@@ -78,14 +78,17 @@ FOLLOWING = {
 """Setting of the model or of the run → the flags that stand after it in the help."""
 
 
-def with_settings(command: Callable) -> Callable:
-    """The command with a flag for every setting of a run, and the shared ones, in the place of its ``**flags``."""
+def with_settings(command: Callable, only: Collection[str] = (*SETTINGS, *SHARED)) -> Callable:
+    """The command with a flag for every setting of a run, and the shared ones, or some of them, in the place of ``**flags``."""
     types = get_type_hints(command, include_extras=True)
     own = [one.replace(annotation=types[one.name]) for one in signature(command).parameters.values() if one.name != "flags"]
     for name, about in SETTINGS.items():
+        if name not in only:
+            continue
         option = typer.Option(*about.metadata["flags"].split(), metavar=about.metadata["metavar"], help=about.metadata["help"])
         own.append(Parameter(name, KEYWORD, default=about.default, annotation=Annotated[about.type, option]))
-    own += [Parameter(name, KEYWORD, default=default, annotation=type) for name, (type, default) in SHARED.items()]
+    shared = {name: SHARED[name] for name in SHARED if name in only}
+    own += [Parameter(name, KEYWORD, default=default, annotation=type) for name, (type, default) in shared.items()]
     settings = names(ModelSettings) + names(RunSettings)
     order = [name for each in settings for name in (each, *FOLLOWING.get(each, ()))]
     own.sort(key=lambda one: order.index(one.name) if one.name in order else -1)

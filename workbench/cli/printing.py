@@ -131,10 +131,17 @@ def resumable() -> Iterator[None]:
 
 @contextlib.contextmanager
 def saying_warnings_at_once() -> Iterator[None]:
-    """Says the warnings of a block, each as a line, as they come."""
+    """Says the warnings of a block, each as a line and once, as they come."""
+    said: set[str] = set()
+
+    def once(message, *_, **__) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            say(str(message))
+
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = lambda message, *_, **__: say(str(message))
+        warnings.showwarning = once
         yield
 
 
