@@ -169,7 +169,7 @@ def peak() -> float:
     import psutil
 
     every = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    told = [Path(f"/proc/{each.pid}/status").read_text() for each in every]
+    told = [Path(f"/proc/{each.pid}/status").read_text() for each in every if each.status() != psutil.STATUS_ZOMBIE]
     return sum(int(status.split("VmHWM:")[1].split()[0]) for status in told) / 1024
 
 

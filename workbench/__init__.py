@@ -38,6 +38,7 @@ _HOMES = {
     "workbench.records": (
         "DataError", "Records", "hold_out_cells", "hold_out_records", "hold_out_whole_records", "read_records",
     ),
+    "workbench.report.to_arviz": ("to_arviz",),
     "workbench.report": ("export_run", "save_figures", "write_report", "write_tables"),
     "workbench.runs.afterwards.bound": ("hybrid_bound",),
     "workbench.runs.execution.compare": ("compare",),

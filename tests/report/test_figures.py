@@ -28,7 +28,7 @@ CURVES = ["perplexity-by-iterations", "perplexity-by-seconds", "perplexity-by-up
 TOPICS = ["topic-sizes", "topic-words-svb", "topic-words-svb-cgs-r1", "topic-words-cgs"]
 MAPS = ["topic-map-svb", "topic-map-svb-cgs-r1", "topic-map-cgs"]
 SHARED = ["coherence", "topic-flow-svb-to-svb-cgs-r1", "topic-flow-svb-cgs-r1-to-cgs"]
-NAMES = ["ordering", "differences", *CURVES, "bound", "objectives", *TOPICS, *MAPS, *SHARED]
+NAMES = ["ordering", "differences", *CURVES, "bound", "objectives", "convergence", *TOPICS, *MAPS, *SHARED]
 
 
 @pytest.fixture(scope="module")

@@ -100,7 +100,7 @@ def test_it_shows_settings_corpus_versions_definitions_and_the_command(report):
 
 def test_it_shows_every_figure_and_every_topic(store, report):
     page = Page(report)
-    assert page.tags.count("figure") == 15 and page.tags.count("svg") == 15
+    assert page.tags.count("figure") == 16 and page.tags.count("svg") == 16
     assert page.tags.count("details") == 3 + 1  # one run of each label, and the commands
     first = [run.dataset() for run in wb.open_runs(store) if run.spec.seed == 0]
     assert len(first) == 3

@@ -9,6 +9,7 @@ from workbench.measures.against_topics import against_topics, finds_topics, runs
 from workbench.measures.choosing import Recommendation, numbers_by_k, recommend_k, topic_similarity
 from workbench.measures.coherence import coherence
 from workbench.measures.comparison import final, paired_differences, reached_by_all, summary, time_to
+from workbench.measures.convergence import convergence
 from workbench.measures.correlations import correlation_differences, mean_correlations, topic_correlations
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
 from workbench.measures.diversity import diversity
@@ -18,6 +19,7 @@ from workbench.measures.errors import perplexity_errors
 from workbench.measures.exact import exact
 from workbench.measures.frontier import at_equal_cost, frontier
 from workbench.measures.groups import group_differences, topics_by_group, topics_over_time, with_columns, words_by_group
+from workbench.measures.label_free import label_free
 from workbench.measures.learning import Hyperparameter, Move, describe_moves, hyperparameters, learnt_by, moves
 from workbench.measures.lineage import Edge, lineage
 from workbench.measures.matching import match_topics, topic_distances, topic_flow
@@ -58,6 +60,7 @@ __all__ = [
     "at_equal_cost",
     "bound_of",
     "coherence",
+    "convergence",
     "correlation_differences",
     "data_of",
     "describe_moves",
@@ -74,6 +77,7 @@ __all__ = [
     "group_differences",
     "hyperparameters",
     "in_papers_order",
+    "label_free",
     "labels_of",
     "largest_first",
     "learnt_by",

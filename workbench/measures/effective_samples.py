@@ -17,6 +17,8 @@ NO_STATE = (
     "move_to", *(each.name for scores in (GAINS, HITS) for each in scores.variables),
 )
 """Numbers of each iteration that say nothing of the state that was drawn."""
+STATE = tuple(name for name, each in VARIABLES.items() if each.dims == ("iteration",) and name not in NO_STATE)
+"""Numbers of each iteration that depend on the state alone."""
 FEWEST = 4
 """Draws of a chain that an estimate needs: each half of a chain is compared with the other."""
 
@@ -61,32 +63,31 @@ def effective_samples(runs) -> xr.Dataset:
     by_posterior = grouped(
         [(label, spec_of(run).train, spec_of(run).test) for label, run in zip(labels_of(runs), runs, strict=True)], runs
     )
-    rows = [_chains(own) for own in by_posterior.values()]
-    names = [name for name, each in VARIABLES.items() if each.dims == ("iteration",) and name not in NO_STATE]
-    names = [name for name in names if any(name in run for run in runs)]
+    rows = [chains_of(own) for own in by_posterior.values()]
+    names = [name for name in STATE if any(name in run for run in runs)]
     found = np.array([[row.effective(name) for name in names] for row in rows])
     seconds = np.array([row.seconds for row in rows])[:, None]
     of_topic = np.full((len(runs), max(run["n_k"].shape[1] if "n_k" in run else 0 for run in runs)), np.nan)
     for at, run in enumerate(runs):
         if "n_k" in run:
-            sizes = run["n_k"].values[_after_burn_in(run, spec_of(run).record_every)].T
+            sizes = run["n_k"].values[after_burn_in(run, spec_of(run).record_every)].T
             of_topic[at, : len(sizes)] = [_effective(each[None]) for each in sizes]
     return xr.Dataset(
         {
-            "effective_samples": (("label", "quantity"), found, _about("effective samples of its mean")),
+            "effective_samples": (("label", "quantity"), found, about("effective samples of its mean")),
             "per_second": (
                 ("label", "quantity"), np.divide(found, seconds, out=np.full_like(found, np.nan), where=seconds > 0),
-                _about("effective samples for each CPU second after burn-in", "1/s"),
+                about("effective samples for each CPU second after burn-in", "1/s"),
             ),
-            "n_chains": ("label", [len(row.runs) for row in rows], _about("runs that are its chains")),
+            "n_chains": ("label", [len(row.runs) for row in rows], about("runs that are its chains")),
             "n_draws": (
                 "label", [row.runs[0].sizes["iteration"] for row in rows],
-                _about("recorded iterations after burn-in of each chain"),
+                about("recorded iterations after burn-in of each chain"),
             ),
             "iterations_between": (
-                "label", [row.between for row in rows], _about("iterations from one recorded to the next"),
+                "label", [row.between for row in rows], about("iterations from one recorded to the next"),
             ),
-            "of_topic": (("run", "topic"), of_topic, _about("effective samples of the tokens of a topic")),
+            "of_topic": (("run", "topic"), of_topic, about("effective samples of the tokens of a topic")),
         },
         {
             "label": np.array([label for label, *_ in by_posterior], dtype=object), "quantity": np.array(names, dtype=object),
@@ -95,16 +96,16 @@ def effective_samples(runs) -> xr.Dataset:
     )
 
 
-def _chains(runs: list[xr.Dataset]) -> Chains:
+def chains_of(runs: list[xr.Dataset]) -> Chains:
     """The runs at the iterations after burn-in that all have recorded, evenly spaced: without those of pauses."""
     between = int(np.lcm.reduce([spec_of(run).record_every for run in runs]))
-    even = [run.isel(iteration=_after_burn_in(run, between)) for run in runs]
+    even = [run.isel(iteration=after_burn_in(run, between)) for run in runs]
     n = min(run.sizes["iteration"] for run in even)
     kept = [run.isel(iteration=slice(n)) for run in even]
     return Chains(kept, between, sum(_seconds(run, part) for run, part in zip(runs, kept, strict=True)))
 
 
-def _after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
+def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
     """The positions of the iterations after burn-in that are multiples of ``between``; refuses a run that has too few."""
     spec, name, iteration = spec_of(run), run.attrs["name"], run["iteration"].values
     if not _samples(run, spec):
@@ -140,5 +141,5 @@ def _effective(draws: np.ndarray) -> float:
     return float(array_stats.ess(draws, method="mean", chain_axis=0, draw_axis=1))
 
 
-def _about(meaning: str, unit: str = "") -> dict[str, str]:
+def about(meaning: str, unit: str = "") -> dict[str, str]:
     return {"long_name": meaning, "units": unit}

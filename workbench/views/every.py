@@ -23,6 +23,7 @@ from workbench.views.bayes_nets import (
 from workbench.views.choosing import draw_choose_k
 from workbench.views.coherence import draw_coherence
 from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, draw_state_and_average
+from workbench.views.convergence import draw_convergence
 from workbench.views.correlations import correlation_controls, draw_correlations
 from workbench.views.differences import draw_differences
 from workbench.views.flow import draw_flows
@@ -54,6 +55,7 @@ VIEWS = (
     View("hits", "Hits among the words of a row", ("test_top_hits",), draw_courses),
     View("bound", "Variational bounds", ("bound",), progress.draw_bounds),
     View("objectives", "Log joint and objective", ("log_joint", "objective"), progress.draw_objectives),
+    View("convergence", "Convergence of chains", ("moved", "log_joint"), draw_convergence),
     View("against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics),
     View("choose-k", "Choosing the number of topics", ("model.n_topics",), draw_choose_k),
     View("settings", "Settings and results", SCORED, draw_settings),

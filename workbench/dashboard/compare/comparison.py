@@ -66,11 +66,7 @@ class Comparison:
 
     def show(self, seen: Drawn, readings: dict[str, Reading], until: float | None) -> None:
         """Has the numbers of these runs computed, unless they are there or on their way."""
-        window = int(time.monotonic() // LIVE_EVERY)
-        runs = tuple(
-            (path, -1 - window if readings[path.name].state in ALIVE else int(readings[path.name].latest[0]))
-            for path, *_ in sorted(seen.runs) if path.name in readings
-        )
+        runs = looked_at(seen, readings)
         self._drawn = seen
         asked = runs, until or None, self.reference.value or None
         if asked == self._asked or self._busy:
@@ -111,6 +107,15 @@ class Comparison:
             return differences_file(found, drawn, form, columns)
 
         return work
+
+
+def looked_at(seen: Drawn, readings: dict[str, Reading]) -> tuple[tuple[Path, int], ...]:
+    """(path, iteration) of each run that is drawn; of one that goes on -1 - n, another n when it is to be looked at again."""
+    window = int(time.monotonic() // LIVE_EVERY)
+    return tuple(
+        (path, -1 - window if readings[path.name].state in ALIVE else int(readings[path.name].latest[0]))
+        for path, *_ in sorted(seen.runs) if path.name in readings
+    )
 
 
 def _without_iterations(runs: tuple, *others) -> tuple:

@@ -166,6 +166,14 @@ def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
     return picture_file(pictures[0], (found, left_out), form, columns)
 
 
+def convergence_file(paths: list[Path], form: str, columns: int = 1) -> File:
+    """Ranks of the draws of the chains: the picture, or as csv R-hat and effective samples of each quantity."""
+    found, left_out = gather_begun(paths)
+    if not (pictures := draw_view("convergence", [each.dataset for each in found])):
+        raise FileError("ranks are of several chains; draw runs of one engine that differ in their seeds")
+    return picture_file(pictures[0], (found, left_out), form, columns)
+
+
 def moves_file(path: Path, form: str, columns: int = 1) -> File:
     """The splits and merges that a run tried: on the curve of its bound, or as csv a row for each."""
     found, left_out = gather_begun(path)

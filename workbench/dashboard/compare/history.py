@@ -16,11 +16,11 @@ STEP, LINE = 20, 26
 """Pixels from one generation to the next, and from one run to the next."""
 
 
-class _Card:
+class HtmlCard:
     """A card with a table or a picture as HTML, and files of it; hidden while there is none."""
 
-    def __init__(self, handover: Handover, title: str, what: str, file: Callable[..., File]):
-        self.html = text("", "history.css", sizing_mode="stretch_width")
+    def __init__(self, handover: Handover, title: str, what: str, file: Callable[..., File], style: str = "history.css"):
+        self.html = text("", style, sizing_mode="stretch_width")
         self._source = None   # what the files are made of
 
         def make(form: str, columns: int = 1):
@@ -35,7 +35,7 @@ class _Card:
         self._source, self.html.object, self.card.visible = source, html, bool(html)
 
 
-class Moves(_Card):
+class Moves(HtmlCard):
     """The card with the splits and merges of one run; hidden for a run that tries none."""
 
     def __init__(self, handover: Handover):
@@ -62,7 +62,7 @@ def moves_table(tried: tuple[Move, ...], name: str) -> str:
     )
 
 
-class Lineage(_Card):
+class Lineage(HtmlCard):
     """The card with the tree of which run began from which; hidden where every run began at random."""
 
     def __init__(self, handover: Handover):

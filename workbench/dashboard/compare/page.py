@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import panel as pn
 
+from workbench.dashboard.compare.chains import Chains
 from workbench.dashboard.compare.columns import columns_of
 from workbench.dashboard.compare.comparison import Comparison
 from workbench.dashboard.compare.curve import N_SLOTS
@@ -61,7 +62,7 @@ class ComparePage:
         self.form = styled(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover, self._document)
-        self.moves, self.lineage = Moves(self.handover), Lineage(self.handover)
+        self.chains, self.moves, self.lineage = Chains(self.handover), Moves(self.handover), Lineage(self.handover)
         self.topics = text(sizing_mode="stretch_width", visible=False)
         self._version, self._n_started, self._followed = -1, 0, False
         self._known: dict[str, Reading] = {}      # every run of the store, newest first
@@ -97,7 +98,9 @@ class ComparePage:
         """Brings the page to the latest listing of the store."""
         self._take(self._monitor.latest())
         self._show_progress()
-        self.comparison.show(self.figure.compared(), self._known, self.figure.curve.until)
+        compared = self.figure.compared()
+        self.comparison.show(compared, self._known, self.figure.curve.until)
+        self.chains.show(compared, self._known)
         self._write_link()  # ranges may have been moved meanwhile
 
     def _show_progress(self) -> None:
@@ -234,7 +237,10 @@ class ComparePage:
             column(self.heading, *steering, self.ticked, self.newest, whole, kind="wb-bar"),
             self.steering.said, self.run_files.said, self.table, kind="wb-card",
         )
-        cards = (*([self.notes.card] if change else []), self.comparison.card, self.lineage.card, self.topics, self.moves.card)
+        cards = (
+            *([self.notes.card] if change else []), self.comparison.card, self.chains.card, self.lineage.card, self.topics,
+            self.moves.card,
+        )
         main = column(
             self.preview.card, self.figure.view(), runs, self.results.view(), *cards, self.handover, self.figure.highlight,
             kind="wb-main",
