@@ -53,7 +53,7 @@ _HOMES = {
     "workbench.runs.execution.update": ("update",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("engines", "measures", "views")
+_MODULES = ("engines", "measures", "sklearn", "views")
 __all__ = sorted([*_HOME_OF, *_MODULES])
 
 

@@ -111,9 +111,9 @@ def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
     return Counted(words.astype(np.int32), totals.astype(np.int32), int(counts[places < 0].sum()))
 
 
-def in_batches(documents: Iterable[Counted], size: int) -> Iterator[list[Counted]]:
+def in_batches(documents: Iterable, size: int) -> Iterator[list]:
     """Lists of so many documents, in order; the last ``size`` + 1 to 2 ``size`` - 1 in two halves, so that none is tiny."""
-    waiting: list[Counted] = []
+    waiting: list = []
     for document in documents:
         waiting.append(document)
         if len(waiting) == 2 * size:

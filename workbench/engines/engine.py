@@ -31,6 +31,7 @@ class StepContext(NamedTuple):
     before: tuple[tuple[int, int], ...] = ()  # of a part of a corpus: (stream, how many uniforms belong to what is before it)
     first_document: int = 0                  # of some of the documents that are folded in: how many are before them,
     first_token: int = 0                     # and how many tokens these have
+    numbers: np.ndarray | None = None        # (document,) int64: what stands for each of them in its uniforms; None: its place
 
     def key(self, stream: int, chain: int = 0) -> np.uint64:
         """The key of a stream of uniforms in this step; see `workbench.kernels.uniforms`."""

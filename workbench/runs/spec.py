@@ -93,6 +93,10 @@ class RunSpec(RunSettings):
         except TypeError as error:  # settings that the model does not have
             raise SpecError(f"the spec of a run does not fit the model of {self.engine} ({error}); it is damaged") from None
 
+    def __getstate__(self) -> dict:
+        """What is pickled: without the objects of `parts`, which are made again."""
+        return {name: value for name, value in vars(self).items() if name != "_parts"}
+
     def parts(self, data=None) -> tuple:
         """(engine, model, options) as objects; with ``data`` the model has what they alone determine (names of authors)."""
         engine, model, options = self._parts

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.data.arrays import sealed
 from workbench.kernels.lda.document_vb import fit_documents
-from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE, collapsed_theta, mixture, sampled_theta
+from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE, collapsed_theta, mixture, numbers_of_words, sampled_theta
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
@@ -60,6 +61,8 @@ def by_cvb0(learnt: LearntTopics, options, documents, context) -> np.ndarray:
 
 def by_gibbs(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
+    if context.numbers is not None:
+        return _one_by_one(learnt, documents, context)
     given = documents.tokens_before + context.first_token, BURN_IN, KEPT, context.key(FOLD_IN)
     return _folded_in(sampled_theta, learnt, documents, context, *given)
 
@@ -73,6 +76,33 @@ def _folded_in(kernel, learnt: LearntTopics, documents, context, *given) -> np.n
 
     _each_document(work, documents, len(alpha), context)
     return theta
+
+
+def _one_by_one(learnt: LearntTopics, documents, context) -> np.ndarray:
+    """`by_gibbs` where the uniforms of a document belong to a number of its own."""
+    phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
+    theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
+
+    def work(first, last):
+        for d in range(first, last):
+            own, before = slice(indptr[d], indptr[d + 1]), documents.tokens_before[indptr[d] : indptr[d + 1] + 1]
+            sampled_theta(
+                0, 1, sealed(np.array([0, len(before) - 1])), documents.words[own], documents.counts[own], phi, alpha,
+                theta[d : d + 1], before - before[0] + context.numbers[d], BURN_IN, KEPT, key,
+            )
+
+    _each_document(work, documents, len(alpha), context)
+    return theta
+
+
+def numbers_by_content(documents) -> np.ndarray:
+    """(document,) int64: a hash of the words and counts of each document, equal for equal documents.
+
+    As ``numbers`` of a context they make theta of a document a function of its words alone, whatever documents are beside it.
+    """
+    numbers = np.empty(documents.n_documents, np.int64)
+    numbers_of_words(documents.indptr, documents.words, documents.counts, numbers)
+    return numbers
 
 
 def word_probabilities(priors, n_kw) -> np.ndarray:

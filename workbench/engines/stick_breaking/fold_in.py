@@ -50,11 +50,18 @@ def _sampled(kernel, learnt, documents, context, *gaussian) -> np.ndarray:
     phi = word_probabilities(*learnt.of_words)
     theta = np.empty((documents.n_documents, phi.shape[1]))
 
-    def work(first, last):
+    def draw(first, last, first_number):
         kernel(
             first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, *gaussian,
-            BURN_IN, KEPT, context.key(FOLD_IN), theta, context.first_document,
+            BURN_IN, KEPT, context.key(FOLD_IN), theta, first_number,
         )
+
+    def work(first, last):
+        if context.numbers is None:
+            draw(first, last, context.first_document)
+        else:
+            for d in range(first, last):
+                draw(d, d + 1, int(context.numbers[d]) - d)
 
     each_slice(work, slice_bounds(documents.indptr, phi.shape[1] * PASSES), context.n_threads, context.interrupt)
     return theta

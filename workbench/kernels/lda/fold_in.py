@@ -97,6 +97,16 @@ def sampled_theta(first, last, indptr, words, counts, phi, alpha, theta, tokens_
 
 
 @kernel
+def numbers_of_words(indptr, words, counts, numbers):
+    """A number from 0 to 2^62 of each document, hashed from its words and their counts."""
+    for d in range(len(numbers)):
+        bits = np.uint64(0)
+        for pair in range(indptr[d], indptr[d + 1]):
+            bits = absorb(absorb(bits, words[pair]), counts[pair])
+        numbers[d] = np.int64(bits >> np.uint64(2))
+
+
+@kernel
 def write_mean(alpha, n_k, n_tokens, theta):
     """theta_k = (alpha_k + n_k) / (A + N) of one document."""
     size = 0.0

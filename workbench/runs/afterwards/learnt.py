@@ -7,7 +7,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
-from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, word_probabilities
+from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, numbers_by_content, word_probabilities
 from workbench.runs.dataset import last_snapshot, model_of, priors_of
 from workbench.runs.execution.run import open_run
 from workbench.runs.scoring import perplexity
@@ -28,8 +28,16 @@ class Topics(NamedTuple):
         self, documents: Corpus, seed: int, n_threads: int, first_document: int = 0, first_token: int = 0
     ) -> np.ndarray:
         """theta (document, topic) of documents over the run's vocabulary, before which are so many documents and tokens."""
-        engine, _, options = self.spec.parts()
         context = StepContext(*checked_numbers(seed, n_threads), first_document=first_document, first_token=first_token)
+        return self._folded_in(documents, context)
+
+    def fold_in_alone(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
+        """The same, each theta a function of the words of its document alone, whatever stands beside it."""
+        context = StepContext(*checked_numbers(seed, n_threads), numbers=numbers_by_content(documents))
+        return self._folded_in(documents, context)
+
+    def _folded_in(self, documents: Corpus, context: StepContext) -> np.ndarray:
+        engine, _, options = self.spec.parts()
         return engine.fold_in(self.learnt, options, documents, context)
 
     def word_probability(self, theta: np.ndarray, pairs: Corpus) -> np.ndarray:

@@ -1,0 +1,386 @@
+"""Topic models as a scikit-learn estimator, for pipelines, grid searches and whatever else takes one."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import numbers
+import os
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from workbench.corpus import Corpus, split_halves
+from workbench.corpus.count_matrix import corpus_of_counts
+from workbench.corpus.streams import in_batches
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.engine import Engine, StepContext
+from workbench.engines.lda import online_vb
+from workbench.engines.lda.fold_in import LearntTopics
+from workbench.engines.options import options_of
+from workbench.errors import ALONE, DataError, InputError, Named, one_sentence
+from workbench.models.lda import tiny_bag
+from workbench.runs.afterwards.learnt import Topics, topics_of
+from workbench.runs.execution.fit import fit
+from workbench.runs.spec import SpecError, make_model
+from workbench.runs.store.status import FINISHED
+
+GOES_ON = "online-vb"
+"""The engine that goes on with further documents."""
+CALLED = {
+    "n_topics": "n_components", "alpha": "doc_topic_prior", "beta": "topic_word_prior", "n_iterations": "max_iter",
+    "seed": "random_state", "n_threads": "n_jobs", "stop_tolerance": "tol",
+}
+"""Setting of a run → the parameter that it is here."""
+
+
+def _goes_on(estimator) -> bool:
+    """Does the engine of an estimator go on with further documents? The AttributeError says which one does."""
+    if estimator.engine == GOES_ON:
+        return True
+    said = f"engine={estimator.engine!r} learns from all documents at once, so there is no partial_fit"
+    raise AttributeError(f"{said}; choose engine={GOES_ON!r}")
+
+
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Topics of a matrix of counts (document, word), by an engine of this package.
+
+    A fit is the run that `workbench.fit` makes with the same settings, with the same bits; names are those of scikit-learn's
+    LatentDirichletAllocation where it has them, and those of the engine in ``options``.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Topics. Of ``cv-hdp`` the most that there may be, of ``g-hdp`` the number that it begins with; ``n_components_`` is
+        how many came out.
+    engine : str, default="svb-cgs"
+        One that learns from counts alone, of LDA, the HDP or correlated topics: "vb", "svb", "online-vb", "cvb", "cvb0", "cgs",
+        "svb-cgs", "cvb-cgs", "cvb0-cgs", "adaptive-cgs", "cv-hdp", "g-hdp", "sb-ctm", "ln-ctm", "ctm-em", "sb-ctm-vb"; those of
+        networks infer LDA here. See `workbench.engines`.
+    doc_topic_prior : float or array of shape (n_components,), default=None
+        alpha, the Dirichlet prior of each topic in a document; None: 0.1, where scikit-learn takes 1 / n_components. HDP and
+        correlated topics have priors of their own, and refuse it.
+    topic_word_prior : float, default=None
+        beta, the Dirichlet prior of each word in a topic; None: 0.1. The HDP refuses it.
+    max_iter : int, default=100
+        Iterations over the documents. Those of samplers are quick, and more are needed than of scikit-learn.
+    tol : float, default=None
+        End earlier, once the bound changes by at most this share of itself in ten iterations; for engines that have a bound.
+        None: ``max_iter`` iterations in any case.
+    options : dict, default=None
+        Of the engine, as ``{"r": 1}`` or ``{"learn_alpha": "maximised"}``; `workbench.engines` lists them. Of ``partial_fit``
+        ``total_documents`` says how many documents a batch stands for; by default as many as have come.
+    store : path, default=None
+        Folder of runs that each fit is kept in; one that is there already is read and not computed again. None: in memory.
+    n_jobs : int, default=None
+        Threads of one fit or transform, which never change a bit: None is 1, -1 one for each processor. Samplers also need
+        ``options={"partition": 4}`` to use them.
+    verbose : int, default=0
+        Above 0 a bar on stderr shows how far a fit is.
+    random_state : int, RandomState or None, default=None
+        An int is the ``seed`` of `workbench.fit`; otherwise one is drawn at each fit. `transform` draws nothing anew.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        Pseudo-counts, as those of LatentDirichletAllocation: (expected) tokens of each word in each topic, and their prior.
+        Rows that are divided by their sums are the probabilities of words.
+    n_components_ : int
+        Topics that came out.
+    n_iter_ : int
+        Iterations of the fit; each `partial_fit` is one more.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Columns of a DataFrame, which are the words of ``run_``.
+    seed_ : int
+        The seed of fit, transform and perplexity.
+    run_ : xarray.Dataset
+        The run, for all else in this package, as ``workbench.topics(model.run_)``; not after `partial_fit`.
+
+    Notes
+    -----
+    `fit`, `transform` and the others take counts alone, dense or of scipy.sparse: an entry that is negative, not finite or no
+    whole number is refused (DataError, a ValueError). A document without words is taken; its theta is the prior mean.
+    """
+
+    def __init__(
+        self, n_components=10, engine="svb-cgs", *, doc_topic_prior=None, topic_word_prior=None, max_iter=100, tol=None,
+        options=None, store=None, n_jobs=None, verbose=0, random_state=None,
+    ):
+        self.n_components = n_components
+        self.engine = engine
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.max_iter = max_iter
+        self.tol = tol
+        self.options = options
+        self.store = store
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True  # scikit-learn's checks know no counts; so they come with whole numbers
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_topics")
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def fit(self, X, y=None):
+        """Learns topics from counts.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Whole numbers from 0 on, at least one of them above.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        SpecError, ModelError, OptionError, DataError
+            One sentence each, a ValueError; the estimator is then as it was before. Ctrl-C is a KeyboardInterrupt, after which
+            a run in a ``store`` goes on with the next fit.
+        """
+        with _unless_it_fails(self):
+            corpus = self._corpus(X, first=True)
+            self._learn(corpus, self.max_iter, self.store)
+        return self
+
+    @available_if(_goes_on)
+    def partial_fit(self, X, y=None):
+        """Moves the topics by further documents, in batches of ``options["batch_size"]`` in their order; of `online-vb` alone.
+
+        The first call, where there are no topics yet, is a fit of one iteration. Later ones visit each document once, as
+        `workbench.update` does, with priors as they were after the last fit.
+
+        Parameters
+        ----------
+        X, y
+            As of `fit`, with the same features.
+
+        Returns
+        -------
+        self
+        """
+        if self.store is not None:
+            raise SpecError("partial_fit keeps no run; leave store out, or go on from a run of the store with workbench.update")
+        begun = hasattr(self, "_topics")
+        if begun and (engine := self._topics.spec.engine) != GOES_ON:
+            said = f"{GOES_ON} goes on from topics of its own, and these are of a fit by {engine}"
+            raise SpecError(f"{said}; fit with {GOES_ON} first")
+        with _unless_it_fails(self):
+            corpus = self._corpus(X, first=not begun)
+            if begun:
+                self._go_on(corpus)
+            else:
+                self._learn(corpus, 1, None)
+                del self.run_
+        return self
+
+    def transform(self, X):
+        """theta, the shares of topics in documents, which the engine folds in.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+            Rows sum to one; of an HDP the share of topics that have no token is left out. A row is a function of the words of
+            its document alone, for samplers too, and the same at each call. That of documents in training is not quite
+            ``run_.theta``, the one of the run itself.
+        """
+        corpus = self._unseen(X)
+        with _worded():
+            theta = self._topics.fold_in_alone(corpus, self.seed_, self._n_threads())[:, : self.n_components_]
+        return theta / theta.sum(axis=1, keepdims=True)
+
+    def perplexity(self, X, y=None) -> float:
+        """Perplexity of documents by document completion: theta is fitted to a random half of each, the other half is scored.
+
+        exp of the mean negative log probability of the scored tokens, as `workbench.document_completion` has it. That of
+        LatentDirichletAllocation is exp of a bound, of the very words that theta is fitted to: the two differ.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Documents of fewer than two words are left out; without any other a DataError.
+        y : ignored
+        """
+        corpus = self._unseen(X)
+        with _worded():
+            observed, scored = split_halves(corpus, self.seed_)
+            return self._topics.perplexity(self._topics.fold_in(observed, self.seed_, self._n_threads()), scored)
+
+    def score(self, X, y=None) -> float:
+        """Mean log probability of a scored token, in nats: minus the log of `perplexity`. Larger is better."""
+        return -math.log(self.perplexity(X))
+
+    def _corpus(self, X, first: bool) -> Corpus:
+        """The counts as documents; where they are the first, their features are those of the estimator."""
+        counts = validate_data(self, X, reset=first, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        if first:
+            words = getattr(self, "feature_names_in_", None)
+            words = [f"w{w}" for w in range(counts.shape[1])] if words is None else words
+        else:
+            words = self._topics.vocabulary
+        return corpus_of_counts(counts, tuple(map(str, words)))
+
+    def _unseen(self, X) -> Corpus:
+        """Documents to be folded in."""
+        check_is_fitted(self)
+        return self._corpus(X, first=False)
+
+    def _learn(self, corpus: Corpus, n_iterations: int, store) -> None:
+        """A run from its beginning, and what it has learnt."""
+        _refuse_empty(corpus)
+        seed, n_threads = _seed_of(self.random_state), self._n_threads()
+        engine = _engine_of_counts(self.engine)
+        priors = {"alpha": self.doc_topic_prior, "beta": self.topic_word_prior}
+        _refuse_priors(engine, priors)
+        more = {} if self.tol is None else {"stop_on": "bound", "stop_tolerance": self.tol}
+        if more and "bound" not in engine.watches:
+            said = f"{engine.name} has no bound, whose change tol is compared with"
+            raise SpecError(f"{said}; leave tol out, or choose one of {_able('bound')}", field="tol", value=self.tol)
+        more |= {"snapshot_every": n_iterations} if store is None else {}  # the last is all that is looked at
+        with _worded():
+            run = fit(
+                corpus, engine.name, self.n_components, **priors, n_iterations=n_iterations, seed=seed, options=self.options,
+                n_threads=n_threads, store=store, progress=bool(self.verbose), **more,
+            )
+        if run.attrs["state"] != FINISHED:
+            raise KeyboardInterrupt
+        self.run_, self.seed_, self.n_iter_ = run, seed, int(run["iteration"][-1])
+        self._keep(topics_of(run, None))
+        if engine.name == GOES_ON:
+            self._n_visited = int(np.count_nonzero(corpus.document_tokens))
+            self._n_batches = self.n_iter_ * online_vb.n_batches(self._n_visited, self._topics.spec.parts()[2])
+
+    def _go_on(self, corpus: Corpus) -> None:
+        """Moves the topics by the batches of a corpus."""
+        _refuse_empty(corpus)
+        options, (priors, n_kw) = self._topics.spec.parts()[2], self._topics.of_words
+        rows = np.flatnonzero(corpus.document_tokens)
+        self._n_visited += len(rows)
+        state = online_vb.topics_alone(n_kw, priors.alphas, float(priors.beta))
+        context = StepContext(self.seed_, 0, self._n_threads())
+        for documents in in_batches(rows.tolist(), options.batch_size):
+            batch = online_vb.batch_of(*online_vb.some_documents(corpus, documents))
+            share = (options.total_documents or self._n_visited) / len(documents)
+            online_vb.take_in(batch, state, options, options.rate(self._n_batches), share, context)
+            self._n_batches += 1
+        learnt = LearntTopics(priors, np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T))
+        self._keep(self._topics._replace(of_words=learnt, learnt=learnt))
+        self.n_iter_ += 1
+        vars(self).pop("run_", None)
+
+    def _keep(self, topics: Topics) -> None:
+        """What was learnt, as `transform` needs it and as scikit-learn's users read it."""
+        priors, n_kw = topics.of_words
+        self._topics, self.n_components_ = topics, topics.n_topics
+        self.components_ = (n_kw + priors.beta)[: topics.n_topics]
+
+    def _n_threads(self) -> int:
+        """Threads, by the rules of joblib."""
+        given = self.n_jobs
+        if given is None:
+            return 1
+        if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given == 0:
+            raise SpecError.must_be("n_jobs", "a whole number of threads from 1 on, -1 for all processors, or None", given)
+        return int(given) if given > 0 else max(1, os.cpu_count() + 1 + int(given))
+
+
+@contextlib.contextmanager
+def _unless_it_fails(estimator) -> Iterator[None]:
+    """Within it an estimator may change; where the block raises, it is again as it was before."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+@contextlib.contextmanager
+def _worded() -> Iterator[None]:
+    """Within it errors call settings as the parameters of the estimator are called."""
+
+    def named(part) -> str:
+        if not isinstance(part, Named) or part.field not in CALLED:
+            return str(part)
+        return CALLED[part.field] if part.value is ALONE else str(part._replace(field=CALLED[part.field]))
+
+    try:
+        yield
+    except InputError as error:
+        field = CALLED.get(error.field, error.field)
+        raise type(error)(one_sentence(error.parts, named), field=field, value=error.value) from None
+
+
+def _seed_of(random_state) -> int:
+    """The seed that a ``random_state`` says, or one drawn from it."""
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _engine_of_counts(name) -> Engine:
+    """The engine of a name; raises OptionError where there is none, SpecError where counts are not enough for it."""
+    engine = get_engine(name)
+    if lacking := _lacking(engine):
+        said = f"engine must learn topics from counts of words alone, and {name} {lacking}"
+        raise SpecError(f"{said}; choose one of {_able()}", field="engine", value=name)
+    return engine
+
+
+def _able(*watched: str) -> str:
+    """The engines that learn topics of counts, and record these scalars, for a sentence."""
+    found = (get_engine(name) for name in ENGINES)
+    return ", ".join(each.name for each in found if {*watched} <= {*each.watches} and not _lacking(each))
+
+
+def _lacking(engine: Engine) -> str:
+    """What keeps an engine from learning topics of counts, as the end of a sentence; empty where nothing does."""
+    if engine.model.data is not Corpus:
+        return f"infers from {engine.model.data.__name__}"
+    if engine.fold_in is None:
+        return "has no topics of unseen documents"
+    try:
+        engine.suits(make_model(engine).for_data(tiny_bag(1)))
+        engine.check_options(engine.options(), tiny_bag(1))
+    except InputError:
+        return "needs more of documents, as their years"
+    return ""
+
+
+def _refuse_empty(corpus: Corpus) -> None:
+    """Raises DataError for documents without a single word."""
+    if not corpus.n_tokens:
+        shape = f"{corpus.n_documents} x {corpus.n_words}"
+        raise DataError(f"X must have a count above 0 to learn from; all of {shape} are 0; give documents with words")
+
+
+def _refuse_priors(engine: Engine, priors: dict) -> None:
+    """Raises SpecError for a prior that the model of an engine does not have."""
+    for name in (name for name, value in priors.items() if value is not None and name not in engine.model.takes):
+        said = f"{engine.name} has no {CALLED[name]}; leave it out"
+        if f"{name}_total" in options_of(engine):
+            said += f", and set the option {name}_total if it is not to be learnt"
+        raise SpecError(said, field=CALLED[name])
