@@ -38,6 +38,7 @@ import reading  # noqa: E402
 import record_likelihood  # noqa: E402
 import recording  # noqa: E402
 import scale  # noqa: E402
+import scikit_learn  # noqa: E402
 import targets  # noqa: E402
 import time_to_perplexity  # noqa: E402
 import two_threads  # noqa: E402
@@ -48,7 +49,7 @@ QUESTIONS = {
     module.NAME: module
     for module in (
         beside_peers, online, time_to_perplexity, adaptive_split, growth, two_threads, networks, correlated_topics, bayes_nets,
-        record_likelihood, recording, first_use, load, documents, many_documents, reading, scale,
+        record_likelihood, recording, first_use, load, documents, many_documents, reading, scale, scikit_learn,
     )
 }
 ROOT = Path(__file__).parent.parent

@@ -11,6 +11,7 @@ import numpy as np
 import online
 import pandas as pd
 import pytest
+import scikit_learn
 from correlated_topics import sooner, told
 from ours import LeftOut, Ours
 from peers import PEERS, Lda
@@ -60,6 +61,15 @@ def test_a_pass_in_batches_is_measured_of_every_contender():
     assert {"online-vb", "scikit-learn, partial_fit"} <= set(measured["contender"])
     assert (measured["perplexity"] < 9).all() and (measured["cpu"] > 0).all()
     assert "| online-vb |" in online.told(rows)
+
+
+@pytest.mark.slow
+def test_estimators_are_measured_in_the_same_pipeline():
+    """Each predicts unseen documents better than words that are all alike, of nine."""
+    rows = pd.DataFrame(scikit_learn.measure(TOY, SimpleNamespace(rounds=1)))
+    assert set(rows["contender"]) == {*scikit_learn.PEERS, *scikit_learn.OURS}
+    assert (rows["perplexity"] < 9).all() and (rows[["cpu", "cpu_transform"]] > 0).all().all()
+    assert "| TopicModel, cvb0 |" in scikit_learn.told(rows)
 
 
 def test_a_question_that_there_is_not_is_refused():
