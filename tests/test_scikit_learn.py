@@ -31,7 +31,7 @@ ONE_OF_EACH = [  # of each way to fold in and to learn: hybrid, batches, HDP tha
 BEYOND = (
     "check_transformer_get_feature_names_out", "check_transformer_get_feature_names_out_pandas", "check_set_output_transform",
     "check_set_output_transform_pandas", "check_global_output_transform_pandas", "check_dataframe_column_names_consistency",
-    "check_inplace_ensure_writeable",
+    "check_inplace_ensure_writeable", "check_get_feature_names_out_error",
 )
 """Checks that scikit-learn keeps for its own estimators."""
 
@@ -71,6 +71,12 @@ def test_checks_that_scikit_learn_keeps_for_its_own_pass(name):
 def test_scikit_learn_is_imported_with_the_estimator_and_not_before():
     look = "import sys, workbench; assert 'sklearn' not in sys.modules; workbench.sklearn.TopicModel; sys.modules['sklearn']"
     subprocess.run([sys.executable, "-c", look], check=True, cwd=ROOT)
+
+
+def test_every_engine_that_it_takes_is_named_in_its_docstring():
+    named = set(re.findall(r'"([a-z0-9-]+)"', TopicModel.__doc__.partition("engine : str")[2].partition("doc_topic_prior")[0]))
+    assert named == {name for name in ABLE if not name.startswith("network-")}
+    assert len(ABLE) == 21
 
 
 @pytest.mark.parametrize("engine", ABLE)
