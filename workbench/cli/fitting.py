@@ -88,10 +88,11 @@ def compare(
     from workbench.runs.spec import whole
 
     whole("jobs", jobs, 1)
-    check_detached(scheduler, flags["detach"])
-    with at_work_on(scheduler, store_path(flags["store"]), places(jobs, scheduler, flags["detach"])) as workers:
+    detach = flags["detach"]
+    check_detached(scheduler, detach)
+    with at_work_on(scheduler, store_path(flags["store"]), places(jobs, scheduler, detach), not detach) as workers:
         runs, planned = _created(corpus, _engines(engines), seeds, workers, flags)
-        if flags["detach"]:
+        if detach:
             return leave_in_background(runs, flags["json"], workers.client)
         with resumable():
             run_all(runs, workers.jobs, progress=not flags["quiet"], client=workers.client)
@@ -128,7 +129,7 @@ def sweep(
     documents = load_training_data(corpus, flags["vocabulary"], flags["read"], engine)
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
     cells, runs = [], []
-    with at_work_on(scheduler, home, places(jobs, scheduler, detach)) as workers:
+    with at_work_on(scheduler, home, places(jobs, scheduler, detach), not detach) as workers:
         if detach and warm:
             cold = cold_rungs(documents, axes, engine, seeds, store=home, **fixed)
             status = leave_in_background(warm_sweep.begin(home, cold, workers.jobs), json)

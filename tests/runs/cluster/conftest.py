@@ -1,8 +1,13 @@
 import contextlib
 
 import pytest
+from cluster_runs import CORPUS, long
 from clusters import Cluster
 from distributed import Client
+
+import workbench as wb
+from workbench.runs.execution.grid import lay_out
+from workbench.runs.execution.run import make_runs
 
 
 @pytest.fixture
@@ -30,3 +35,32 @@ def client_to():
     """Makes clients that are closed at the end."""
     with contextlib.ExitStack() as stack:
         yield lambda address: stack.enter_context(Client(address, set_as_default=False))
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return wb.load_corpus(CORPUS)
+
+
+@pytest.fixture(scope="session")
+def whole():
+    """The Dataset of a run that was never interrupted, by its seed."""
+    found = {}
+
+    def run(seed):
+        if seed not in found:
+            train, test = wb.hold_out_tokens(wb.load_corpus(CORPUS), fraction=0.1, seed=0)
+            found[seed] = wb.fit(train, "cgs", n_topics=2, seed=seed, test=test, progress=False, **long())
+        return found[seed]
+
+    return run
+
+
+@pytest.fixture
+def make(corpus, store):
+    """Makes runs of `cgs`, one for each seed, which nobody has begun."""
+
+    def runs(n, **more):
+        return make_runs(store, lay_out(corpus, {"seed": list(range(n))}, "cgs", n_topics=2, **long() | more), 1)
+
+    return runs

@@ -5,10 +5,9 @@ import time
 
 import pytest
 
-import workbench as wb
 from workbench.runs.execution.cluster import shared_store
 from workbench.runs.execution.cluster.connecting import ClusterError
-from workbench.runs.execution.cluster.shared_store import Seen, check_shared, look_at_probe
+from workbench.runs.execution.cluster.shared_store import NotShared, Seen, check_shared, look_at_probe
 from workbench.runs.store.layout import StoreError
 
 
@@ -78,13 +77,11 @@ def test_a_worker_looks_for_itself(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_that_has_another_folder_at_the_path_of_the_store_is_found_out(
-    cluster, client_to, thirty_documents, store
-):
+def test_a_worker_that_has_another_folder_at_the_path_of_the_store_is_found_out(cluster, client_to, store):
     cluster.add_worker()
     cluster.add_worker(preload="from workbench.runs.execution.cluster import shared_store\nshared_store.HERE = 'other'\n"
                                "shared_store.SEEN_WITHIN = 0.1\n")
-    client_to(cluster.address).wait_for_workers(2)
-    with pytest.raises(ClusterError, match="does not see the files of the store"):
-        wb.sweep(thirty_documents[0], {"seed": [0]}, n_iterations=2, store=store, client=cluster.address, progress=False)
+    (client := client_to(cluster.address)).wait_for_workers(2)
+    with pytest.raises(NotShared, match="does not see the files of the store"):
+        check_shared(client, store)
     assert not store.exists()

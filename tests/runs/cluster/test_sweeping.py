@@ -1,95 +1,24 @@
 """Sweeps and comparisons on the workers of a cluster: the same bits as here, whatever is killed."""
 
-import functools
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
+from cluster_runs import ended_whole, in_command, made_by
 from clusters import child_of, has_ended, kill, until, worker_of
 from distributed import Client, LocalCluster
 from distributed.client import FutureCancelledError
 from distributed.comm import CommClosedError
-from same_bits import same_bits
 
 import workbench as wb
 from workbench.runs.execution.cluster import sweeping
 from workbench.runs.execution.cluster.connecting import ClusterError
 from workbench.runs.execution.cluster.sweeping import leave, work_through_on
-from workbench.runs.execution.run import make_runs
-from workbench.runs.execution.sweep import lay_out
 from workbench.runs.store.provenance import machine
 from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, WAITING
 
 pytestmark = pytest.mark.slow
-CORPUS = "bars:side=3:n_documents=20:tokens_per_document=20"
 GRID = {"n_topics": [2, 3], "seed": [0, 1]}
-
-
-@functools.cache
-def long() -> dict:
-    """Settings of a run that takes about four seconds on this machine, so that it can be met while it runs."""
-    settings = dict(record_every=100, snapshot_every=10**6)
-    for n_iterations in (200, 2000):  # the first compiles
-        began = time.monotonic()
-        wb.fit(wb.load_corpus(CORPUS), "cgs", n_topics=2, n_iterations=n_iterations, progress=False, **settings)
-        per_second = n_iterations / (time.monotonic() - began)
-    return settings | {"n_iterations": max(6000, int(4.0 * per_second / 100) * 100)}
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    return wb.load_corpus(CORPUS)
-
-
-@pytest.fixture(scope="module")
-def whole(corpus):
-    """The Dataset of a run that was never interrupted, by its seed."""
-    found = {}
-
-    def run(seed):
-        if seed not in found:
-            train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
-            found[seed] = wb.fit(train, "cgs", n_topics=2, seed=seed, test=test, progress=False, **long())
-        return found[seed]
-
-    return run
-
-
-@pytest.fixture
-def make(corpus, store):
-    """Makes runs of `cgs`, one for each seed, which nobody has begun."""
-
-    def runs(n, **more):
-        return make_runs(store, lay_out(corpus, {"seed": list(range(n))}, "cgs", n_topics=2, **long() | more), 1)
-
-    return runs
-
-
-def ended_whole(runs, whole):
-    for run in runs:
-        assert run.state == "finished", run.status()
-        same_bits(run.dataset(), whole(run.spec.seed))
-
-
-def in_command(store, *more, n_iterations: int | None = None) -> subprocess.Popen:
-    """The command that sweeps over two runs of `make`, on a cluster."""
-    n_iterations = n_iterations or long()["n_iterations"]
-    return subprocess.Popen(
-        [
-            sys.executable, "-m", "workbench", "sweep", CORPUS, "-e", "cgs", "-g", "seed=0,1", "-k", "2", "-n",
-            str(n_iterations), "--record-every", "100", "--snapshot-every", "1000000", "--store", str(store), *more,
-        ],
-        stderr=subprocess.PIPE, text=True,
-    )
-
-
-def made_by(command: subprocess.Popen, store) -> list[wb.Run]:
-    """The two runs of the command, when it has made them."""
-    until(lambda: command.poll() is not None or len(wb.open_runs(store)) == 2)
-    assert command.poll() is None, command.communicate()[1]
-    return wb.open_runs(store)
 
 
 def test_a_sweep_on_a_cluster_has_the_bits_of_one_here(corpus, tmp_path):
@@ -338,6 +267,6 @@ def test_a_worker_asks_for_the_memory_of_a_run_there(cluster, corpus, store, mon
 def test_jobs_and_no_store_are_refused_on_a_cluster(corpus, store):
     with pytest.raises(ClusterError, match="as many runs go on at a time as its workers have threads; leave jobs out"):
         wb.sweep(corpus, GRID, store=store, jobs=2, client="tcp://127.0.0.1:1")
-    with pytest.raises(wb.SpecError, match="kept in a store that its workers share; give store="):
+    with pytest.raises(wb.SpecError, match="kept in a store; give store="):
         wb.compare(corpus, client="tcp://127.0.0.1:1")
     assert not store.exists()

@@ -138,8 +138,9 @@ def compare(
     ``corpus`` may be what `fit` takes. With a ``store`` the runs are kept and reopened when the same comparison is requested
     again, up to ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, and what is done to the corpus.
 
-    ``client`` is a `distributed.Client`, the address of a scheduler, or "local": the workers of that cluster compute the runs,
-    in a store that they share; see `workbench.runs.execution.cluster`. Raises ClusterError for what is wrong with the cluster.
+    ``client`` is a `distributed.Client`, the address of a scheduler, or "local": the workers of that cluster compute the runs.
+    Where they do not share the store, what they compute comes to this process, which is said on stderr. Raises ClusterError for
+    what is wrong with the cluster.
     """
     whole("jobs", jobs, 1)
     corpus = data_from(corpus, engines, **taken(settings))
@@ -147,7 +148,7 @@ def compare(
     specs, train, test = plan(corpus, engines, start=start, store=store, **settings)
     planned = [Planned(spec, train, test) for spec in specs]
     if store is None and client is not None:
-        raise SpecError("runs on a cluster are kept in a store that its workers share; give store=, a folder", field="store")
+        raise SpecError("runs on a cluster are kept in a store; give store=, a folder", field="store")
     if store is None:
         check_room(planned, here=True, stored=False)
         return side_by_side(of_iterations(each) for spec in specs for each in run_specs([spec], train, test, None, progress))
@@ -192,14 +193,17 @@ class Workers(NamedTuple):
 
 
 @contextlib.contextmanager
-def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
-    """Those who compute the runs of a store: up to ``jobs`` processes here, or the cluster of a ``client`` (see `compare`)."""
+def at_work_on(client, store: Path, jobs: int, stays: bool = True) -> Iterator[Workers]:
+    """Those who compute the runs of a store: up to ``jobs`` processes here, or the cluster of a ``client`` (see `compare`).
+
+    stays : does this process stay until they have ended? Else the workers of a cluster must share the store.
+    """
     if client is None:
         yield Workers(jobs, jobs)
         return
     from workbench.runs.execution.cluster.sweeping import n_places, ready_cluster
 
-    with ready_cluster(client, store, jobs) as connected:
+    with ready_cluster(client, store, jobs, stays) as connected:
         yield Workers(n_places(connected), 0, connected, n_places(connected))
 
 

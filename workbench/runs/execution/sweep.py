@@ -53,8 +53,9 @@ def sweep(
         Begin each run from the last counts of the run that differs in having the next smaller number of topics of the
         grid, padded with empty ones; the smallest begin as they would otherwise.
     client : distributed.Client, address of a scheduler, or "local", optional
-        The workers of this cluster compute the runs, one on each of their threads, in a store that they share ("local": one
-        process for each processor of this machine). ``jobs`` is then left out.
+        The workers of this cluster compute the runs, one on each of their threads ("local": one process for each processor of
+        this machine). Where they do not share the store, what they compute comes to this process, which is said on stderr.
+        ``jobs`` is then left out.
     **settings
         What the grid does not vary; see `workbench.compare`.
 

@@ -30,9 +30,14 @@ def write_checkpoint(path: Path, position: Position) -> None:
     folder = parts_folder(path, position.iteration)
     position.parts.save(folder)
     write_arrays(path, found)
-    for earlier in path.parent.glob(f"{PARTS}*"):
-        if earlier != folder:
-            shutil.rmtree(earlier, ignore_errors=True)
+    remove_other_parts(path, position.iteration)
+
+
+def remove_other_parts(path: Path, iteration: int) -> None:
+    """Removes the rows of documents that belong to other checkpoints than that of an iteration."""
+    for other in path.parent.glob(f"{PARTS}*"):
+        if other != parts_folder(path, iteration):
+            shutil.rmtree(other, ignore_errors=True)
 
 
 def no_checkpoint(run: str) -> SpecError:
@@ -57,6 +62,11 @@ def read_checkpoint(path: Path, engine, model) -> Position | None:
         return Position(int(file["iteration"]), engine.state(*(found[name] for name in names)), _average(file), *clocks)
 
     return _read(path, position)
+
+
+def read_iteration(path: Path) -> int | None:
+    """The iteration of the position in the file; None where there is no whole one."""
+    return _read(path, lambda file: int(file["iteration"]))
 
 
 def read_average(path: Path) -> tuple[int, Average] | None:

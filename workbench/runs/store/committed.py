@@ -1,5 +1,6 @@
 """What is committed of a run's arrays, for its readers and its writer: nothing damaged, nothing missing, nothing beyond."""
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from workbench.runs.recorded import Recorded, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.chunks import fill_missing, read, refuse_missing
 from workbench.runs.store.layout import CHECKED, DamagedError, open_arrays, open_group
+from workbench.runs.store.places import DATA
 
 
 class Committed(NamedTuple):
@@ -76,6 +78,12 @@ class Stored:
     def refuse_missing_counts(self, name: str, slots: Iterable[int], n_topics: int, of_rows: np.ndarray | None = None) -> None:
         """A DamagedError where a chunk of the counts of these snapshots is missing; of these rows of them, None: of all."""
         self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
+
+    def remove_thinned(self) -> None:
+        """Removes the counts of snapshots that were thinned out."""
+        for slot in np.flatnonzero(self.iterations(self.committed()) == 0):
+            for name in self.counts:
+                shutil.rmtree(self.path / DATA / name / "c" / str(slot), ignore_errors=True)
 
     def fill(self, committed: Committed, iterations, before: Committed) -> None:
         """Makes the chunks of topics that are new among what is committed, and were never written: so that none is missing.

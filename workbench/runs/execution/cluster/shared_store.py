@@ -24,6 +24,14 @@ SEEN_WITHIN = 5.0
 LOCK, HERE = "lock", "here"
 
 
+class NotShared(ClusterError):
+    """A worker does not share the store; ``what`` says what it does not see."""
+
+    def __init__(self, what: str, mend: str):
+        super().__init__(f"{what}; {mend}")
+        self.what = what
+
+
 class Seen(NamedTuple):
     """What a worker sees of the probe."""
 
@@ -35,10 +43,10 @@ class Seen(NamedTuple):
 
 
 def check_shared(client: Client, store: Path) -> Path:
-    """The whole path of the store, which all workers share; raises ClusterError for the first that does not.
+    """The whole path of the store, which all workers share; raises NotShared for the first that does not.
 
     A token that is written here is read there and the other way, a lock that is held here is seen there, and clocks differ by
-    at most two seconds. Nothing of the probe is left behind.
+    at most two seconds: a ClusterError otherwise. Nothing of the probe is left behind.
     """
     store = Path(store).resolve()
     was_there = store.is_dir()
@@ -71,28 +79,30 @@ def look_at_probe(path: str) -> Seen:
         wrote = own.name
     except OSError:
         wrote = ""
-    return Seen(machine(), token, wrote, bool(is_held(probe / LOCK)), time.time())
+    return Seen(machine(), token, wrote, sees_lock(str(probe / LOCK)), time.time())
+
+
+def sees_lock(path: str) -> bool:
+    """Called on a worker: is a lock seen as held that the client holds in the store?"""
+    return bool(is_held(Path(path)))
 
 
 def _check_seen(seen: Seen, worker: str, probe: Path, token: str, began: float, ended: float) -> None:
-    """Raises ClusterError for what a worker does not see; it was asked between two times of this machine's clock."""
-    store = probe.parent
+    """Raises NotShared for what a worker does not see, and ClusterError for its clock.
+
+    It was asked between two times of this machine's clock.
+    """
+    store, elsewhere = probe.parent, "give a store on a file system that all machines share, at the same path"
     if seen.token != token:
-        raise ClusterError(
-            f"{worker} does not see the files of the store {store}; give a store on a file system that all machines share, at "
-            "the same path"
-        )
+        raise NotShared(f"{worker} does not see the files of the store {store}", elsewhere)
     if not seen.wrote:
-        raise ClusterError(f"{worker} cannot write to the store {store}; make it writable there")
+        raise NotShared(f"{worker} cannot write to the store {store}", "make it writable there")
     if _read(probe / seen.wrote) != token:
-        raise ClusterError(
-            f"a file that {worker} writes to the store {store} is not seen here; give a store on a file system that all "
-            "machines share, at the same path"
-        )
+        raise NotShared(f"a file that {worker} writes to the store {store} is not seen here", elsewhere)
     if not seen.is_held:
-        raise ClusterError(
-            f"{worker} does not see a lock that is held here in the store {store}; its file system needs locks that hold "
-            "across machines (NFS: not mounted with nolock or local_lock)"
+        raise NotShared(
+            f"{worker} does not see a lock that is held here in the store {store}",
+            "its file system needs locks that hold across machines (NFS: not mounted with nolock or local_lock)",
         )
     ahead = seen.time - min(max(seen.time, began), ended)
     if abs(ahead) > APART:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from workbench.runs.execution.cluster.connecting import About, ClusterError, about_process, checked
+from workbench.runs.execution.cluster.shared_store import sees_lock
 from workbench.runs.execution.run import ENDED
 from workbench.runs.execution.worker import ATTACHED, start_process
-from workbench.runs.store.lock import Lock, LockHeld, is_held
+from workbench.runs.store.lock import Lock, LockHeld
 from workbench.runs.store.places import is_run
 from workbench.runs.store.provenance import machine
 from workbench.runs.store.status import (
@@ -24,8 +26,9 @@ from workbench.runs.store.status import (
     set_state,
 )
 
-ELSEWHERE, REMOVED = "elsewhere", "removed"
-"""What comes of a run beside its states: another process works on it; there is no such run any more."""
+ELSEWHERE, REMOVED, UNSHARED = "elsewhere", "removed", "unshared"
+"""What comes of a run beside its states: another process works on it; there is no such run any more; the worker does not see
+the store, or the client has gone."""
 LOOK_EVERY = 0.2
 """Seconds between two looks at whether the child has ended, or its worker is about to."""
 LIVES = 4.0
@@ -43,8 +46,8 @@ class ChildLost(RuntimeError):
 def compute(path: str, client_has: About, queue: str) -> str:
     """Takes a run to its end in a process of its own; returns its state, or why nothing was done.
 
-    client_has : what the client computes with; queue: the lock of its queue, held by it, by which a worker that came after the
-    store was probed is seen to share it.
+    client_has : what the client computes with; queue: the lock of its queue, held by it, by which a worker is seen to share the
+    store.
     Raises ClusterError where this worker cannot compute it, ChildLost where the process was killed: Dask then tries again. A
     worker that is about to end gives the run back.
     """
@@ -52,11 +55,8 @@ def compute(path: str, client_has: About, queue: str) -> str:
 
     worker, path = get_worker(), Path(path)
     checked(about_process(), worker.address, client_has)
-    if not is_held(Path(queue)):
-        raise ClusterError(
-            f"worker {worker.address} on {machine()} does not see a lock that the client holds in the store {path.parent}: the "
-            "client has gone, or the store is not on a file system that all machines share"
-        )
+    if not sees_lock(queue):
+        return UNSHARED
     if not is_run(path):
         return REMOVED
     lock = _lock_of(path)
@@ -69,16 +69,25 @@ def compute(path: str, client_has: About, queue: str) -> str:
         if requested(path) in (PAUSED, STOPPED):
             set_state(path, requested(path))
             return requested(path)
-        child = start_process(
-            "worker", path, lock.fd, ATTACHED, log=path / "worker.log", lock=lock, stdin=subprocess.PIPE,
-        )
-    with _ended_at_last(child):
-        while child.poll() is None and worker.status.name in WORKER_LIVES:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(LOOK_EVERY)
-    state = read_status(path)["state"] if is_run(path) else REMOVED
+        state = outcome_of_child(path, lock, lambda: worker.status.name in WORKER_LIVES)
     if state == LOST and worker.status.name not in WORKER_LIVES:
         raise Reschedule
+    return not_lost(state)
+
+
+def outcome_of_child(path: Path, lock: Lock, goes_on: Callable[[], bool]) -> str:
+    """The state of a run after a process of its own has computed it, which has the lock and ends when the condition does not
+    hold any more."""
+    child = start_process("worker", path, lock.fd, ATTACHED, log=path / "worker.log", lock=lock, stdin=subprocess.PIPE)
+    with _ended_at_last(child):
+        while child.poll() is None and goes_on():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(LOOK_EVERY)
+    return read_status(path)["state"] if is_run(path) else REMOVED
+
+
+def not_lost(state: str) -> str:
+    """The state of a run whose process has ended; raises ChildLost where it was killed."""
     if state == LOST:
         raise ChildLost(f"its process on {machine()} ended without a word")
     return state
