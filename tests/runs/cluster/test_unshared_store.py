@@ -97,9 +97,10 @@ def transfers(worker, store):
         made.close()
 
 
-def made(store, train, test, engine="svb", n_iterations=5, **settings) -> Run:
+def made(store, train, test, engine="svb", n_iterations=5, budget=10**9, **settings) -> Run:
     """A run that waits for a worker."""
-    run = Run(create_run(store, make_spec(train, engine, 3, test=test, n_iterations=n_iterations, **settings), train, test))
+    spec = make_spec(train, engine, 3, test=test, n_iterations=n_iterations, **settings)
+    run = Run(create_run(store, spec, train, test, budget))
     request(run.path, RUNNING)
     set_state(run.path, WAITING)
     return run
@@ -220,28 +221,36 @@ def test_files_arrive_as_they_were_whatever_is_sent_at_once(tmp_path, monkeypatc
         assert (tmp_path / name).read_bytes() == path.read_bytes()
 
 
+def slow_link(source, target):
+    """Takes so long that the run has committed more before the next."""
+    shard_writer.link(source, target)
+    time.sleep(0.02)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("engine", "in_shards"), [("cgs", False), ("g-hdp", False), ("svb", True)])
 def test_whatever_has_come_at_any_moment_is_a_run_that_goes_on_with_the_same_bits(
     store, worker, tmp_path, monkeypatch, thirty_documents, engine, in_shards
 ):
     train, test = thirty_documents
-    settings = dict(n_iterations=60, snapshot_every=4)
+    settings = dict(n_iterations=60, snapshot_every=4, budget=0)  # all but some snapshots are thinned out
     if in_shards:
         monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 150)
         train, test = (wb.ShardedCorpus.write(corpus, tmp_path / name) for corpus, name in ((train, "train"), (test, "test")))
-    whole = wb.fit(train, engine, 3, test=test, progress=False, **settings)
+    carry_on((known := made(tmp_path / "whole", train, test, engine, **settings)).path)
+    whole = known.dataset()
     monkeypatch.setattr(run_copy, "PIECE", 512)
     monkeypatch.setattr(run_copy, "CHECKPOINT_BYTES", 10**9)
     monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.02)
     monkeypatch.setattr(writer, "FLUSH_EVERY", 0.0)
+    monkeypatch.setattr(run_copy, "link", slow_link)
     run = made(store, train, test, engine, **settings)
     with Copy(run.name, "queue", worker) as copy:
         files = [*unshared_store._files(run, frozenset())]
         copy.begin([*pieces_of(files)], False)
         assert copy.report(None, 1).data == {name for name, _ in files if name.startswith(".corpora/")}
         copy.begin([], True)
-        computing = threading.Thread(target=carry_on, args=(copy.path,), kwargs=dict(on_iteration=lambda *_: time.sleep(0.01)))
+        computing = threading.Thread(target=carry_on, args=(copy.path,), kwargs=dict(on_iteration=lambda *_: time.sleep(0.03)))
         computing.start()
         at, killed, is_all = 0, [], False
         while not is_all:
@@ -269,7 +278,7 @@ def test_whatever_has_come_at_any_moment_is_a_run_that_goes_on_with_the_same_bit
         if (iteration := read_iteration(path / "checkpoint.npz")) is not None:
             assert len([*path.glob(f"parts-{iteration}/*.npz")]) == n_files
         assert carry_on(path)
-        same_bits(Run(path).dataset(), whole)
+        same_bits(Run(path).dataset().isel(snapshot=[-1]), whole.isel(snapshot=[-1]))
     assert len(killed) > 2
 
 
@@ -301,6 +310,16 @@ def test_a_run_goes_on_elsewhere_from_the_checkpoint_that_came(apart, client_to,
 
     work_through_on(client, runs, kill_worker)
     assert killed
+    ended_whole(runs, whole)
+
+
+@pytest.mark.slow
+def test_where_some_workers_share_the_store_runs_go_on_with_those_that_do_not(cluster, client_to, make, whole, store):
+    client, runs = client_to(cluster.address), make(2)
+    cluster.add_worker()
+    cluster.add_worker(preload=APART.format(store=str(store)))
+    client.wait_for_workers(2)
+    work_through_on(client, runs, lambda left: None)
     ended_whole(runs, whole)
 
 

@@ -221,7 +221,7 @@ def _files(run: Run, known: frozenset[str]) -> Iterator[tuple[str, object]]:
 
 
 def _write(run: Run, piece: Piece) -> None:
-    """Writes a piece of a file that came from a copy, and removes what the store no longer has when that file is there."""
+    """Writes a piece of a file that came from a copy; with a checkpoint what was deleted there is deleted here."""
     if piece.name in (STATUS, "end.json"):
         said = json.loads(piece.data)
         said.pop("checksum", None)
@@ -233,5 +233,4 @@ def _write(run: Run, piece: Piece) -> None:
     put(run.path, piece)
     if piece.is_last and piece.name == CHECKPOINT:
         remove_other_parts(run.path / CHECKPOINT, read_iteration(run.path / CHECKPOINT) or 0)
-    if piece.is_last and piece.name.startswith(f"{DATA}/snapshot_iteration/c/"):
         Stored(run.path).remove_thinned()
