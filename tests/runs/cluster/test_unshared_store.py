@@ -19,9 +19,10 @@ from same_bits import same_bits
 
 import workbench as wb
 from workbench.corpus import shard_writer
-from workbench.runs.execution.cluster import run_copy, unshared_store
+from workbench.runs.execution.cluster import file_pieces, run_copy, unshared_store
 from workbench.runs.execution.cluster.connecting import ClusterError, about_process
-from workbench.runs.execution.cluster.run_copy import Copy, compute_copy, forget, own_files, pieces_of, some
+from workbench.runs.execution.cluster.file_pieces import own_files, pieces_of, some
+from workbench.runs.execution.cluster.run_copy import Copy, compute_copy, forget
 from workbench.runs.execution.cluster.sweeping import work_through_on
 from workbench.runs.execution.cluster.task import ELSEWHERE, REMOVED
 from workbench.runs.execution.cluster.unshared_store import Transfers
@@ -209,14 +210,14 @@ def test_what_cannot_be_written_here_ends_the_copy_with_a_sentence(run, transfer
 
 @pytest.mark.parametrize("sizes", [[], [0], [1], [8], [9, 0, 16]])
 def test_files_arrive_as_they_were_whatever_is_sent_at_once(tmp_path, monkeypatch, sizes):
-    monkeypatch.setattr(run_copy, "PIECE", 4)
+    monkeypatch.setattr(file_pieces, "PIECE", 4)
     files = [(f"there/{at}", tmp_path / str(at)) for at in range(len(sizes))]
     for (_, path), size in zip(files, sizes, strict=True):
         path.write_bytes(bytes(range(size)))
     pieces = pieces_of(files)
     while sent := some(pieces, 5):
         for piece in sent:
-            run_copy.put(tmp_path, piece)
+            file_pieces.put(tmp_path, piece)
     for name, path in files:
         assert (tmp_path / name).read_bytes() == path.read_bytes()
 
@@ -239,7 +240,7 @@ def test_whatever_has_come_at_any_moment_is_a_run_that_goes_on_with_the_same_bit
         train, test = (wb.ShardedCorpus.write(corpus, tmp_path / name) for corpus, name in ((train, "train"), (test, "test")))
     carry_on((known := made(tmp_path / "whole", train, test, engine, **settings)).path)
     whole = known.dataset()
-    monkeypatch.setattr(run_copy, "PIECE", 512)
+    monkeypatch.setattr(file_pieces, "PIECE", 512)
     monkeypatch.setattr(run_copy, "CHECKPOINT_BYTES", 10**9)
     monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.02)
     monkeypatch.setattr(writer, "FLUSH_EVERY", 0.0)
@@ -272,6 +273,8 @@ def test_whatever_has_come_at_any_moment_is_a_run_that_goes_on_with_the_same_bit
         here, there = ({name: path.read_bytes() for name, path in own_files(folder)} for folder in (run.path, copy.path))
         assert here.pop("status.json") and there.pop("status.json") and here == there
     same_bits(run.dataset(), whole)
+    sent = {name.removeprefix(f"{run.name}/") for name, _ in unshared_store._files(run, frozenset())}
+    assert "checkpoint.npz" in sent and not [name for name in sent if "/n_kw/c/" in name]
     n_files = len([name for name in here if name.startswith("parts-")])
     assert (n_files > 0) == in_shards
     for path in killed:
@@ -297,20 +300,23 @@ def test_a_sweep_has_the_bits_of_one_here_and_leaves_nothing_on_its_workers(apar
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_elsewhere_from_the_checkpoint_that_came(apart, client_to, make, whole, monkeypatch):
-    monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.5)
-    client, runs, killed = client_to(apart.address), make(1), []
-    client.wait_for_workers(2)
+def test_a_run_goes_on_elsewhere_from_the_checkpoint_that_came(apart, client_to, make, whole):
+    (run,), steps = make(1), []
 
     def kill_worker(left):
-        (run,) = runs
-        if not killed and left and (run.path / "checkpoint.npz").exists():
-            killed.append(worker_of(run))
-            kill(killed[0].pid)
+        """After a pause, at which a checkpoint comes and a row is recorded."""
+        state = run.state
+        if not steps and state == RUNNING and run.status()["iteration"] > 100:
+            steps.append(run.pause())
+        if len(steps) == 1 and state == PAUSED and (run.path / "checkpoint.npz").exists():
+            steps.append(run.resume())
+        if len(steps) == 2 and state == RUNNING:
+            steps.append(kill(worker_of(run).pid))
 
-    work_through_on(client, runs, kill_worker)
-    assert killed
-    ended_whole(runs, whole)
+    work_through_on(client_to(apart.address), [run], kill_worker)
+    assert len(steps) == 3 and run.state == FINISHED, run.status()
+    known = whole(0)
+    same_bits(run.dataset().sel(iteration=known.iteration).isel(snapshot=[-1]), known.isel(snapshot=[-1]))
 
 
 @pytest.mark.slow

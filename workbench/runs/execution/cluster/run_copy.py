@@ -14,12 +14,13 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.corpus.shard_writer import link
 from workbench.runs.execution.cluster.connecting import About, about_process, checked
+from workbench.runs.execution.cluster.file_pieces import Piece, own_files, pieces_of, put, some
 from workbench.runs.execution.cluster.task import ELSEWHERE, WORKER_LIVES, not_lost, outcome_of_child
 from workbench.runs.store.archive import CORPORA, WARM_STARTS
 from workbench.runs.store.checkpoint import PARTS, parts_folder, read_iteration
@@ -31,8 +32,6 @@ from workbench.runs.store.status import PAUSED, read_json, requested, set_wanted
 
 LOOK_EVERY = 0.05
 """Seconds between two looks at what the client wants of a copy."""
-PIECE = 2**20
-"""Bytes of a file that go at once."""
 CHECKPOINT_BYTES = 2**20
 """Bytes a second that the checkpoints of a run may take of the network; those of its end, a pause or a stop come besides."""
 SCANNING_SHARE = 0.1
@@ -41,58 +40,6 @@ COLLECTED, GONE = "collected", "gone"
 """What the client tells a copy: that it has all of its files; that it has no more runs."""
 CHECKPOINT, STATUS = "checkpoint.npz", "status.json"
 COMMITTED, CAPACITY = f"{DATA}/committed/", f"{DATA}/numbers/zarr.json"
-NOT_COPIED = ("lock", "control.json", "notes.json", "notes.json.lock")
-"""Files of a run that stay where they are: what people write comes to a copy as the state that is wanted."""
-
-
-class Piece(NamedTuple):
-    """A piece of a file, which is replaced whole with the last."""
-
-    name: str
-    is_first: bool
-    data: bytes
-    is_last: bool
-
-
-def pieces_of(files: Iterable[tuple[str, Path]]) -> Iterator[Piece]:
-    """The pieces of files, given by their names on the other side and their paths here."""
-    for name, path in files:
-        with open(path, "rb") as file:
-            data, is_first = file.read(PIECE), True
-            while data or is_first:
-                coming = file.read(PIECE)
-                yield Piece(name, is_first, data, not coming)
-                data, is_first = coming, False
-
-
-def some(pieces: Iterator[Piece], n_bytes: int) -> list[Piece]:
-    """The next pieces, as many as reach a number of bytes; none only where none is left."""
-    found = []
-    while n_bytes > 0 and (piece := next(pieces, None)) is not None:
-        found.append(piece)
-        n_bytes -= len(piece.data)
-    return found
-
-
-def put(folder: Path, piece: Piece) -> None:
-    """Writes a piece; the file takes its place in the folder with the last one."""
-    path = folder / piece.name
-    partial = path.with_name(f".{path.name}-coming.partial")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(partial, "wb" if piece.is_first else "ab") as file:
-        file.write(piece.data)
-    if piece.is_last:
-        os.replace(partial, path)
-
-
-def own_files(run: Path) -> Iterator[tuple[str, Path]]:
-    """The files of a run that are copied, by their names in it."""
-    for folder, folders, files in os.walk(run):
-        folders[:] = [name for name in folders if not name.endswith(".partial")]
-        for file in files:
-            if not file.endswith(".partial") and file not in NOT_COPIED:
-                path = Path(folder, file)
-                yield path.relative_to(run).as_posix(), path
 
 
 class Report(NamedTuple):

@@ -16,20 +16,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.errors import InputError
-from workbench.runs.execution.cluster.run_copy import (
-    CHECKPOINT,
-    COLLECTED,
-    STATUS,
-    Piece,
-    Report,
-    collect,
-    deliver,
-    forget,
-    own_files,
-    pieces_of,
-    put,
-    some,
-)
+from workbench.runs.execution.cluster.file_pieces import Piece, own_files, pieces_of, put, some
+from workbench.runs.execution.cluster.run_copy import CHECKPOINT, COLLECTED, STATUS, Report, collect, deliver, forget
 from workbench.runs.execution.cluster.task import ELSEWHERE, REMOVED
 from workbench.runs.execution.run import Run
 from workbench.runs.stopping import StopRule
