@@ -23,7 +23,7 @@ $(BIN)/python:
 
 # One marker file per set of extras; reinstalled when pyproject.toml changes.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[pages]'
 	@touch $@
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+
+from workbench.errors import DISTRIBUTION
 
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -29,8 +32,9 @@ REFUSED = {
 
 def test_environment_yml_has_the_dependencies_of_pyproject():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    wanted = [entry for entry in PROJECT["dependencies"] if Requirement(entry).name not in BY_PIP]
-    wanted += PROJECT["optional-dependencies"]["lab"]
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *(entry for name in ("figures", "pages", "sklearn", "lab") for entry in extras[name])]
+    wanted = [entry for entry in wanted if Requirement(entry).name not in (*BY_PIP, PROJECT["name"])]
     listed = [entry for entry in environment["dependencies"] if isinstance(entry, str) and entry != "pip"]
     assert sorted(listed) == sorted(["python" + PROJECT["requires-python"], *wanted])
     assert environment["dependencies"][-1] == {"pip": ["--editable ."]}
@@ -38,8 +42,18 @@ def test_environment_yml_has_the_dependencies_of_pyproject():
 
 def test_every_dependency_has_bounds():
     extras = [entry for extra in PROJECT["optional-dependencies"].values() for entry in extra]
-    for entry in (*PROJECT["dependencies"], *extras, *PYPROJECT["build-system"]["requires"]):
+    others = [entry for entry in extras if Requirement(entry).name != PROJECT["name"]]
+    for entry in (*PROJECT["dependencies"], *others, *PYPROJECT["build-system"]["requires"]):
         assert {each.operator for each in Requirement(entry).specifier} == {">=", "<"}, f"{entry} is to have two bounds"
+
+
+def test_the_name_that_pip_installs_is_said_in_one_place():
+    """Sentences take it from `workbench.errors`, and pages for people give the same."""
+    assert PROJECT["name"] == DISTRIBUTION
+    for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        extras = re.findall(r"pip install '?([\w-]+)\[([\w,]+)\]", path.read_text())
+        assert all(name == DISTRIBUTION for name, _ in extras), path
+        assert {each for _, several in extras for each in several.split(",")} <= set(PROJECT["optional-dependencies"]), path
 
 
 def test_bare_make_prints_every_target():

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
 
+DISTRIBUTION = "topic-workbench"
+"""What pip installs; the name `workbench` belongs to another project on the package index."""
 UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 """Characters that end a line, or that a terminal cannot show."""
 LONGEST, END = 2000, 500
@@ -29,6 +31,12 @@ def shown(text) -> str:
     """The text in one line, and no longer than a sentence can bear."""
     line = " ".join(str(text).split())
     return line if len(line) <= LONGEST_SHOWN else f"{line[:LONGEST_SHOWN]}… ({len(line):,} characters)"
+
+
+def not_installed(what: str, package: str, extra: str, otherwise: str = "") -> str:
+    """The sentence about something that needs a package which an extra of this one brings."""
+    said = f"{what} need the package {package}, which is not installed; pip install '{DISTRIBUTION}[{extra}]' adds it"
+    return f"{said}, {otherwise}" if otherwise else said
 
 
 class Named(NamedTuple):

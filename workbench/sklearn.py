@@ -9,10 +9,6 @@ import os
 from collections.abc import Iterator
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from workbench.corpus import Corpus, split_halves
 from workbench.corpus.count_matrix import corpus_of_counts
@@ -22,12 +18,20 @@ from workbench.engines.engine import Engine, StepContext
 from workbench.engines.lda import online_vb
 from workbench.engines.lda.fold_in import LearntTopics
 from workbench.engines.options import options_of
-from workbench.errors import ALONE, DataError, InputError, Named, one_sentence
+from workbench.errors import ALONE, DataError, InputError, Named, not_installed, one_sentence
 from workbench.models.lda import tiny_bag
 from workbench.runs.afterwards.learnt import Topics, topics_of
 from workbench.runs.execution.fit import fit
 from workbench.runs.spec import SpecError, make_model
 from workbench.runs.store.status import FINISHED
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise InputError(not_installed("estimators", "scikit-learn", "sklearn")) from None
 
 GOES_ON = "online-vb"
 """The engine that goes on with further documents."""

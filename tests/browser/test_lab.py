@@ -63,7 +63,7 @@ class Notebook:
 def lab(tmp_path_factory):
     """(address, folder of notebooks, store) of a JupyterLab."""
     if find_spec("jupyterlab") is None:
-        skip_without("jupyterlab is missing; install it with pip install 'workbench[lab]'")
+        skip_without("jupyterlab is missing; install it with pip install 'topic-workbench[lab]'")
     home = tmp_path_factory.mktemp("lab")
     (home / "notebooks").mkdir()
     with jupyter_lab(home / "notebooks", home / "runs") as address:

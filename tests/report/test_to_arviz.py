@@ -85,5 +85,5 @@ def test_its_traces_are_drawn(tree):
 
 def test_without_it_the_sentence_names_the_extra(monkeypatch, chains):
     monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(MeasureError, match=r"pip install 'workbench\[arviz\]'"):
+    with pytest.raises(MeasureError, match=r"pip install 'topic-workbench\[arviz\]'"):
         wb.to_arviz(chains)

@@ -18,6 +18,7 @@ import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.data_set import DataSet, Form
+from workbench.corpus.english_stop_words import ENGLISH_STOP_WORDS
 from workbench.corpus.words import WORD_PATTERN
 from workbench.data.drawing import check_whole
 from workbench.data.names import with_options
@@ -179,8 +180,6 @@ def stories(path: Path) -> Corpus:
 
 def _unstopped(text: str) -> list[str]:
     """The words of a text in small letters, those of scikit-learn's list of stop words left out."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
     return [word for word in re.findall(WORD_PATTERN, text.lower()) if word not in ENGLISH_STOP_WORDS]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.data_set import DataSet
+from workbench.corpus.english_stop_words import ENGLISH_STOP_WORDS
 from workbench.corpus.experiments import drop_stop_words, frequent_words, keep_documents, keep_top_words
 from workbench.corpus.published import AP, KOS, NEWS20
 
@@ -32,8 +33,6 @@ def thousand_words(corpus: Corpus) -> Corpus:
 
 def thousand_of_messages(news20: Corpus) -> Corpus:
     """The 1,000 most frequent words that are no stop words by scikit-learn's list, stumps of contractions kept."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
     return keep_top_words(drop_stop_words(news20, ENGLISH_STOP_WORDS), 1000)
 
 

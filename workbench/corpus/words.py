@@ -4,10 +4,12 @@ Stop words of English are scikit-learn's; those of other languages come from the
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 
+from workbench.corpus.english_stop_words import ENGLISH_STOP_WORDS
 from workbench.corpus.segmenting import segmenter_of
 from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named, nearest_or_all, shown
@@ -79,9 +81,10 @@ def _tokens(tokenizer: Callable, text: str) -> list[str]:
 
 
 def _without_accents(text: str) -> str:
-    from sklearn.feature_extraction.text import strip_accents_unicode
-
-    return strip_accents_unicode(text)
+    """The text without the marks of its letters, as é without the accent."""
+    if text.isascii():
+        return text
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
 
 
 def compiled_pattern(token_pattern: str) -> re.Pattern:
@@ -116,9 +119,7 @@ def stop_list(stop_words) -> Iterable[str]:
     if isinstance(stop_words, str) and "," in stop_words and not Path(stop_words).is_file():
         return further_words(stop_words)
     if stop_words == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return ENGLISH_STOP_WORDS | CONTRACTIONS
+            return ENGLISH_STOP_WORDS | CONTRACTIONS
     if isinstance(stop_words, str | Path):
         return _of_file(Path(stop_words)) if _is_path(stop_words) else _of_language(stop_words)
     listed = list(stop_words) if isinstance(stop_words, Iterable) else [None]

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping
 from html import escape
 
-from workbench.views.elements import option
+from workbench.views.elements import holoviews, option
 from workbench.views.network import FILLED
 from workbench.views.style import ONE_COLUMN, RC, TWO_COLUMNS
 
@@ -64,6 +64,7 @@ def draw(
     dict
         Bytes by format. Letters are outlines in SVG and embedded TrueType in PDF; PNG has 300 dpi.
     """
+    holoviews()  # says what is missing, if it is
     import matplotlib
 
     with _drawing, matplotlib.rc_context():
@@ -83,8 +84,7 @@ def draw(
 
 
 def _figure(panels: list, columns: int, legend: bool, height: float | None):
-    import holoviews as hv
-    import holoviews.plotting.mpl
+    hv = holoviews()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus, ShardedCorpus
+from workbench.errors import not_installed
 from workbench.measures import MeasureError, each_run, label_free, match_topics
 from workbench.measures.label_free import N_FIXED
 from workbench.runs.execution.run import Run, find_run
@@ -103,5 +104,5 @@ def _arviz():
             warnings.simplefilter("ignore", FutureWarning)  # that the version after this one will be another
             import arviz
     except ImportError:
-        raise MeasureError("ArviZ is not installed; pip install 'workbench[arviz]' adds it") from None
+        raise MeasureError(not_installed("chains for ArviZ", "arviz", "arviz")) from None
     return arviz

@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.measures import DERIVED, Curve
 from workbench.models import VARIABLES
-from workbench.views.elements import element, panel
+from workbench.views.elements import element, holoviews, panel
 from workbench.views.style import GREY, Look
 
 MOST_POINTS = 1000
@@ -36,8 +36,7 @@ def dimension(name: str, about: dict | None = None):
 
     ``about`` are the attributes of a variable that a run has of its own.
     """
-    import holoviews as hv
-
+    hv = holoviews()
     known = DERIVED.get(name) or VARIABLES.get(name)
     about = known.attrs if known else about or {}
     label, unit = re.split(r"[,:;] (?![^(]*\))", about.get("long_name", ""))[0], about.get("units")

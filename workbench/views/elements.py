@@ -1,5 +1,6 @@
 """HoloViews elements that look like the figures; HoloViews is imported when the first one is made."""
 
+from workbench.errors import InputError, not_installed
 from workbench.views.style import INK, RC
 
 ROW = 0.135
@@ -8,19 +9,26 @@ PAGE = 8.5
 """Inches of a page of paper that a figure may take."""
 
 
+def holoviews():
+    """The package, with matplotlib to draw; where it is missing a sentence names the extra."""
+    try:
+        import holoviews
+        import holoviews.plotting.mpl
+    except ImportError:
+        raise InputError(not_installed("figures", "holoviews", "figures")) from None
+    return holoviews
+
+
 def element(kind: str, *data, label: str = "", vdims=None, **look):
     """A HoloViews element, such as a "Curve", with its options for matplotlib."""
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
+    hv = holoviews()
     given = {name: value for name, value in (("label", label), ("vdims", vdims)) if value}
     return getattr(hv, kind)(*data, **given).opts(**look, backend="matplotlib")
 
 
 def axis(name: str, label: str, unit: str | None = None):
     """A HoloViews dimension."""
-    import holoviews as hv
-
+    hv = holoviews()
     return hv.Dimension(name, label=label, unit=unit)
 
 
@@ -40,9 +48,7 @@ def text_labels(texts, name: str, size: float = 6.5, align: str = "center", colo
 
 def panel(parts, **options):
     """The elements of one panel as `holoviews.Overlay`; of the shape of a panel of curves unless the options name another."""
-    import holoviews as hv
-    import holoviews.plotting.mpl
-
+    hv = holoviews()
     options = {"aspect": 1.5, "fig_inches": 3.4, "show_legend": False, "fig_rcparams": RC} | options
     return hv.Overlay(parts).opts(**options, backend="matplotlib")
 
@@ -55,8 +61,7 @@ def bare_panel(parts, size: tuple[float, float], xlim, ylim, **options):
 
 def option(panel, name: str):
     """An option of a panel, as ``fig_inches``."""
-    import holoviews as hv
-
+    hv = holoviews()
     return hv.Store.lookup_options("matplotlib", panel, "plot").kwargs.get(name)
 
 

@@ -7,7 +7,7 @@ import xarray as xr
 
 from workbench.measures import one_run, spec_of, topic_map, topic_sizes, topics_by_size
 from workbench.views.curves import dimension
-from workbench.views.elements import ROW, axis, bare_panel, element, panel, text_labels
+from workbench.views.elements import ROW, axis, bare_panel, element, holoviews, panel, text_labels
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
 from workbench.views.style import COLOURS, INK
 from workbench.views.topics import names_of_topics
@@ -33,8 +33,7 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
     other, however many topics there are. An overlay of `Segments` (from circles to numbers that stand apart), `Points` (x, y
     and the share) and `Labels` (numbers).
     """
-    import holoviews as hv
-
+    hv = holoviews()
     found = found.isel(topic=np.argsort(-found["share"].values, kind="stable"))
     share, points = found["share"].values, np.column_stack([found["x"].values, found["y"].values])
     across = LARGEST * np.sqrt(share / max(FULL, share.max()))

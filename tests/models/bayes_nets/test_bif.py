@@ -110,7 +110,7 @@ def test_what_is_no_network_is_refused_in_one_sentence(tmp_path, monkeypatch, wi
     with pytest.raises(ModelError, match="rain.bif: every distribution of 'a' must have numbers of at least 0 that sum to 1"):
         read_bif(put(tmp_path))
     monkeypatch.setitem(sys.modules, "pgmpy.readwrite", None)
-    with pytest.raises(ModelError, match=r"rain.bif: BIF needs the package pgmpy; `pip install workbench\[bif\]`, or give"):
+    with pytest.raises(ModelError, match=r"rain.bif: networks in BIF need the package pgmpy, .*\[bif\]' adds it, or give"):
         read_bif(tmp_path / "rain.bif")
 
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 from distributed import Client
 
+from workbench.errors import not_installed
 from workbench.kernels.jit import instruction_set
 from workbench.runs.execution.cluster import connecting
 from workbench.runs.execution.cluster.connecting import ClusterError, about_process, check_workers, client_of
@@ -55,7 +56,8 @@ def test_without_the_extra_a_sentence_names_it(monkeypatch):
         return known(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without_dask)
-    assert refused("local") == "runs on a cluster need Dask, which is not installed; pip install 'workbench[scale]' adds it"
+    wanted = not_installed("runs on a cluster", "distributed", "scale")
+    assert refused("local") == wanted
 
 
 @pytest.mark.slow

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from workbench.data.opening import read_text
+from workbench.errors import not_installed
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node, shape_of
 from workbench.models.lda import ModelError
 
 ROUNDING = 0.02
 """How far from 1 the sum of a distribution may be: published tables are rounded."""
-EXTRA = "BIF needs the package pgmpy; `pip install workbench[bif]`, or give the network as .toml or .json"
+EXTRA = not_installed("networks in BIF", "pgmpy", "bif", "or give the network as .toml or .json")
 
 
 def is_bif(path) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from workbench.corpus.document_table import SUFFIX
 from workbench.data.saving import partial_of
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, not_installed, shown
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import CORPORA, WARM_STARTS
 from workbench.runs.store.layout import StoreError
@@ -147,7 +147,7 @@ def _file_system(url: str):
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise StoreError("object stores need fsspec, which is not installed; pip install 'workbench[scale]' adds it") from error
+        raise StoreError(not_installed("object stores", "fsspec", "scale")) from error
     try:
         return url_to_fs(url)[0]
     except ImportError as error:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import workbench
-from workbench.errors import Got, InputError, shown
+from workbench.errors import Got, InputError, not_installed, shown
 from workbench.kernels.jit import instruction_set
 from workbench.runs.store.provenance import KERNELS, c_library, machine
 
@@ -116,8 +116,7 @@ def _distributed():
     try:
         import distributed
     except ImportError as error:
-        said = "runs on a cluster need Dask, which is not installed; pip install 'workbench[scale]' adds it"
-        raise ClusterError(said, field="scheduler") from error
+        raise ClusterError(not_installed("runs on a cluster", "distributed", "scale"), field="scheduler") from error
     return distributed
 
 
