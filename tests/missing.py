@@ -23,3 +23,9 @@ def skip_without_pgmpy():
     """Skips where the reader of published networks is not installed."""
     if find_spec("pgmpy") is None:
         skip_without("published networks are read by pgmpy, of the extra 'bif'")
+
+
+def skip_without_program(module: str):
+    """Skips where a program whose models are imported is not installed."""
+    if find_spec(module) is None:
+        skip_without(f"models of {module} are imported, and it is not installed; the extra 'bench' has it")

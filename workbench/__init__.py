@@ -45,7 +45,7 @@ _HOMES = {
     "workbench.runs.execution.fit": ("fit", "resume", "start"),
     "workbench.runs.afterwards.infer": ("document_completion", "infer", "infer_to_file"),
     "workbench.runs.execution.run": ("Run", "open_run", "open_runs"),
-    "workbench.runs.store.object_store": ("import_run",),
+    "workbench.runs.foreign.importing": ("import_run",),
     "workbench.runs.loading": ("load_records", "record_sets"),
     "workbench.runs.spec": ("RunSpec", "SpecError"),
     "workbench.runs.execution.stream": ("fit_stream",),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from workbench.engines import ENGINES
+from workbench.engines import ENGINES, IMPORTED
 from workbench.views.style import OF_ENGINE
 
 HERE = Path(__file__).parents[2] / "docs" / "gallery"
@@ -48,7 +48,7 @@ def test_engines_with_one_line_or_one_marker_keep_their_colours_apart(eyes):
 
 def family_of(engine: str) -> str:
     """The folder of an engine; the HDP is compared with LDA."""
-    return ENGINES[engine].split(".")[1].replace("hdp", "lda")
+    return (ENGINES | IMPORTED)[engine].split(".")[1].replace("hdp", "lda")
 
 
 def test_the_page_shows_each_figure_in_both_widths_with_its_caption():

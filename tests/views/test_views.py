@@ -7,7 +7,7 @@ import pytest
 from comparisons import made_up, tiny_comparison, tiny_run
 
 from workbench.dashboard.shared.shell import read_style
-from workbench.engines import ENGINES
+from workbench.engines import ENGINES, IMPORTED
 from workbench.measures import PAPERS_ORDER, MeasureError, mean_curves
 from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.views import (
@@ -99,7 +99,7 @@ def test_looks_differ_in_colour_line_and_marker_and_repeat_late():
 
 
 def test_the_engines_differ_in_colour_and_on_a_grey_copier():
-    assert set(OF_ENGINE) == set(ENGINES)
+    assert set(OF_ENGINE) == {*ENGINES, *IMPORTED}
     assert len({look.colour for look in OF_ENGINE.values()}) == len(OF_ENGINE)
     lda = [OF_ENGINE[engine] for engine in PAPERS_ORDER]
     assert len({(look.line, look.marker) for look in lda}) == len(lda) == 10

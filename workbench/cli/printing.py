@@ -45,7 +45,8 @@ def summary(run: Run, last: int | None = None) -> dict:
     return {
         "name": run.name, "engine": spec.engine, "label": spec.label(), "options": spec.options,
         "n_topics": spec.model.get("n_topics"), "seed": spec.seed, "state": run.state,
-        "n_iterations": int(final.get("iteration", 0)), **{name: final.get(name) for name in FINAL}, "path": str(run.path),
+        "n_iterations": None if spec.imported else int(final.get("iteration", 0)), "path": str(run.path),
+        **{name: final.get(name) for name in FINAL},
         **{name: final.get(name) for name, about in run.recorded.variables.items() if about.better},
     }
 
@@ -64,7 +65,8 @@ def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
         print_table((*heads, "CPU"), [
             (
                 *(run["grid"][key] for key in grid), run["name"], *(() if grid else (run["label"], run["seed"])), run["state"],
-                f"{run['n_iterations']:,}", *(perplexity(run[name]) for name in FINAL[:3]), number(run["cpu_time"], "s"),
+                "–" if run["n_iterations"] is None else f"{run['n_iterations']:,}",
+                *(perplexity(run[name]) for name in FINAL[:3]), number(run["cpu_time"], "s"),
             )
             for run in summaries
         ], left=(len(grid), len(grid) + 1) if grid else (0, 1, 3))

@@ -49,6 +49,10 @@ ENGINES: dict[str, str] = {
 }
 
 
+IMPORTED: dict[str, str] = dict.fromkeys((
+    "tomotopy-lda", "tomotopy-hdp", "tomotopy-ct", "tomotopy-pa", "gensim-lda", "sklearn-lda", "mallet-lda", "tables",
+), ".imported")
+"""Programs whose models are imported: engines of runs that are there, which no menu offers, as they infer nothing here."""
 FIRST_CHOICE = (
     "Unsure? Take cvb0 for good topics quickly, cgs as the reference, g-hdp where the number of topics is to be found, hmm for "
     "sequences, bn-vb for records."
@@ -64,6 +68,8 @@ def get_engine(name: str):
     OptionError
         For an unknown name, with the nearest known one.
     """
+    if isinstance(name, str) and name in IMPORTED:
+        return import_module(IMPORTED[name], __name__).engine(name)
     if not isinstance(name, str) or name not in ENGINES:
         from workbench.errors import LONGEST_SHOWN, shown
         from workbench.models.options import OptionError

@@ -82,3 +82,4 @@ class Engine(NamedTuple):
     predict_rows: Callable | None = None     # (corpus, model, options, state, rows, context) -> p(w|d) (row, word)
     memory: Callable = lambda corpus, model, options: Memory()  # forecast of the bytes of a run; zeros where none is declared
     in_parts: InParts | None = None          # how it works on a corpus that is kept in parts; None: it does not
+    imported: bool = False                   # is it another program, whose models are imported as they are?

@@ -25,7 +25,8 @@ def final(runs) -> xr.Dataset:
 
     Dim ``run`` (names), coordinates ``label`` and ``seed``; the test perplexities (NaN where nothing is held out), the further
     scores that the models of the runs declare, ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
-    ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy machine does not stretch);
+    ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy machine does not stretch), all NaN
+    of models that were imported;
     ``n_active_topics``.
     """
     runs = each_run(runs)
@@ -41,7 +42,8 @@ def final(runs) -> xr.Dataset:
     data = {name: last(name) for name in (*PERPLEXITIES, *scores, *COSTS)}
     updates = data["updates"][1]
     each = np.divide(1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0)
-    reached = np.array([int(run["iteration"].values[-1]) for run in runs])
+    ends = [int(run["iteration"].values[-1]) for run in runs]
+    reached = np.array([np.nan if spec.imported else end for spec, end in zip(specs, ends, strict=True)])
     to_reach = np.maximum(reached, [spec.n_iterations for spec in specs])
     data |= {
         "time_per_update": ("run", each, {"long_name": "CPU time of inference for each site update", "units": "ns"}),
@@ -145,14 +147,15 @@ def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "tes
     """Time, updates and iterations that each run took until its perplexity was first at or below a given one.
 
     ``clock`` is "elapsed", "cpu_time", "updates", "iteration" or "steps". Dim ``run``; NaN where that perplexity was not
-    reached. Not interpolated between records.
+    reached, and of models that were imported. Not interpolated between records.
     """
     if clock not in CLOCKS:
         raise MeasureError(f"no clock '{clock}'; there are {', '.join(CLOCKS)}")
     last = final(runs := each_run(runs))
     spent = []
     for run in runs:
-        reached = np.flatnonzero(run[measure].values <= perplexity) if measure in run else []
+        timed = measure in run and not spec_of(run).imported
+        reached = np.flatnonzero(run[measure].values <= perplexity) if timed else []
         spent.append(float(quantity(run, clock).values[reached[0]]) if len(reached) else np.nan)
     unit = VARIABLES[clock].unit if clock in VARIABLES else ""
     about = {"long_name": f"{clock} until {measure} is at most {perplexity:g}", "units": unit}
@@ -160,13 +163,17 @@ def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "tes
 
 
 def reached_by_all(runs, measure: str = "test_perplexity") -> float:
-    """The lowest perplexity that every run reached, rounded up to three digits; NaN where a run has none."""
-    return reached_by_each([float(run[measure].min()) if measure in run else np.nan for run in each_run(runs)])
+    """The lowest perplexity that every run reached, rounded up to three digits; NaN where a run has none.
+
+    Models that were imported, which took no time, do not count.
+    """
+    timed = [run for run in each_run(runs) if not spec_of(run).imported]
+    return reached_by_each([float(run[measure].min()) if measure in run else np.nan for run in timed])
 
 
 def reached_by_each(best: list[float]) -> float:
     """`reached_by_all`, from the lowest perplexity ``best`` of each run."""
-    if not np.isfinite(best).all():
+    if not best or not np.isfinite(best).all():
         return np.nan
     step = 10.0 ** (np.floor(np.log10(max(best))) - 2)
     return float(f"{np.ceil(max(best) / step) * step:.12g}")

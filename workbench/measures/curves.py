@@ -28,13 +28,13 @@ def mean_curves(runs, measure: str, against: str = "iteration", labels: list[str
 
     Runs of one label are averaged at the iterations that all of them have; where they share none
     (cadences that never meet), each run becomes a curve of its own. ``against`` is one of `CLOCKS`; ``labels``
-    of the runs are by default those of `labels_of`.
+    of the runs are by default those of `labels_of`. Models that were imported have no course, and no curve.
     """
     if against not in CLOCKS:
         raise MeasureError(f"no axis '{against}'; there are {', '.join(CLOCKS)}")
     runs, curves = each_run(runs), []
     for label, members in grouped(labels_of(runs) if labels is None else labels, runs).items():
-        members = [run for run in members if quantity(run, measure) is not None]
+        members = [run for run in members if quantity(run, measure) is not None and not spec_of(run).imported]
         if not members:
             continue
         shared = reduce(np.intersect1d, [run["iteration"].values for run in members])

@@ -21,7 +21,7 @@ def settings_of(spec: RunSpec) -> dict[str, float | str]:
     given = {
         "engine": spec.engine, "corpus": spec.corpus, "K": model.get("n_topics"), "seed": spec.seed,
         "split": (spec.split or {}).get("seed"), "alpha": model.get("alpha"), "beta": model.get("beta"),
-        "iterations": spec.n_iterations,
+        "iterations": None if spec.imported else spec.n_iterations,
     }
     return {name: _plain(value) for name, value in (values | given).items() if value is not None}
 

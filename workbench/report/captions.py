@@ -121,8 +121,8 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
         ("corpus", every(spec.corpus for spec in specs)),
         ("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)),
         *((label, every(texts)) for (_, label), texts in of_networks.items()),
-        ("iterations", every(_reached(each) for each in found)),
-        ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs)),
+        ("iterations", every(_reached(each) for each in found if not each.spec.imported)),
+        ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs if not spec.imported)),
         ("vocabulary", every(words, "all words")),
         ("counts", every((", ".join(regime_in_words(split)) or "as they are" for split in splits), "as they are")),
         ("singletons", every((IN_WORDS.get(split.get("singletons"), "kept") for split in splits), "kept")),
@@ -181,12 +181,17 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
 def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str]:
     """Remarks for a reader who compares the numbers, one sentence each; ``left_out`` names runs without a record."""
     notes = []
-    reached = {_iteration(each) for each in found}
+    reached = {_iteration(each) for each in found if not each.spec.imported}
     if left_out:
         notes.append(f"Left out, because nothing of them is recorded yet: {', '.join(left_out)}.")
     if len(reached) > 1:
         span = f"{min(reached)} to {max(reached)} iterations"
         notes.append(f"The runs have different lengths ({span}); each counts as far as it got.")
+    if imported := [each.spec for each in found if each.spec.imported]:
+        names = ", ".join(dict.fromkeys(f"{spec.engine} ({spec.model['program']})" for spec in imported))
+        notes.append(f"{len(imported)} of {len(found)} models were inferred by other programs and imported: {names}. "
+                     "Their perplexity is that of the distributions they give; of their iterations, times and bounds nothing "
+                     "is known here, so they are in no curve.")
     if early := sum("stopped_early" in each.dataset.attrs for each in found):
         notes.append(f"{early} of {len(found)} runs ended early by their own rule; the table of every run says which and why.")
     if any(each.spec.start for each in found):

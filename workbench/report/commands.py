@@ -12,8 +12,8 @@ from workbench.runs.settings import SETTINGS
 from workbench.runs.spec import RunSpec
 
 DEFAULT_BURN_IN = 10
-DOCUMENTS = "DOCUMENTS"
-"""In the place of documents that a run does not keep."""
+DOCUMENTS, MODEL, LIKE = "DOCUMENTS", "MODEL", "RUN"
+"""In the place of documents that a run does not keep; of the file of a model, and of a run on the same split."""
 
 
 def commands(specs: list[RunSpec]) -> list[str]:
@@ -25,11 +25,11 @@ def commands(specs: list[RunSpec]) -> list[str]:
     different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
+    apart = [spec for spec in specs if _stream(spec) or spec.imported]
+    specs = [spec for spec in specs if spec not in apart]
     with_priors = {_shared(spec): _priors(spec) for spec in reversed(specs) if _priors(spec)}  # the first of each
-    found = [command_of(spec) for spec in specs if _stream(spec)]
+    found = list(dict.fromkeys(map(command_of, apart)))
     for spec in specs:
-        if _stream(spec):
-            continue
         shared = _shared(spec)
         own = _priors(spec) or with_priors.get(shared, ())  # alpha and beta go to the engines whose model has them
         families.setdefault((shared, own), {}).setdefault((spec.engine, _items(spec.options)), []).append(spec)
@@ -46,7 +46,9 @@ def commands(specs: list[RunSpec]) -> list[str]:
 
 
 def command_of(spec: RunSpec) -> str:
-    """`workbench fit …` for one run, or `workbench update …` where it went on with further documents."""
+    """`workbench fit …` for one run, `workbench update …` where it went on with further documents, or `workbench import …`."""
+    if spec.imported:
+        return shlex.join(["workbench", "import", MODEL, "--like", LIKE])
     if _stream(spec):
         total = spec.options["total_documents"]
         more = ["--total-documents", str(total)] if total else []
@@ -66,6 +68,9 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     for name in sorted({network.name for network in networks if spelled(network) is None}):
         notes.append(f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
                      "reads it, and the spec of the run holds it.")
+    if any(spec.imported for spec in specs):
+        notes.append(f"{MODEL} stands for the file of a model of another program, and {LIKE} for a run on the same split; see "
+                     "docs/import.md.")
     for spec in filter(_stream, specs):
         stream = spec.start["stream"]
         passes = f", counted in each of {stream['n_passes']:,} passes" if stream.get("n_passes", 1) > 1 else ""

@@ -51,7 +51,7 @@ def _result(found: list[Gathered], labels: list[str]) -> list[str]:
 
 def _care(found: list[Gathered], ranked, close: str = "") -> str:
     """What to be careful about: the two weightiest reasons."""
-    reached = {int(each.dataset["iteration"].values.max(initial=0)) for each in found}
+    reached = {int(each.dataset["iteration"].values.max(initial=0)) for each in found if not each.spec.imported}
     unfinished = any(int(each.dataset["iteration"].values.max(initial=0)) < each.spec.n_iterations for each in found)
     reasons = [
         close,

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from workbench.engines import describe
+from workbench.engines import get_engine
 from workbench.measures import in_papers_order
 from workbench.report.captions import definitions, remarks, rows_of, settings, statistics
 from workbench.report.commands import commands, wrapped
@@ -77,7 +77,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
     for figure, said in zip(figures, once([figure["caption"] for figure in figures]), strict=True):
         figure["caption"] = said
     scored, by_documents = any(each.spec.test is not None for each in found), any(row["documents"] for row in rows)
-    engines, known = list(dict.fromkeys(each.spec.engine for each in found)), describe()
+    engines = list(dict.fromkeys(each.spec.engine for each in found))
     corpora = list(dict.fromkeys(each.spec.corpus for each in found))
     template = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
@@ -87,7 +87,7 @@ def _page(found: list[Gathered], left_out: list[str], reference: str | None, tit
         title=title or f"{listed(engines)} on {listed(corpora)}", findings=findings(found),
         lead=f"{len(found)} {'run' if len(found) == 1 else 'runs'}: {'; '.join(dict.fromkeys(shown.labels))}",
         remarks=remarks(found, left_out), labels=rows, target=target, against=against, scored=scored, by_documents=by_documents,
-        engines=[(name, known[name]["title"], known[name]["source"]) for name in engines],
+        engines=[(name, get_engine(name).title, get_engine(name).source) for name in engines],
         definitions=definitions(found, by_documents), settings=settings(found), statistics=statistics(found),
         versions=version_rows(found), commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
         growing=any("n_active_topics" in run for run in datasets), priors=prior_rows(found), moves=move_tables(found),

@@ -127,7 +127,7 @@ def run_rows(found: list[Gathered]) -> list[dict]:
         row, attrs = {name: number(last[name], digits) for name, digits in shown.items()}, each.dataset.attrs
         if last["iteration"] < last["n_iterations"]:
             state = f" ({attrs['state']})" if attrs.get("state") else ""
-            row["iteration"] = f"{last['iteration']:,} of {last['n_iterations']:,}{state}"
+            row["iteration"] = f"{last['iteration']:,.0f} of {last['n_iterations']:,.0f}{state}"
         rows.append(row | {
             "label": last["label"], "seed": each.spec.seed, "name": attrs["name"], "lineage": lineage(each),
             "command": command_of(each.spec), "early": attrs.get("stopped_early", ""), "taken_on": attrs.get("taken_on", ""),

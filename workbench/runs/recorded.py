@@ -21,6 +21,8 @@ PERPLEXITIES = (
     "test_perplexity", "test_perplexity_state", "test_perplexity_average", "test_perplexity_by_document",
     "test_perplexity_joint", "train_perplexity",
 )
+AVERAGES = ("test_perplexity_average", "test_perplexity_by_document", "test_perplexity_joint")
+"""Those that average over iterations."""
 CELL = re.compile(r"(.+)\[(\d+)\]")
 
 
@@ -65,13 +67,16 @@ def recorded(spec: RunSpec) -> Recorded:
     """What a run records and keeps, in order."""
     engine, model, options = spec.parts()
     scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
+    clocks = CLOCKS
+    if engine.imported:  # of how it was inferred nothing is known here: no time, no iterations to average over
+        scored, clocks = tuple(name for name in scored if name not in AVERAGES), ()
     further = [each for scores in scores_of(model) for each in scores.variables] if spec.test is not None else []
     own, sizes = model.recorded(options), model.dims()
     of_topics = [each.name for each in own if each.dims == ("iteration", "topic")]
     cells = [each for each in own if each.dims[0] == "iteration" and each.name not in of_topics]
     return Recorded(
         (
-            *CLOCKS, *scored, *(each.name for each in further), *engine.watches,
+            *clocks, *scored, *(each.name for each in further), *engine.watches,
             *(name for each in cells for name in cells_of(each, sizes)),
         ),
         tuple(of_topics),

@@ -21,7 +21,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import INT32_MAX
 from workbench.corpus.sharded import ShardedCorpus
-from workbench.engines import ENGINES, any_with, get_engine
+from workbench.engines import ENGINES, IMPORTED, any_with, get_engine
 from workbench.engines.engine import WarmStart
 from workbench.engines.options import named_options, options_of, split_options
 from workbench.errors import Got, InputError, Named, nearest_or_all
@@ -101,6 +101,11 @@ class RunSpec(RunSettings):
         """(engine, model, options) as objects; with ``data`` the model has what they alone determine (names of authors)."""
         engine, model, options = self._parts
         return engine, model if data is None else model.for_data(data), options
+
+    @property
+    def imported(self) -> bool:
+        """Is it a model of another program? Of how that was inferred nothing is known: it has no iterations, and no times."""
+        return self.engine in IMPORTED
 
     @property
     def size_text(self) -> str:

@@ -83,9 +83,12 @@ class View(NamedTuple):
     on_page: bool = False    # does the Topics page offer it beside its cards?
     controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls   # beside it there: a slider, two menus at most
     across: bool = False     # is it of all data together, which it sets side by side?
+    course: bool = False     # is it of what a run recorded from iteration to iteration? Models that were imported have none
 
     def fits(self, run: xr.Dataset) -> bool:
         """Whether the run has what the view needs."""
+        if self.course and spec_of(run).imported:
+            return False
         return any(all(has(run, name) for name in names.split()) for names in self.needs)
 
     def picture(self, *parts, **more) -> Picture:
@@ -94,7 +97,9 @@ class View(NamedTuple):
 
     def pictures(self, shown: SideBySide, **options) -> list[Picture]:
         """The pictures of the runs, none where no run fits."""
+        shown, left_out = shown.with_courses() if self.course else (shown, "")
         found = list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
+        found = [replace(one, caption=one.caption + left_out) for one in found] if left_out else found
         return list(map(on_a_page, found)) if shown.columns == 1 else found
 
 
@@ -121,6 +126,15 @@ class SideBySide:
     def bands(self) -> str:
         """A sentence about bands, where a label has several runs."""
         return BANDS if len(set(self.labels)) < len(self.labels) else ""
+
+    def with_courses(self) -> tuple[SideBySide, str]:
+        """Those that were computed here, iteration by iteration; and a sentence about the others, which were imported."""
+        imported = [spec_of(run).imported for run in self.runs]
+        if not any(imported):
+            return self, ""
+        names = dict.fromkeys(label for label, other in zip(self.labels, imported, strict=True) if other)
+        own = [run for run, other in zip(self.runs, imported, strict=True) if not other]
+        return replace(self, runs=own), f" Left out, as nothing is known of their iterations: {'; '.join(names)} (imported)."
 
     def by_label(self, *names: str) -> dict[str, list[xr.Dataset]]:
         """The runs of each label that have all these variables; labels without one are left out."""

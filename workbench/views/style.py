@@ -79,10 +79,13 @@ OF_ENGINE = {
         {"sbm-lds": "#bb3c99", "lnm-lds": "#bb8844", "raw-lds": "#5e774c", "hmm": "#8888dd"},
         {"network-vb": "#f6555e", "network-vb-ml": "#f60890", "network-gibbs": "#ff3cdd", "network-hybrid": "#c38808",
          "network-cvb0": "#a22aff"},
+        {"tomotopy-lda": "#7098b8", "gensim-lda": "#c03060", "sklearn-lda": "#40a040", "mallet-lda": "#a06090",
+         "tables": "#b08098", "tomotopy-hdp": "#20a868", "tomotopy-ct": "#7890c8", "tomotopy-pa": "#1888e8"},
         {"bn-vb": "#228844", "bn-cvb0": "#9980ff", "bn-em": "#2a77a2", "bn-gibbs": "#22aa00", "bn-hybrid": "#559999"},
     ) for at, (engine, colour) in enumerate(family.items())
 }
-"""The looks of engines; one that is not here has a spare colour in figures and grey on the Compare page."""
+"""The looks of engines, and of programs whose models are imported; one that is not here has a spare colour in figures and grey
+on the Compare page."""
 
 
 def look_of(label: str) -> Look | None:

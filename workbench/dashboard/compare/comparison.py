@@ -17,7 +17,7 @@ from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import column, labelled, message, styled, text
 from workbench.measures import MeasureError, final, paired_differences, perplexity_errors, reached_by_all, time_to
-from workbench.measures.selection import in_papers_order
+from workbench.measures.selection import in_papers_order, spec_of
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
 from workbench.runs.progress import decimals
@@ -132,8 +132,9 @@ def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, refere
     until : a perplexity; by default the lowest that every run comes down to. reference : a label or an engine.
 
     Columns are runs (names), n_runs, test_perplexity, mc_error, mc_source, documents_low, documents_high (95 %), reference,
-    difference, difference_low, difference_high (95 %), n_pairs, until, n_reached, and elapsed and updates until then, means
-    over the runs that came so far. Raises MeasureError for no run with a record and a test set, or no such reference.
+    difference, difference_low, difference_high (95 %), n_pairs, until, n_reached, imported (from another
+    program, so that no time is known), and elapsed and updates until then, means over the runs that came so far. Raises
+    MeasureError for no run with a record and a test set, or no such reference.
     """
     found, scored = [], {}
     for path, iteration in runs:
@@ -160,7 +161,10 @@ def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, refere
     reached = spent.groupby(last["label"].values)
     names = pd.Series(last["run"].values).groupby(last["label"].values)
     means = {clock: reached[clock].mean() for clock in CLOCKS}
-    return table.assign(runs=names.agg(tuple), until=until, n_reached=reached["elapsed"].count(), **means)
+    imported = pd.Series([spec_of(run).imported for run in found]).groupby(last["label"].values).any()
+    return table.assign(
+        runs=names.agg(tuple), until=until, n_reached=reached["elapsed"].count(), imported=imported, **means
+    )
 
 
 def _scored(run: Run) -> dict:
@@ -196,7 +200,8 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
         ("95 % over documents", "interval by drawing the documents anew; of runs at rest"),
         (f"Difference from {references}", "mean difference of runs with the same split and seed, and its 95 % interval"),
         ("", "the difference and its interval; the line is no difference"),
-        (f"Seconds to {until:,.6g}", "of computing, until a run was first at or below it; mean over the runs"),
+        (f"Seconds to {until:,.6g}" if np.isfinite(until) else "Seconds to target", "of computing, until a run was first at "
+                                                                                    "or below it; mean over the runs"),
         ("Updates to target", "of tokens or pairs, until then"),
     ]
     rows = "".join(_row(label, one, low, high, drawn) for label, one in found.iterrows())
@@ -220,7 +225,10 @@ def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> s
         "0" if one["reference"] == label else format_signed(one["difference"], digits) + (f" ({interval})" if interval else ""),
     ]
     cells += [_interval(one, low, high, colour)]
-    cells += [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
+    if one["imported"]:
+        cells += ["–", "–"]
+    else:
+        cells += [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
     told = "".join(f'<td class="{kind}">{cell}</td>' for kind, cell in zip(KINDS, cells, strict=True))
     dot = f'<span class="dot" style="background:{colour}"></span>' if colour else ""
     runs = escape("\n".join(one["runs"]))  # by which highlight.js finds the row

@@ -42,6 +42,8 @@ FIRST = ("iteration", "test_perplexity")
 """The columns that are drawn first."""
 SPANS = ("whole", "close-up")
 HEADLINE = COLUMNS.index("test_perplexity")
+DOTTED = DASHES.index("dotted")
+"""The first dash of lines that have no course."""
 CLOSE_UP = 0.1
 """Share of a run's points, from its beginning, that the close-up leaves out of the vertical range."""
 
@@ -82,6 +84,11 @@ class Curve:
             dimension="width", location=0, visible=False, line_dash=[2, 3], line_width=1.5, line_color=GREY, name="target",
         )
         self.figure.add_layout(self._across)
+        self._levels = [
+            Span(dimension="width", location=0, visible=False, line_width=2.2, name=f"level-{at}") for at in range(N_SLOTS)
+        ]
+        for level in self._levels:
+            self.figure.add_layout(level)
         self._profile = self._scatter("profile", profiles([]), RANK[0], "prior", size=6)
         self._marks = self._scatter("marks", marks([]), *FIRST, size=10, marker="marker")
         self._crossings = self._scatter("crossings", marks([]), *FIRST, size=10, marker="diamond")
@@ -139,13 +146,23 @@ class Curve:
         labels = [next((reading.label for reading in self._of(line)), "") for line in self.drawn]
         self._colours = [look.colour if (look := look_of(label)) else GREY for label in labels]
         n_before = Counter()
-        for slot, line, colour in zip(self.slots, self.drawn, self._colours, strict=True):
+        for slot, level, line, colour in zip(self.slots, self._levels, self.drawn, self._colours, strict=True):
             if line.names:
-                slot.paint(colour, DASHES[n_before[colour]])
+                dash = DASHES[(n_before[colour] + DOTTED * self._has_no_course(line)) % len(DASHES)]
+                slot.paint(colour, dash)
+                level.update(line_color=colour, line_dash=dash)
                 n_before[colour] += 1
 
     def _of(self, line: Line) -> list[Reading]:
         return [self._readings[name] for name in line.names if name in self._readings]
+
+    def _has_no_course(self, line: Line) -> bool:
+        """Is the line of models that were imported? Their numbers are a level across the figure, at no iteration."""
+        return any(reading.spec is not None and reading.spec.imported for reading in self._of(line))
+
+    def has_levels(self) -> bool:
+        """Whether a level is drawn."""
+        return any(level.visible for level in self._levels)
 
     def seen(self) -> Drawn:
         """What is drawn; a run without a record is not."""
@@ -165,7 +182,8 @@ class Curve:
             return None
         if self.until is not None:
             return self.until
-        found = [reading.numbers[:, HEADLINE] for reading in self._readings.values()]
+        timed = [reading for reading in self._readings.values() if reading.spec is None or not reading.spec.imported]
+        found = [reading.numbers[:, HEADLINE] for reading in timed]
         best = [values[np.isfinite(values)].min() for values in found if np.isfinite(values).any()]
         return reached_by_each(best) if best else None
 
@@ -211,11 +229,12 @@ class Curve:
                 strand.band.update(visible=seen and several)
             if n_seen:
                 slot.points.glyph.update(x=x, y=columns[0])
-            slot.points.update(visible=n_seen > 0)
+            slot.points.update(visible=n_seen > 0 and not self._has_no_course(line))
             if own := self._of(line):
                 slot.points.update(name=self._labels[line.key])
                 item.update(label=value(self._labels[line.key]))
             item.update(visible=any(map(self._has, own)))
+        self._draw_levels(() if by_topic else columns)
         self._draw_target(x, columns[0])
         if self.measure in MARKED:
             self._marks.glyph.update(x=x, y=columns[0])
@@ -224,6 +243,13 @@ class Curve:
         self.figure.xaxis[0].update(axis_label=x_label)
         self.figure.yaxis[0].update(axis_label=y_label)
         self._fit(x, columns)
+
+    def _draw_levels(self, columns: tuple[str, ...]) -> None:
+        """Draws the number of each line that has no course across the figure."""
+        for level, line, mean in zip(self._levels, self.drawn, self._means, strict=True):
+            own = mean.numbers[-1, COLUMNS.index(columns[0])] if columns and len(mean.numbers) else np.nan
+            seen = bool(np.isfinite(own)) and self._has_no_course(line)
+            level.update(visible=seen, **({"location": float(own)} if seen else {}))
 
     def _draw_target(self, x: str, y: str) -> None:
         """Draws the horizontal line at the target, and where each curve is first at or below it."""
@@ -234,7 +260,8 @@ class Curve:
             return
         self._across.update(location=target)
         self._crossings.glyph.update(x=x, y=y)
-        lines = [(mean.numbers, colour) for mean, colour in zip(self._means, self._colours, strict=True)]
+        lines = [(mean.numbers, colour) for line, mean, colour in zip(self.drawn, self._means, self._colours, strict=True)
+                 if not self._has_no_course(line)]
         _renew(self._crossings, crossings(lines, y, target), "iteration", y)
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
@@ -242,13 +269,14 @@ class Curve:
         across, seen = [], []
         bands = [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean and x != RANK[0] else []
         lines = [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line.names]
+        levels = [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if self._has_no_course(line)]
         for source in [self._profile.data_source] if self.measure == BY_TOPIC else lines:
             n_points = len(source.data[x])
             first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
             for column in (*columns, *bands):
                 values = np.asarray(source.data[column][first:], float)
                 seen.append(values[np.isfinite(values)])
-                across += [np.asarray(source.data[x], float)] if len(seen[-1]) else []
+                across += [np.asarray(source.data[x], float)] if len(seen[-1]) and source not in levels else []
         xs, ys = (np.concatenate(each) if each else np.empty(0) for each in (across, seen))
         log = {axis: axis in self.log and bool((values > 0).all()) for axis, values in (("x", xs), ("y", ys))}
         self.scales.choose(**log)

@@ -144,6 +144,8 @@ class FigureCard:
             said += " The faint curves are as recorded, before smoothing."
         if (target := self.curve.target()) is not None:
             said += f" Diamonds are where a curve is first at or below {target:,.7g}."
+        if self.curve.has_levels():
+            said += " Straight lines are models that were imported: nothing is known of their iterations."
         if refused := self.curve.refused():
             said += f" Not all values are above 0, so the {' and the '.join(refused)} axis is not logarithmic."
         if not self.curve.has_measure():

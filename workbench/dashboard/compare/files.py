@@ -79,6 +79,11 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
             if np.isfinite(numbers[column]).any():
                 name = label if len(names) == 1 else f"{label}, {column.rpartition('_')[2]}"
                 x, y, error = numbers[x_name], numbers[column], errors[column]
+                if runs[0].spec.imported:  # a level across the figure
+                    ends = np.array(drawn.x_range, float)
+                    curves.append(Curve(name, name, ends, np.full(2, y[-1]), np.full(2, np.nan), len(runs)))
+                    looks[name] = Look(colour, ":", marker, WIDTHS[0])
+                    continue
                 if drawn.target is not None and column == names[0] and (reached := np.flatnonzero(y <= drawn.target)).size:
                     beside.append(point_at(x[reached[0]], y[reached[0]], colour))
                 if drawn.smoothing:
@@ -201,7 +206,7 @@ def _lines(drawn: Drawn) -> Iterator[tuple[str, str, list[Run], dict[str, np.nda
             both = mean_of([numbers_of(run) for run in progress])
             numbers, errors = (dict(zip(COLUMNS, part.T, strict=True)) for part in both)
             whole = ("iteration", "updates") if len(runs) == 1 else ("iteration",)
-            numbers |= {name: numbers[name].astype(np.int64) for name in whole}
+            numbers |= {name: numbers[name].astype(np.int64) for name in whole if np.isfinite(numbers[name]).all()}
         yield label, colour, runs, numbers, errors
 
 

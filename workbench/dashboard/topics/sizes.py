@@ -45,11 +45,13 @@ def size_series(path: Path, hash: str, n_changes: int, labels: tuple) -> dict:
 
     The same for every session that shows this run now; hash and n_changes identify the state of the run.
     """
-    run = Run(path).progress()
+    run, imported = Run(path).progress(), Run(path).spec.imported
     n = run.sizes["iteration"]
     if not n or "n_k" not in run:
         missing = "iteration yet; sizes appear with the first" if "n_k" in run else NO_TOPICS
         return {"content": {}, "said": f"{path.name} has no {missing}."}
+    if imported:
+        return {"content": {}, "said": f"{path.name} was imported: its iterations are not known. Sizes are beside the map."}
     at = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
     n_k, topics, names = run["n_k"].values[at], run["topic"].values.tolist(), dict(labels)
     shares = n_k / np.maximum(n_k.sum(axis=1, keepdims=True), 1e-300)

@@ -67,8 +67,16 @@ def by_gibbs(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     return _folded_in(sampled_theta, learnt, documents, context, *given)
 
 
+def cvb0_under(phi: np.ndarray, alpha: np.ndarray, documents, context) -> np.ndarray:
+    """The same as `by_cvb0` under topics phi (word, topic) that are given, with the prior alpha (topic,)."""
+    return _under(collapsed_theta, phi, alpha, documents, context)
+
+
 def _folded_in(kernel, learnt: LearntTopics, documents, context, *given) -> np.ndarray:
-    phi, alpha = word_probabilities(*learnt), learnt.priors.alphas
+    return _under(kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *given)
+
+
+def _under(kernel, phi, alpha, documents, context, *given) -> np.ndarray:
     theta = np.empty((documents.n_documents, len(alpha)))
 
     def work(first, last):

@@ -22,7 +22,18 @@ from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
 from workbench.runs.store.places import default_store, is_run, run_paths
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.reader import RunReader
-from workbench.runs.store.status import FAILED, FINISHED, LOST, PAUSED, RUNNING, STOPPED, request, requested, set_end
+from workbench.runs.store.status import (
+    FAILED,
+    FINISHED,
+    LOST,
+    PAUSED,
+    RUNNING,
+    STOPPED,
+    read_spec,
+    request,
+    requested,
+    set_end,
+)
 from workbench.runs.store.writer import remove_run
 
 if TYPE_CHECKING:
@@ -139,6 +150,10 @@ def warn_of_other_kernels(runs: list[Run]) -> None:
 
 def extend(path: Path, n_iterations: int | None) -> None:
     """Moves the end of a run, if a number is given; what is committed stays."""
+    if n_iterations is not None and (spec := read_spec(path)).imported:
+        raise StoreError(f"run '{path.name}' is a model of {spec.model['program']} as it was imported, and no iteration "
+                         "goes on from it; "
+                         "to go on, fit an engine with it as start")
     if n_iterations is not None:
         set_end(path, whole("iterations", n_iterations, 1, CAPACITY))
 

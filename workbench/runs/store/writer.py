@@ -135,8 +135,9 @@ class RunWriter:
         self._began, self._began_at = time.monotonic(), None
         self._flush_due, self._checkpoint_due = self._began + FLUSH_EVERY, self._began + CHECKPOINT_EVERY
         self.iteration = self.committed = int(self._known[-1, 0]) if self.n_rows else 0
-        self._clocks = [1 + self._recorded.names.index(name) for name in ("elapsed", "cpu_time")]
-        self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(2)
+        names = self._recorded.names
+        self._clocks = [1 + names.index(name) for name in ("elapsed", "cpu_time") if name in names]
+        self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(len(self._clocks))
 
     def position(self, train, test) -> Position:
         """The position to continue from: the last checkpoint, or that before the first iteration."""

@@ -1,0 +1,118 @@
+"""Models of other programs as engines of their own: nothing is inferred, what they predict is scored as that of all others.
+
+The state has theta and phi as the program gives them. Tokens that are expected of them are computed here,
+q(z = k | d, w) ~ theta_dk phi_kw; a word that the program does not know has the topics of its document, q = theta_dk.
+"""
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import Engine
+from workbench.engines.lda.fold_in import cvb0_under, mixture_probability
+from workbench.engines.options import NoOptions
+from workbench.models.imported import PHI, THETA, Imported
+from workbench.models.lda import ModelError
+
+TITLES = {
+    "tomotopy-lda": ("LDA of tomotopy", "collapsed Gibbs sampling", "github.com/bab2min/tomotopy"),
+    "tomotopy-hdp": ("HDP of tomotopy", "Gibbs sampling of the hierarchical Dirichlet process", "github.com/bab2min/tomotopy"),
+    "tomotopy-ct": ("correlated topics of tomotopy", "Gibbs sampling", "github.com/bab2min/tomotopy"),
+    "tomotopy-pa": ("pachinko allocation of tomotopy", "Gibbs sampling; its topics are the lower ones",
+                    "github.com/bab2min/tomotopy"),
+    "gensim-lda": ("LDA of gensim", "online variational Bayes", "radimrehurek.com/gensim"),
+    "sklearn-lda": ("LDA of scikit-learn", "variational Bayes", "scikit-learn.org"),
+    "mallet-lda": ("LDA of MALLET", "sparse collapsed Gibbs sampling", "mimno.github.io/Mallet"),
+    "tables": ("topics of a table", "theta and phi as they were given", "a file or arrays"),
+}
+"""Name → title, method and source."""
+
+
+class State(NamedTuple):
+    """A model as it was imported."""
+
+    theta: np.ndarray   # (document, topic) float64, of the training documents
+    phi: np.ndarray     # (topic, word) float64, over the words of the corpus; 0 of words that the program does not know
+    n_dk: np.ndarray    # (document, topic) expected tokens
+    n_kw: np.ndarray    # (topic, word) expected tokens
+
+
+class Learnt(NamedTuple):
+    """What unseen documents are folded in with."""
+
+    phi: np.ndarray              # (word, topic) float64
+    alphas: np.ndarray | None    # (topic,); None: not known
+    program: str
+
+
+def state_of(train: Corpus, theta: np.ndarray, phi: np.ndarray) -> State:
+    """The state of a model with theta (document, topic) and phi (topic, word), and the tokens that they expect in training."""
+    documents, words, n_topics = train.documents, train.words, len(phi)
+    total = mixture_probability(theta, np.ascontiguousarray(phi.T), train)  # at least the smallest double
+    unknown = total <= sys.float_info.min
+    weights = train.counts / np.where(unknown, 1.0, total)
+    n_dk, n_kw = np.empty((train.n_documents, n_topics)), np.empty((n_topics, train.n_words))
+    of_unknown = train.counts / np.maximum(theta.sum(axis=1), sys.float_info.min)[documents]
+    for k in range(n_topics):
+        q = np.where(unknown, theta[documents, k] * of_unknown, theta[documents, k] * phi[k, words] * weights)
+        n_dk[:, k] = np.bincount(documents, q, train.n_documents)
+        n_kw[k] = np.bincount(words, q, train.n_words)
+    return State(theta, phi, n_dk, n_kw)
+
+
+def probability(state: State, pairs: Corpus) -> np.ndarray:
+    """(pair,) p(w | d) = sum_k theta_dk phi_kw; 0 of a word that the program does not know."""
+    found = mixture_probability(state.theta, np.ascontiguousarray(state.phi.T), pairs)
+    return np.where(found > sys.float_info.min, found, 0.0)
+
+
+def init(corpus, model, options, context, warm_start=None):
+    raise ModelError(f"a model of {model.program or 'another program'} is as it was imported, and no iteration goes on from "
+                     "it; to go on, fit an engine with the run as start")
+
+
+def step(corpus, model, options, state, context):
+    return init(corpus, model, options, context)
+
+
+def watch(corpus, model, options, state):
+    return {"n_k": state.n_kw.sum(axis=1)}
+
+
+def counts(corpus, model, options, state):
+    return {"n_kw": state.n_kw, "n_dk": state.n_dk, THETA.name: state.theta, PHI.name: state.phi}
+
+
+def predict(corpus, model, options, state, pairs, context=None):
+    return probability(state, pairs)
+
+
+def learnt(model, last, topics) -> Learnt:
+    """phi, and the prior of theta where it is known."""
+    alphas = None if model.topic_prior is None else np.array(model.topic_prior)
+    return Learnt(np.ascontiguousarray(np.asarray(last[PHI.name]).T, np.float64), alphas, model.program)
+
+
+def fold_in(learnt: Learnt, options, documents, context) -> np.ndarray:
+    """theta of unseen documents by CVB0 given phi and the prior of the other program."""
+    if learnt.alphas is None:
+        raise ModelError(f"theta of other documents needs the Dirichlet prior of the topics, which {learnt.program} does not "
+                         "say; import the model again with alpha")
+    return cvb0_under(np.maximum(learnt.phi, sys.float_info.min), learnt.alphas, documents, context)
+
+
+def unseen(learnt: Learnt, theta, pairs) -> np.ndarray:
+    """(pair,) p(w | d) of unseen documents."""
+    return mixture_probability(theta, learnt.phi, pairs)
+
+
+def engine(name: str) -> Engine:
+    """The engine that stands for the models of a program."""
+    title, method, source = TITLES[name]
+    return Engine(
+        name=name, title=f"{title}: {method}, imported", source=source, model=Imported, options=NoOptions, state=State,
+        watches=(), samples=lambda corpus, options: False, init=init, step=step, watch=watch, counts=counts, predict=predict,
+        fold_in=fold_in, learnt=learnt, unseen=unseen, when="Never here: its models are imported.", imported=True,
+    )

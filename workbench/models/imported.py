@@ -1,0 +1,140 @@
+"""Topics that another program has inferred: the distributions as it gives them, with no belief added to them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.models.estimate import Estimate
+from workbench.models.lda import ModelError, bag_coords, bag_dims, check_topics, tiny_bag
+from workbench.models.priors import Priors
+from workbench.models.variables import VARIABLES, Variable
+
+THETA = Variable(
+    "imported_theta", ("snapshot", "document", "topic"), "", "topic proportions of each document, as the other program "
+                                                             "gives them"
+)
+PHI = Variable("imported_phi", ("snapshot", "topic", "word"), "", "word probabilities of each topic, as the other program "
+                                                                  "gives them")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A fixed mixture: p(w | d) = sum_k theta_dk phi_kw, with theta and phi of another program.
+
+    Parameters
+    ----------
+    n_topics : int
+    program : str
+        Which program they are from, and its version.
+    content : str
+        `content_hash` of theta and phi: models of one program on one split are told apart by it.
+    topic_prior : (topic,), optional
+        Dirichlet prior of each topic in a document; None where theta has another prior, or where it is not known.
+    word_prior : float, optional
+        Dirichlet prior of each word in a topic; None where it is not known.
+    iterations : int, optional
+        Iterations of the other program; None where it does not say.
+
+    Raises
+    ------
+    ModelError
+    """
+
+    data = Corpus
+    nonparametric = False
+    warm_starts = False
+    takes = ("model",)
+
+    n_topics: int = 1
+    program: str = ""
+    content: str = ""
+    topic_prior: tuple[float, ...] | None = None
+    word_prior: float | None = None
+    iterations: int | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "n_topics", check_topics(self.n_topics))
+        priors = self.topic_prior
+        if priors is not None and (len(priors) != self.n_topics or not all(map(_is_prior, priors))):
+            raise ModelError.must_be("alpha", f"one number or one per topic ({self.n_topics}), each greater than 0", priors)
+        if self.word_prior is not None and not _is_prior(self.word_prior):
+            raise ModelError.must_be("beta", "a number greater than 0", self.word_prior)
+
+    @classmethod
+    def of(cls, model: Imported | None = None) -> Imported:
+        """The model that was imported; a ModelError where there is none, as nothing can be inferred here."""
+        if not isinstance(model, cls):
+            raise ModelError("topics of other programs are imported, and never inferred here: workbench.import_run(model, "
+                             "like=RUN)")
+        return model
+
+    def settings(self) -> dict:
+        """What the spec of a run stores: all that is known."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    @property
+    def size_label(self) -> tuple[str, int]:
+        """Symbol and value of the size that names and titles of runs show."""
+        return "K", self.n_topics
+
+    def for_data(self, corpus: Corpus) -> Imported:
+        """The model for a corpus: the same."""
+        return self
+
+    def with_coords(self, coords) -> Imported:
+        """The model of a stored run with these coordinates: the same."""
+        return self
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Dim → length, those of the corpus too where it is given."""
+        return bag_dims(corpus) | {"topic": self.n_topics}
+
+    def coords(self, corpus: Corpus) -> dict[str, tuple]:
+        """Labels of documents and words."""
+        return bag_coords(corpus)
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """The variables that a run records: theta and phi as they are, and the tokens that are expected of them."""
+        return *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")), THETA, PHI
+
+    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+        """The Dirichlet priors of the other program; in the place of an alpha that is not known the mean of theta."""
+        known = self.topic_prior is not None
+        alphas = np.array(self.topic_prior) if known else np.asarray(last[THETA.name]).mean(axis=0)
+        return Priors(alphas, self.word_prior or 0.0, of_shares=known)
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
+        """``theta`` (document, topic) and ``phi`` (topic, word), as they were imported."""
+        return {"theta": Estimate(np.asarray, last[THETA.name]), "phi": Estimate(np.asarray, last[PHI.name])}
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """Nothing is learnt here."""
+        return {}
+
+    def describe(self) -> list[tuple[str, str]]:
+        """(label, text) for captions: the program, and how long it inferred, where it says."""
+        known = [("iterations there", f"{self.iterations:,}")] if self.iterations is not None else []
+        return [("imported from", self.program), *known]
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """A corpus of two documents."""
+        return tiny_bag(most)
+
+
+def content_hash(theta: np.ndarray, phi: np.ndarray) -> str:
+    """sha256 (hex) of theta (document, topic) and phi (topic, word), float64."""
+    found = hashlib.sha256()
+    for values in (theta, phi):
+        found.update(repr(values.shape).encode() + np.ascontiguousarray(values, "<f8").tobytes())
+    return found.hexdigest()
+
+
+def _is_prior(value) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < value < math.inf

@@ -1,0 +1,163 @@
+"""Brings runs from elsewhere into a store: exported runs of this package, and models of other programs."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus import Corpus, ShardedCorpus
+from workbench.engines.imported import State, probability, state_of
+from workbench.models.imported import Imported, content_hash
+from workbench.runs.execution.run import find_run
+from workbench.runs.foreign.given import ForeignError, Given, checked
+from workbench.runs.foreign.matching import match
+from workbench.runs.foreign.reading import is_model, read
+from workbench.runs.loop import Position, Row
+from workbench.runs.scoring import initial_average, perplexity, score
+from workbench.runs.spec import RunSpec, make_spec
+from workbench.runs.store.archive import corpora_of
+from workbench.runs.store.create import create_run
+from workbench.runs.store.object_store import import_run as import_exported
+from workbench.runs.store.places import default_store, is_run
+from workbench.runs.store.reader import RunReader
+from workbench.runs.store.status import FINISHED
+from workbench.runs.store.writer import RunWriter, remove_run
+
+THE_ROW = 1
+"""Number of the one row and the one snapshot of a model that was imported: they have no other place in a store."""
+LEAVE_OUT, REFUSE = "leave out", "refuse"
+
+
+def import_run(
+    given, store=None, *, like=None, corpus=None, test: Corpus | None = None, split: dict | None = None, theta=None, words=None,
+    alpha=None, beta: float | None = None, unknown: str = REFUSE, trust: bool = False, seed: int = 0, name: str | None = None,
+) -> Path:
+    """Brings a run from elsewhere into a store on a disk; returns its folder.
+
+    Parameters
+    ----------
+    given : str, path, or a model
+        Address of a run that was exported (``s3://bucket/runs/NAME``, or its folder): it comes back as it was, with its
+        corpora, and nothing but ``store`` is said. Or a model of another program, which is scored on held-out tokens as runs
+        of this package are: of tomotopy (LDA, HDP, CT, PA; ``.bin``), of gensim (LdaModel), of scikit-learn
+        (LatentDirichletAllocation), of MALLET (``--output-state``, or ``--topic-word-weights-file`` with ``theta``), or phi
+        (topic, word) as array, DataFrame, ``.npz`` or ``.csv``.
+    store : path, default ``WORKBENCH_STORE`` or ``./runs``
+    like : Run, path or name in the store, optional
+        A run whose training corpus, test set and split are those of the model too.
+    corpus, test, split
+        The same said one by one: the training corpus (`Corpus`) that the model was fit on, its held-out tokens, and how these
+        were drawn, for the record.
+    theta : (document, topic), DataFrame, or path of a CSV file or of MALLET's doc-topics, optional
+        Of the training documents, in their order or by title, where the model does not have it.
+    words : list of str, optional
+        Of the columns of phi, where the model knows them by number alone (scikit-learn). Default: those of the corpus, where
+        they are as many.
+    alpha, beta : optional
+        Dirichlet priors of topics in a document, and of words in a topic, where the model does not say; without alpha no theta
+        of other documents is inferred.
+    unknown : "refuse" or "leave out"
+        Where the model gives probability 0 to a held-out token, as of a word that it does not know: refuse it, since its
+        perplexity is infinite; or leave the words that it does not know out of training and test set, which are then other
+        data.
+    trust : bool
+        Open a file of gensim, which is a pickle and can run anything.
+    seed : int
+        Which of several models of one program on one split this is: runs are compared in pairs of one seed.
+    name : str, optional
+        Of the run; by default from corpus, program, K and a hash.
+
+    Warns
+    -----
+    UserWarning
+        One sentence about words that either side does not know, and documents of which the program gives no theta.
+
+    Raises
+    ------
+    StoreError, ForeignError, SpecError, ModelError
+        Of the run nothing is left then.
+    """
+    if not is_model(given):
+        return import_exported(given, store)
+    if unknown not in (REFUSE, LEAVE_OUT):
+        raise ForeignError.must_be("unknown", f"'{REFUSE}' or '{LEAVE_OUT}'", unknown)
+    home = Path(store if store is not None else default_store())
+    corpus, test, split = _data_of(like, home, corpus, test, split)
+    found = read(given, theta, words, trust)
+    found = _with_priors(checked(found), alpha, beta)
+    matched = match(found, corpus, test, unknown == LEAVE_OUT)
+    if matched.said:
+        warnings.warn(f"{found.program}: {matched.said}", stacklevel=2)
+    state = state_of(matched.train, matched.theta, matched.phi)
+    model = Imported(
+        matched.phi.shape[0], found.program, content_hash(matched.theta, matched.phi), found.topic_prior, found.word_prior,
+        found.iterations,
+    )
+    if matched.train is not corpus:
+        split = (split or {}) | {"known_words": found.program}
+    spec = make_spec(
+        matched.train, found.engine, test=matched.test, model=model, split=split, seed=seed, name=name, n_iterations=THE_ROW,
+    )
+    return write_run(home, spec, matched.train, matched.test if spec.test else None, state)
+
+
+def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Path:
+    """The folder of a run with a model as its one row and snapshot; whole, or not there. One that is there is left as it is."""
+    there = is_run(store / spec.name)
+    path = create_run(store, spec, train, test)
+    if there and RunReader(path).status()["state"] == FINISHED:
+        return path
+    try:
+        with RunWriter(path) as writer:
+            writer.record(row_of(spec, train, test, state))
+            engine, model, options = spec.parts()
+            writer.snapshot(THE_ROW, engine.counts(train, model, options, state))
+            writer.checkpoint(Position(THE_ROW, state, initial_average(test), 0.0, 0.0, 0), now=True)
+            writer.beat(FINISHED)
+    except BaseException:
+        if not there:
+            remove_run(path)
+        raise
+    return path
+
+
+def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Row:
+    """What a model has to be compared by: its perplexities, as all runs have them, and the sizes of its topics."""
+    engine, model, options = spec.parts(train)
+    _, scores, _ = score(engine, train, test, model, options, state, initial_average(test), False)
+    of_training = probability(state, train)
+    scores["train_perplexity"] = perplexity(train, of_training) if of_training.all() else math.inf
+    return Row(THE_ROW, scores, engine.watch(train, model, options, state))
+
+
+def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | None, dict | None]:
+    """The training corpus, the test set and the record of the split: those of a run, or those that are given."""
+    if (like is None) == (corpus is None):
+        raise ForeignError("a model is imported beside the tokens that it was fit on: give like, a run with the same "
+                           "training corpus and test set, or corpus (and test), one of them")
+    if like is not None:
+        if test is not None or split is not None:
+            raise ForeignError("the test set is that of the run that like names; leave test and split out, or give corpus")
+        path = find_run(like, store)
+        spec = RunReader(path).spec
+        corpus, test = corpora_of(path.parent, spec)
+        split = spec.split
+    corpus, test = (each.in_memory() if isinstance(each, ShardedCorpus) else each for each in (corpus, test))
+    if not isinstance(corpus, Corpus):
+        raise ForeignError("the training corpus is a Corpus (workbench.load_corpus makes one); got a "
+                           f"{type(corpus).__name__}; hold_out_tokens gives it with its test set")
+    return corpus, test, split
+
+
+def _with_priors(given: Given, alpha, beta) -> Given:
+    """The model with the priors that are said beside it."""
+    if alpha is not None:
+        alpha = tuple(np.ravel(alpha).tolist())
+        given = given._replace(topic_prior=alpha * len(given.phi) if len(alpha) == 1 else alpha)
+    if beta is not None:
+        given = given._replace(word_prior=float(beta) if isinstance(beta, numbers.Real) else beta)
+    return given

@@ -1,0 +1,158 @@
+"""MALLET: its state (.gz, every token with its topic), or what topics have of words and documents of topics, as texts."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from workbench.runs.foreign.given import ForeignError, Given
+
+ENGINE, PROGRAM = "mallet-lda", "MALLET"
+
+
+def is_state(path: Path) -> bool:
+    """Does a file begin as the state that MALLET writes?"""
+    try:
+        with gzip.open(path, "rb") as file:
+            return file.read(20).startswith(b"#doc source pos")
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
+def read_state(path: Path) -> Given:
+    """Topics and documents of ``--output-state``: theta = (alpha_k + n_dk) / (A + N_d), phi = (beta + n_kw) / (W beta + N_k).
+
+    Documents without a token do not stand in it.
+    """
+    priors: dict[str, list[float]] = {}
+    documents, words, topics, titles, vocabulary = [], [], [], {}, {}
+    number = 1
+    try:
+        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+            for line in file:
+                if line.startswith("#"):
+                    name, _, values = line[1:].partition(":")
+                    if values:
+                        priors[name.strip()] = [float(value) for value in values.split()]
+                    number += 1
+                    continue
+                document, rest = line.rstrip("\n").split(" ", 1)
+                source, _, word_number, word, topic = rest.rsplit(" ", 4)
+                documents.append(int(document))
+                words.append(vocabulary.setdefault((int(word_number), word), len(vocabulary)))
+                topics.append(int(topic))
+                titles.setdefault(int(document), source)
+                number += 1
+    except (OSError, EOFError, zlib.error) as error:
+        raise ForeignError(f"{path} ends in the middle, or is damaged ({error}); write the state again") from error
+    except ValueError:
+        raise ForeignError(f"{path}, line {number}: wanted 'doc source pos typeindex type topic'; write the state "
+                           "again") from None
+    if not topics or not {"alpha", "beta"} <= set(priors) or min(topics) < 0 or min(documents) < 0:
+        raise ForeignError(f"{path} has no tokens with topics, or no lines #alpha and #beta; give the file of --output-state")
+    alphas, beta = np.array(priors["alpha"]), priors["beta"][0]
+    if max(topics) >= len(alphas):
+        raise ForeignError(f"{path} has topic {max(topics)} and alpha of {len(alphas)} topics; write the state again")
+    n_dk = np.zeros((max(documents) + 1, len(alphas)))
+    n_kw = np.zeros((len(alphas), len(vocabulary)))
+    np.add.at(n_dk, (documents, topics), 1)
+    np.add.at(n_kw, (topics, words), 1)
+    theta, phi = n_dk + alphas, n_kw + beta
+    return Given(
+        ENGINE, PROGRAM, phi / phi.sum(axis=1, keepdims=True), tuple(word for _, word in vocabulary),
+        theta / theta.sum(axis=1, keepdims=True), titles=_titles(titles, len(n_dk)),
+        tokens=_bags(np.array(documents), np.array(words), len(n_dk), len(vocabulary)),
+        topic_prior=tuple(alphas.tolist()), word_prior=float(beta),
+    )
+
+
+def _titles(known: dict[int, str], n_documents: int) -> tuple[str, ...] | None:
+    """Names of all documents; None where they have none that tell them apart."""
+    found = tuple(known.get(d, f"#{d}") for d in range(n_documents))
+    return found if len(set(found)) == n_documents else None
+
+
+def _bags(documents, words, n_documents: int, n_words: int) -> tuple:
+    cells, counts = np.unique(documents.astype(np.int64) * n_words + words, return_counts=True)
+    return np.searchsorted(cells, np.arange(n_documents + 1) * n_words), cells % n_words, counts
+
+
+def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
+    """phi and words of ``--topic-word-weights-file``: topic, word, weight (beta + n_kw) in each line."""
+    vocabulary, cells = {}, []
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            topic, word, weight = line.split("\t")
+            cells.append((int(topic), vocabulary.setdefault(word, len(vocabulary)), float(weight)))
+        except ValueError:
+            raise ForeignError(f"{path}, line {number}: wanted topic, word and weight between tabs; write the file "
+                               "again") from None
+    if not cells or min(cell[0] for cell in cells) < 0:
+        raise ForeignError(f"{path} has no weights of words; give the file of --topic-word-weights-file")
+    weights = np.full((max(cell[0] for cell in cells) + 1, len(vocabulary)), np.nan)
+    for topic, word, weight in cells:
+        weights[topic, word] = weight
+    if not np.isfinite(weights).all() or weights.min() < 0 or not weights.sum(axis=1).all():
+        raise ForeignError(f"{path} has not a weight of at least 0 for each word in each topic; write the file again")
+    return weights / weights.sum(axis=1, keepdims=True), tuple(vocabulary)
+
+
+def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
+    """theta and names of ``--output-doc-topics``: number, name, and the share of each topic; or pairs of topic and share."""
+    rows, names = [], []
+    for number, line in enumerate(_lines(path), start=1):
+        if line.startswith("#"):
+            continue
+        cells = line.split("\t") if "\t" in line else line.split()
+        cells = [cell for cell in cells if cell]
+        try:
+            rows.append(_shares([float(cell) for cell in cells[2:]], in_pairs=_in_pairs(cells[2:])))
+        except (ValueError, IndexError):
+            raise ForeignError(f"{path}, line {number}: wanted a number, a name and the shares of topics; write the file "
+                               "again") from None
+        names.append(cells[1])
+    if not rows or len(set(map(len, rows))) > 1:
+        raise ForeignError(f"{path} has not the same topics in each line; give the file of --output-doc-topics")
+    return np.array(rows), tuple(names)
+
+
+def _in_pairs(cells: list[str]) -> bool:
+    """Are these pairs of topic and share, the topics each once, as MALLET wrote them up to 2.0.7?"""
+    topics = cells[::2]
+    return len(cells) % 2 == 0 and all(cell.isdigit() for cell in topics) and set(map(int, topics)) == set(range(len(topics)))
+
+
+def _shares(values: list[float], in_pairs: bool) -> list[float]:
+    if not in_pairs:
+        return values
+    found = [0.0] * (len(values) // 2)
+    for topic, share in zip(values[::2], values[1::2], strict=True):
+        found[int(topic)] = share
+    return found
+
+
+def read_keys(path: Path) -> tuple[float, ...]:
+    """The prior of each topic in ``--output-topic-keys``: topic, alpha and its words in each line."""
+    try:
+        return tuple(float(line.split("\t")[1]) for line in _lines(path))
+    except (ValueError, IndexError):
+        raise ForeignError(f"{path} has not topic, alpha and words between tabs in each line; give the file of "
+                           "--output-topic-keys") from None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ForeignError(f"{path} cannot be read as a text ({error}); write the file again") from None
+
+
+def read_texts(weights: Path, doc_topics: Path | None, keys: Path | None = None) -> Given:
+    """Topics of MALLET from its texts; a theta from elsewhere is given beside."""
+    phi, words = read_weights(weights)
+    theta, titles = read_doc_topics(doc_topics) if doc_topics is not None else (None, None)
+    titles = titles if titles is not None and len(set(titles)) == len(titles) else None
+    return Given(ENGINE, PROGRAM, phi, words, theta, titles=titles, topic_prior=read_keys(keys) if keys is not None else None)

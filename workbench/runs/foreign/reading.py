@@ -1,0 +1,114 @@
+"""Which reader a model of another program is for: by the module of an object, or by the first bytes of a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from workbench.runs.foreign.given import ForeignError, Given
+
+PICKLED = (b"\x80", b"x\x9c", b"x\x01", b"x\xda", b"ZF")
+"""First bytes of pickles, and of those that joblib has packed."""
+OBJECTS = {"tomotopy": "tomotopy", "gensim": "LdaModel of gensim", "sklearn": "LatentDirichletAllocation of scikit-learn"}
+WANTED = ("a model of tomotopy, gensim or scikit-learn, phi as an array or DataFrame, or a file: .bin of tomotopy, the "
+          "state or topic-word weights of MALLET, .npz, .csv")
+
+
+def is_model(given) -> bool:
+    """Is this a model of another program, or a file of one, and no address of an exported run?"""
+    if not isinstance(given, str | os.PathLike):
+        return True
+    return not (isinstance(given, str) and "://" in given) and Path(given).is_file()
+
+
+def read(given, theta=None, words=None, trust: bool = False) -> Given:
+    """The topics of a model: an object, arrays, or a file; ``theta`` and ``words`` of what does not have them."""
+    if isinstance(given, str | os.PathLike):
+        found = _read_file(Path(given), theta, trust)
+    elif isinstance(given, np.ndarray | pd.DataFrame | list | tuple):
+        from workbench.runs.foreign import tables
+
+        beside, titles = _theta(theta)
+        found = tables.read_arrays(given, beside, words)
+        return found if titles is None else found._replace(titles=titles)
+    else:
+        found = _read_object(given)
+    if theta is not None and found.theta is None:
+        beside, titles = _theta(theta)
+        found = found._replace(theta=beside, titles=titles)
+    return found if words is None else found._replace(words=tuple(map(str, words)))
+
+
+def _read_object(model) -> Given:
+    """The topics of an object of another program."""
+    kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
+    if kinds[0].startswith("tomotopy."):
+        from workbench.runs.foreign.tomotopy import read_model
+    elif "gensim.LdaModel" in kinds:
+        from workbench.runs.foreign.gensim import read_model
+    elif "sklearn.LatentDirichletAllocation" in kinds:
+        from workbench.runs.foreign.sklearn import read_model
+    else:
+        raise ForeignError(f"what is imported is {WANTED}; got a {kinds[0]}; give its theta and phi as arrays")
+    return read_model(model)
+
+
+def _read_file(path: Path, theta, trust: bool) -> Given:
+    """The topics in a file."""
+    from workbench.runs.foreign import mallet, tables, tomotopy
+
+    try:
+        with open(path, "rb") as file:
+            start = file.read(400)
+    except OSError as error:
+        raise ForeignError(f"{path} cannot be read ({error.strerror}); give {WANTED}") from error
+    if start.startswith(b"PK"):
+        return tables.read_npz(path)
+    if tomotopy.looks_like(path):
+        return tomotopy.read_file(path)
+    if start.startswith(b"\x1f\x8b"):
+        if mallet.is_state(path):
+            return mallet.read_state(path)
+        raise ForeignError(f"{path} is packed and no state of MALLET, or damaged; give the file of --output-state as it was "
+                           "written")
+    if start.startswith(PICKLED):
+        return _read_pickle(path, start, trust)
+    if _is_weights(start):
+        of_documents = Path(theta) if isinstance(theta, str | os.PathLike) else None
+        return mallet.read_texts(path, of_documents)
+    if path.suffix.lower() == ".csv":
+        return tables.read_csv(path)
+    raise ForeignError(f"{path} is no model that is known here; give {WANTED}")
+
+
+def _read_pickle(path: Path, start: bytes, trust: bool) -> Given:
+    """Of gensim, for those who trust the file; a sentence for all others: what is unpickled can run anything."""
+    if b"gensim" not in start:
+        raise ForeignError(f"{path} is a pickle, which runs whatever was written into it when it is opened, so it is not "
+                           "opened here; if you trust it, load it yourself (joblib.load, pickle.load) and give the model")
+    if not trust:
+        raise ForeignError(f"{path} is a model of gensim, which is kept as a pickle and runs whatever was written into it "
+                           "when it is opened; if you trust it, say trust=True (--trust), or load it yourself and give the "
+                           "model")
+    from workbench.runs.foreign.gensim import read_file
+
+    return read_file(path)
+
+
+def _is_weights(start: bytes) -> bool:
+    """Is the first line topic, word and weight between tabs?"""
+    cells = start.split(b"\n", 1)[0].split(b"\t")
+    return len(cells) == 3 and cells[0].isdigit()
+
+
+def _theta(theta) -> tuple:
+    """theta beside a phi, and names of its documents: an array as it is, or a CSV file, or doc-topics of MALLET."""
+    if not isinstance(theta, str | os.PathLike):
+        return theta, None
+    from workbench.runs.foreign import mallet, tables
+
+    path = Path(theta)
+    return tables.read_theta(path) if path.suffix.lower() == ".csv" else mallet.read_doc_topics(path)

@@ -1,0 +1,43 @@
+"""scikit-learn's LatentDirichletAllocation: phi from its components, theta as it transforms documents, since it keeps none."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from workbench.corpus import Corpus
+from workbench.runs.foreign.given import ForeignError, Given
+
+
+def read_model(model) -> Given:
+    """The topics of a model that was fitted; of words it knows the names only where it was fitted on a DataFrame."""
+    import sklearn
+
+    if not hasattr(model, "components_"):
+        raise ForeignError("this LatentDirichletAllocation has no topics yet; fit it first")
+    components = np.asarray(model.components_, np.float64)
+    names = getattr(model, "feature_names_in_", None)
+    return Given(
+        "sklearn-lda", f"scikit-learn {sklearn.__version__}", components / components.sum(axis=1, keepdims=True),
+        None if names is None else tuple(map(str, names)), infer=lambda documents: theta_of(model, documents),
+        topic_prior=(float(model.doc_topic_prior_),) * len(components), word_prior=float(model.topic_word_prior_),
+        iterations=int(model.n_iter_),
+    )
+
+
+def theta_of(model, documents: Corpus) -> np.ndarray:
+    """(document, topic) as `transform` gives it."""
+    counts = csr_matrix(
+        (documents.counts.astype(np.float64), documents.words, documents.indptr), (documents.n_documents, documents.n_words)
+    )
+    return np.asarray(type(model).transform(_without_names(model), counts), np.float64)
+
+
+def _without_names(model):
+    """The model, which does not warn that a matrix has no names of columns."""
+    import copy
+
+    found = copy.copy(model)
+    if hasattr(found, "feature_names_in_"):
+        del found.feature_names_in_
+    return found

@@ -1,0 +1,121 @@
+"""Models of tomotopy (LDA, HDP, correlated topics, pachinko): theta and phi as its own methods give them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from workbench.data.archives import read_arrays, write_arrays
+from workbench.errors import shown
+from workbench.runs.foreign.given import ForeignError, Given
+
+KINDS = {"LDAModel": "tomotopy-lda", "PAModel": "tomotopy-pa", "HDPModel": "tomotopy-hdp", "CTModel": "tomotopy-ct"}
+"""Class → engine, in the order in which a file is tried: of these no class takes a file of one that comes after it."""
+STARTS = {b"LDA\0": ("LDAModel", "PAModel", "HDPModel"), b"CTM\0": ("CTModel",)}
+"""First bytes of a file → the classes that write it."""
+PATIENCE, BYTES_PER_SECOND = 30.0, 2e6
+"""Seconds that reading a file may take, and bytes that may take one more: of a damaged file tomotopy may read for ever."""
+
+
+def read_model(model) -> Given:
+    """The topics of a model, with what it kept of each document; HDP: of those topics that have a token.
+
+    p(w | d) of a pachinko model goes over its lower topics, so these are its topics here.
+    """
+    import tomotopy
+
+    kind = type(model).__name__
+    if kind not in KINDS:
+        raise ForeignError(f"of tomotopy {', '.join(KINDS)} are read; got a {kind}; give its theta and phi as arrays")
+    if not len(model.docs):
+        raise ForeignError(f"this {kind} has no documents, so there is no theta of the training documents; save it with "
+                           "full=True")
+    pachinko, n_topics = kind == "PAModel", model.k2 if kind == "PAModel" else model.k
+    topics = [k for k in range(n_topics) if kind != "HDPModel" or model.is_live_topic(k)]
+    theta, bags = [], []
+    for document in model.docs:
+        of_document = document.get_sub_topic_dist() if pachinko else document.get_topic_dist()
+        theta.append(np.asarray(of_document, np.float64)[topics])
+        words = np.asarray(document.words, np.int64)
+        bags.append(np.unique(words[words < len(model.used_vocabs)], return_counts=True))
+    priors = np.array(model.alpha, np.float64) if kind == "LDAModel" else None
+    phi = np.array([model.get_topic_word_dist(k) for k in topics], np.float64)
+    return Given(
+        KINDS[kind], f"tomotopy {tomotopy.__version__}", phi, tuple(map(str, model.used_vocabs)), np.array(theta),
+        tokens=_joined(bags), topic_prior=None if priors is None else tuple(np.broadcast_to(priors, len(topics)).tolist()),
+        word_prior=float(model.eta), iterations=int(model.global_step),
+    )
+
+
+def _joined(bags: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """indptr, words and counts of documents that are each (words, counts)."""
+    indptr = np.cumsum([0, *(len(words) for words, _ in bags)])
+    return indptr, *(np.concatenate(each) for each in zip(*bags, strict=True))
+
+
+def looks_like(path: Path) -> bool:
+    """Does a file begin as tomotopy writes it?"""
+    with open(path, "rb") as file:
+        return file.read(4) in STARTS
+
+
+def read_file(path: Path) -> Given:
+    """The topics of a model that tomotopy saved, its kind found out.
+
+    It is read in a process of its own: of a damaged file tomotopy ends the process, or does not come to an end.
+    """
+    if find_spec("tomotopy") is None:
+        raise ForeignError(f"{path} is a model of tomotopy, which is not installed; pip install tomotopy")
+    with open(path, "rb") as file:
+        kinds = STARTS[file.read(4)]
+    patience = PATIENCE + path.stat().st_size / BYTES_PER_SECOND
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in kinds:
+            found = Path(folder) / "found.npz"
+            command = [sys.executable, "-c", f"from {__name__} import write_found; write_found()", kind, str(path), str(found)]
+            try:
+                ended = subprocess.run(command, capture_output=True, timeout=patience, text=True)
+            except subprocess.TimeoutExpired:
+                continue
+            if ended.returncode == 0:
+                return _given(read_arrays(found))
+            if ended.returncode == 2:
+                raise ForeignError(f"{path}: {shown(ended.stdout)}")
+    raise ForeignError(f"{path} cannot be read as a model of tomotopy ({', '.join(kinds)}); it is damaged or incomplete; "
+                       "save it again")
+
+
+def write_found() -> None:
+    """What a process of its own does: reads the file that it was given, and writes what is in it as arrays; or exits with 1, or
+    with 2 after a sentence."""
+    kind, path, found = sys.argv[1:]
+    import tomotopy
+
+    try:
+        given = read_model(getattr(tomotopy, kind).load(path))
+    except ForeignError as error:
+        print(error)
+        sys.exit(2)
+    if not np.allclose(given.phi.sum(axis=1), 1, atol=1e-2):
+        sys.exit(1)  # bytes of a model of another class
+    indptr, words, counts = given.tokens
+    write_arrays(Path(found), {
+        "about": np.array([given.engine, given.program]),
+        "phi": given.phi, "theta": given.theta, "words": np.array(given.words),
+        "indptr": indptr, "pairs": np.array([words, counts]), "alpha": np.array(given.topic_prior or ()),
+        "beta": np.array(given.word_prior), "iterations": np.array(given.iterations),
+    })
+
+
+def _given(arrays: dict) -> Given:
+    engine, program = map(str, arrays["about"])
+    return Given(
+        engine, program, arrays["phi"], tuple(map(str, arrays["words"])), arrays["theta"],
+        tokens=(arrays["indptr"], *arrays["pairs"]), topic_prior=tuple(arrays["alpha"].tolist()) or None,
+        word_prior=float(arrays["beta"]), iterations=int(arrays["iterations"]),
+    )
