@@ -40,6 +40,7 @@ _HOMES = {
     ),
     "workbench.report.to_arviz": ("to_arviz",),
     "workbench.report": ("export_run", "save_figures", "write_report", "write_tables"),
+    "workbench.report.pyldavis": ("to_pyldavis",),
     "workbench.runs.afterwards.bound": ("hybrid_bound",),
     "workbench.runs.execution.compare": ("compare",),
     "workbench.runs.execution.fit": ("fit", "resume", "start"),

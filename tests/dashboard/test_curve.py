@@ -340,3 +340,24 @@ def test_a_tick_without_anything_new_sends_nothing(reading_of):
     assert sent == []
     shown(curve, readings[0]._replace(numbers=np.concatenate([readings[0].numbers, readings[0].numbers[-1:]])), *readings[1:])
     assert {type(event).__name__ for event in sent} <= {"ColumnsStreamedEvent", "ModelChangedEvent"} and len(sent) < 4
+
+
+def test_an_imported_model_is_a_level_across_the_figure_and_no_curve(reading_of):
+    curve, column = Curve(), COLUMNS.index("test_perplexity")
+    ours = reading_of("ours", n_points=8)
+    theirs = reading_of("theirs", n_points=1, label="gensim-lda")
+    theirs.numbers[0, [COLUMNS.index(name) for name in ("elapsed", "updates", "steps")]] = np.nan
+    theirs.numbers[0, column] = 4 * ours.numbers[:, column].max()
+    shown(curve, ours, theirs)
+    level = curve._levels[1]
+    assert not curve._levels[0].visible and level.visible and curve.has_levels()
+    assert (level.location, level.line_color) == (theirs.numbers[0, column], OF_ENGINE["gensim-lda"].colour)
+    assert in_legend(curve)[:2] == [True, True] and not curve.slots[1].points.visible
+    assert curve.figure.y_range.end > level.location and curve.target() == ours.numbers[:, column].min()
+    curve.axis = "seconds"
+    curve.draw()
+    assert level.visible and np.isfinite(curve.figure.x_range.end)
+    curve.measure = "bound"
+    theirs.numbers[0, COLUMNS.index("bound_per_token")] = np.nan
+    curve.draw()
+    assert not level.visible

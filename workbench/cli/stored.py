@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import workbench as wb
-from workbench.cli.flags import FORMATS, Formats, Json, RunName, RunNames, Store
+from workbench.cli.flags import FORMATS, Formats, Json, Read, RunName, RunNames, Store
 from workbench.cli.looking import print_words
 from workbench.cli.printing import print_facts, print_files, print_json, print_runs, say, saying_warnings, store_path, summary
 
@@ -216,14 +216,56 @@ def export(
 
 
 def import_(
-    url: Annotated[list[str], typer.Argument(metavar="URL…", help="Addresses of exported runs, as s3://bucket/runs/NAME.")],
-    store: Store = None, json: Json = False,
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="URL|MODEL…",
+            help="Addresses of exported runs, as s3://bucket/runs/NAME; or files of other programs: .bin of tomotopy, a saved "
+            "LdaModel of gensim, the state or the topic-word weights of MALLET, phi as .npz or .csv.",
+        ),
+    ],
+    like: Annotated[
+        str | None, typer.Option("--like", metavar="RUN", help="A run whose training and test set are those of the model.")
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", metavar="CORPUS", help="The corpus instead, of which the model has the training part."),
+    ] = None,
+    holdout: Annotated[float, typer.Option("--holdout", help="With --corpus: share of its tokens that was held out.")] = 0.1,
+    split_seed: Annotated[int, typer.Option("--split-seed", help="With --corpus: seed of the held-out split.")] = 0,
+    theta: Annotated[
+        Path | None, typer.Option("--theta", help="theta of the training documents, a CSV file or doc-topics of MALLET.")
+    ] = None,
+    words: Annotated[Path | None, typer.Option("--words", help="Words of the columns of phi, a line each.")] = None,
+    alpha: Annotated[
+        str | None,
+        typer.Option("--alpha", help="Prior per topic, where the model does not say: a number, or one per topic."),
+    ] = None,
+    beta: Annotated[float | None, typer.Option("--beta", help="Prior per word, where it does not say.")] = None,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Leave words that the model does not know out of training and test set.")
+    ] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Open a model of gensim, a pickle that can run anything.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Which of several models of one program on one split it is.")] = 0,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
+    read: Read = None, store: Store = None, json: Json = False,
 ) -> None:
-    """Bring runs that were exported to an object store into a store on a disk."""
-    found = [wb.Run(wb.import_run(each, store)) for each in url]
+    """Bring exported runs into a store, or models of other programs as runs; see docs/import.md."""
+    from workbench.cli.flags import load_documents, parse_alpha
+    from workbench.corpus.companions import read_words
+
+    settings = dict(like=like, theta=theta, alpha=parse_alpha(alpha), beta=beta, trust=trust, seed=seed, name=name)
+    settings["unknown"] = "leave out" if leave_out else "refuse"
+    if corpus is not None:
+        train, test, split = wb.prepare(load_documents(corpus, None, read), holdout, split_seed)
+        settings |= {"corpus": train, "test": test, "split": split}
+    if words is not None:
+        settings["words"] = read_words(words, None, "")
+    with saying_warnings():
+        found = [wb.Run(wb.import_run(each, store_path(store), **settings)) for each in what]
     for run in found:
         say(f"{run.path}: {run.state}")
-    if json:
+    if json or found[0].spec.imported:
         print_runs([summary(run) for run in found], json)
 
 

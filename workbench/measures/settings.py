@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from functools import lru_cache
 
-from workbench.engines import ENGINES, get_engine
+from workbench.engines import ENGINES, IMPORTED, get_engine
 from workbench.engines.options import options_of
 from workbench.runs.spec import RunSpec
 
@@ -21,7 +21,7 @@ def settings_of(spec: RunSpec) -> dict[str, float | str]:
     given = {
         "engine": spec.engine, "corpus": spec.corpus, "K": model.get("n_topics"), "seed": spec.seed,
         "split": (spec.split or {}).get("seed"), "alpha": model.get("alpha"), "beta": model.get("beta"),
-        "iterations": None if spec.imported else spec.n_iterations,
+        "iterations": None if spec.engine in IMPORTED else spec.n_iterations,
     }
     return {name: _plain(value) for name, value in (values | given).items() if value is not None}
 

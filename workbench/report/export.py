@@ -212,16 +212,24 @@ def _lines(values: np.ndarray, form: str, separator: str) -> bytes:
 
 def _pyldavis(each: Gathered) -> dict[str, bytes]:
     """What pyLDAvis.prepare takes, by the names of its arguments."""
+    return {"pyldavis.json": (json.dumps(pyldavis_arguments(each), ensure_ascii=False, allow_nan=False) + "\n").encode()}
+
+
+def pyldavis_arguments(each: Gathered) -> dict[str, list]:
+    """Name → value of each argument of ``pyLDAvis.prepare`` that it cannot do without.
+
+    Of a model that was imported phi is that of the words of the corpus alone, made to sum to 1.
+    """
     run = _with_counts(each, "pyldavis")
     tokens = {dim: run[name].isel(snapshot=-1).sum("topic").values for dim, name in (("document", "n_dk"), ("word", "n_kw"))}
-    arguments = {
-        "topic_term_dists": run["phi"].values.tolist(),
+    phi = run["phi"].values
+    return {
+        "topic_term_dists": (phi / phi.sum(axis=1, keepdims=True) if each.spec.imported else phi).tolist(),
         "doc_topic_dists": _theta(run).tolist(),
         "doc_lengths": np.rint(tokens["document"]).astype(int).tolist(),  # responsibilities add up to whole tokens
         "vocab": run["word"].values.tolist(),
         "term_frequency": np.rint(tokens["word"]).astype(int).tolist(),
     }
-    return {"pyldavis.json": (json.dumps(arguments, ensure_ascii=False, allow_nan=False) + "\n").encode()}
 
 
 def _with_counts(each: Gathered, format: str):

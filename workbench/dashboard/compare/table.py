@@ -145,7 +145,7 @@ def row(reading: Reading) -> dict:
     held_out = spec is None or spec.test is not None
     perplexity = latest[HEADLINE] if held_out else latest[TRAINING]
     told_perplexity = f"{perplexity:,.{decimals(perplexity)}f}" + ("" if held_out else " (training)")
-    n_iterations, imported = status["n_iterations"], spec is not None and spec.imported
+    n_iterations = status["n_iterations"]
     iteration = min(max(status["iteration"], int(latest[0]) if math.isfinite(latest[0]) else 0), n_iterations)
     return {
         "name": reading.name, "label": reading.label,
@@ -157,7 +157,7 @@ def row(reading: Reading) -> dict:
         "seed": str(spec.seed) if spec else DASH,
         "state": status["state"], "why": why(status),
         "share": round(100 * iteration / n_iterations, 1) if n_iterations else 0,
-        "progress": f"{iteration} / {n_iterations}" if n_iterations and not imported else DASH,
+        "progress": f"{iteration} / {n_iterations}" if n_iterations and not reading.imported else DASH,
         "perplexity": told_perplexity if math.isfinite(perplexity) else DASH,
         "time": duration(latest[ELAPSED]), "left": duration(status["time_left"]),
         "numbers": {
@@ -191,7 +191,7 @@ def n_topics(reading: Reading) -> tuple[int | None, str]:
     Of an HDP, whose number of topics is found, the topics that have a token; in the text those asked for in brackets too.
     """
     asked, active = reading.spec.model.get("n_topics"), reading.latest[ACTIVE]
-    if "alpha" in reading.spec.model or reading.spec.imported or not math.isfinite(active):
+    if "alpha" in reading.spec.model or reading.imported or not math.isfinite(active):
         return asked, "" if asked is None else str(asked)
     return round(active), f"{active:.0f} ({asked})"
 

@@ -30,7 +30,7 @@ def read_npz(path: Path) -> Given:
     """``phi`` (topic, word), ``theta`` (document, topic) and ``words`` of an npz file, and what it has of ``titles``,
     ``alpha`` and ``beta``."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files if name in ("phi", "theta", "words", "titles", "alpha", "beta")}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         raise ForeignError(f"{path} cannot be read ({shown(error)}); write it with numpy.savez, texts as text and not as "
