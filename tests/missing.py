@@ -25,7 +25,7 @@ def skip_without_pgmpy():
         skip_without("published networks are read by pgmpy, of the extra 'bif'")
 
 
-def skip_without_program(module: str):
-    """Skips where a program whose models are imported is not installed."""
+def skip_without_program(module: str, extra: str = "bench"):
+    """Skips where another program is not installed."""
     if find_spec(module) is None:
-        skip_without(f"models of {module} are imported, and it is not installed; the extra 'bench' has it")
+        skip_without(f"{module} is not installed; the extra '{extra}' has it")

@@ -6,7 +6,8 @@ opened once; then Choose K and Frontier, on stores of their own with a sweep ove
 Oracle. Then a server with a password on which nothing can be changed: what it asks first, and Compare with a damaged run. Last
 a film, on a store of its own: a CSV file is uploaded, its columns are chosen, it is looked at and started, until its topics are
 seen over time.
-``python docs/screenshots/take.py --film`` takes the film alone.
+``python docs/screenshots/take.py --film`` takes the film alone; ``--imported STORE`` photographs Compare with the models of
+other programs that ``python benchmarks/imported.py STORE`` has made.
 The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
 """
 
@@ -182,6 +183,15 @@ def photograph_oracle(store: Path, folder: Path, widths=WIDTHS) -> None:
         take(page, folder, "oracle", widths)
 
 
+def photograph_imported(store: Path, folder: Path, widths=WIDTHS) -> None:
+    """Compare, with models of other programs beside ours, whose curves begin far above them."""
+    with served(store) as address, opened_browser() as browser:
+        page = new_page(browser, widths)
+        page.goto(f"{address}/compare?range=close-up")
+        page.locator("table[aria-label='comparison'] tbody tr").nth(5).wait_for()
+        take(page, folder, "imported", widths)
+
+
 def film(folder: Path, width: int = WIDTHS[0]) -> None:
     """From the file that `workbench data example` writes to its topics over time, step by step; and the form on its own."""
     with tempfile.TemporaryDirectory() as scratch, served(Path(scratch) / "runs", "--max-upload", "50") as address:
@@ -295,6 +305,8 @@ def main(store: Path) -> None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--film"]:
         film(HERE)
+    elif sys.argv[1:2] == ["--imported"]:
+        photograph_imported(Path(sys.argv[2]), HERE)
     elif len(sys.argv) > 1:
         main(Path(sys.argv[1]))
     else:

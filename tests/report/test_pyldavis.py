@@ -15,7 +15,7 @@ from workbench.errors import InputError
 
 @pytest.fixture
 def pyldavis():
-    skip_without_program("pyLDAvis")
+    skip_without_program("pyLDAvis", "pyldavis")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what it imports
         import pyLDAvis

@@ -83,8 +83,8 @@ def import_run(
     """
     if not is_model(given):
         if like is not None or corpus is not None:
-            raise ForeignError(f"there is no file {given}; beside an exported run, which has its corpora, leave like and corpus "
-                               "out")
+            raise ForeignError(f"there is no file {given}; beside an exported run, which has its corpora, leave like and "
+                               "corpus out")
         return import_exported(given, store)
     if unknown not in (REFUSE, LEAVE_OUT):
         raise ForeignError.must_be("unknown", f"'{REFUSE}' or '{LEAVE_OUT}'", unknown)
