@@ -19,11 +19,14 @@ from foreign_models import (
 )
 
 import workbench as wb
+from workbench.dashboard.topics.sizes import size_series
 from workbench.engines import IMPORTED, get_engine
 from workbench.engines.imported import TITLES
 from workbench.errors import InputError
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.store.examine import examine
+from workbench.views import draw_view
+from workbench.views.every import VIEWS
 
 SAME = 1e-6  # wanted of the perplexity, which is some 20: sums in another order differ by 1e-14 of it
 
@@ -86,6 +89,19 @@ def test_what_is_not_known_is_not_there(store):
     last = wb.measures.final([run])
     assert np.isnan(last["iteration"].values).all() and np.isnan(last["elapsed"].values).all()
     assert wb.measures.mean_curves([run], "test_perplexity") == []
+
+
+def test_pages_and_figures_draw_no_course_of_it(store):
+    path = wb.import_run(sklearn_model(), store, like="ours")
+    run, ours = wb.open_run(path), wb.open_run("ours", store)
+    fits = {view.name: view.fits(run) for view in VIEWS}
+    assert fits["ordering"] and fits["topic-words"] and fits["topic-map"]
+    assert not any(fits[name] for name in ("perplexity-by-iterations", "state-and-average", "topic-sizes", "recorded"))
+    (picture,) = draw_view("perplexity-by-iterations", [ours, run])
+    assert picture.caption.endswith("Left out, as nothing is known of their iterations: sklearn-lda (imported).")
+    assert {row[0] for row in picture.rows} == {"cgs"}
+    assert size_series(path, "", 0, ())["content"] == {}
+    assert repr(wb.Run(path)).endswith(f"imported from {wb.Run(path).spec.model['program']})")
 
 
 def test_expected_tokens_are_those_of_theta_and_phi(store):

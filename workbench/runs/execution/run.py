@@ -130,6 +130,7 @@ class Run(RunReader):
         """State, settings and the last perplexity, for a notebook."""
         status, spec, rows = self.status(), self.spec, self.progress()
         at = f"{status['state']}, iteration {status['iteration']:,} of {status['n_iterations']:,}"
+        at = f"imported from {spec.model['program']}" if spec.imported else at
         scores = [rows[name] for name in ("test_perplexity", "train_perplexity") if name in rows and rows.sizes["iteration"]]
         told = [(one.attrs["long_name"], f"{float(one[-1]):,.{decimals(float(one[-1]))}f}") for one in scores[:1]]
         return facts(self.name, [
@@ -138,7 +139,9 @@ class Run(RunReader):
         ])
 
     def __repr__(self) -> str:
-        status = self.status()
+        status, spec = self.status(), self.spec
+        if spec.imported:
+            return f"Run({self.name!r}, imported from {spec.model['program']})"
         return f"Run({self.name!r}, {status['state']}, iteration {status['iteration']} of {status['n_iterations']})"
 
 
