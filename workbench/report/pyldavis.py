@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.errors import shown
+from workbench.errors import DISTRIBUTION, shown
 from workbench.report.export import pyldavis_arguments
 from workbench.report.files import ReportError
 from workbench.report.gathering import gather
@@ -36,7 +36,7 @@ def to_pyldavis(run, store=None, **settings) -> PreparedData:
     try:
         import pyLDAvis
     except ImportError as error:
-        raise ReportError(f"pyLDAvis cannot be imported ({shown(error)}); pip install 'workbench[pyldavis]' adds it") from error
+        raise ReportError(f"pyLDAvis cannot be imported ({shown(error)}); pip install '{DISTRIBUTION}[pyldavis]' adds it") from error
     found = gather(run, store)
     if len(found) > 1:
         raise ReportError(f"pyLDAvis shows one run at a time; {len(found)} came; give one of them")
