@@ -36,7 +36,8 @@ def to_pyldavis(run, store=None, **settings) -> PreparedData:
     try:
         import pyLDAvis
     except ImportError as error:
-        raise ReportError(f"pyLDAvis cannot be imported ({shown(error)}); pip install '{DISTRIBUTION}[pyldavis]' adds it") from error
+        said = f"pyLDAvis cannot be imported ({shown(error)}); pip install '{DISTRIBUTION}[pyldavis]' adds it"
+        raise ReportError(said) from error
     found = gather(run, store)
     if len(found) > 1:
         raise ReportError(f"pyLDAvis shows one run at a time; {len(found)} came; give one of them")
