@@ -12,7 +12,6 @@ was written of a batch only partly is cut off.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import io
 import json
@@ -26,6 +25,7 @@ import numpy as np
 
 import workbench
 from workbench.corpus.text import WordCounts
+from workbench.data.file_locks import CLOSED_IN_CHILDREN, try_lock
 
 LEAST = 1 << 24
 """Bytes that are worth keeping: fewer are counted again in seconds."""
@@ -71,12 +71,14 @@ class KeptCounts:
     def __init__(self, path: Path, of: dict):
         self._path, self._file, self.n_documents, self.replaced, self._n_bytes = path, None, 0, False, 0
         try:
-            file = open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+b")  # noqa: SIM115  closed by close
+            file = open(os.open(path, os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN, 0o644), "r+b")  # noqa: SIM115  closed by close
         except OSError:
             return
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locked = try_lock(file)
         except OSError:
+            locked = False
+        if not locked:
             file.close()
             return
         self._file, header = file, json.dumps(of, sort_keys=True).encode() + b"\n"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,9 +31,10 @@ def available_memory() -> AvailableMemory:
     The value of WORKBENCH_MEMORY stands for machine and container where it is set.
     """
     found = [_shared_memory()]
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if most != resource.RLIM_INFINITY:
-        left = max(most - psutil.Process().memory_info().vms, 0)
+    process = psutil.Process()
+    most = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(psutil, "RLIMIT_AS") else -1  # Linux alone has it
+    if most != -1:
+        left = max(most - process.memory_info().vms, 0)
         found.append(AvailableMemory(left, "the process may still take"))
     return min(found)
 

@@ -6,14 +6,12 @@ A lock belongs to an open file, which a child process can inherit: it is then he
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 import time
 from pathlib import Path
 
-HELD = (errno.EAGAIN, errno.EACCES)
-"""What the system answers where another process holds the lock."""
+from workbench.data.file_locks import CLOSED_IN_CHILDREN, try_lock
+
 TRY_EVERY = 0.005
 """Seconds between two attempts; who only asks (`is_held`) is in the way for some ten millionths of a second."""
 
@@ -32,9 +30,9 @@ class Lock:
     def __init__(self, path: Path, patience: float = 0.0):
         self.path, until = Path(path), time.monotonic() + patience
         while True:
-            self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN, 0o644)
             try:
-                if _try(self.fd, fcntl.LOCK_EX) and self.is_there():
+                if try_lock(self.fd) and self.is_there():
                     return
             except BaseException:
                 os.close(self.fd)
@@ -78,25 +76,14 @@ def is_held(path: Path) -> bool | None:
     Nothing is written, so it works in a store that is read-only; others who ask at the same moment are not taken for holders.
     """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | CLOSED_IN_CHILDREN)
     except FileNotFoundError:
         return False
     except OSError:
         return None
     try:
-        return not _try(fd, fcntl.LOCK_SH)
+        return not try_lock(fd, shared=True)
     except OSError:
         return None
     finally:
         os.close(fd)
-
-
-def _try(fd: int, kind: int) -> bool:
-    """Acquires the lock on an open file, if it is free."""
-    try:
-        fcntl.flock(fd, kind | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in HELD:
-            return False
-        raise
-    return True
