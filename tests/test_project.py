@@ -6,13 +6,16 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
 
+import workbench as wb
 from workbench.errors import DISTRIBUTION
 
 ROOT = Path(__file__).parent.parent
@@ -56,6 +59,14 @@ def test_the_name_that_pip_installs_is_said_in_one_place():
         assert {each for _, several in extras for each in several.split(",")} <= set(PROJECT["optional-dependencies"]), path
 
 
+def test_versions_agree_and_a_tag_has_the_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == wb.__version__ and citation["license"] == PROJECT["license"]
+    asked = ["git", "tag", "--points-at", "HEAD", "--list", "v[0-9]*"]
+    tags = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    assert set(tags) <= {f"v{wb.__version__}"}
+
+
 def test_bare_make_prints_every_target():
     told = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     targets = [line.split()[1] for line in told.splitlines()]
@@ -96,8 +107,9 @@ def test_no_array_of_objects_is_unpickled():
 
 
 @pytest.mark.slow
-def test_a_wheel_that_is_built_twice_has_the_same_bytes(tmp_path):
-    wheels = []
+@pytest.mark.slow
+def test_what_is_built_twice_has_the_same_bytes_and_has_what_it_should(tmp_path):
+    built = []
     for name, mask, time in (("one", 0o022, 0), ("two/deeper", 0o077, 10**9)):
         copy = tmp_path / name
         for part in ("workbench", "data"):
@@ -107,10 +119,24 @@ def test_a_wheel_that_is_built_twice_has_the_same_bytes(tmp_path):
         for file in copy.rglob("*"):
             os.chmod(file, (0o777 if file.is_dir() else 0o666) & ~mask)
             os.utime(file, (time, time))
-        subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=copy, check=True, capture_output=True)
-        wheels += copy.glob("dist/*.whl")
-    first, second = (wheel.read_bytes() for wheel in wheels)
-    assert wheels[0].name == wheels[1].name and first == second and len(first) > 10**5
+        subprocess.run([sys.executable, "-m", "hatchling", "build"], cwd=copy, check=True, capture_output=True)
+        built.append(sorted(copy.glob("dist/*")))
+    for first, second in zip(*built, strict=True):
+        assert first.name == second.name and first.read_bytes() == second.read_bytes()
+    wheel, archive = built[0]
+    stem = f"topic_workbench-{wb.__version__}"
+    assert (archive.name, wheel.name) == (f"{stem}.tar.gz", f"{stem}-py3-none-any.whl")
+    package = {str(file.relative_to(ROOT)) for file in (ROOT / "workbench").rglob("*") if file.is_file()}
+    package = {name for name in package if "__pycache__" not in name}
+    with zipfile.ZipFile(wheel) as opened:
+        listed = set(opened.namelist())
+    assert {name for name in listed if name.startswith("workbench/") and "/_data/" not in name} == package
+    others = {name.split("/")[0] for name in listed} | {"/".join(name.split("/")[:3]) for name in listed if "/_data/" in name}
+    assert others == {"workbench", f"{stem}.dist-info", "workbench/_data/docstrings", "workbench/_data/votes"}
+    assert "workbench/py.typed" in listed
+    with tarfile.open(archive) as opened:
+        tops = {name.split("/")[1] for name in opened.getnames()}
+    assert tops == {"workbench", "data", "pyproject.toml", "README.md", "LICENSE", "PKG-INFO"}
 
 
 def test_apps_and_notebooks_hold_no_logic():
