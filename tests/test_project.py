@@ -107,6 +107,18 @@ def test_no_array_of_objects_is_unpickled():
 
 
 @pytest.mark.slow
+def test_type_checkers_see_every_public_name():
+    """`__init__.py` imports names when they are used, so `__init__.pyi` names them; tests/typed_use.py uses them."""
+    told = ast.parse((ROOT / "workbench" / "__init__.pyi").read_text()).body
+    names = {each.asname for line in told if isinstance(line, ast.ImportFrom) for each in line.names}
+    assert names == set(wb.__all__)
+    command = [Path(sys.executable).parent / "pyrefly", "check", "--python-interpreter-path", sys.executable]
+    done = subprocess.run(
+        [*command, "workbench/__init__.pyi", "tests/typed_use.py"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.slow
 def test_what_is_built_twice_has_the_same_bytes_and_has_what_it_should(tmp_path):
     built = []

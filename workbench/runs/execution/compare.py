@@ -124,7 +124,7 @@ def _refuse_unknown(settings: dict) -> None:
 
 
 def compare(
-    corpus: Corpus, engines=DEFAULT_ENGINES, n_topics: int | None = None, alpha=None, beta: float | None = None, *,
+    corpus, engines=DEFAULT_ENGINES, n_topics: int | None = None, alpha=None, beta: float | None = None, *,
     store=None, jobs: int = 1, progress: bool = True, start=None, client=None, **settings,
 ) -> xr.Dataset:
     """Runs several engines on the same split with the same seeds.

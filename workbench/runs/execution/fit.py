@@ -41,7 +41,7 @@ LOSSES = 5
 
 
 def fit(
-    corpus: Corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None, *, seed: int = 0,
+    corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None, *, seed: int = 0,
     store=None, progress: bool = True, start=None, restarts: int = 1, client=None, **settings,
 ) -> xr.Dataset:
     """Runs an engine on a corpus and returns the run's Dataset.
@@ -246,7 +246,7 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
     return best.assign_attrs(restarts=json.dumps(tried)) if len(tried) > 1 else best
 
 
-def start(corpus: Corpus, engine: str = "cgs", *, test: Corpus | None = None, store=None, **settings) -> Run:
+def start(corpus, engine: str = "cgs", *, test=None, store=None, **settings) -> Run:
     """`fit` in a process of its own: returns at once with a `Run` to look at, pause, resume and stop.
 
     Takes the settings of `fit`, by name; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.

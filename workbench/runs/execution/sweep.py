@@ -28,7 +28,7 @@ from workbench.runs.warm_start import warm_start_from
 
 
 def sweep(
-    corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, store=None, jobs: int = 1, progress: bool = True,
+    corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, store=None, jobs: int = 1, progress: bool = True,
     warm: bool = False, client=None, **settings,
 ) -> xr.Dataset:
     """Runs an engine with every combination of the values of a grid.
