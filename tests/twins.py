@@ -361,6 +361,31 @@ def sampled_theta(pairs, phi, alpha, burn_in, n_kept, uniform):
     return np.mean(kept[burn_in:], axis=0)
 
 
+def left_to_right(pairs, phi, alpha, n_particles, uniform):
+    """(particle, token) p(w_n | z_<n) of each particle; ``uniform(particle, draw)``, draws of a particle from 0 on."""
+    words = [w for w, n in pairs for _ in range(n)]
+    found = np.empty((n_particles, len(words)))
+    for r in range(n_particles):
+        topics, n_drawn = [], itertools.count()
+        for n, w in enumerate(words):
+            for before in range(n):
+                others = np.bincount(topics[:before] + topics[before + 1 :], minlength=len(alpha))
+                topics[before] = draw(phi[:, words[before]] * (alpha + others), uniform(r, next(n_drawn)))
+            p = phi[:, w] * (alpha + np.bincount(np.array(topics, int), minlength=len(alpha)))
+            found[r, n] = p.sum() / (alpha.sum() + n)
+            topics.append(draw(p, uniform(r, next(n_drawn))))
+    return found
+
+
+def log_probability_given_topics(pairs, phi, alpha):
+    """log p(w | phi, alpha) of one document, by enumeration of the topics of all tokens."""
+    words = [w for w, n in pairs for _ in range(n)]
+    states = np.array(list(itertools.product(range(len(alpha)), repeat=len(words))), int)
+    n_dk = np.array([np.bincount(z, minlength=len(alpha)) for z in states])
+    logs = (gammaln(alpha + n_dk) - gammaln(alpha)).sum(axis=1) + np.log(phi[states, words]).sum(axis=1)
+    return logsumexp(logs) + gammaln(alpha.sum()) - gammaln(alpha.sum() + len(words))
+
+
 # ---------------------------------------------------------------------- likelihoods of priors given counts, spec A.10
 
 

@@ -18,8 +18,8 @@ TO_UNIT = 2.0**-53
 
 RESPONSIBILITIES, TOPICS, GIBBS = 1, 2, 3
 """Streams: initial responsibilities, initial topics, draws of a chain."""
-FOLD_IN, ANNEALING = 11, 12
-"""Streams of draws after inference: topics of unseen documents, chains of a bound."""
+FOLD_IN, ANNEALING, LEFT_TO_RIGHT = 11, 12, 13
+"""Streams of draws after inference: topics of unseen documents, chains of a bound, particles of the left-to-right estimate."""
 HDP_TABLES, HDP_NEW_TOPICS, HDP_WEIGHTS = 21, 22, 23
 """Streams of the sampler of the HDP: its tables, the weights of new topics, and gamma, pi and alpha."""
 HYPERPARAMETERS = 25
