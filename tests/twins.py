@@ -361,19 +361,24 @@ def sampled_theta(pairs, phi, alpha, burn_in, n_kept, uniform):
     return np.mean(kept[burn_in:], axis=0)
 
 
-def left_to_right(pairs, phi, alpha, n_particles, uniform):
-    """(particle, token) p(w_n | z_<n) of each particle; ``uniform(particle, draw)``, draws of a particle from 0 on."""
+def left_to_right(pairs, phi, alpha, n_particles, resample, uniform):
+    """(token, particle) p(w_n | z_<n) of each particle; ``uniform(particle, draw)``, that of ancestors has particle R."""
     words = [w for w, n in pairs for _ in range(n)]
-    found = np.empty((n_particles, len(words)))
-    for r in range(n_particles):
-        topics, n_drawn = [], itertools.count()
-        for n, w in enumerate(words):
+    found, topics, n_drawn = np.empty((len(words), n_particles)), [[] for _ in range(n_particles)], 0
+    for n, w in enumerate(words):
+        joint = np.empty((n_particles, len(alpha)))
+        for r, own in enumerate(topics):
             for before in range(n):
-                others = np.bincount(topics[:before] + topics[before + 1 :], minlength=len(alpha))
-                topics[before] = draw(phi[:, words[before]] * (alpha + others), uniform(r, next(n_drawn)))
-            p = phi[:, w] * (alpha + np.bincount(np.array(topics, int), minlength=len(alpha)))
-            found[r, n] = p.sum() / (alpha.sum() + n)
-            topics.append(draw(p, uniform(r, next(n_drawn))))
+                others = np.bincount(own[:before] + own[before + 1 :], minlength=len(alpha))
+                own[before] = draw(phi[:, words[before]] * (alpha + others), uniform(r, n_drawn + before))
+            joint[r] = phi[:, w] * (alpha + np.bincount(np.array(own, int), minlength=len(alpha)))
+        found[n] = joint.sum(axis=1) / (alpha.sum() + n)
+        if resample and n_particles > 1:
+            ancestors = [draw(found[n], (r + uniform(n_particles, n)) / n_particles) for r in range(n_particles)]
+            topics, joint = [list(topics[r]) for r in ancestors], joint[ancestors]
+        for r, own in enumerate(topics):
+            own.append(draw(joint[r], uniform(r, n_drawn + n)))
+        n_drawn += n + 1
     return found
 
 

@@ -25,6 +25,7 @@ from workbench.measures.lineage import Edge, lineage
 from workbench.measures.matching import match_topics, topic_distances, topic_flow
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.overtaking import overtaking
+from workbench.measures.perplexity_audit import perplexity_audit
 from workbench.measures.quantities import DERIVED, TOPIC_NUMBERS, bound_of, n_tokens, quantity, topic_counts
 from workbench.measures.saliency import saliency, salient_words
 from workbench.measures.search import find_documents
@@ -93,6 +94,7 @@ __all__ = [
     "one_run",
     "overtaking",
     "paired_differences",
+    "perplexity_audit",
     "perplexity_errors",
     "quantity",
     "reached_by_all",

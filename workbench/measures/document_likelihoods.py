@@ -23,26 +23,6 @@ MOST_STEPS = 2**20
 """Counts of topics that `exact_logs` visits at most, of all tokens of all documents: some seconds."""
 
 
-class Estimated(NamedTuple):
-    """The left-to-right estimate of documents given topics, nats; see `left_to_right`."""
-
-    log_products: np.ndarray  # (document, particle) log of the product of p_n of each particle
-    log_of_means: np.ndarray  # (document,) sum of the logs of the means of p_n over particles
-    variance: np.ndarray      # (document,) of log_of_means; NaN for one particle
-
-    def unbiased(self) -> tuple[float, float]:
-        """The sum over documents of the log of the mean of the products, and its standard error (NaN for one particle)."""
-        n = self.log_products.shape[1]
-        logs = logsumexp(self.log_products, axis=1) - math.log(n)
-        shares = np.exp(self.log_products - logs[:, None])  # means of 1
-        variances = shares.var(axis=1, ddof=1) / n if n > 1 else np.full(len(shares), np.nan)
-        return float(logs.sum()), float(np.sqrt(variances.sum()))
-
-    def averaged_by_token(self) -> tuple[float, float]:
-        """The sum over documents of `log_of_means`, and its standard error (NaN for one particle)."""
-        return float(self.log_of_means.sum()), float(np.sqrt(self.variance.sum()))
-
-
 class Bound(NamedTuple):
     """A lower bound on log p(words), nats: of documents given q(phi), and what q(phi) itself adds."""
 
@@ -51,23 +31,38 @@ class Bound(NamedTuple):
 
 
 def left_to_right_logs(
-    documents: Corpus, phi: np.ndarray, alpha: np.ndarray, n_particles: int, seed: int = 0, n_threads: int = 1
-) -> Estimated:
-    """Estimates of log p(w | phi, alpha) of each document by particles; the same bits for any number of threads.
+    documents: Corpus, phi: np.ndarray, alpha: np.ndarray, n_particles: int, n_estimates: int = 1, resample: bool = True,
+    seed: int = 0, n_threads: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Estimates of log p(w | phi, alpha) by particles, (document, estimate), and the variance of each without resampling.
 
-    The time grows with the square of the length of a document, with particles and with topics.
+    With ``resample`` exp of an estimate is unbiased, whatever the number of particles; the variance is NaN, and several
+    estimates tell it. Without it is that of Wallach et al., which varies less and is biased. The time grows with the square of
+    the length of a document, with particles, estimates and topics. The same bits for any number of threads.
 
     Wallach, Murray, Salakhutdinov & Mimno (2009), algorithm 3; Buntine (2009).
     """
-    n, context = documents.n_documents, StepContext(seed, 0, n_threads)
-    found = Estimated(np.zeros((n, n_particles)), np.zeros(n), np.zeros(n))
-    phi, alpha, key = np.ascontiguousarray(phi, float), np.asarray(alpha, float), context.key(LEFT_TO_RIGHT)
+    context, logs, variance = StepContext(seed, 0, n_threads), *np.zeros((2, documents.n_documents, n_estimates))
+    phi, alpha = np.ascontiguousarray(phi, float), np.asarray(alpha, float)
+    given = documents.indptr, documents.words, documents.counts, phi, alpha, n_particles, resample, context.key(LEFT_TO_RIGHT)
 
     def work(first, last):
-        left_to_right(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, key, *found)
+        left_to_right(first, last, *given, logs, variance)
 
     each_slice(work, slice_bounds(documents.indptr, len(alpha) * n_particles), n_threads, context.interrupt)
-    return found
+    return logs, variance
+
+
+def mean_of_estimates(logs: np.ndarray) -> tuple[float, float]:
+    """The sum over documents of the log of the mean of unbiased estimates (document, estimate), and its standard error.
+
+    NaN for one estimate; by the first order of the expansion of the log.
+    """
+    n = logs.shape[1]
+    found = logsumexp(logs, axis=1) - math.log(n)
+    shares = np.exp(logs - found[:, None])  # means of 1
+    variances = shares.var(axis=1, ddof=1) / n if n > 1 else np.full(len(shares), np.nan)
+    return float(found.sum()), float(np.sqrt(variances.sum()))
 
 
 def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndarray:

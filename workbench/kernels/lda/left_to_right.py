@@ -5,12 +5,13 @@ one Gibbs sweep, and then that of the token itself:
 
     p_n  =  p(w_n | z_<n, w_<n)  =  sum_k phi_wk (alpha_k + n_k) / (A + n - 1),      z_n  ~  phi_wk (alpha_k + n_k)
 
-The product of p_n over the tokens of one particle is an unbiased estimate of p(w | phi, alpha), as the sweeps leave
-p(z_<n | w_<n) as it is and the products are the weights of the draws of z_n; so is the mean of these products over particles.
-The product over tokens of the *mean* of p_n over particles varies less, and is biased for more than one particle, as a mean of
-p_n forgets how well its particle explained the tokens before.
+The estimate of p(w | phi, alpha) is the product over tokens of the mean of p_n over particles. Sweeps leave p(z_<n | w_<n) as
+it is, but to get to p(z_<=n | w_<=n) the particles must count in proportion to p_n. With resampling those that go on are drawn
+in this proportion before z_n is, and the estimate is unbiased for any number of particles. Without, it is unbiased for one
+particle alone: the sweeps make a particle forget a bad beginning after some tokens, not at once.
 
-Wallach, Murray, Salakhutdinov & Mimno (2009), algorithm 3, for the latter; Buntine (2009) for its bias.
+Wallach, Murray, Salakhutdinov & Mimno (2009), algorithm 3, without resampling; Buntine (2009) for its bias; Del Moral, Doucet &
+Jasra (2006), section 3, for weights, resampling and moves in general.
 """
 
 import math
@@ -34,17 +35,33 @@ def draw_topic(p, alpha, n_k, cumulative, u):
     return new, total
 
 
+@inlined
+def draw_ancestors(weights, u, ancestors):
+    """Which particle each one goes on from, about as often as its share of the weights: r + u parts of the way, of R, each."""
+    n, total = len(weights), 0.0
+    for r in range(n):
+        total += weights[r]
+    at, below = 0, weights[0]
+    for r in range(n):
+        target = (r + u) / n * total
+        while at < n - 1 and below <= target:
+            at += 1
+            below += weights[at]
+        ancestors[r] = at
+
+
 @kernel
-def left_to_right(first, last, indptr, words, counts, phi, alpha, key, log_products, log_of_means, variance):
+def left_to_right(first, last, indptr, words, counts, phi, alpha, n_particles, resample, key, logs, variance):
     """Estimates of log p(w | phi, alpha) of documents first..last; phi (word, topic).
 
-    Fills log_products (document, particle): the log of the product of each particle; log_of_means (document,): the sum of the
-    logs of the means; variance (document,): of the latter, NaN for one particle. The uniforms of a particle belong to the
-    document's number and its own.
+    Fills logs (document, estimate), independent ones, and their variance (document, estimate) by the first order of its
+    expansion in the p_n of particles, which holds for several particles without resampling; NaN for others. The uniforms of a
+    particle belong to the numbers of its document and estimate and its own.
     """
-    n_topics, n_particles = len(alpha), log_products.shape[1]
-    total_alpha = alpha.sum()
-    n_k, cumulative = np.empty(n_topics), np.empty(n_topics)
+    n_topics, total_alpha = len(alpha), alpha.sum()
+    cumulative, keys = np.empty(n_topics), np.empty(n_particles, np.uint64)
+    weights, influence, ancestors = np.empty(n_particles), np.empty(n_particles), np.empty(n_particles, np.int64)
+    n_k = np.empty((n_particles, n_topics))
     for d in range(first, last):
         n_tokens = np.int64(0)
         for pair in range(indptr[d], indptr[d + 1]):
@@ -54,33 +71,39 @@ def left_to_right(first, last, indptr, words, counts, phi, alpha, key, log_produ
             for _ in range(counts[pair]):
                 own[at] = words[pair]
                 at += 1
-        topics, found = np.empty(n_tokens, np.int64), np.empty((n_particles, n_tokens))
-        for r in range(n_particles):
-            particle_key, index = absorb(absorb(key, d), r), np.int64(0)
-            n_k[:] = 0.0
-            log_product = 0.0
+        topics = np.empty((n_particles, n_tokens), np.int64)
+        for e in range(logs.shape[1]):
+            of_estimate = absorb(absorb(key, d), e)
+            of_ancestors = absorb(of_estimate, n_particles)
+            for r in range(n_particles):
+                keys[r] = absorb(of_estimate, r)
+            n_k[:], influence[:] = 0.0, 0.0
+            logs[d, e] = 0.0
             for n in range(n_tokens):
-                for before in range(n):
-                    n_k[topics[before]] -= 1.0
-                    new, _ = draw_topic(phi[own[before]], alpha, n_k, cumulative, uniform(particle_key, index))
-                    topics[before] = new
-                    n_k[new] += 1.0
-                    index += 1
-                new, total = draw_topic(phi[own[n]], alpha, n_k, cumulative, uniform(particle_key, index))
-                topics[n] = new
-                n_k[new] += 1.0
-                index += 1
-                found[r, n] = total / (total_alpha + n)
-                log_product += math.log(found[r, n])
-            log_products[d, r] = log_product
-        log_of_means[d], variance[d] = 0.0, np.nan if n_particles == 1 else 0.0
-        influence = np.zeros(n_particles)
-        for n in range(n_tokens):
-            mean = 0.0
+                drawn = n * (n + 1) // 2
+                mean = 0.0
+                for r in range(n_particles):
+                    for before in range(n):
+                        n_k[r, topics[r, before]] -= 1.0
+                        u = uniform(keys[r], drawn + before)
+                        new, _ = draw_topic(phi[own[before]], alpha, n_k[r], cumulative, u)
+                        topics[r, before] = new
+                        n_k[r, new] += 1.0
+                    _, total = draw_topic(phi[own[n]], alpha, n_k[r], cumulative, 0.0)
+                    weights[r] = total / (total_alpha + n)
+                    mean += weights[r] / n_particles
+                logs[d, e] += math.log(mean)
+                for r in range(n_particles):
+                    influence[r] += weights[r] / mean - 1.0
+                if resample and n_particles > 1:
+                    draw_ancestors(weights, uniform(of_ancestors, n), ancestors)
+                    topics[:, :n], n_k[:] = topics[ancestors, :n], n_k[ancestors]
+                for r in range(n_particles):
+                    new, _ = draw_topic(phi[own[n]], alpha, n_k[r], cumulative, uniform(keys[r], drawn + n))
+                    topics[r, n] = new
+                    n_k[r, new] += 1.0
+            squares = 0.0
             for r in range(n_particles):
-                mean += found[r, n] / n_particles
-            log_of_means[d] += math.log(mean)
-            for r in range(n_particles):
-                influence[r] += found[r, n] / mean - 1.0
-        for r in range(n_particles):
-            variance[d] += influence[r] ** 2 / (n_particles * max(n_particles - 1, 1))
+                squares += influence[r] ** 2
+            known = n_particles > 1 and not resample
+            variance[d, e] = squares / (n_particles * (n_particles - 1)) if known else np.nan
