@@ -16,6 +16,7 @@ EXAMPLES = {
     "update": ("o", "SIX"),
     "infer": ("a", "SIX"),
     "bound": ("h",),
+    "audit": ("a", "SIX"),
     "runs": (),
     "show": ("a",),
     "topics": ("a",),

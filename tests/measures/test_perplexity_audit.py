@@ -4,6 +4,7 @@ import warnings
 from dataclasses import replace
 from functools import lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -216,6 +217,11 @@ def test_what_cannot_be_audited_is_refused():
         perplexity_audit(run, seed=-1)
     with pytest.raises(wb.DataError, match="is kept in shards"):
         perplexity_audit(run, wb.ShardedCorpus.of_corpus(train))
+
+
+def test_the_page_about_perplexity_names_every_protocol():
+    page = (Path(__file__).parents[2] / "docs" / "perplexity.md").read_text(encoding="utf-8")
+    assert [name for name in NAMES if f"`{name}`" not in page] == []
 
 
 def test_threads_change_no_bit():

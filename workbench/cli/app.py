@@ -9,7 +9,7 @@ import traceback
 import typer
 from typer.exceptions import TyperException
 
-from workbench.cli import about, end_with, fitting, inferring, looking, reproducing, serving, stored, streaming
+from workbench.cli import about, auditing, end_with, fitting, inferring, looking, reproducing, serving, stored, streaming
 from workbench.cli.completing import complete_values
 from workbench.cli.flags import Command, unreadable
 
@@ -30,7 +30,7 @@ app = typer.Typer(
 )
 for command in (
     fitting.fit, fitting.compare, fitting.resume, fitting.sweep, streaming.fit_stream, streaming.update,
-    inferring.infer, inferring.bound,
+    inferring.infer, inferring.bound, auditing.audit,
     stored.runs, stored.show, looking.topics, looking.documents, stored.pause, stored.stop, stored.remove,
     stored.figures, stored.report,
     stored.note, stored.label, stored.export, reproducing.reproduce, about.engines, serving.serve, about.doctor,

@@ -56,7 +56,7 @@ def left_to_right_logs(
 def mean_of_estimates(logs: np.ndarray) -> tuple[float, float]:
     """The sum over documents of the log of the mean of unbiased estimates (document, estimate), and its standard error.
 
-    NaN for one estimate; by the first order of the expansion of the log.
+    NaN for one estimate; by the first order of the expansion of the log, which also is too low by half the variance.
     """
     n = logs.shape[1]
     found = logsumexp(logs, axis=1) - math.log(n)

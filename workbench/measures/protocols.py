@@ -37,7 +37,7 @@ PROTOCOLS = (
         "held_out_tokens_by_document", TOKENS + " together, by document", TEST,
         "the same, the probability of all held-out tokens of a document averaged over states",
         "samplers that average likelihoods of documents; test_perplexity_by_document",
-        "As a rule between state and average: of products over tokens few states have most of the weight.",
+        "Near the average: the held-out tokens of a document are few, so that averages of their products do not differ much.",
     ),
     Protocol(
         "held_out_tokens_jointly", TOKENS + " together", TEST,
@@ -48,7 +48,7 @@ PROTOCOLS = (
     Protocol(
         "document_completion", HALVES, UNSEEN, "theta from a random half of each unseen document, and phi",
         "Asuncion, Welling, Smyth & Teh 2009; Linderman, Johnson & Adams 2015; wb.document_completion; workbench infer",
-        "Higher as a rule: theta comes from half a document in the place of nine tenths, and phi has not seen the document.",
+        "On either side: theta comes from half a document in the place of nine tenths, and phi has not seen the document.",
     ),
     Protocol(
         "foldin_same", FITTED, UNSEEN, "theta from the very tokens that are scored, and phi",
@@ -58,7 +58,7 @@ PROTOCOLS = (
     Protocol(
         "left_to_right", MARGINAL, UNSEEN, "phi and alpha; theta is integrated out, nothing of the document is given",
         "Buntine 2009 asks for unbiased estimates; here by particles that are resampled",
-        "Higher: the first words of a document are predicted from alpha alone, later ones from all before.",
+        "On either side: the first words of a document are predicted from alpha alone, later ones from all before.",
     ),
     Protocol(
         "left_to_right_by_token", MARGINAL, UNSEEN, "the same",
@@ -74,7 +74,7 @@ PROTOCOLS = (
         "bound_of_documents", MARGINAL, UNSEEN,
         "q(phi) of the run; q(theta) and q(z) are fitted to the very words, and paid for",
         "Hoffman, Blei & Bach 2010; Blei, Ng & Jordan 2003 with a point phi",
-        "Higher: it is at least that of the exact one, by the gap of the bound.",
+        "Higher: a lower bound on the log probability that left_to_right estimates is an upper bound on its perplexity.",
     ),
     Protocol(
         "bound_with_topics", WITH_TOPICS, UNSEEN, "the same, with KL(q(phi) || prior) of all topics beside the bound",

@@ -1,0 +1,52 @@
+"""The command `audit`: the table for people, the JSON, and what is said where something is missing."""
+
+import json
+
+import pytest
+
+import workbench as wb
+from workbench.cli import main
+
+
+@pytest.fixture(autouse=True)
+def two_runs(tmp_path, monkeypatch):
+    """Runs `half` (cgs, with a test set) and `other` (g-hdp) in ./runs, and three unseen texts in new.csv."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
+    train, test = wb.hold_out_tokens(wb.LDA(2, 0.3, 0.3).simulate(8, 6, 12, seed=0)[0], 0.2)
+    for name, engine in (("half", "cgs"), ("other", "g-hdp")):
+        wb.fit(train, engine, n_topics=2, n_iterations=6, burn_in=1, test=test, store="runs", name=name, progress=False)
+    (tmp_path / "new.csv").write_text("text\nw1 w2 w1\nw3\nnobody\n")
+
+
+def run(capsys, *arguments):
+    """(exit status, stdout, stderr) of a command."""
+    status = main([str(argument) for argument in arguments])
+    return status, *capsys.readouterr()
+
+
+READ = ("--read", "token_pattern=\\w+")
+
+
+def test_audit_prints_the_rows_that_there_are_and_says_why_others_are_not(capsys):
+    status, out, err = run(capsys, "audit", "half")
+    assert (status, out) == (0, "")
+    assert "held_out_tokens_average" in err and "joint_of_training" in err and "p(w|d) of held-out tokens" in err
+    assert "no document_completion, foldin_same, left_to_right" in err and "there are no unseen documents" in err
+
+
+def test_audit_prints_every_row_as_json(capsys):
+    status, out, _ = run(capsys, "audit", "half", "new.csv", "--particles", 3, "--json", *READ)
+    told = json.loads(out)
+    assert status == 0 and told["name"] == "half"
+    wanted = wb.measures.perplexity_audit(
+        wb.open_run("half"), unseen=wb.load_corpus("new.csv", token_pattern=r"\w+"), n_particles=3)
+    values = {row["protocol"]: row["value"] for row in told["protocols"]}
+    for name in ("left_to_right", "exact", "document_completion", "bound_gensim"):
+        assert values[name] == wanted["value"][name]
+    assert all(row["value"] is None for row in told["protocols"] if row["note"])
+
+
+def test_audit_of_another_model_is_one_sentence(capsys):
+    status, out, err = run(capsys, "audit", "other")
+    assert status == 2 and out == "" and "audited of runs of LDA; run 'other' is of engine g-hdp" in err
