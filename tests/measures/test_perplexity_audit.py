@@ -228,3 +228,11 @@ def test_threads_change_no_bit():
     train, test, unseen = given()
     one, three = (perplexity_audit(fitted("cgs"), train, test, unseen, n_threads=n) for n in (1, 3))
     assert one.equals(three)
+
+
+def test_a_sampler_before_its_burn_in_is_over_has_a_state_alone():
+    train, test, _ = given()
+    run = wb.fit(train, "cgs", n_topics=2, n_iterations=3, burn_in=10, test=test, progress=False)
+    table = perplexity_audit(run, train, test)
+    assert table.loc[HELD_OUT, "value"].isna().tolist() == [False, True, True, True]
+    assert table.loc[HELD_OUT[1], "note"] == "the engine samples nothing, or burn-in is not over, so it is that of the state"

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 TOKENS, HALVES = "p(w|d) of held-out tokens", "p(w|d) of the other half"
 FITTED = "p(w|d) of the words that theta was fitted to"
-MARGINAL, WITH_TOPICS = "p(words of a document | topics)", "p(words, topics), bounded"
+MARGINAL = "p(words of a document | topics)"
+BOUNDED, WITH_TOPICS = "bound on p(words of a document | topics)", "bound on p(words), which pays for topics"
 JOINT = "p(words, z) of training tokens"
 PERPLEXITY, NATS = "perplexity", "nats per token"
 TEST, UNSEEN, TRAIN = "test", "unseen", "train"
@@ -71,7 +72,7 @@ PROTOCOLS = (
         "As left_to_right, which estimates it.",
     ),
     Protocol(
-        "bound_of_documents", MARGINAL, UNSEEN,
+        "bound_of_documents", BOUNDED, UNSEEN,
         "q(phi) of the run; q(theta) and q(z) are fitted to the very words, and paid for",
         "Hoffman, Blei & Bach 2010; Blei, Ng & Jordan 2003 with a point phi",
         "Higher: a lower bound on the log probability that left_to_right estimates is an upper bound on its perplexity.",
