@@ -11,7 +11,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
-.PHONY: help demo serve lab test test-all torture check bench load figures gallery browser clean
+.PHONY: help demo serve lab test test-all torture check bench load figures gallery ledger browser clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1|/' | awk -F'|' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -70,6 +70,9 @@ figures: $(VENV)/.installed-test browser  ## take the screenshots of docs/screen
 
 gallery: $(VENV)/.installed-test browser  ## draw the gallery of figures in docs/gallery again
 	$(BIN)/python docs/gallery/make.py
+
+ledger: $(VENV)/.installed  ## write docs/ledger.md again from the results that come with the package
+	$(BIN)/workbench ledger --shipped --out docs/ledger.md
 
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \

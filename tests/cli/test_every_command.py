@@ -31,6 +31,7 @@ EXAMPLES = {
     "export": ("a",),
     "import": ("runs/a", "--store", "other"),
     "reproduce": (),
+    "ledger": (),
     "engines": (),
     "doctor": (),
     "data list": (),

@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from comparisons import tiny_comparison
 from same_process import working_here
@@ -14,6 +15,7 @@ from workbench.papers import figures
 from workbench.papers.figure import Extent
 from workbench.papers.figures import DRAWINGS, FIGURES
 from workbench.papers.reproduce import lay_out_figure, some_documents
+from workbench.papers.results import read_results
 from workbench.report.files import ReportError
 from workbench.runs.spec import SpecError
 from workbench.views import pictures
@@ -61,9 +63,9 @@ def test_every_record_can_be_run():
 
 @pytest.mark.slow
 def test_a_figure_is_made_with_its_data_its_caption_and_its_verdicts(tiny_figures, tmp_path):
-    made = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", progress=False)
-    endings = ("svg", "pdf", "png", "txt", "csv")
-    assert [path.name for path in made.files] == [*(f"tiny-fig3.{ending}" for ending in endings), "tiny-fig3-verdict.txt"]
+    made = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", progress=False, ledger=tmp_path / "ledger.json")
+    names = [*(f"tiny-fig3.{ending}" for ending in ("svg", "pdf", "png", "txt", "csv")), "tiny-fig3-verdict.txt"]
+    assert [path.name for path in made.files] == [*names, "ledger.json"]
     caption = made.files[3].read_text()
     for wanted in (
         "tiny-fig3: KOS, perplexity against iterations.", "After Welling, Teh & Kappen (2008)", "Not in the paper: vb, cvb0, ",
@@ -76,6 +78,13 @@ def test_a_figure_is_made_with_its_data_its_caption_and_its_verdicts(tiny_figure
     assert len(table) == 1 + 8 * 2 * 12  # engines, seeds, iterations
     assert len(made.verdicts) == len(made.figure.claims) and not made.failures
     assert {run.spec.split["seed"] for run in made.runs} == {0, 1} == {run.spec.seed for run in made.runs}
+    (result,) = read_results(tmp_path / "ledger.json")
+    assert (result.extent, result.left_out, result.command) == ("whole", "", "workbench reproduce tiny-fig3")
+    assert [(one.verdict, one.measured) for one in result.outcomes] == [(one.outcome, one.measured) for one in made.verdicts]
+    for number, method in zip(result.numbers, made.figure.methods, strict=True):
+        last = [float(run.progress()["test_perplexity"][-1]) for run in made.runs if run.spec.engine == method.engine]
+        assert (number.of, number.n) == (method.label, 2)
+        assert number.value == pytest.approx(np.mean(last)) and number.error == pytest.approx(np.std(last, ddof=1) / 2**0.5)
 
 
 @pytest.mark.slow
@@ -177,5 +186,6 @@ def test_the_command_line_lists_makes_and_tells(tiny_figures, tmp_path, monkeypa
     assert main(["reproduce"]) == 0 and "tiny-fig10" in capsys.readouterr().err
     assert main(["reproduce", "tiny-fig4", "--quick", "-q", "--format", "svg", "--out", "out", "--json"]) == 0
     (figure,) = json.loads(capsys.readouterr().out)["figures"]
-    assert figure["files"] == [f"out/tiny-fig4{ending}" for ending in (".svg", ".txt", ".csv", "-verdict.txt")]
+    made = [f"out/tiny-fig4{ending}" for ending in (".svg", ".txt", ".csv", "-verdict.txt")]
+    assert figure["files"] == [*made, "runs/ledger.json"]
     assert len(figure["runs"]) == 8 and figure["claims"][0]["outcome"] == "undecided" and figure["claims"][0]["error"] is None

@@ -33,7 +33,8 @@ for command in (
     inferring.infer, inferring.bound, auditing.audit,
     stored.runs, stored.show, looking.topics, looking.documents, stored.pause, stored.stop, stored.remove,
     stored.figures, stored.report,
-    stored.note, stored.label, stored.export, reproducing.reproduce, about.engines, serving.serve, about.doctor,
+    stored.note, stored.label, stored.export, reproducing.reproduce, reproducing.ledger,
+    about.engines, serving.serve, about.doctor,
 ):
     app.command()(command)
 app.command("import")(stored.import_)

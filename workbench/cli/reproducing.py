@@ -1,4 +1,4 @@
-"""The command that makes figures of the papers again."""
+"""The commands that make figures of the papers again, and show what came out as a ledger."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ def reproduce(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 2,
     store: Store = None,
     out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("out/reproduce"),
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", metavar="FILE", help="Where the results go; ledger.json of the store by default.")
+    ] = None,
     formats: Formats = FORMATS, quiet: Quiet = False, json: Json = False,
 ) -> int:
     """Make a figure of a paper again: run what is missing, draw it, hold the paper's claims against it."""
@@ -35,14 +38,17 @@ def reproduce(
     if figure is None:
         _print_figures([get_figure(name) for name in names()], json)
         return 0
+    from workbench.papers.results import FILE
     from workbench.papers.verdicts import verdict_lines
 
+    ledger = ledger or store_path(store) / FILE
     described, status, failed = [], INTERRUPTED, False
     asked = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
     with resumable():
         for name in names() if figure == "all" else [figure]:
             made = wb.reproduce(
-                name, out, store_path(store), quick, jobs=jobs, formats=formats.split(","), progress=not quiet, **asked
+                name, out, store_path(store), quick, jobs=jobs, formats=formats.split(","), progress=not quiet,
+                ledger=ledger, **asked,
             )
             for line in (*made.files, *verdict_lines(made.verdicts), *(f"workbench: {why}" for why in made.failures)):
                 say(line)
@@ -52,6 +58,44 @@ def reproduce(
     if json:
         print_json({"figures": described})
     return status
+
+
+def ledger(
+    store: Store = None,
+    shipped: Annotated[
+        bool, typer.Option("--shipped", help="Only the results that come with the package, not those of the store.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="A Markdown file to write, in the place of the table.")] = None,
+    json: Json = False,
+) -> int:
+    """Show every figure, table and number of the papers with what our runs say of it, and what was not run."""
+    from workbench.papers.ledger_table import about_result, counts, entries, to_markdown, verdict_of
+    from workbench.papers.results import FILE
+    from workbench.report.files import put_file
+
+    rows = entries(None if shipped else store_path(store) / FILE)
+    if out is not None:
+        put_file(out, to_markdown(rows).encode())
+    if json:
+        print_json({"counts": counts(rows), "entries": [_describe_entry(row) for row in rows]})
+    elif out is not None:
+        say(str(out))
+    else:
+        print_table(("id", "in the paper", "figure", "verdict", "claim", "ours"), [
+            (row.item.id, row.item.where, row.figure or "–", verdict_of(line, row.extent), line.says, line.ours)
+            for row in rows for line in row.lines
+        ], left=range(6))
+        for row in {row.figure: row for row in rows if row.result}.values():
+            say(f"{row.figure}: {about_result(row)} {row.command} ({row.source})")
+    return 0
+
+
+def _describe_entry(row) -> dict:
+    """The JSON that describes an item of the ledger and its result, null where it was not run."""
+    item = {name: getattr(row.item, name) for name in ("id", "paper", "where", "target", "test", "why")}
+    lines = [line._asdict() for line in row.lines]
+    return item | {"figure": row.figure, "lines": lines, "command": row.command, "source": row.source,
+                   "result": asdict(row.result) if row.result else None}
 
 
 def parse_topics(text: str | None) -> list[int] | None:

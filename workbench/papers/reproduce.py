@@ -11,9 +11,11 @@ from workbench.corpus import Corpus, hold_out_documents, load_corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
 from workbench.papers.figure import ALL, DRAW, EACH, HITS, NO_TOPICS, ONE, SEQUENCE, Claim, Drawing, Extent, Figure, Method
+from workbench.papers.figure_numbers import figure_numbers
 from workbench.papers.figures import get_figure
 from workbench.papers.generic import TABLE, format_size, network_for
 from workbench.papers.numbers import measure
+from workbench.papers.results import Number, read_results, result_of, write_result
 from workbench.papers.shown import show
 from workbench.papers.verdicts import FAILS, HOLDS, Verdict, judge, verdict_lines
 from workbench.report.drawing import FORMATS
@@ -41,6 +43,7 @@ class Reproduction(NamedTuple):
     failures: list[str]          # a sentence for each run that failed
     files: list[Path]
     verdicts: list[Verdict]
+    numbers: list[Number]        # means of each method; none of a figure that needs no run
 
     @property
     def left_out(self) -> list[str]:
@@ -62,7 +65,7 @@ class Reproduction(NamedTuple):
 
 def reproduce(
     name: str, folder="out/reproduce", store=None, quick: bool = False, seeds: int | None = None, iterations: int | None = None,
-    jobs: int = 2, formats=FORMATS, progress: bool = True, topics: Iterable[int] | None = None,
+    jobs: int = 2, formats=FORMATS, progress: bool = True, topics: Iterable[int] | None = None, ledger=None,
 ) -> Reproduction:
     """Makes a figure of a paper again: runs what is missing in the store, and writes figure, data and verdicts.
 
@@ -81,18 +84,24 @@ def reproduce(
         Runs side by side.
     topics : whole numbers, optional
         Other numbers of topics, for a figure that has several.
+    ledger : path, optional
+        JSON file whose result of this figure, as much of it as is run, becomes that of these runs; none by default. See
+        `workbench.papers.results`.
 
     Raises
     ------
     ReportError, CorpusError, RunFailed, SpecError, StoreError
-        An unknown figure or format, a folder that cannot be written, a data set that is not on this machine; every run failed.
+        An unknown figure or format, a folder or ledger that cannot be written, a data set that is not on this machine; every
+        run failed.
     """
     figure, formats = get_figure(name), checked_formats(formats)
     whole("jobs", jobs, 1)
+    if ledger is not None:
+        read_results(ledger)  # what is wrong with it is said before hours of runs
     if isinstance(figure, Drawing):
         if (seeds, iterations, topics) != (None, None, None):
             raise SpecError(f"{name} needs no run; leave seeds, iterations and topics out")
-        return _drawn(figure, _made(folder), quick, formats)
+        return _entered(_drawn(figure, _made(folder), quick, formats), ledger)
     extent = _extent(figure, quick, seeds, iterations, topics)
     folder = _made(folder)  # hours before it is written to
     store = default_store() if store is None else Path(store)
@@ -113,11 +122,19 @@ def reproduce(
     if not any(run.status()["iteration"] for run in runs):
         raise RunFailed(failed[0] if failed else f"no run of {figure.name} has begun")
     measured = measure(figure, cells, runs, corpora)
-    made = Reproduction(figure, quick, extent, cells, runs, left_out, failed, [], judge(figure, measured, extent))
+    made = Reproduction(
+        figure, quick, extent, cells, runs, left_out, failed, [], judge(figure, measured, extent),
+        figure_numbers(figure, measured),
+    )
     picture, lines = show(figure, extent, measured, corpora)
     verdicts = "\n".join([figure.title, *made.left_out, "", *verdict_lines(made.verdicts)]) + "\n"
     files = put_picture(picture, folder, formats, 2, caption(made, lines))
-    return made._replace(files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdicts.encode())])
+    return _entered(made._replace(files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdicts.encode())]), ledger)
+
+
+def _entered(made: Reproduction, ledger) -> Reproduction:
+    """The same, with its result in the ledger, where one is given."""
+    return made if ledger is None else made._replace(files=[*made.files, write_result(Path(ledger), result_of(made))])
 
 
 def _made(folder) -> Path:
@@ -137,7 +154,7 @@ def _drawn(figure: Drawing, folder: Path, quick: bool, formats: list[str]) -> Re
         Verdict(Claim(each.says, "computed", "", ""), HOLDS if each.holds else FAILS, each.measured, math.nan, math.nan, 0)
         for each in checked
     ]
-    made = Reproduction(figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts)
+    made = Reproduction(figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts, [])
     lines = verdict_lines(verdicts)
     text = "\n".join([
         figure.title, f"After {figure.paper}{figure.where}.", figure.about, figure.note, *made.left_out, "",
