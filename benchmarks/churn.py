@@ -34,7 +34,7 @@ def measure(url: str, given) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--page", choices=("compare", "choose-k", "frontier", "topics", "oracle"), default="compare")
+    parser.add_argument("--page", choices=("compare", "choose-k", "frontier", "topics", "oracle", "ledger"), default="compare")
     parser.add_argument("--sessions", type=int, default=200)
     parser.add_argument("--tabs", type=int, default=0)
     parser.add_argument("--store", help="a store with runs in it; otherwise an empty one")

@@ -2,10 +2,10 @@
 
 Makes a sweep over r and a comparison of engines with two seeds on the bundled corpus (runs that STORE has are taken as they
 are), starts one run more, and photographs Compare and Topics while that one goes on: at two widths in both themes, each page
-opened once; then Choose K and Frontier, on stores of their own with a sweep over the number of topics, and one over r; and
-Oracle. Then a server with a password on which nothing can be changed: what it asks first, and Compare with a damaged run. Last
-a film, on a store of its own: a CSV file is uploaded, its columns are chosen, it is looked at and started, until its topics are
-seen over time.
+opened once; then Choose K and Frontier, on stores of their own with a sweep over the number of topics, and one over r; Oracle;
+and Ledger, with the results that come with the package. Then a server with a password on which nothing can be changed: what it
+asks first, and Compare with a damaged run. Last a film, on a store of its own: a CSV file is uploaded, its columns are chosen,
+it is looked at and started, until its topics are seen over time.
 ``python docs/screenshots/take.py --film`` takes the film alone; ``--imported STORE`` photographs Compare with the models of
 other programs that ``python benchmarks/imported.py STORE`` has made.
 The runs are thrown away unless a STORE is named. Needs Chromium and playwright (the extra ``test``).
@@ -192,6 +192,15 @@ def photograph_imported(store: Path, folder: Path, widths=WIDTHS) -> None:
         take(page, folder, "imported", widths)
 
 
+def photograph_ledger(store: Path, folder: Path, widths=WIDTHS) -> None:
+    """The top of Ledger, with the results that come with the package."""
+    with served(store) as address, opened_browser() as browser:
+        page = new_page(browser, widths)
+        page.goto(f"{address}/ledger")
+        page.locator(".ledger table").first.wait_for()
+        take(page, folder, "ledger", widths, full_page=False)
+
+
 def film(folder: Path, width: int = WIDTHS[0]) -> None:
     """From the file that `workbench data example` writes to its topics over time, step by step; and the form on its own."""
     with tempfile.TemporaryDirectory() as scratch, served(Path(scratch) / "runs", "--max-upload", "50") as address:
@@ -270,14 +279,14 @@ def new_page(browser: Browser, widths) -> Page:
     return page
 
 
-def take(page: Page, folder: Path, name: str, widths) -> None:
-    """Pictures of what a page shows, at these widths, light and dark."""
+def take(page: Page, folder: Path, name: str, widths, full_page: bool = True) -> None:
+    """Pictures of what a page shows, at these widths, light and dark; of one that is very long the top alone."""
     for width in widths:
-        page.set_viewport_size({"width": width, "height": 900})
+        page.set_viewport_size({"width": width, "height": 900 if full_page else 1500})
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             page.wait_for_timeout(SETTLED)
-            (folder / f"{name}-{width}-{scheme}.png").write_bytes(smaller(page.screenshot(full_page=True)))
+            (folder / f"{name}-{width}-{scheme}.png").write_bytes(smaller(page.screenshot(full_page=full_page)))
 
 
 def smaller(png: bytes) -> bytes:
@@ -297,6 +306,7 @@ def main(store: Path) -> None:
     photograph_choosing(store.with_name(f"{store.name}-by-k"), HERE)
     photograph_frontier(store.with_name(f"{store.name}-frontier"), HERE)
     photograph_oracle(store, HERE)
+    photograph_ledger(store, HERE)
     with damaged_run(store, runs["cgs"][0]) as damaged:
         photograph_guarded(store, damaged, HERE)
     film(HERE)

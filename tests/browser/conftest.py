@@ -69,6 +69,9 @@ def new_page(browser):
         if urlsplit(address).path.endswith("/oracle"):
             page.get_by_label("Toy", exact=True).wait_for()
             return page
+        if urlsplit(address).path.endswith("/ledger"):
+            page.get_by_label("Verdict", exact=True).wait_for()
+            return page
         page.get_by_role("button", name="Start", exact=True).wait_for()
         if urlsplit(address).path.endswith(("/choose-k", "/frontier")):
             return page

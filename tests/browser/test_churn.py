@@ -13,7 +13,7 @@ from workbench.models import LDA
 from workbench.runs.execution.fit import fit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PAGES = ("compare", "choose-k", "frontier", "topics", "oracle")
+PAGES = ("compare", "choose-k", "frontier", "topics", "oracle", "ledger")
 
 
 @pytest.fixture(scope="module")

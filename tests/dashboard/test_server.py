@@ -17,7 +17,7 @@ from workbench.dashboard.server.serve import Serving
 from workbench.dashboard.shared.policy import OF_OTHERS, Limits
 
 PATHS = (
-    "/compare", "/choose-k", "/frontier", "/topics", "/oracle", "/", "/static/js/bokeh.min.js",
+    "/compare", "/choose-k", "/frontier", "/topics", "/oracle", "/ledger", "/", "/static/js/bokeh.min.js",
     "/compare/autoload.js?bokeh-autoload-element=a", "/nothing",
 )
 PASSWORD = "correct horse battery"
@@ -49,7 +49,7 @@ def test_a_rebound_name_reaches_no_document_no_file_and_no_socket(local):
     for name in ("evil.example", f"evil.example:{local.server.port}", "localhost.evil.example", "127.0.0.1.evil.example"):
         assert {local.ask(path, Host=name).code for path in PATHS} == {403}, name
         assert not local.socket_opens(Host=name, Origin=f"http://{name}", Sec_Fetch_Site="same-origin")
-    assert [local.ask(path).code for path in PATHS] == [200, 200, 200, 200, 200, 301, 200, 200, 404]
+    assert [local.ask(path).code for path in PATHS] == [200, 200, 200, 200, 200, 200, 301, 200, 200, 404]
     for name in ("localhost", f"localhost:{local.server.port}", "127.0.0.1:8888", "LOCALHOST"):
         assert local.ask("/nothing", Host=name).code == 404, name
 
@@ -80,7 +80,7 @@ def test_every_answer_has_the_headers_and_each_its_own_nonce(local):
 
 
 def test_every_script_of_a_page_has_the_nonce_of_its_answer(local):
-    for path in ("/compare", "/choose-k", "/frontier", "/topics", "/oracle"):
+    for path in ("/compare", "/choose-k", "/frontier", "/topics", "/oracle", "/ledger"):
         answer = local.ask(path)
         nonce, body = re.search(r"'nonce-(\w+)'", answer.headers["Content-Security-Policy"])[1], answer.body.decode()
         scripts = re.findall(r"<script[^>]*>", body)
@@ -111,7 +111,7 @@ def test_under_a_prefix_pages_files_and_redirects_have_it(store, monkeypatch, pa
 
 def test_without_the_password_no_page_and_no_socket_is_had(store, monkeypatch, password_file):
     with served(store, monkeypatch, password_file=password_file) as server:
-        pages = ("/compare", "/choose-k", "/frontier", "/topics", "/oracle")
+        pages = ("/compare", "/choose-k", "/frontier", "/topics", "/oracle", "/ledger")
         for path in (*pages, "/compare/autoload.js?bokeh-autoload-element=a", "/compare/metadata"):
             assert server.ask(path).code in (302, 403), path
         assert not server.socket_opens(Origin=f"http://{server.root}")

@@ -19,6 +19,7 @@ from tornado.web import RedirectHandler
 from workbench.dashboard.choose_k import page as choose_k
 from workbench.dashboard.compare import page as compare
 from workbench.dashboard.frontier import page as frontier
+from workbench.dashboard.ledger import page as ledger
 from workbench.dashboard.oracle import page as oracle
 from workbench.dashboard.server.login import ServerError, oauth_provider, password_provider, read_password
 from workbench.dashboard.server.requests import guard, host_of
@@ -184,7 +185,7 @@ def make_server(serving: Serving):
         server = pn.serve(
             {
                 "compare": compare.page, "choose-k": choose_k.page, "frontier": frontier.page, "topics": topics.page,
-                "oracle": oracle.page,
+                "oracle": oracle.page, "ledger": ledger.page,
             },
             port=port, address=serving.address, prefix=serving.path,
             websocket_origin=[f"{name}:{port}" for name in ("localhost", "127.0.0.1")] + [*map(host_of, serving.origins)],

@@ -28,6 +28,7 @@ TICK = 1000
 """Milliseconds between two ticks of a session."""
 PAGES = {
     "compare": "Compare", "choose-k": "Choose K", "frontier": "Frontier", "topics": "Topics", "oracle": "Oracle",
+    "ledger": "Ledger",
 }
 """Address → name of the pages, in the order of the head."""
 LOOK = "· read-only"

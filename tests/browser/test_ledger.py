@@ -1,0 +1,29 @@
+"""The Ledger page in a browser: a filter leaves the rows of a verdict, a click selects a command, and nothing is too wide."""
+
+import pytest
+from browser.desk import until
+from browser.test_names import NAMELESS
+
+from workbench.papers.ledger import PAPERS
+from workbench.papers.ledger_table import entries
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.mark.parametrize("width", [1440, 800, 420])
+def test_rows_are_filtered_commands_selected_and_the_page_is_no_wider_than_the_window(url, new_page, width):
+    page = new_page(url.replace("compare", "ledger"), width)
+    rows = page.locator(".ledger tbody[data-item]")
+    until(lambda: rows.count() == len(entries()), "every item has its rows")
+    assert page.locator(".ledger table").count() == len(PAPERS)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_label("Verdict", exact=True).select_option("Not reproduced")
+    unmade = [row.item.id for row in entries() if row.lines[0].verdict == "not reproduced"]
+    until(lambda: rows.evaluate_all("all => all.map((one) => one.dataset.item)") == unmade, "these are left alone")
+    assert "verdict=not+reproduced" in page.url
+    page.get_by_label("Verdict", exact=True).select_option("All")
+    command = page.locator(".ledger code", has_text="workbench reproduce hybrid-fig7-4000")
+    command.click()
+    assert page.evaluate("getSelection().toString()").strip() == command.inner_text()
+    body = page.locator("body")
+    assert [line for line in body.aria_snapshot().splitlines() if NAMELESS.match(line)] == []

@@ -1,0 +1,50 @@
+"""The ledger as HTML: a table for each paper, in it a group of rows for each item."""
+
+from collections.abc import Iterable
+from html import escape
+
+from workbench.papers.ledger_table import Entry, Line, about_result, by_paper, verdict_of
+from workbench.papers.results import WHOLE
+from workbench.papers.verdicts import FAILS, HOLDS
+
+KINDS = {HOLDS: "good", FAILS: "bad"}
+
+
+def with_verdict(rows: Iterable[Entry], verdict: str) -> list[Entry]:
+    """The entries that have lines of a verdict, with these lines alone; all of them where it is empty."""
+    if not verdict:
+        return list(rows)
+    chosen = [row._replace(lines=tuple(line for line in row.lines if line.verdict == verdict)) for row in rows]
+    return [row for row in chosen if row.lines]
+
+
+def ledger_html(rows: list[Entry]) -> str:
+    """A heading and a table for each paper; what others wrote is escaped."""
+    return "".join(
+        f'<h2>{escape(paper)}</h2><table aria-label="{escape(paper)}"><thead><tr><th scope="col">Verdict</th>'
+        f'<th scope="col">Claim</th><th scope="col">Ours</th></tr></thead>{"".join(map(_group, own))}</table>'
+        for paper, own in by_paper(rows).items()
+    ) or '<p class="muted">No row has this verdict.</p>'
+
+
+def _group(entry: Entry) -> str:
+    """An item: its target and what made it, then a row for each line."""
+    item = entry.item
+    why = f" {item.why}" if entry.figure and item.why else ""
+    about = [f'<p class="target">{escape(item.target + why)}</p>']
+    if entry.result:
+        kind = "" if entry.extent == WHOLE else ' class="less"'
+        about.append(f"<p{kind}>{escape(about_result(entry))} <span>From {escape(entry.source)}.</span></p>")
+    if entry.command:
+        about.append(f"<p><code>{escape(entry.command)}</code></p>")
+    about += [f"<p>Means, {escape(mean)}</p>" for mean in entry.means]
+    name = f' <span class="figure">{escape(entry.figure)}</span>' if entry.figure else ""
+    head = f'<tr><th colspan="3" scope="rowgroup"><b>{escape(item.id)}</b> {escape(item.where)}{name}{"".join(about)}</th></tr>'
+    return f'<tbody data-item="{escape(item.id)}">{head}{"".join(_row(line, entry.extent) for line in entry.lines)}</tbody>'
+
+
+def _row(line: Line, extent: str) -> str:
+    kind = KINDS.get(line.verdict, "muted")
+    says, ours = escape(line.says), escape(line.ours)
+    told = f"<td>{says}</td><td>{ours}</td>" if ours else f'<td colspan="2">{says}</td>'
+    return f'<tr><td class="{kind}">{escape(verdict_of(line, extent))}</td>{told}</tr>'
