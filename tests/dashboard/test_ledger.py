@@ -1,8 +1,10 @@
 """The Ledger page's own decisions, without a browser: what is shown of which file, and what a filter leaves."""
 
+import io
 import re
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from workbench.dashboard.ledger import page as ledger
@@ -79,6 +81,9 @@ def test_a_filter_leaves_the_rows_of_a_verdict_and_is_in_the_link(tmp_path, ship
     page.verdict.value = "undecided"
     assert verdicts(page.table.object) == ["undecided (quick)"] and page.table.object.count("<tbody ") == 1
     assert to_query(page.parts) == "?verdict=undecided"
+    table = pd.read_csv(io.BytesIO(page._file_of("csv")().content))
+    assert list(table["verdict"]) == ["undecided"] and list(table["extent"]) == ["quick"]
+    assert "**undecided (quick)**" in page._file_of("md")().content.decode()
     page.verdict.value = "does not hold"
     assert page.table.object == '<p class="muted">No row has this verdict.</p>'
     other = LedgerPage(tmp_path / "runs")

@@ -146,10 +146,9 @@ def to_markdown(rows: list[Entry]) -> str:
     text = [
         "# Ledger", "",
         "Every figure, table and number of the papers that has a target, and what our runs say of it. This page is written by",
-        "`make ledger` from the results that `workbench reproduce NAME --ledger workbench/papers/ledger.json` writes, never by "
-        "hand.",
-        "*Quick* and *part* are less than the paper has, and no verdict on it: the whole can come out otherwise. A commit is",
-        "that of the code which held the claims against the runs.", "",
+        "`workbench ledger --out FILE` from the results that `workbench reproduce NAME` enters, and never by hand. *Quick* and",
+        "*part* are less than the paper has, and no verdict on it: the whole can come out otherwise. A commit is that of the",
+        "code which held the claims against the runs.", "",
         "| verdict | lines | meaning |", "|---|---:|---|",
         *(f"| {name} | {n} | {VERDICTS[name.split(' (')[0]]} |" for name, n in counts(rows).items()), "",
     ]

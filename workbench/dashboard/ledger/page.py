@@ -1,13 +1,14 @@
 """The Ledger page: every figure, table and number of the papers, what our runs say of it, and what was not run."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 
 import panel as pn
 
-from workbench.dashboard.ledger.rows import ledger_html, with_verdict
+from workbench.dashboard.ledger.rows import ledger_file, ledger_html, with_verdict
 from workbench.dashboard.shared.background import sentence_of
+from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import follow_address, widget_part, write_address
 from workbench.dashboard.shared.shell import begin_session, column, lay_out, page_or_sentence, styled, text
 from workbench.errors import InputError
@@ -35,6 +36,10 @@ class LedgerPage:
         self.verdict = styled(pn.widgets.Select(label="Verdict", options=options, value="", width=200))
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.counts, self.table = (text("", "ledger.css", sizing_mode="stretch_width") for _ in range(2))
+        self.handover = Handover()
+        self.downloads = Downloads(self.handover, {
+            name: partial(self._file_of, form) for name, form in (("CSV", "csv"), ("Markdown", "md"))
+        })
         self.parts = {"verdict": widget_part(self.verdict)}
         self._refused = follow_address(self.parts)
         self.verdict.param.watch(self._chosen, "value")
@@ -59,16 +64,25 @@ class LedgerPage:
     def _show(self) -> None:
         listed = "".join(f"<li>{escape(name)} <b>{n}</b></li>" for name, n in counts(self._rows).items())
         self.counts.object = f'<ul aria-label="rows by verdict">{listed}</ul>'
-        self.table.object = ledger_html(with_verdict(self._rows, self.verdict.value))
+        self.table.object = ledger_html(self.shown)
+
+    @property
+    def shown(self) -> list[Entry]:
+        """The rows of the verdict that is chosen."""
+        return with_verdict(self._rows, self.verdict.value)
+
+    def _file_of(self, form: str):
+        return partial(ledger_file, self.shown, form)
 
     def view(self) -> pn.Column:
         """The whole page; ties it to the session."""
         head = column(
             text("<h2>What the papers have, and what came out here</h2>"),
             text(f'<p class="muted">{NOTE}</p>', sizing_mode="stretch_width"),
-            self.said, self.counts, self.verdict, kind="wb-card ledger-head",
+            self.said, self.counts, self.verdict, *self.downloads.row("Download", "download the ledger"),
+            kind="wb-card ledger-head",
         )
-        main = column(head, column(self.table, kind="wb-card ledger"), kind="wb-main")
+        main = column(head, column(self.table, kind="wb-card ledger"), self.handover, kind="wb-main")
         begin_session(self, TITLE, [], self.tick)
         return lay_out("workbench", "every figure and number of the papers", [main], [], "ledger")
 

@@ -1,9 +1,12 @@
-"""The ledger as HTML: a table for each paper, in it a group of rows for each item."""
+"""The ledger as HTML, a table for each paper, in it a group of rows for each item; and as files."""
 
 from collections.abc import Iterable
 from html import escape
 
-from workbench.papers.ledger_table import Entry, Line, about_result, by_paper, verdict_of
+import pandas as pd
+
+from workbench.dashboard.compare.files import File
+from workbench.papers.ledger_table import Entry, Line, about_result, by_paper, to_markdown, verdict_of
 from workbench.papers.results import WHOLE
 from workbench.papers.verdicts import FAILS, HOLDS
 
@@ -25,6 +28,19 @@ def ledger_html(rows: list[Entry]) -> str:
         f'<th scope="col">Claim</th><th scope="col">Ours</th></tr></thead>{"".join(map(_group, own))}</table>'
         for paper, own in by_paper(rows).items()
     ) or '<p class="muted">No row has this verdict.</p>'
+
+
+def ledger_file(rows: list[Entry], form: str) -> File:
+    """What is shown: as csv a row for each line, as md a page of Markdown."""
+    if form == "md":
+        return File("ledger.md", to_markdown(rows).encode())
+    table = pd.DataFrame([
+        {"id": row.item.id, "paper": row.item.paper, "where": row.item.where, "target": row.item.target, "figure": row.figure,
+         "verdict": line.verdict, "extent": row.extent, "claim": line.says, "ours": line.ours, "result": about_result(row),
+         "command": row.command, "source": row.source}
+        for row in rows for line in row.lines
+    ])
+    return File("ledger.csv", table.to_csv(index=False, lineterminator="\n").encode())
 
 
 def _group(entry: Entry) -> str:
