@@ -110,7 +110,7 @@ def _means(result: Result) -> Iterable[str]:
 
 def _value(number) -> str:
     error = float("nan") if number.error is None else number.error
-    return with_error(number.value, error, 1 if abs(number.value) >= 50 else 3)
+    return with_error(number.value, error, 1 if abs(number.value) >= 10 else 3)
 
 
 def by_paper(rows: Iterable[Entry]) -> dict[str, list[Entry]]:
