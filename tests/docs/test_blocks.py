@@ -1,0 +1,102 @@
+"""The Python of README and of the pages that show how: it runs, on small corpora and for few iterations."""
+
+import ast
+import csv
+import gzip
+import json
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from documented import ROOT, RUN, blocks_of
+from missing import skip_without
+
+import workbench as wb
+
+FEW = {"n_iterations": 16, "n_documents": 60, "max_iter": 2, "seeds": 1}
+"""What numbers of a call become, so that a page takes seconds; 16 is a few iterations more than burn-in."""
+LONG = {"n_topics": 4, "n_components": 3}
+"""What numbers at most become."""
+
+
+class Smaller(ast.NodeTransformer):
+    """Calls with fewer iterations, documents and topics."""
+
+    def visit_Call(self, call: ast.Call) -> ast.Call:
+        self.generic_visit(call)
+        for word in call.keywords:
+            if isinstance(word.value, ast.Constant) and isinstance(word.value.value, int):
+                word.value.value = FEW.get(word.arg, min(word.value.value, LONG.get(word.arg, word.value.value)))
+        return call
+
+
+def run(code: str, names: dict) -> None:
+    """Runs a block with smaller numbers."""
+    exec(compile(ast.fix_missing_locations(Smaller().visit(ast.parse(code))), "block", "exec"), names)
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """Few iterations where a page says none, a small bundled corpus, and a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path / "runs"))
+    load, fit, compare, sweep, start, example = wb.load_corpus, wb.fit, wb.compare, wb.sweep, wb.start, wb.write_example_csv
+
+    def load_corpus(name="docstrings", **options):
+        return load(name, **options).of_documents(range(80)) if name == "docstrings" else load(name, **options)
+
+    monkeypatch.setattr(wb, "load_corpus", load_corpus)
+    for name, function in (("fit", fit), ("compare", compare), ("sweep", sweep), ("start", start)):
+        monkeypatch.setattr(wb, name, lambda *given, function=function, **named: function(*given, **{
+            "n_iterations": 16, **({} if function is start else {"progress": False}), **named}))
+    monkeypatch.setattr(wb, "write_example_csv", lambda path, n_documents=60: example(path, n_documents))
+    return tmp_path
+
+
+def given_to_readme(folder: Path) -> dict:
+    """The names and files that the README takes as the reader's own."""
+    if find_spec("arviz") is None:
+        skip_without("the README shows chains in ArviZ, of the extra 'arviz'")
+    import arviz
+    import pandas as pd
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    texts = ["der alte hund schlief lange im garten", "die katze und der hund im haus", "ein haus am garten mit katze"] * 4
+    words = ["alte", "hund", "garten", "katze", "haus"]
+    for name in ("all.txt", "today.txt"):
+        (folder / name).write_text("\n".join(texts))
+    for name in ("large.jsonl", "b.jsonl"):
+        (folder / name).write_text("".join(json.dumps({"body": text}) + "\n" for text in texts))
+    (folder / "large.jsonl.gz").write_bytes(gzip.compress((folder / "large.jsonl").read_bytes()))
+    with (folder / "a.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["body"], *([text] for text in texts)])
+    with (folder / "talks.csv").open("w", newline="") as file:
+        rows = [[text, 2015 + place % 8, "ab"[place % 2], place // 2] for place, text in enumerate(texts)]
+        csv.writer(file).writerows([["text", "year", "speaker", "turn"], *rows])
+    frame = pd.DataFrame({"body": texts, "key": [f"k{place}" for place in range(len(texts))]})
+    own = {"frame": frame, "texts": texts, "words": words}
+    return own | {"az": arviz, "make_pipeline": make_pipeline, "CountVectorizer": CountVectorizer}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_python_of_a_page_runs(page, small):
+    names = {"wb": wb, **(given_to_readme(small) if page.name == "README.md" else {})}
+    blocks = blocks_of(page)
+    assert blocks, "a page that shows how has Python"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few iterations: chains that do not agree, quarters without documents
+        for mark, code in blocks:
+            assert mark in ("", "illustration")
+            if mark == "":
+                run(code, names)
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_an_illustration_is_python_and_names_what_there_is(page):
+    for _, code in blocks_of(page):
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "wb":
+                assert hasattr(wb, node.attr), node.attr
