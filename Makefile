@@ -11,7 +11,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
-.PHONY: help demo serve lab test test-all torture check bench load figures gallery ledger browser clean
+.PHONY: help demo serve lab docs test test-all torture check bench load figures gallery ledger browser clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1|/' | awk -F'|' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -43,6 +43,9 @@ serve: $(VENV)/.installed  ## open the dashboard and start a fresh comparison th
 
 lab: $(VENV)/.installed-lab  ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks
+
+docs: $(VENV)/.installed-docs  ## build the site of the documentation, out/docs/index.html, and execute its notebooks
+	$(BIN)/python docs/site/build.py
 
 test: $(VENV)/.installed-test browser  ## run the tests (installs what they need, the browser included, or says how)
 	$(PYTEST) -m 'not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)

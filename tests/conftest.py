@@ -1,11 +1,15 @@
 """Fixtures that every test may ask for."""
 
+import shutil
 
 import pytest
 from missing import skip_without
 from toys import read_oracles, toy_a
 
 from workbench.corpus import Corpus, data_sets, load_corpus
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +30,17 @@ def oracles() -> dict:
 def toy():
     """(corpus, model) of toyA: 2 documents, 3 words, 9 tokens, 2 topics."""
     return toy_a()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium; skipped where there is none, failed under WORKBENCH_NO_SKIP=1."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        skip_without(f"none of {', '.join(NAMES)} is on the path")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=found, args=QUIET.split())
+        yield made
+        made.close()

@@ -1,31 +1,13 @@
 """A real server, a real Chromium, and a page that may not complain."""
 
-import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from browser.servers import our_server, serving
-from missing import skip_without
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-QUIET = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 PATIENCE = 40_000
 """Milliseconds that anything may take: two busy cores."""
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium; skipped where there is none, failed under WORKBENCH_NO_SKIP=1."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        skip_without(f"none of {', '.join(NAMES)} is on the path")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=found, args=QUIET.split())
-        yield made
-        made.close()
 
 
 @pytest.fixture(scope="module")

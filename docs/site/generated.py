@@ -1,0 +1,202 @@
+"""Pages that are made from the code: Python, command line, engines, variables, schema of the store."""
+
+import inspect
+from pathlib import Path
+
+PYTHON = {
+    "corpora": ("Corpora and splits", ("corpus",)),
+    "records": ("Records", ("records", "runs.loading")),
+    "models": ("Models", ("models",)),
+    "runs": ("Fitting and runs", ("runs",)),
+    "results": ("Measures, reports and views", ("measures", "report", "papers", "dashboard")),
+}
+"""The pages of Python: title, and the modules whose public names are on it; a name is on the page that fits best."""
+COMMANDS = """# Command line
+
+`workbench COMMAND --help` prints the same. Results for programs go to stdout (`--json`), everything for people to stderr. Exit
+status: 0 done, 2 wrong input, 130 interrupted and resumable, 1 anything else.
+"""
+VARIABLES = """# Variables
+
+Every array of a run's Dataset, from `wb.VARIABLES`: dims in order, unit, and what it means.
+
+| name | dims | unit | what it means |
+|---|---|---|---|
+"""
+
+
+def write_pages(folder: Path) -> None:
+    """Writes all pages into a folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {
+        **python_pages(), "command_line": command_line(), "engines": engines(), "variables": variables(), "store": store(),
+    }
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def rst(*lines: str) -> str:
+    """Lines of reStructuredText, which autodoc writes, within Markdown."""
+    return "\n".join(["```{eval-rst}", *lines, "```", ""])
+
+
+def public_names() -> dict[str, str]:
+    """The public names of the package and the module that each is imported from."""
+    import workbench
+
+    return dict(sorted(workbench._HOME_OF.items()))
+
+
+def page_of(home: str) -> str:
+    """The page on which the names of a module are: the one with the longest beginning of its path."""
+    path = home.removeprefix("workbench.")
+    return max((len(start), page) for page, (_, starts) in PYTHON.items() for start in starts if path.startswith(start))[1]
+
+
+def python_pages() -> dict[str, str]:
+    """A page for each group of public names, made by autodoc, and one each for the modules that are public as a whole."""
+    import workbench
+
+    listed = {page: [] for page in PYTHON}
+    for name, home in public_names().items():
+        listed[page_of(home)].append(name)
+    pages = {}
+    for page, names in listed.items():
+        head = f"# {PYTHON[page][0]}\n\nEach name is in `workbench` itself: `import workbench as wb`, then `wb.NAME`.\n\n"
+        pages[f"python_{page}"] = head + "\n".join(documented(f"workbench.{name}") for name in modules_last(names))
+    for module in ("measures", "views"):
+        names = [name for name in getattr(workbench, module).__all__ if callable(getattr(getattr(workbench, module), name))]
+        head = f"# wb.{module}\n\n{first_line(getattr(workbench, module))}\n\n"
+        pages[f"python_{module}"] = head + "\n".join(documented(f"workbench.{module}.{name}") for name in names)
+    head = f"# wb.sklearn\n\n{first_line(workbench.sklearn)}\n\n"
+    return pages | {"python_sklearn": head + documented("workbench.sklearn.TopicModel")}
+
+
+def modules_last(names: list[str]) -> list[str]:
+    """Names in their order, those of modules behind the others: each has a heading."""
+    import workbench
+
+    return sorted(names, key=lambda name: inspect.ismodule(getattr(workbench, name)))
+
+
+def documented(path: str) -> str:
+    """The directive of autodoc for a public name."""
+    home, name = path.rsplit(".", 1)
+    value = getattr(__import__(home, fromlist=[name]), name)
+    if inspect.isclass(value):
+        return rst(f".. autoclass:: {path}", *(("   :members:",) if not issubclass(value, BaseException) else ()))
+    if inspect.ismodule(value):
+        return f"## wb.{name}\n\n" + rst(f".. automodule:: {value.__name__}", "   :members:")
+    if callable(value):
+        return rst(f".. autofunction:: {path}")
+    return f"**workbench.{name}**: a {type(value).__name__}, [listed here]({name.lower()}.md).\n"
+
+
+def first_line(value) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(value) or "").split("\n")[0]
+
+
+def cell(text) -> str:
+    """Text that can stand in a cell of a table."""
+    return " ".join(str(text).split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def command_line() -> str:
+    """The page of every command, its arguments and options, as typer knows them."""
+    import typer
+
+    from workbench.cli.app import app
+
+    parts = [COMMANDS]
+    group = typer.main.get_command(app)
+    for name, command in commands_of(group, "workbench"):
+        parts += [f"## {name}", "", *paragraphs(command.help), "", "```text", f"{name} {usage(command)}", "```", ""]
+        rows = [(told_name(each), cell(getattr(each, "help", "") or ""), told_default(each)) for each in command.params
+                if not getattr(each, "hidden", False) and each.name != "help"]
+        if rows:
+            parts += ["| argument or option | what | default |", "|---|---|---|"]
+            parts += [f"| {name} | {what} | {default} |" for name, what, default in rows]
+            parts.append("")
+    return "\n".join(parts)
+
+
+def commands_of(command, name: str) -> list:
+    """The commands of a group and of the groups within it, with their full names, in the order of the help."""
+    if not hasattr(command, "commands"):
+        return [] if command.hidden else [(name, command)]
+    return [found for key, each in command.commands.items() for found in commands_of(each, f"{name} {key}")]
+
+
+def paragraphs(text: str | None) -> list[str]:
+    """The help of a command as Markdown: backticks as they are, no indentation, no mark of a wrapped line."""
+    return [line.strip().replace("\b", "") for line in inspect.cleandoc(text or "").splitlines()]
+
+
+def usage(command) -> str:
+    """What follows the name of a command: options, then arguments in their order."""
+    return " ".join(command.collect_usage_pieces(command.context_class(command)))
+
+
+def told_name(parameter) -> str:
+    """Flags of an option, or the name of an argument, in code."""
+    if parameter.param_type_name == "argument":
+        return f"`{(parameter.metavar or parameter.name).upper()}`"
+    return ", ".join(f"`{flag}`" for flag in [*parameter.opts, *parameter.secondary_opts])
+
+
+def told_default(parameter) -> str:
+    """The default of a parameter; empty where there is none, or where it is no text or number."""
+    value = parameter.default
+    if value is None or value is False or value == [] or value == () or callable(value) or "Sentinel" in type(value).__name__:
+        return ""
+    return f"`{cell(value)}`"
+
+
+def engines() -> str:
+    """The page of every engine: method, source, when to take it, what it samples and records, its options."""
+    from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
+
+    parts = ["# Engines", "", FIRST_CHOICE, ""]
+    for name in ENGINES:
+        engine = get_engine(name)
+        parts += [f"## {name}", "", f"{engine.title}. {engine.source}.", "", cell(engine.when or ""), ""]
+        if engine.watches:
+            parts += ["Records, beside the perplexities: " + ", ".join(f"`{each}`" for each in engine.watches) + ".", ""]
+        parts += options_table(engine.options)
+    return "\n".join(parts)
+
+
+def options_table(options) -> list[str]:
+    """The options of an engine as a table; a sentence where it has none."""
+    from workbench.models.options import option_fields
+
+    found = option_fields(options)
+    if not found:
+        return ["No options.", ""]
+    rows = ["| option | default | values | what |", "|---|---|---|---|"]
+    rows += [f"| `{name}` | `{cell(field.default)}` | {values_of(field.metadata)} | {cell(field.metadata['meaning'])} |"
+             for name, field in found.items()]
+    return [*rows, ""]
+
+
+def values_of(about) -> str:
+    """Which values an option takes."""
+    if about["choices"]:
+        return ", ".join(f"`{each}`" for each in about["choices"])
+    limits = [f"{words} {about[end]}" for words, end in (("at least", "low"), ("at most", "high")) if about[end] is not None]
+    return ", ".join(["whole number" if about["whole"] else "number", *limits, *(["or inf"] if about["infinite"] else [])])
+
+
+def variables() -> str:
+    """The page of all named arrays of a run."""
+    import workbench
+
+    named = workbench.VARIABLES.values()
+    rows = [(f"`{each.name}`", ", ".join(each.dims), each.unit or "none", cell(each.meaning)) for each in named]
+    return VARIABLES + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def store() -> str:
+    """The page of the files of a run, from the docstring of the module that writes them."""
+    return "# Schema of the store\n\n" + rst(".. automodule:: workbench.runs.store.layout", "   :no-members:")
