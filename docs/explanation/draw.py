@@ -14,6 +14,9 @@ STYLE = {
     "svg.hashsalt": "workbench", "svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
 }
 
+PLACES = {"svb-cgs": (-20, 9), "cvb0-cgs": (-20, -16), "r=∞, cgs": (7, -10)}
+"""Where names stand beside their points, in points, of those that would lie on each other."""
+
 
 def section(title: str) -> str:
     """The text of measured.md below a heading that begins so."""
@@ -26,7 +29,7 @@ def draw(points: list, name: str, label: str) -> None:
         figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
         for engine, seconds, value, error in points:
             axes.errorbar(seconds, value, error, fmt="o", ms=5, capsize=3, color="#1f6f8b")
-            axes.annotate(engine, (seconds, value), (7, 3), textcoords="offset points")
+            axes.annotate(engine, (seconds, value), PLACES.get(engine, (7, 3)), textcoords="offset points")
         axes.set(xscale="log", xlabel="CPU seconds of inference", ylabel=label)
         axes.margins(x=.12, y=.12)
         ticks = [tick for tick in (.2, .5, 1, 2, 5, 10, 20, 50) if points_within(tick, points)]
