@@ -58,8 +58,8 @@ def to_arviz(runs, corpora: Iterable[Corpus | ShardedCorpus] = (), store=None):
     found = each_run(found)
     draws = label_free(found, known)
     groups = _groups(found, draws)
-    tree = getattr(arviz, "InferenceData", None)
-    return xr.DataTree.from_dict(groups) if tree is None else tree(**groups)
+    old = arviz.__version__.startswith("0.")
+    return arviz.InferenceData(**groups) if old else xr.DataTree.from_dict(groups)
 
 
 def _groups(runs: list[xr.Dataset], draws: xr.Dataset) -> dict[str, xr.Dataset]:
