@@ -18,6 +18,8 @@ PROGRAMS = ("application/javascript", "application/vnd.holoviews_load.v0+json")
 LIVE = "application/vnd.holoviews_exec.v0+json"
 """What marks the output of a live view, which needs a kernel."""
 INSTEAD = "A live view stands here in JupyterLab (`make lab`); it needs a running kernel.\n"
+LONGEST = ("12_frontier", "11_votes", "08_correlated_topics", "10_sequences")
+"""Notebooks that take longest, which begin first, so that none is left alone at the end."""
 SECONDS = 300
 """Longest time of one cell."""
 
@@ -75,11 +77,11 @@ def write(text: str, target: Path) -> None:
 def executed(cache: Path, at_once: int = 2) -> list[Path]:
     """The executed notebooks: read from the folder ``cache`` where nothing they depend on has changed, else executed.
 
-    Each is executed in a process of its own, ``at_once`` side by side, the largest files first. Raises RuntimeError with the
+    Each is executed in a process of its own, ``at_once`` side by side, the longest first. Raises RuntimeError with the
     end of the error's text where a notebook fails.
     """
     targets = {path: cache / f"{path.stem}-{key_of(path)}.ipynb" for path in NOTEBOOKS}
-    missing = sorted((path for path in NOTEBOOKS if not targets[path].exists()), key=lambda path: -path.stat().st_size)
+    missing = sorted((path for path in NOTEBOOKS if not targets[path].exists()), key=lambda path: path.stem not in LONGEST)
     say = threading.Lock()
 
     def one(path: Path) -> None:
