@@ -56,5 +56,5 @@ def compared():
     ends = ("difference", "difference_low", "difference_high", "documents_low", "documents_high")
     return pd.DataFrame(dict.fromkeys((*ends, "mc_error"), 0.0) | {
         "test_perplexity": 9.0, "mc_source": "seeds", "reference": "cgs", "until": 9.0, "n_runs": 1.0, "n_reached": 1.0,
-        "elapsed": 1.0, "updates": 2.0, "n_pairs": 1,
+        "elapsed": 1.0, "updates": 2.0, "n_pairs": 1, "imported": False,
     }, index=["cgs"]).assign(runs=[("a",)])
