@@ -57,5 +57,5 @@ def test_what_pyldavis_cannot_show_is_one_sentence(pyldavis, run):
 
 def test_without_pyldavis_the_extra_is_named(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyLDAvis", None)
-    with pytest.raises(InputError, match=r"pip install 'workbench\[pyldavis\]'"):
+    with pytest.raises(InputError, match=r"pip install 'topic-workbench\[pyldavis\]'"):
         wb.to_pyldavis(run)
