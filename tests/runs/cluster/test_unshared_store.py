@@ -86,7 +86,10 @@ class ClientHere:
 
     def run(self, function, *arguments, workers=None, on_error="raise"):
         answer = function(*pickle.loads(pickle.dumps(arguments)), dask_worker=self.worker)
-        return {self.worker.address: pickle.loads(pickle.dumps(asyncio.run(answer) if function is not forget else answer))}
+        if function is not forget:
+            with ThreadPoolExecutor(1) as pool:  # Playwright leaves a loop in the thread of tests
+                answer = pool.submit(asyncio.run, answer).result()
+        return {self.worker.address: pickle.loads(pickle.dumps(answer))}
 
 
 @pytest.fixture
