@@ -7,9 +7,9 @@ import xarray as xr
 from scipy.stats import rankdata
 
 from workbench.corpus import Corpus, ShardedCorpus
-from workbench.measures.effective_samples import about
+from workbench.measures.effective_samples import about, chains_by_label
 from workbench.measures.label_free import label_free
-from workbench.measures.selection import MeasureError, each_run, grouped, labels_of, spec_of
+from workbench.measures.selection import MeasureError
 
 NUMBERS = {
     "r_hat": "rank-normalised split R-hat: how much wider all chains together are than each; the largest of the quantity",
@@ -44,8 +44,8 @@ def convergence(runs, corpora: Iterable[Corpus | ShardedCorpus] = ()) -> xr.Data
     names = [*dict.fromkeys(name for draws in drawn for name in draws.data_vars)]
     found = np.full((len(NUMBERS), len(drawn), len(names)), np.nan)
     for row, draws in enumerate(drawn):
-        for name in draws.data_vars:
-            found[:, row, names.index(name)] = _worst(draws[name].values)
+        for name, numbers in agreement(draws).items():
+            found[:, row, names.index(name)] = numbers
     return xr.Dataset(
         {
             **{name: (("label", "quantity"), values, about(meaning)) for (name, meaning), values in
@@ -58,15 +58,17 @@ def convergence(runs, corpora: Iterable[Corpus | ShardedCorpus] = ()) -> xr.Data
     )
 
 
-def chains_by_label(runs) -> list[tuple[str, list[xr.Dataset]]]:
-    """(label, chains) of the runs: those of one label on the same tokens are chains of one posterior."""
-    runs = each_run(runs)
-    keys = [(label, spec_of(run).train, spec_of(run).test) for label, run in zip(labels_of(runs), runs, strict=True)]
-    return [(label, own) for (label, *_), own in grouped(keys, runs).items()]
+def agreement(draws: xr.Dataset) -> dict[str, tuple[float, float, float]]:
+    """Quantity → R-hat (NaN of one chain), effective samples in the bulk and in the tails: the worst of its numbers that move.
+
+    Of ``draws`` as `label_free` gives them; quantities that never change are left out.
+    """
+    found = {name: _worst(draws[name].values) for name in draws.data_vars}
+    return {name: numbers for name, numbers in found.items() if np.isfinite(numbers[1])}
 
 
 def rank_histograms(draws: xr.Dataset) -> xr.DataArray:
-    """How often the draws of each chain are found among the lowest twentieth of all draws, the next twentieth, and so on.
+    """Counts the draws of each chain in each twentieth of the ranks of all draws, the lowest first.
 
     Of the log joint of ``draws`` (see `label_free`), or of another number where that is not recorded. Chains that agree have
     as many draws in each twentieth. Dims ``chain`` and ``twentieth``: counts; the attribute ``quantity`` names the number.

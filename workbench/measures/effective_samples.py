@@ -60,10 +60,8 @@ def effective_samples(runs) -> xr.Dataset:
     Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), section 3.2: of the mean, by autocorrelations of split chains.
     """
     runs = each_run(runs)
-    by_posterior = grouped(
-        [(label, spec_of(run).train, spec_of(run).test) for label, run in zip(labels_of(runs), runs, strict=True)], runs
-    )
-    rows = [chains_of(own) for own in by_posterior.values()]
+    by_label = chains_by_label(runs)
+    rows = [chains_of(own) for _, own in by_label]
     names = [name for name in STATE if any(name in run for run in runs)]
     found = np.array([[row.effective(name) for name in names] for row in rows])
     seconds = np.array([row.seconds for row in rows])[:, None]
@@ -90,10 +88,17 @@ def effective_samples(runs) -> xr.Dataset:
             "of_topic": (("run", "topic"), of_topic, about("effective samples of the tokens of a topic")),
         },
         {
-            "label": np.array([label for label, *_ in by_posterior], dtype=object), "quantity": np.array(names, dtype=object),
+            "label": np.array([label for label, _ in by_label], dtype=object), "quantity": np.array(names, dtype=object),
             "run": np.array([run.attrs["name"] for run in runs], dtype=object), "topic": np.arange(of_topic.shape[1]),
         },
     )
+
+
+def chains_by_label(runs) -> list[tuple[str, list[xr.Dataset]]]:
+    """(label, chains) of the runs: those of one label on the same tokens are chains of one posterior."""
+    runs = each_run(runs)
+    keys = [(label, spec_of(run).train, spec_of(run).test) for label, run in zip(labels_of(runs), runs, strict=True)]
+    return [(label, own) for (label, *_), own in grouped(keys, runs).items()]
 
 
 def chains_of(runs: list[xr.Dataset]) -> Chains:

@@ -8,6 +8,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus, ShardedCorpus
 from workbench.measures.effective_samples import FEWEST, STATE, after_burn_in, chains_of
+from workbench.measures.matching import responsibilities
 from workbench.measures.selection import MeasureError, each_run, labels_of, spec_of, whole_number
 from workbench.runs.dataset import last_snapshot, model_of
 
@@ -166,9 +167,9 @@ def _rows(theta, documents: np.ndarray) -> np.ndarray:
 def _same_topic(theta, phi: np.ndarray, pairs: list[tuple]) -> np.ndarray:
     """(pair,): sum over k of p(k | d, w) p(k | d, v)."""
     d, w, v = np.array(pairs, int).reshape(-1, 3).T
-    own = _rows(theta, d)
-    first, second = own * phi[:, w].T, own * phi[:, v].T
-    return (first * second).sum(axis=1) / (first.sum(axis=1) * second.sum(axis=1))
+    own, places = _rows(theta, d), np.arange(len(d))
+    first, second = (responsibilities(own, phi.T, places, words) for words in (w, v))
+    return (first * second).sum(axis=1)
 
 
 def _mixed(theta, phi: np.ndarray, tokens: list[tuple]) -> np.ndarray:

@@ -1,12 +1,13 @@
 """Do chains agree? Ranks of the draws of each chain among those of all, with R-hat and effective samples."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import xarray as xr
 
 from workbench.measures import MeasureError, labels_of
-from workbench.measures.convergence import NUMBERS, chains_by_label, convergence, rank_histograms
+from workbench.measures.convergence import NUMBERS, agreement, rank_histograms
+from workbench.measures.effective_samples import chains_by_label
 from workbench.measures.label_free import label_free
 from workbench.views.curves import dimension
 from workbench.views.elements import axis, element, panel
@@ -42,48 +43,37 @@ def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
 
 def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
     """A panel for each label with several chains; the table has R-hat and effective samples of all labels that sample."""
-    chains = sampled(shown.runs)
-    several = {label: own for label, own in chains.items() if len(own) > 1}
+    drawn = draws_by_label(shown.runs)
+    several = {label: draws for label, draws in drawn.items() if draws.sizes["chain"] > 1}
     if not several:
         return
     panels, left_out = fitting_panels(several)
     style = looks(labels_of(shown.runs))
-    header, rows = table_of(chains, shown.corpora.values())
-    worst = max(float(row[header.index("r_hat")]) for row in rows if row[0] in several)
+    of_tokens = draws_by_label(shown.runs, shown.corpora.values()) if shown.corpora else drawn
+    rows = [
+        [label, draws.sizes["chain"], quantity, *numbers] for label, draws in of_tokens.items()
+        for quantity, numbers in agreement(draws).items()
+    ]
+    worst = max(r_hat for label, _, _, r_hat, *_ in rows if label in several)
     yield view.picture(
         "How many of the draws of each chain, in rows, are in each twentieth of the draws of all chains after burn-in: chains "
         f"that agree follow the lines. The largest rank-normalised R-hat is {worst:.3f} (draws are commonly used where it is "
         "below 1.01, with 100 effective samples a chain); the table has it, and effective samples in bulk and tails, of what "
         f"does not depend on the numbers of topics.{left_out}",
-        [rank_plot(label_free(own), style[label].colour, label) for label, own in panels.items()], header, rows, legend=False,
-        height=0.9 + 0.3 * min(max(map(len, panels.values())), MOST_CHAINS),
+        [rank_plot(draws, style[label].colour, label) for label, draws in panels.items()],
+        ["label", "n_chains", "quantity", *NUMBERS], rows, legend=False,
+        height=0.9 + 0.3 * min(max(draws.sizes["chain"] for draws in panels.values()), MOST_CHAINS),
     )
 
 
-def sampled(runs: list[xr.Dataset]) -> dict[str, list[xr.Dataset]]:
-    """Label → its chains, of runs that sample and have enough draws; a label with several splits counts them in its name."""
-    found: dict[str, list[xr.Dataset]] = {}
+def draws_by_label(runs: list[xr.Dataset], corpora=()) -> dict[str, xr.Dataset]:
+    """Label → `label_free` of its chains, of runs that sample and have enough draws; of several splits each has its number."""
+    found: dict[str, xr.Dataset] = {}
     for label, own in chains_by_label(runs):
         try:
-            label_free(own)
+            draws = label_free(own, corpora)
         except MeasureError:
             continue
         n = sum(name == label or name.startswith(f"{label}, split ") for name in found)
-        found[f"{label}, split {n + 1}" if n else label] = own
+        found[f"{label}, split {n + 1}" if n else label] = draws
     return found
-
-
-def numbers_of(chains: list[xr.Dataset], corpora=()) -> dict[str, tuple[float, ...]]:
-    """Quantity → R-hat (NaN of one chain), effective samples in bulk and tails, of the chains of one label; of what moves."""
-    found = convergence(chains, corpora).isel(label=0)
-    numbers = zip(*(found[name].values.tolist() for name in NUMBERS), strict=True)
-    return {name: own for name, own in zip(found["quantity"].values, numbers, strict=True) if np.isfinite(own[1])}
-
-
-def table_of(chains: Mapping[str, list[xr.Dataset]], corpora) -> tuple[list[str], list[list]]:
-    """Header and rows, one for each quantity of a label: R-hat and effective samples."""
-    rows = [
-        [label, len(own), quantity, *numbers] for label, own in chains.items()
-        for quantity, numbers in numbers_of(own, corpora).items()
-    ]
-    return ["label", "n_chains", "quantity", *NUMBERS], rows

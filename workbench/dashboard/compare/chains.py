@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.dashboard.compare.comparison import looked_at
+from workbench.dashboard.compare.comparison import begun, colour_of, html_table, looked_at
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import convergence_file
 from workbench.dashboard.compare.history import HtmlCard
@@ -15,11 +15,8 @@ from workbench.dashboard.shared.background import LatestTask
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import message
-from workbench.measures.convergence import ESS_OF_CHAIN, R_HAT_LIMIT, rank_histograms
-from workbench.measures.label_free import label_free
-from workbench.runs.execution.run import Run
-from workbench.runs.store.places import is_run
-from workbench.views.convergence import MOST_CHAINS, numbers_of, sampled
+from workbench.measures.convergence import ESS_OF_CHAIN, R_HAT_LIMIT, agreement, rank_histograms
+from workbench.views.convergence import MOST_CHAINS, draws_by_label
 from workbench.views.curves import dimension
 
 WIDTH, ROW = 160, 22
@@ -33,8 +30,8 @@ COLUMNS = (
     ("Effective, tails", "effective samples at its quantiles of 5 and 95 %; the smallest"),
     ("Ranks of each chain", "how many draws of each chain are in each twentieth of all draws, lowest first"),
 )
-KINDS = ("", "n", "n", "n", "n", "n", "ranks")
-"""Classes of the cells of a row."""
+KINDS = ("n", "n", "n", "n", "n", "ranks")
+"""Classes of the cells of a row after the label."""
 
 
 class Convergence(NamedTuple):
@@ -71,22 +68,11 @@ class Chains(HtmlCard):
 @lru_cache(maxsize=32)
 def convergence_by_label(runs: tuple[tuple[Path, int], ...]) -> tuple[Convergence, ...]:
     """Of each label that samples and has enough draws; ``runs`` as `looked_at` gives them."""
-    datasets = []
-    for path, _ in runs:
-        try:
-            progress = Run(path).progress()
-        except Exception:
-            if is_run(path):
-                raise
-            continue  # it was removed since it was listed
-        if progress.sizes["iteration"]:
-            datasets.append(progress)
-    found = []
-    for label, own in sampled(datasets).items() if datasets else ():
-        draws, numbers = label_free(own), numbers_of(own)
-        if numbers:
-            worst = max(numbers, key=lambda name: numbers[name][0] if len(own) > 1 else -numbers[name][1])
-            ranks = rank_histograms(draws)
+    found, datasets = [], [progress for *_, progress in begun(runs)]
+    for label, draws in draws_by_label(datasets).items() if datasets else ():
+        if numbers := agreement(draws):
+            alone, ranks = draws.sizes["chain"] == 1, rank_histograms(draws)
+            worst = max(numbers, key=lambda name: -numbers[name][1] if alone else numbers[name][0])
             found.append(Convergence(
                 label, tuple(draws.attrs["runs"]), draws.sizes["draw"], numbers[worst][0], worst,
                 min(bulk for _, bulk, _ in numbers.values()), min(tail for *_, tail in numbers.values()),
@@ -97,29 +83,19 @@ def convergence_by_label(runs: tuple[tuple[Path, int], ...]) -> tuple[Convergenc
 
 def table(found: tuple[Convergence, ...], seen: Drawn) -> str:
     """A row for each label."""
-    head = "".join(
-        f'<th scope="col" class="{kind}" title="{escape(why)}">{escape(word)}</th>'
-        for kind, (word, why) in zip(KINDS, COLUMNS, strict=True)
-    )
     said = message(
         f"Draws are commonly used where R-hat is below {R_HAT_LIMIT} and there are {ESS_OF_CHAIN} effective samples a chain. A "
         "chain by itself cannot tell that another start would end elsewhere. Topics have other numbers in each chain, so only "
         "what does not depend on these is compared."
     )
-    rows = "".join(_row(one, seen) for one in found)
-    return f'{said}<table aria-label="convergence of chains"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    rows = [(one.label, one.runs, _cells(one, colour_of(one.runs, seen.runs))) for one in found]
+    return said + html_table("convergence of chains", COLUMNS, KINDS, rows, seen.runs)
 
 
-def _row(one: Convergence, seen: Drawn) -> str:
-    colour = next((colour for path, _, colour in seen.runs if path.name in one.runs), "")
-    dot = f'<span class="dot" style="background:{colour}"></span>' if colour else ""
+def _cells(one: Convergence, colour: str) -> list[str]:
     r_hat = f"{one.r_hat:.3f}\n{escape(named(one.of))}" if len(one.runs) > 1 else "–"
-    cells = [f"{len(one.runs)}", f"{one.n_draws:,}", r_hat, f"{one.ess_bulk:,.0f}",
-             f"{one.ess_tail:,.0f}"]
-    told = "".join(f'<td class="n">{cell}</td>' for cell in cells)
-    runs = escape("\n".join(one.runs))
     ranks = _ranks(one, colour) if len(one.runs) > 1 else "one chain"
-    return f'<tr data-runs="{runs}"><th scope="row">{dot}{escape(one.label)}</th>{told}<td class="ranks">{ranks}</td></tr>'
+    return [f"{len(one.runs)}", f"{one.n_draws:,}", r_hat, f"{one.ess_bulk:,.0f}", f"{one.ess_tail:,.0f}", ranks]
 
 
 def named(quantity: str) -> str:

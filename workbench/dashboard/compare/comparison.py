@@ -1,6 +1,7 @@
 """The comparison card: a row for each engine and its options, with errors, and a picture of the differences."""
 
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import panel as pn
+import xarray as xr
 
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import File, FileError, differences_file
@@ -118,6 +120,20 @@ def looked_at(seen: Drawn, readings: dict[str, Reading]) -> tuple[tuple[Path, in
     )
 
 
+def begun(runs: tuple[tuple[Path, int], ...]) -> Iterator[tuple[Run, int, xr.Dataset]]:
+    """(run, iteration as `looked_at` gives it, what it has recorded) of each run that has an iteration and is still there."""
+    for path, iteration in runs:
+        try:
+            run = Run(path)
+            progress = run.progress()
+        except Exception:
+            if is_run(path):
+                raise
+            continue  # it was removed since it was listed
+        if progress.sizes["iteration"]:
+            yield run, iteration, progress
+
+
 def _without_iterations(runs: tuple, *others) -> tuple:
     """What is compared, however far it is."""
     return tuple(path for path, _ in runs), *others
@@ -137,15 +153,8 @@ def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, refere
     MeasureError for no run with a record and a test set, or no such reference.
     """
     found, scored = [], {}
-    for path, iteration in runs:
-        try:
-            run = Run(path)
-            progress = run.progress()
-        except Exception:
-            if is_run(path):
-                raise
-            continue  # it was removed since it was listed
-        if progress.sizes["iteration"] and "test_perplexity" in progress:
+    for run, iteration, progress in begun(runs):
+        if "test_perplexity" in progress:
             found.append(progress)
             if iteration >= 0:
                 scored |= _scored(run)
@@ -204,16 +213,39 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
                                                                                     "or below it; mean over the runs"),
         ("Updates to target", "of tokens or pairs, until then"),
     ]
-    rows = "".join(_row(label, one, low, high, drawn) for label, one in found.iterrows())
+    rows = [(str(label), one["runs"], _cells(label, one, low, high, drawn)) for label, one in found.iterrows()]
+    return html_table("comparison", head, KINDS, rows, drawn)
+
+
+def html_table(name: str, head: Sequence[tuple[str, str]], kinds: Sequence[str], rows: Iterable[tuple], drawn: tuple) -> str:
+    """A table with a row for each label, with the dot of its colour in the figure.
+
+    head : (text, meaning) of each column, that of the labels first; kinds : classes of the cells after the label; rows :
+    (label, names of its runs, HTML of the cells); drawn : (path, label, colour) of the runs in the figure
+    """
     cells = "".join(
         f'<th scope="col" class="{kind}" title="{escape(as_sentence(why))}">{escape(word)}</th>'
-        for kind, (word, why) in zip(("", *KINDS), head, strict=True)
+        for kind, (word, why) in zip(("", *kinds), head, strict=True)
     )
-    return f'<table aria-label="comparison"><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>'
+    return (f'<table aria-label="{escape(name)}"><thead><tr>{cells}</tr></thead><tbody>'
+            f'{"".join(_row(*row, kinds, drawn) for row in rows)}</tbody></table>')
 
 
-def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> str:
-    colour = next((colour for path, _, colour in drawn if path.name in one["runs"]), "")
+def colour_of(runs: tuple[str, ...], drawn: tuple) -> str:
+    """The colour of runs in the figure; empty where they have none."""
+    return next((colour for path, _, colour in drawn if path.name in runs), "")
+
+
+def _row(label: str, names: tuple[str, ...], cells: list[str], kinds: Sequence[str], drawn: tuple) -> str:
+    colour = colour_of(names, drawn)
+    told = "".join(f'<td class="{kind}">{cell}</td>' for kind, cell in zip(kinds, cells, strict=True))
+    dot = f'<span class="dot" style="background:{colour}"></span>' if colour else ""
+    runs = escape("\n".join(names))  # by which highlight.js finds the row
+    return f'<tr data-runs="{runs}"><th scope="row">{dot}{escape(label)}</th>{told}</tr>'
+
+
+def _cells(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> list[str]:
+    colour = colour_of(one["runs"], drawn)
     few = f" ({one['n_reached']:.0f} of {one['n_runs']:.0f})" if one["n_reached"] < one["n_runs"] else ""
     digits = decimals(one["test_perplexity"])
     interval = format_range(one["difference_low"], one["difference_high"], digits)
@@ -229,10 +261,7 @@ def _row(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> s
         cells += ["–", "–"]
     else:
         cells += [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
-    told = "".join(f'<td class="{kind}">{cell}</td>' for kind, cell in zip(KINDS, cells, strict=True))
-    dot = f'<span class="dot" style="background:{colour}"></span>' if colour else ""
-    runs = escape("\n".join(one["runs"]))  # by which highlight.js finds the row
-    return f'<tr data-runs="{runs}"><th scope="row">{dot}{escape(str(label))}</th>{told}</tr>'
+    return cells
 
 
 def _interval(one: pd.Series, low: float, high: float, colour: str) -> str:
