@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 DISTRIBUTION = "topic-workbench"
-"""What pip installs; the name `workbench` belongs to another project on the package index."""
+"""Name of the package for pip; on the package index `workbench` is another project."""
 UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 """Characters that end a line, or that a terminal cannot show."""
 LONGEST, END = 2000, 500

@@ -144,7 +144,7 @@ def _documents(files: list[str], options: dict) -> wb.FileDocuments | Iterator[s
 
 
 def _vocabulary(given: str | None, options: dict, store: Path | None) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
-    """The words in a file, run or corpus; the options that found them, where these are known; the options used here."""
+    """(vocabulary, options that found its words, names of the options used here) of a file, run or corpus."""
     from workbench.corpus import is_named
     from workbench.corpus.companions import read_words
     from workbench.corpus.readers import has_known_format

@@ -109,7 +109,7 @@ def read_results(path: Path) -> list[Result]:
 
 
 def write_result(path: Path, result: Result) -> Path:
-    """Puts a result in the place of that of the same figure and extent; all others stay.
+    """Writes a result into the file, over the one of the same figure and extent; all others stay.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A run as pyLDAvis shows it, by its own code."""
+"""Runs prepared for pyLDAvis by its own `prepare`."""
 
 from __future__ import annotations
 

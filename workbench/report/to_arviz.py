@@ -39,7 +39,7 @@ def to_arviz(runs, corpora: Iterable[Corpus | ShardedCorpus] = (), store=None):
         ``posterior``: what `workbench.measures.label_free` gives, 50 of the held-out tokens; and ``topic_share`` (chain,
         draw, topic), with topics aligned: its attribute ``aligned`` says how.
         ``sample_stats``: ``lp`` (log joint) and ``moved`` (share of tokens that changed their topics), where recorded.
-        ``log_likelihood``: ``held_out`` (chain, draw, held_out), log p of up to 1,000 held-out tokens.
+        ``log_likelihood``: ``held_out_token`` (chain, draw, held_out), log p of up to 1,000 held-out tokens.
 
     Raises
     ------

@@ -104,7 +104,7 @@ class RunSpec(RunSettings):
 
     @property
     def imported(self) -> bool:
-        """Is it a model of another program? Of how that was inferred nothing is known: it has no iterations, and no times."""
+        """Whether the run is a model imported from another program, whose iterations and times are not known."""
         return self.engine in IMPORTED
 
     @property

@@ -302,21 +302,24 @@ def test_a_sweep_has_the_bits_of_one_here_and_leaves_nothing_on_its_workers(apar
     assert apart.log().count("'collect'") <= 2  # what is asked several times a second is not in the logs of workers
 
 
-@pytest.mark.slow
-def test_a_run_goes_on_elsewhere_from_the_checkpoint_that_came(apart, client_to, make, whole):
-    (run,), steps = make(1), []
-
-    def kill_worker(left):
-        """After a pause, at which a checkpoint comes and a row is recorded."""
+def after_a_pause(run, steps: list, end):
+    """Pauses a run, resumes it when its checkpoint has come, at which a row is recorded, and ends it; each is one more step."""
+    def steer(left):
         state = run.state
         if not steps and state == RUNNING and run.status()["iteration"] > 100:
             steps.append(run.pause())
         if len(steps) == 1 and state == PAUSED and (run.path / "checkpoint.npz").exists():
             steps.append(run.resume())
         if len(steps) == 2 and state == RUNNING:
-            steps.append(kill(worker_of(run).pid))
+            steps.append(end())
 
-    work_through_on(client_to(apart.address), [run], kill_worker)
+    return steer
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_elsewhere_from_the_checkpoint_that_came(apart, client_to, make, whole):
+    (run,), steps = make(1), []
+    work_through_on(client_to(apart.address), [run], after_a_pause(run, steps, lambda: kill(worker_of(run).pid)))
     assert len(steps) == 3 and run.state == FINISHED, run.status()
     known = whole(0)
     same_bits(run.dataset().sel(iteration=known.iteration).isel(snapshot=[-1]), known.isel(snapshot=[-1]))
@@ -335,17 +338,7 @@ def test_where_some_workers_share_the_store_runs_go_on_with_those_that_do_not(cl
 @pytest.mark.slow
 def test_pause_and_stop_reach_a_copy(apart, client_to, make):
     (run,), steps = make(1, n_iterations=10**6), []
-
-    def steer(left):
-        state = run.state
-        if not steps and state == RUNNING and run.status()["iteration"] > 100:
-            steps.append(run.pause())
-        if len(steps) == 1 and state == PAUSED and (run.path / "checkpoint.npz").exists():
-            steps.append(run.resume())
-        if len(steps) == 2 and state == RUNNING:
-            steps.append(run.stop())
-
-    work_through_on(client_to(apart.address), [run], steer)
+    work_through_on(client_to(apart.address), [run], after_a_pause(run, steps, run.stop))
     assert len(steps) == 3 and run.state == STOPPED and run.status()["iteration"] > 100
     assert run.dataset().iteration.values[-1] == run.status()["iteration"]
 

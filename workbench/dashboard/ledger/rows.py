@@ -22,7 +22,7 @@ def with_verdict(rows: Iterable[Entry], verdict: str) -> list[Entry]:
 
 
 def ledger_html(rows: list[Entry]) -> str:
-    """A heading and a table for each paper; what others wrote is escaped."""
+    """The ledger as HTML: a heading and a table for each paper, all texts escaped."""
     return "".join(
         f'<h2>{escape(paper)}</h2><table aria-label="{escape(paper)}"><thead><tr><th scope="col">Verdict</th>'
         f'<th scope="col">Claim</th><th scope="col">Ours</th></tr></thead>{"".join(map(_group, own))}</table>'

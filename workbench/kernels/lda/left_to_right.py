@@ -37,7 +37,7 @@ def draw_topic(p, alpha, n_k, cumulative, u):
 
 @inlined
 def draw_ancestors(weights, u, ancestors):
-    """Which particle each one goes on from, about as often as its share of the weights: r + u parts of the way, of R, each."""
+    """Draws the particle that each one continues, in proportion to the weights, by one uniform u (systematic resampling)."""
     n, total = len(weights), 0.0
     for r in range(n):
         total += weights[r]

@@ -14,7 +14,7 @@ from workbench.runs.foreign.given import ForeignError, Given
 START = 0
 """Seed of the random start of each document, so that a model gives the same theta again."""
 DOCUMENTS = 2000
-"""That gensim infers at a time: each has a random start, of which the order depends on nothing else."""
+"""Documents whose theta gensim infers in one call; fixed, as random starts follow their order within a call."""
 
 
 def read_model(model) -> Given:

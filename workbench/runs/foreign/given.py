@@ -35,7 +35,7 @@ class Given(NamedTuple):
 
 
 def checked(given: Given) -> Given:
-    """The same, if its arrays fit together and hold probabilities; else an ForeignError."""
+    """The same, if its arrays fit together and hold probabilities; else a ForeignError."""
     phi = _probabilities("phi", given.phi, "topic")
     theta = given.theta
     if given.words is not None:
@@ -57,7 +57,7 @@ def checked(given: Given) -> Given:
 
 
 def _probabilities(name: str, values, row: str, numbers: np.ndarray | None = None) -> np.ndarray:
-    """(row, …) float64, if each row is a distribution; else an ForeignError that names the first that is not."""
+    """(row, …) float64, if each row is a distribution; else a ForeignError that names the first that is not."""
     try:
         found = np.ascontiguousarray(values, np.float64)
     except (TypeError, ValueError):

@@ -150,9 +150,6 @@ def _lines(path: Path) -> list[str]:
         raise ForeignError(f"{path} cannot be read as a text ({error}); write the file again") from None
 
 
-def read_texts(weights: Path, doc_topics: Path | None, keys: Path | None = None) -> Given:
-    """Topics of MALLET from its texts; a theta from elsewhere is given beside."""
-    phi, words = read_weights(weights)
-    theta, titles = read_doc_topics(doc_topics) if doc_topics is not None else (None, None)
-    titles = titles if titles is not None and len(set(titles)) == len(titles) else None
-    return Given(ENGINE, PROGRAM, phi, words, theta, titles=titles, topic_prior=read_keys(keys) if keys is not None else None)
+def read_texts(weights: Path) -> Given:
+    """Topics of MALLET from the weights of words; theta is given beside."""
+    return Given(ENGINE, PROGRAM, *read_weights(weights))

@@ -27,7 +27,7 @@ def is_model(given) -> bool:
 def read(given, theta=None, words=None, trust: bool = False) -> Given:
     """The topics of a model: an object, arrays, or a file; ``theta`` and ``words`` of what does not have them."""
     if isinstance(given, str | os.PathLike):
-        found = _read_file(Path(given), theta, trust)
+        found = _read_file(Path(given), trust)
     elif isinstance(given, np.ndarray | pd.DataFrame | list | tuple):
         from workbench.runs.foreign import tables
 
@@ -43,7 +43,7 @@ def read(given, theta=None, words=None, trust: bool = False) -> Given:
 
 
 def _read_object(model) -> Given:
-    """The topics of an object of another program."""
+    """Reads a model that the other program has in memory."""
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
     if kinds[0].startswith("tomotopy."):
         from workbench.runs.foreign.tomotopy import read_model
@@ -56,8 +56,8 @@ def _read_object(model) -> Given:
     return read_model(model)
 
 
-def _read_file(path: Path, theta, trust: bool) -> Given:
-    """The topics in a file."""
+def _read_file(path: Path, trust: bool) -> Given:
+    """Reads a model from a file, by its first bytes."""
     from workbench.runs.foreign import mallet, tables, tomotopy
 
     try:
@@ -77,8 +77,7 @@ def _read_file(path: Path, theta, trust: bool) -> Given:
     if start.startswith(PICKLED):
         return _read_pickle(path, start, trust)
     if _is_weights(start):
-        of_documents = Path(theta) if isinstance(theta, str | os.PathLike) else None
-        return mallet.read_texts(path, of_documents)
+        return mallet.read_texts(path)
     if path.suffix.lower() == ".csv":
         return tables.read_csv(path)
     raise ForeignError(f"{path} is no model that is known here; give {WANTED}")
@@ -111,4 +110,7 @@ def _theta(theta) -> tuple:
     from workbench.runs.foreign import mallet, tables
 
     path = Path(theta)
-    return tables.read_theta(path) if path.suffix.lower() == ".csv" else mallet.read_doc_topics(path)
+    if path.suffix.lower() == ".csv":
+        return tables.read_theta(path)
+    found, titles = mallet.read_doc_topics(path)
+    return found, titles if len(set(titles)) == len(titles) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -35,8 +37,6 @@ def theta_of(model, documents: Corpus) -> np.ndarray:
 
 def _without_names(model):
     """The model, which does not warn that a matrix has no names of columns."""
-    import copy
-
     found = copy.copy(model)
     if hasattr(found, "feature_names_in_"):
         del found.feature_names_in_
