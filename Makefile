@@ -60,6 +60,7 @@ torture: $(VENV)/.installed-test browser  ## run every campaign of tests/campaig
 
 check: $(VENV)/.installed-test  ## check style and layers
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed-bench  ## measure the engines beside their peers, into docs/benchmarks; goes on where it was stopped

@@ -29,11 +29,21 @@ N_ITERATIONS = 100
 BY_COUNTS, GAP, FIXED, REDRAWN = "N ≤ r", "gap", "random, once", "random, redrawn"
 AVERAGES = ("svb", "cvb", "cvb0")
 SPLITS = {
-    GAP: {"split": "gap"}, FIXED: {"split": "random", "refresh": 0}, REDRAWN: {"split": "random"},
+    GAP: {"split": "gap"},
+    FIXED: {"split": "random", "refresh": 0},
+    REDRAWN: {"split": "random"},
 }
 CASES = (
-    ("docstrings", 1, 10), ("docstrings", 1, 40), ("kos", 1, 10), ("nips", 1, 40), ("kos", 4, 10), ("kos", 1, 40),
-    ("nips", 1, 10), ("kos", 10, 10), ("kos", 4, 40), ("kos", 10, 40),
+    ("docstrings", 1, 10),
+    ("docstrings", 1, 40),
+    ("kos", 1, 10),
+    ("nips", 1, 40),
+    ("kos", 4, 10),
+    ("kos", 1, 40),
+    ("nips", 1, 10),
+    ("kos", 10, 10),
+    ("kos", 4, 40),
+    ("kos", 10, 40),
 )
 """Corpus, counts ×, number of topics."""
 FAR = 2.0
@@ -54,10 +64,16 @@ def contenders(r: int) -> dict[str, tuple[str, dict]]:
 
 def cells(plan):
     """(name, rough seconds, what measures it) of each corpus, number of topics and seed."""
-    cases, guess, n_iterations = ((("docstrings", 1, 4),), 5, 12) if plan.quick else (CASES, 60, N_ITERATIONS)
+    cases, guess, n_iterations = (
+        ((("docstrings", 1, 4),), 5, 12) if plan.quick else (CASES, 60, N_ITERATIONS)
+    )
     for case in cases:
         for seed in range(plan.seeds):
-            yield "{} ×{} K={}".format(*case) + f" seed {seed}", guess, partial(measure, *case, seed, n_iterations)
+            yield (
+                "{} ×{} K={}".format(*case) + f" seed {seed}",
+                guess,
+                partial(measure, *case, seed, n_iterations),
+            )
 
 
 def measure(name: str, repeat: int, n_topics: int, seed: int, n_iterations: int) -> list[dict]:
@@ -70,17 +86,34 @@ def measure(name: str, repeat: int, n_topics: int, seed: int, n_iterations: int)
     rows, seconds = [], None
     for label, (engine, options) in contenders(max(2, repeat)).items():
         run = wb.fit(
-            train, engine, n_topics=n_topics, alpha=0.1, beta=0.1, n_iterations=n_iterations, test=test, seed=seed,
-            options=options, n_threads=1, progress=False,
+            train,
+            engine,
+            n_topics=n_topics,
+            alpha=0.1,
+            beta=0.1,
+            n_iterations=n_iterations,
+            test=test,
+            seed=seed,
+            options=options,
+            n_threads=1,
+            progress=False,
         )
         if run.sizes["iteration"] < n_iterations:
-            raise SystemExit(f"{label} was stopped after {run.sizes['iteration']} iterations; nothing of this cell is kept")
+            raise SystemExit(
+                f"{label} was stopped after {run.sizes['iteration']} iterations; nothing of this cell is kept"
+            )
         cpu, perplexity = run["cpu_time"].values, run["test_perplexity"].values
         seconds = cpu[-1] if seconds is None else seconds
-        rows.append(about | {
-            "contender": label, "updates": run["updates"].values[-1] / n_iterations / train.n_tokens,
-            "perplexity": perplexity[-1], "cpu": cpu[-1], "in_time": np.interp(seconds, cpu, perplexity),
-        })
+        rows.append(
+            about
+            | {
+                "contender": label,
+                "updates": run["updates"].values[-1] / n_iterations / train.n_tokens,
+                "perplexity": perplexity[-1],
+                "cpu": cpu[-1],
+                "in_time": np.interp(seconds, cpu, perplexity),
+            }
+        )
     return rows
 
 
@@ -88,11 +121,25 @@ def told(rows: pd.DataFrame) -> str:
     """A table of each corpus and number of topics."""
     done = rows.dropna(subset=["cpu"])
     parts = [__doc__.split("\n\n", 1)[1].strip()]
-    header = ["", "updates / N", "perplexity", f"beside {BY_COUNTS}", "of the way to cgs", "CPU s", "in equal time"]
-    for (corpus, repeat, n_topics), case in done.groupby(["corpus", "repeat", "topics"], sort=False):
-        by_label = {label: own.set_index("seed") for label, own in case.groupby("contender", sort=False)}
+    header = [
+        "",
+        "updates / N",
+        "perplexity",
+        f"beside {BY_COUNTS}",
+        "of the way to cgs",
+        "CPU s",
+        "in equal time",
+    ]
+    for (corpus, repeat, n_topics), case in done.groupby(
+        ["corpus", "repeat", "topics"], sort=False
+    ):
+        by_label = {
+            label: own.set_index("seed") for label, own in case.groupby("contender", sort=False)
+        }
         times = "" if repeat == 1 else f", counts × {repeat}"
-        parts.append(f"**{corpus}{times}, K = {n_topics}**, r = {max(2, repeat)}, seeds: {case['seed'].nunique()}")
+        parts.append(
+            f"**{corpus}{times}, K = {n_topics}**, r = {max(2, repeat)}, seeds: {case['seed'].nunique()}"
+        )
         parts.append(markdown(header, [table_row(label, by_label) for label in by_label]))
     return "\n\n".join(parts)
 
@@ -108,7 +155,12 @@ def table_row(label: str, by_label: dict[str, pd.DataFrame]) -> list[str]:
         way = f"{-paired.mean() / distance:.0%}" if distance > FAR else "–"
     in_time = own["in_time"] - by_label[f"{BY_COUNTS}, svb"]["in_time"]
     return [
-        label, f"{own['updates'].mean():.2f}", f"{own['perplexity'].mean():.1f}", difference, way, f"{own['cpu'].mean():.3g}",
+        label,
+        f"{own['updates'].mean():.2f}",
+        f"{own['perplexity'].mean():.1f}",
+        difference,
+        way,
+        f"{own['cpu'].mean():.3g}",
         error_of(in_time) if in_time.any() else "",
     ]
 

@@ -37,14 +37,18 @@ class Ours:
     def __init__(self, name: str, records: Records, model: str | None = None, **given):
         self.records, self.engine, self.n_sweeps = records, get_engine(name), 0
         beliefs, self.options = split_options(self.engine, given)
-        self.model = (self.engine.model.of(model) if model else self.engine.model(**beliefs)).for_data(records)
+        self.model = (
+            self.engine.model.of(model) if model else self.engine.model(**beliefs)
+        ).for_data(records)
         self.state = self.engine.init(records, self.model, self.options, StepContext(0, 0))
 
     def sweep(self, n_sweeps: int = 1) -> None:
         for _ in range(n_sweeps):
             self.n_sweeps += 1
             context = StepContext(0, self.n_sweeps)
-            self.state, _ = self.engine.step(self.records, self.model, self.options, self.state, context)
+            self.state, _ = self.engine.step(
+                self.records, self.model, self.options, self.state, context
+            )
 
 
 class StepMix:
@@ -53,7 +57,13 @@ class StepMix:
     def __init__(self, records: Records, n_states: int):
         module = wanted("stepmix.stepmix")
         self.make = partial(
-            module.StepMix, n_states, measurement="binary_nan", abs_tol=0.0, rel_tol=0.0, progress_bar=0, random_state=0
+            module.StepMix,
+            n_states,
+            measurement="binary_nan",
+            abs_tol=0.0,
+            rel_tol=0.0,
+            progress_bar=0,
+            random_state=0,
         )
         self.table = np.where(records.values < 0, np.nan, records.values)
         self.weights = records.multiplicities.astype(float)
@@ -70,21 +80,34 @@ class Pgmpy:
     def __init__(self, records: Records, n_states: int):
         networks, self.estimators = wanted("pgmpy.models"), wanted("pgmpy.estimators")
         complete = np.all(records.values >= 0, axis=1)
-        self.table = pd.DataFrame(np.repeat(records.values[complete], records.multiplicities[complete], axis=0), dtype=str)
+        self.table = pd.DataFrame(
+            np.repeat(records.values[complete], records.multiplicities[complete], axis=0), dtype=str
+        )
         self.table.columns = list(records.fields)
-        self.net = networks.DiscreteBayesianNetwork([("class", field) for field in records.fields], latents={"class"})
+        self.net = networks.DiscreteBayesianNetwork(
+            [("class", field) for field in records.fields], latents={"class"}
+        )
         self.n_states = n_states
 
     def sweep(self, n_sweeps: int = 1) -> None:
         estimator = self.estimators.ExpectationMaximization(self.net, self.table)
-        estimator.get_parameters({"class": self.n_states}, max_iter=n_sweeps, atol=0.0, n_jobs=1, show_progress=False, seed=0)
+        estimator.get_parameters(
+            {"class": self.n_states},
+            max_iter=n_sweeps,
+            atol=0.0,
+            n_jobs=1,
+            show_progress=False,
+            seed=0,
+        )
 
 
 class Hmmlearn:
     """Its categorical hidden Markov model of sequences, every record as often as it comes."""
 
     def __init__(self, module: str, name: str, records: Records, n_states: int):
-        self.model = partial(getattr(wanted(module), name), n_components=n_states, tol=-np.inf, random_state=0)
+        self.model = partial(
+            getattr(wanted(module), name), n_components=n_states, tol=-np.inf, random_state=0
+        )
         rows = np.repeat(symbols_of(records), records.multiplicities, axis=0)
         self.lengths, self.symbols = np.sum(rows >= 0, axis=1), rows[rows >= 0][:, None]
 
@@ -106,7 +129,9 @@ def one_sequence(words: Records) -> Records:
     """The letters of the words, those of equal ones once, one after another, cut off."""
     symbols, names = symbols_of(words), sorted({name for levels in words.levels for name in levels})
     row = np.resize(symbols[symbols >= 0], N_SYMBOLS)[None]
-    return Records(row, [1], [str(t) for t in range(N_SYMBOLS)], [names] * N_SYMBOLS, "one sequence")
+    return Records(
+        row, [1], [str(t) for t in range(N_SYMBOLS)], [names] * N_SYMBOLS, "one sequence"
+    )
 
 
 def cells(plan):
@@ -122,16 +147,25 @@ def cells(plan):
 def ability(records: Records, n_states: int) -> dict:
     """Contenders on latent classes."""
     ours = {name: (partial(Ours, name, records, n_states=n_states), WARM_UP) for name in OURS}
-    return ours | {"StepMix": (partial(StepMix, records, n_states), 1), "pgmpy": (partial(Pgmpy, records, 4), 1)}
+    return ours | {
+        "StepMix": (partial(StepMix, records, n_states), 1),
+        "pgmpy": (partial(Pgmpy, records, 4), 1),
+    }
 
 
 def sequences(records: Records, n_states: int) -> dict:
     """Contenders on hidden Markov models."""
-    ours = {name: (partial(Ours, name, records, network="hmm", n_states=n_states), WARM_UP) for name in OURS}
-    theirs = {
-        "hmmlearn EM": ("hmmlearn.hmm", "CategoricalHMM"), "hmmlearn VB": ("hmmlearn.vhmm", "VariationalCategoricalHMM"),
+    ours = {
+        name: (partial(Ours, name, records, network="hmm", n_states=n_states), WARM_UP)
+        for name in OURS
     }
-    return ours | {name: (partial(Hmmlearn, *kind, records, n_states), 1) for name, kind in theirs.items()}
+    theirs = {
+        "hmmlearn EM": ("hmmlearn.hmm", "CategoricalHMM"),
+        "hmmlearn VB": ("hmmlearn.vhmm", "VariationalCategoricalHMM"),
+    }
+    return ours | {
+        name: (partial(Hmmlearn, *kind, records, n_states), 1) for name, kind in theirs.items()
+    }
 
 
 def published(records: Records, n_states: int) -> dict:
@@ -143,7 +177,9 @@ def measure(name: str, n_states: int, plan, makers) -> list[dict]:
     """The rows of one corpus."""
     about = {"corpus": name, "n_states": n_states}
     try:
-        records = one_sequence(load_records("words")) if name == "one sequence" else load_records(name)
+        records = (
+            one_sequence(load_records("words")) if name == "one sequence" else load_records(name)
+        )
     except DataError as why:
         return [about | {"contender": "all", "left_out": str(why)}]
     rows = take_turns(makers(records, n_states), plan.rounds, plan.seconds)
@@ -154,12 +190,28 @@ def told(rows: pd.DataFrame) -> str:
     """Milliseconds of CPU of an iteration, median over the rounds, distinct records that ours visit in a second, and how many
     times as fast ours is as each peer."""
     table = []
-    for (corpus, n_states), part in rows.dropna(subset=["cpu"]).groupby(["corpus", "n_states"], sort=False):
+    for (corpus, n_states), part in rows.dropna(subset=["cpu"]).groupby(
+        ["corpus", "n_states"], sort=False
+    ):
         took = part.groupby("contender", sort=False)["cpu"].median() * 1e3
         for name, milliseconds in took.items():
-            times = [f"{ratio(part, BESIDE[name], name):.3g}"] if name in BESIDE and BESIDE[name] in took else ["–"]
-            visited = f"{part['n_distinct'].iloc[0] / milliseconds * 1e3:,.0f}" if name in OURS else "–"
+            times = (
+                [f"{ratio(part, BESIDE[name], name):.3g}"]
+                if name in BESIDE and BESIDE[name] in took
+                else ["–"]
+            )
+            visited = (
+                f"{part['n_distinct'].iloc[0] / milliseconds * 1e3:,.0f}" if name in OURS else "–"
+            )
             table.append([corpus, n_states or "–", name, f"{milliseconds:.3g}", visited, *times])
     return markdown(
-        ["data", "hidden states", "method", "ms an iteration", "distinct records a second", "times as slow as ours"], table
+        [
+            "data",
+            "hidden states",
+            "method",
+            "ms an iteration",
+            "distinct records a second",
+            "times as slow as ours",
+        ],
+        table,
     )

@@ -28,8 +28,14 @@ WARM_UP = {"cgs": 50, "tomotopy": 50, "scikit-learn": 1, "gensim": 1}
 USUAL_WARM_UP = 2
 """Sweeps; how long the others take does not depend on where they are."""
 PAIRS = (
-    ("cgs", "tomotopy"), ("cgs", "lda"), ("svb", "scikit-learn"), ("svb", "gensim"), ("vb", "scikit-learn"), ("vb", "gensim"),
-    ("cgs", "cvb0"), ("cgs", "svb-cgs"),
+    ("cgs", "tomotopy"),
+    ("cgs", "lda"),
+    ("svb", "scikit-learn"),
+    ("svb", "gensim"),
+    ("vb", "scikit-learn"),
+    ("vb", "gensim"),
+    ("cgs", "cvb0"),
+    ("cgs", "svb-cgs"),
 )
 """(of, to): the time of ``to`` in times that of ``of``."""
 
@@ -38,12 +44,18 @@ def cells(plan):
     """(name, rough seconds, what measures it) of every corpus and K."""
     for corpus in plan.corpora:
         for n_topics in plan.topics:
-            yield f"{corpus} K={n_topics}", guess(corpus, n_topics), partial(measure, corpus, n_topics, plan)
+            yield (
+                f"{corpus} K={n_topics}",
+                guess(corpus, n_topics),
+                partial(measure, corpus, n_topics, plan),
+            )
 
 
 def guess(corpus: str, n_topics: int) -> float:
     """A rough idea of seconds, for the time left."""
-    return {"reuters395": 6, "kos": 15, "nips": 40, "zipf10m": 150}.get(corpus, 5) * (1 + n_topics / 100)
+    return {"reuters395": 6, "kos": 15, "nips": 40, "zipf10m": 150}.get(corpus, 5) * (
+        1 + n_topics / 100
+    )
 
 
 def measure(corpus_name: str, n_topics: int, plan) -> list[dict]:
@@ -52,7 +64,9 @@ def measure(corpus_name: str, n_topics: int, plan) -> list[dict]:
         corpus = corpus_called(corpus_name)
     except LeftOut as why:
         return [about | {"contender": "all", "left_out": str(why)}]
-    about |= {size: getattr(corpus, size) for size in ("n_documents", "n_words", "n_pairs", "n_tokens")}
+    about |= {
+        size: getattr(corpus, size) for size in ("n_documents", "n_words", "n_pairs", "n_tokens")
+    }
     rows = take_turns(makers(corpus, n_topics, plan.quick), plan.rounds, plan.seconds)
     return [about | row for row in rows]
 
@@ -66,30 +80,47 @@ def makers(corpus, n_topics: int, quick: bool) -> dict:
         started["cgs"] = Ours("cgs", corpus, n_topics)
         return started["cgs"]
 
-    made = {name: partial(Ours, name, corpus, n_topics, given=options) for name, options in given.items()}
+    made = {
+        name: partial(Ours, name, corpus, n_topics, given=options)
+        for name, options in given.items()
+    }
     made |= {name: partial(peer, corpus, n_topics) for name, peer in PEERS.items()}
     made |= {"cgs": sampler, "lda": lambda: Lda(corpus, n_topics, topics=started["cgs"].topics)}
-    return {name: (make, min(WARM_UP.get(name, USUAL_WARM_UP), 3 if quick else 50)) for name, make in made.items()}
+    return {
+        name: (make, min(WARM_UP.get(name, USUAL_WARM_UP), 3 if quick else 50))
+        for name, make in made.items()
+    }
 
 
 def ratios(rows: pd.DataFrame, of: str, to: str) -> dict[tuple[str, int], float]:
     """(corpus, K) → times, corpora in the order of the rows."""
     corpora = list(dict.fromkeys(rows["corpus"]))
-    cells_done = sorted(rows.groupby(["corpus", "n_topics"]), key=lambda cell: (corpora.index(cell[0][0]), cell[0][1]))
+    cells_done = sorted(
+        rows.groupby(["corpus", "n_topics"]),
+        key=lambda cell: (corpora.index(cell[0][0]), cell[0][1]),
+    )
     return {cell: ratio(part, of, to) for cell, part in cells_done}
 
 
 def told(rows: pd.DataFrame) -> str:
     """Two kinds of table, nanoseconds per token and ratios, and how they came about."""
     done, topics = rows.dropna(subset=["cpu"]), sorted(rows["n_topics"].unique())
-    parts = [__doc__.split("\n\n", 1)[1].strip(), "CPU nanoseconds per token and sweep, medians of the rounds:"]
+    parts = [
+        __doc__.split("\n\n", 1)[1].strip(),
+        "CPU nanoseconds per token and sweep, medians of the rounds:",
+    ]
     parts += [per_token(part, topics) for _, part in done.groupby("corpus", sort=False)]
     parts.append("How many times the CPU time of the second the first takes:")
     table = []
     for of, to in PAIRS:
         found = ratios(done, of, to)
         for corpus in dict.fromkeys(done["corpus"]):
-            table.append([f"{to} / {of}, {corpus}", *(number(found.get((corpus, k)), "{:.2f}") for k in topics)])
+            table.append(
+                [
+                    f"{to} / {of}, {corpus}",
+                    *(number(found.get((corpus, k)), "{:.2f}") for k in topics),
+                ]
+            )
     parts.append(markdown(["", *(f"K={k}" for k in topics)], table))
     return "\n\n".join([*parts, rounds_and_warm_up(done), *left_out(rows)])
 
@@ -104,10 +135,13 @@ def per_token(part: pd.DataFrame, topics) -> str:
     first = part.iloc[0]
     found = {k: medians(cell) / first["n_tokens"] * 1e9 for k, cell in part.groupby("n_topics")}
     size = f"{first['n_documents']:,.0f} documents, {first['n_words']:,.0f} words, {first['n_tokens']:,.0f} tokens"
-    return markdown([f"{first['corpus']}: {size}", *(f"K={k}" for k in topics)], [
-        [name, *(number(found[k].get(name) if k in found else None, "{:.1f}") for k in topics)]
-        for name in dict.fromkeys(part["contender"])
-    ])
+    return markdown(
+        [f"{first['corpus']}: {size}", *(f"K={k}" for k in topics)],
+        [
+            [name, *(number(found[k].get(name) if k in found else None, "{:.1f}") for k in topics)]
+            for name in dict.fromkeys(part["contender"])
+        ],
+    )
 
 
 def rounds_and_warm_up(done: pd.DataFrame) -> str:
@@ -115,7 +149,9 @@ def rounds_and_warm_up(done: pd.DataFrame) -> str:
     by_cell = done.groupby(["corpus", "n_topics", "contender"], sort=False)
     found = by_cell.agg(rounds=("round", "count"), warm=("warm_up", "max"))
     found = found.groupby("contender", sort=False).agg(["min", "max"]).astype(int)
-    told = [f"{name} {span(*row['rounds'])} and {span(*row['warm'])}" for name, row in found.iterrows()]
+    told = [
+        f"{name} {span(*row['rounds'])} and {span(*row['warm'])}" for name, row in found.iterrows()
+    ]
     return f"Rounds that count, and sweeps before them (fewer where a sweep is long): {', '.join(told)}."
 
 
@@ -127,7 +163,8 @@ def left_out(rows: pd.DataFrame) -> list[str]:
     """A sentence about the cells that were not measured, if there are any."""
     missing = rows[rows["left_out"].notna()]
     told = [
-        f"{row['contender']} on {row['corpus']} at K={row['n_topics']} ({row['left_out']})" for _, row in missing.iterrows()
+        f"{row['contender']} on {row['corpus']} at K={row['n_topics']} ({row['left_out']})"
+        for _, row in missing.iterrows()
     ]
     return [f"Left out: {'; '.join(told)}."] if told else []
 
@@ -135,15 +172,31 @@ def left_out(rows: pd.DataFrame) -> list[str]:
 def draw(rows: pd.DataFrame, folder) -> list[str]:
     """Nanoseconds per token against K: samplers above, variational ones below."""
     rows = rows.dropna(subset=["cpu"])
-    families = (("cgs", "svb-cgs", "tomotopy", "lda"), ("svb", "vb", "cvb0", "cvb", "scikit-learn", "gensim"))
-    corpora, shown = list(dict.fromkeys(rows["corpus"])), looks_of([name for family in families for name in family])
+    families = (
+        ("cgs", "svb-cgs", "tomotopy", "lda"),
+        ("svb", "vb", "cvb0", "cvb", "scikit-learn", "gensim"),
+    )
+    corpora, shown = (
+        list(dict.fromkeys(rows["corpus"])),
+        looks_of([name for family in families for name in family]),
+    )
     with figure(folder / f"{NAME}.svg", len(corpora), 2, 2.2) as panels:
         for at, corpus in enumerate(corpora):
             for axes, family in zip(panels[:, at], families, strict=True):
                 for name in family:
                     part = rows[(rows["corpus"] == corpus) & (rows["contender"] == name)]
-                    per_token = part.groupby("n_topics")["cpu"].median() / part.groupby("n_topics")["n_tokens"].first() * 1e9
+                    per_token = (
+                        part.groupby("n_topics")["cpu"].median()
+                        / part.groupby("n_topics")["n_tokens"].first()
+                        * 1e9
+                    )
                     line(axes, per_token.index, per_token, name, shown[name])
                 ticks = sorted(rows["n_topics"].unique())
-                log_axes(axes, ticks, "topics K", "" if at else "CPU ns per token", corpus if axes is panels[0, at] else "")
+                log_axes(
+                    axes,
+                    ticks,
+                    "topics K",
+                    "" if at else "CPU ns per token",
+                    corpus if axes is panels[0, at] else "",
+                )
     return [f"{NAME}.svg"]

@@ -21,7 +21,9 @@ def measure(url: str, given) -> None:
         told = {"after": after, "what": what, "waited": round(empty_out(), 1), "views": n_alive()}
         gc.collect()
         told |= {"memory": round(memory(), 1), "objects": len(gc.get_objects())}
-        said = "after {after} {what}: {views} alive after {waited} s, {memory} MiB, {objects} objects".format(**told)
+        said = "after {after} {what}: {views} alive after {waited} s, {memory} MiB, {objects} objects".format(
+            **told
+        )
         print(json.dumps(told) if given.json else said, flush=True)
 
     come_and_go(1, "sessions", 1)
@@ -33,8 +35,14 @@ def measure(url: str, given) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--page", choices=("compare", "choose-k", "frontier", "topics", "oracle", "ledger"), default="compare")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--page",
+        choices=("compare", "choose-k", "frontier", "topics", "oracle", "ledger"),
+        default="compare",
+    )
     parser.add_argument("--sessions", type=int, default=200)
     parser.add_argument("--tabs", type=int, default=0)
     parser.add_argument("--store", help="a store with runs in it; otherwise an empty one")

@@ -37,18 +37,35 @@ def measure(url: str, given) -> None:
     watching.join()
     milliseconds = 1e3 * np.array(told["reactions"])
     told = {
-        "page": given.page, "sessions": given.sessions, "reactions": len(milliseconds),
-        "median": np.median(milliseconds), "p95": np.quantile(milliseconds, 0.95), "longest": milliseconds.max(),
-        "opened_alone": np.median(alone), "opened_together": np.median(told["opened"]),
-        "memory": (held[-1][0] - before) / given.sessions if held else np.nan, "before": before,
-        "busy": (held[-1][2] - held[0][2]) / (held[-1][1] - held[0][1]) if len(held) > 1 else np.nan,
+        "page": given.page,
+        "sessions": given.sessions,
+        "reactions": len(milliseconds),
+        "median": np.median(milliseconds),
+        "p95": np.quantile(milliseconds, 0.95),
+        "longest": milliseconds.max(),
+        "opened_alone": np.median(alone),
+        "opened_together": np.median(told["opened"]),
+        "memory": (held[-1][0] - before) / given.sessions if held else np.nan,
+        "before": before,
+        "busy": (held[-1][2] - held[0][2]) / (held[-1][1] - held[0][1])
+        if len(held) > 1
+        else np.nan,
     }
-    told = {name: round(value, 3) if isinstance(value, float) else value for name, value in told.items()}
-    print(json.dumps(told) if given.json else "\n".join(f"{name}: {value}" for name, value in told.items()), flush=True)
+    told = {
+        name: round(value, 3) if isinstance(value, float) else value for name, value in told.items()
+    }
+    print(
+        json.dumps(told)
+        if given.json
+        else "\n".join(f"{name}: {value}" for name, value in told.items()),
+        flush=True,
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--page", choices=("compare", "topics"), default="compare")
     parser.add_argument("--sessions", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=30.0, help="how long they click")
@@ -56,7 +73,13 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as store:
-        command = [sys.executable, Path(__file__).with_name("live.py"), store, "--runs", str(given.runs)]
+        command = [
+            sys.executable,
+            Path(__file__).with_name("live.py"),
+            store,
+            "--runs",
+            str(given.runs),
+        ]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as runs:
             try:
                 runs.stdout.readline()

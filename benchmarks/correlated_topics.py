@@ -109,7 +109,9 @@ def measure_draws(plan) -> list[dict]:
         b, c = b[b > 0][:MOST_DRAWS], ours.state.sticks.ravel()[b > 0][:MOST_DRAWS]
         found = {}
         for label, shapes in {"PG(b, c)": b, "PG(1, c)": np.ones_like(b)}.items():
-            found[f"{label}: ours"] = partial(Draws, lambda b, c, n: polya_gammas(b, c, np.uint64(n)), shapes, c)
+            found[f"{label}: ours"] = partial(
+                Draws, lambda b, c, n: polya_gammas(b, c, np.uint64(n)), shapes, c
+            )
             for method in (None, "devroye"):
                 name = f"{label}: polyagamma, {method or 'default'}"
                 found[name] = partial(Draws, partial(_theirs, method=method), shapes, c)
@@ -130,7 +132,9 @@ def _in_turns(corpus_name: str, size: str, plan, makers) -> list[dict]:
     except LeftOut as why:
         return [about | {"contender": "all", "left_out": str(why)}]
     warm_up = 2 if plan.quick else WARM_UP
-    rows = take_turns({name: (make, warm_up) for name, make in contenders.items()}, plan.rounds, plan.seconds)
+    rows = take_turns(
+        {name: (make, warm_up) for name, make in contenders.items()}, plan.rounds, plan.seconds
+    )
     return [about | row for row in rows]
 
 
@@ -168,16 +172,29 @@ def told(rows: pd.DataFrame) -> str:
     rows, table, parts = rows.dropna(subset=["cpu"]), [], [__doc__.split("\n\n", 1)[1].strip()]
     for size, part in rows[rows["iteration"].isna()].groupby("size", sort=False):
         each, unit = (part["n_draws"].iloc[0], "ns") if size == "draws" else (1.0, "ms")
-        took = part.groupby("contender", sort=False)["cpu"].median() * {"ns": 1e9, "ms": 1e3}[unit] / each
+        took = (
+            part.groupby("contender", sort=False)["cpu"].median()
+            * {"ns": 1e9, "ms": 1e3}[unit]
+            / each
+        )
         for name, value in took.items():
             beside = _beside(size, name)
             times = ratio(part, name, beside) if beside in took.index else float("nan")
-            table.append([size, name, f"{value:.3g} {unit}", f"{times:.3g} × {beside}" if times == times else "–"])
+            table.append(
+                [
+                    size,
+                    name,
+                    f"{value:.3g} {unit}",
+                    f"{times:.3g} × {beside}" if times == times else "–",
+                ]
+            )
     parts.append(markdown(["", "", "CPU time", "as fast as"], table))
     for size, part in rows[rows["iteration"].notna()].groupby("size", sort=False):
         times, mark = sooner(part)
         found = f"{times:.3g} times sooner" if times == times else "not reached"
-        parts.append(f"{size.capitalize()}, perplexity {mark:.0f} of CTModel after {MARK} iterations: `sb-ctm` {found}.")
+        parts.append(
+            f"{size.capitalize()}, perplexity {mark:.0f} of CTModel after {MARK} iterations: `sb-ctm` {found}."
+        )
     return "\n\n".join(parts)
 
 

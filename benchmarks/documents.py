@@ -24,14 +24,31 @@ if TYPE_CHECKING:
 NAME = "documents"
 TITLE = "Twenty thousand documents on the Topics page"
 N_ROUNDS = 5
-QUERIES = "vaccine", "category:sport goal", '"stock market"', "source:web cheese", "date:2021-03 loan"
-ORDERS = ("first_sort", "date"), ("sort", "topic 3"), ("first_sort", "source"), ("sort", "date"), ("sort", "topic 1")
+QUERIES = (
+    "vaccine",
+    "category:sport goal",
+    '"stock market"',
+    "source:web cheese",
+    "date:2021-03 loan",
+)
+ORDERS = (
+    ("first_sort", "date"),
+    ("sort", "topic 3"),
+    ("first_sort", "source"),
+    ("sort", "date"),
+    ("sort", "topic 1"),
+)
 WANTED = {
-    "topics": ("page to the first topics, s", None), "table": ("page to the table of documents, s", None),
-    "first_search": ("first search after two seconds, ms", 200), "search": ("later searches, ms", 200),
+    "topics": ("page to the first topics, s", None),
+    "table": ("page to the table of documents, s", None),
+    "first_search": ("first search after two seconds, ms", 200),
+    "search": ("later searches, ms", 200),
     "at_once": ("first search at once, ms", None),
-    "first_sort": ("sorted by a column, first, ms", None), "sort": ("sorted again, or by a topic, ms", None),
-    "turn": ("next page, ms", None), "words": ("words looked up, ms", None), "fit": ("fit of 40 iterations, s", None),
+    "first_sort": ("sorted by a column, first, ms", None),
+    "sort": ("sorted again, or by a topic, ms", None),
+    "turn": ("next page, ms", None),
+    "words": ("words looked up, ms", None),
+    "fit": ("fit of 40 iterations, s", None),
 }
 """What is measured → what it is, and the most that it may be."""
 LOOK = """() => {
@@ -45,7 +62,11 @@ LOOK = """() => {
 def cells(plan):
     """(name, rough seconds, what measures it)."""
     n = 2000 if plan.quick else 20_000
-    yield f"{n:,} documents", 30 if plan.quick else 150, lambda: measure(n, 1 if plan.quick else N_ROUNDS)
+    yield (
+        f"{n:,} documents",
+        30 if plan.quick else 150,
+        lambda: measure(n, 1 if plan.quick else N_ROUNDS),
+    )
 
 
 def measure(n_documents: int, n_rounds: int) -> list[dict]:
@@ -56,8 +77,13 @@ def measure(n_documents: int, n_rounds: int) -> list[dict]:
         for round_ in range(n_rounds):
             for mode in ("patient", "hasty"):
                 command = [sys.executable, __file__, "--store", store, "--mode", mode]
-                told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
-                rows += [{"contender": what, "round": round_, "wall": wall} for what, wall in json.loads(told)]
+                told = subprocess.run(
+                    command, check=True, stdout=subprocess.PIPE, text=True
+                ).stdout.splitlines()[-1]
+                rows += [
+                    {"contender": what, "round": round_, "wall": wall}
+                    for what, wall in json.loads(told)
+                ]
     return [row | {"documents": n_documents} for row in rows]
 
 
@@ -69,7 +95,15 @@ def make_run(store: Path, n_documents: int) -> float:
     corpus = wb.load_corpus(wb.write_example_csv(store / "news.csv", n_documents), **read)
     wb.fit(corpus, "cgs", n_topics=5, n_iterations=1, progress=False)  # compiled kernels
     began = time.perf_counter()
-    wb.fit(corpus, "cgs", n_topics=5, n_iterations=40, store=store / "runs", name="news", progress=False)
+    wb.fit(
+        corpus,
+        "cgs",
+        n_topics=5,
+        n_iterations=40,
+        store=store / "runs",
+        name="news",
+        progress=False,
+    )
     return time.perf_counter() - began
 
 
@@ -92,7 +126,10 @@ def visited(url: str, mode: str) -> list[tuple[str, float]]:
 
         until("topics", "() => deep('.listed tbody tr').length > 0", scale=1.0)
         until("table", "() => deep('tr[data-document]').length > 0", scale=1.0)
-        field, sort = tab.get_by_label("Find documents", exact=True), tab.locator(".documents").get_by_label("Sort by")
+        field, sort = (
+            tab.get_by_label("Find documents", exact=True),
+            tab.locator(".documents").get_by_label("Sort by"),
+        )
         if mode == "patient":
             tab.wait_for_timeout(2000)
 
@@ -131,8 +168,14 @@ def told(rows: pd.DataFrame) -> str:
     for cell, own in rows.groupby("cell", sort=False):
         times = own.groupby("contender")["wall"]
         lines = [
-            [what, f"≤ {most}" if most else "", f"{times.get_group(name).median():.3g}", f"{times.get_group(name).max():.3g}"]
-            for name, (what, most) in WANTED.items() if name in times.groups
+            [
+                what,
+                f"≤ {most}" if most else "",
+                f"{times.get_group(name).median():.3g}",
+                f"{times.get_group(name).max():.3g}",
+            ]
+            for name, (what, most) in WANTED.items()
+            if name in times.groups
         ]
         parts.append(markdown([cell, "wanted", "median", "longest"], lines))
     return "\n\n".join(parts)
@@ -140,11 +183,18 @@ def told(rows: pd.DataFrame) -> str:
 
 def main() -> None:
     """What one visitor of a new server met, as JSON; without a store a whole measurement, as a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=N_ROUNDS)
     parser.add_argument("--store", help="of a run that is there")
-    parser.add_argument("--mode", choices=("patient", "hasty"), default="patient", help="what the visitor does there")
+    parser.add_argument(
+        "--mode",
+        choices=("patient", "hasty"),
+        default="patient",
+        help="what the visitor does there",
+    )
     parser.add_argument("--url", help="a server that is there; only visits it")
     given = parser.parse_args()
     if given.url:
@@ -154,7 +204,11 @@ def main() -> None:
 
         def visit(url: str) -> None:
             command = [sys.executable, __file__, "--url", url, "--mode", given.mode]
-            print(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout, end="", flush=True)
+            print(
+                subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout,
+                end="",
+                flush=True,
+            )
 
         serve(Path(given.store) / "runs", "topics", visit)
     else:
@@ -162,7 +216,9 @@ def main() -> None:
 
         import pandas as pd
 
-        rows = pd.DataFrame(measure(given.documents, given.rounds)).assign(cell=f"{given.documents:,} documents")
+        rows = pd.DataFrame(measure(given.documents, given.rounds)).assign(
+            cell=f"{given.documents:,} documents"
+        )
         print(told(rows).split("\n\n", 1)[1], f"load average {os.getloadavg()[0]:.1f}", sep="\n\n")
 
 

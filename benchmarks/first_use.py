@@ -43,7 +43,9 @@ def measure(plan) -> list[dict]:
 def child(part: str, cache: str) -> tuple[float, float]:
     """CPU and wall seconds of a process that uses every engine, or only imports them."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, __file__, part], check=True, env=os.environ | {"WORKBENCH_CACHE": cache})
+    subprocess.run(
+        [sys.executable, __file__, part], check=True, env=os.environ | {"WORKBENCH_CACHE": cache}
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return cpu, time.perf_counter() - began
@@ -60,14 +62,20 @@ def use_every_engine(part: str) -> None:
     from workbench.runs import loop, scoring
 
     tiny = Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, 9, 2])
-    engines = [engine for engine in map(get_engine, ENGINES) if engine.model is LDA and part != "import"]
+    engines = [
+        engine for engine in map(get_engine, ENGINES) if engine.model is LDA and part != "import"
+    ]
     for engine, n_topics in product(engines, TOPICS):
         model, options = LDA(n_topics), engine.options()
         state = engine.init(tiny, model, options, StepContext(0, 0))
         state, info = engine.step(tiny, model, options, state, StepContext(0, 1))
-        _, scores = scoring.score(engine, tiny, tiny, model, options, state, scoring.initial_average(tiny), True)
+        _, scores = scoring.score(
+            engine, tiny, tiny, model, options, state, scoring.initial_average(tiny), True
+        )
         info.pop("updates")
-        loop.measure(engine, tiny, options, loop.Position(1, state, None, 0.0, 0.0, 0, model), scores, info)
+        loop.measure(
+            engine, tiny, options, loop.Position(1, state, None, 0.0, 0.0, 0, model), scores, info
+        )
 
 
 def medians(rows: pd.DataFrame) -> pd.DataFrame:
@@ -78,8 +86,12 @@ def medians(rows: pd.DataFrame) -> pd.DataFrame:
 def told(rows: pd.DataFrame) -> str:
     from records import markdown
 
-    table = [[part, f"{row['cpu']:.2f}", f"{row['wall']:.2f}"] for part, row in medians(rows).iterrows()]
-    return "\n\n".join([__doc__.split("\n\n", 1)[1].strip(), markdown(["seconds", "CPU", "wall"], table)])
+    table = [
+        [part, f"{row['cpu']:.2f}", f"{row['wall']:.2f}"] for part, row in medians(rows).iterrows()
+    ]
+    return "\n\n".join(
+        [__doc__.split("\n\n", 1)[1].strip(), markdown(["seconds", "CPU", "wall"], table)]
+    )
 
 
 if __name__ == "__main__":

@@ -21,7 +21,11 @@ from workbench.corpus import data_sets, synthetic
 NAME = "growth"
 TITLE = "Growth"
 N_TOPICS = 40
-DOCUMENTS, WORDS, TOPICS = (500, 2000, 8000, 32_000), (1000, 10_000, 100_000), (8, 16, 32, 64, 128, 256, 512)
+DOCUMENTS, WORDS, TOPICS = (
+    (500, 2000, 8000, 32_000),
+    (1000, 10_000, 100_000),
+    (8, 16, 32, 64, 128, 256, 512),
+)
 CONTENDERS, WARM_UP, N_ROUNDS = ("cgs", "svb", "cvb0", "svb-cgs"), 20, 3
 WHAT = {"N": "tokens N", "W": "words W", "K": "topics K"}
 
@@ -44,10 +48,17 @@ def measure(what: str, size: int, plan) -> list[dict]:
         "K": lambda: corpus_called("kos" if data_sets()["kos"].folder() else "docstrings"),
     }[what]()
     n_topics = size if what == "K" else N_TOPICS
-    makers = {name: (partial(Ours, name, corpus, n_topics), 3 if plan.quick else WARM_UP) for name in CONTENDERS}
+    makers = {
+        name: (partial(Ours, name, corpus, n_topics), 3 if plan.quick else WARM_UP)
+        for name in CONTENDERS
+    }
     makers["tomotopy"] = (partial(PEERS["tomotopy"], corpus, n_topics), 3)
     rows = take_turns(makers, min(N_ROUNDS, plan.rounds), plan.seconds)
-    about = {"grows": what, "size": corpus.n_tokens if what == "N" else size, "n_tokens": corpus.n_tokens}
+    about = {
+        "grows": what,
+        "size": corpus.n_tokens if what == "N" else size,
+        "n_tokens": corpus.n_tokens,
+    }
     return [about | row for row in rows]
 
 
@@ -62,7 +73,10 @@ def told(rows: pd.DataFrame) -> str:
     parts = [__doc__.split("\n\n", 1)[1].strip(), "CPU nanoseconds per token and sweep, medians:"]
     for what, part in rows.dropna(subset=["cpu"]).groupby("grows", sort=False):
         table = per_token(part)
-        lines = [[plain(size), *(f"{value:.1f}" for value in values)] for size, *values in table.itertuples()]
+        lines = [
+            [plain(size), *(f"{value:.1f}" for value in values)]
+            for size, *values in table.itertuples()
+        ]
         parts.append(markdown([WHAT[what], *table.columns], lines))
     return "\n\n".join(parts)
 
@@ -78,5 +92,7 @@ def draw(rows: pd.DataFrame, folder) -> list[str]:
             for name in shown:
                 if name in table:
                     line(axes, table.index, table[name], name, shown[name])
-            log_axes(axes, list(table.index), WHAT[what], "" if what != kinds[0] else "CPU ns per token")
+            log_axes(
+                axes, list(table.index), WHAT[what], "" if what != kinds[0] else "CPU ns per token"
+            )
     return [f"{NAME}.svg"]

@@ -49,7 +49,9 @@ for n_topics in [int(k) for k in sys.argv[1:]] or [40, 100, 160]:
         pairs = slice(corpus.indptr[d], corpus.indptr[d + 1])
         peer.add_doc([str(w) for w in np.repeat(corpus.words[pairs], corpus.counts[pairs])])
     peer.train(SWEEPS_A_ROUND * WARM_UP, workers=1)
-    state = fixed(engine.init(corpus, replace(hdp, n_topics=peer.live_k), options, StepContext(0, 0)))
+    state = fixed(
+        engine.init(corpus, replace(hdp, n_topics=peer.live_k), options, StepContext(0, 0))
+    )
     rows, sweep = [], 0
     for _ in range(WARM_UP + N_ROUNDS):
         _, theirs = timed(lambda peer=peer: peer.train(SWEEPS_A_ROUND, workers=1))
@@ -57,13 +59,25 @@ for n_topics in [int(k) for k in sys.argv[1:]] or [40, 100, 160]:
         for _ in range(SWEEPS_A_ROUND):
             sweep += 1
             context = StepContext(0, sweep)
-            (state, _), seconds = timed(lambda state=state, context=context: g_hdp.sweep(corpus, hdp, state, context))
+            (state, _), seconds = timed(
+                lambda state=state, context=context: g_hdp.sweep(corpus, hdp, state, context)
+            )
             drawing += seconds
             state, seconds = timed(
-                lambda state=state, context=context: g_hdp.draw_hyperparameters(corpus, hdp, state, context)
+                lambda state=state, context=context: g_hdp.draw_hyperparameters(
+                    corpus, hdp, state, context
+                )
             )
             state, learning = fixed(state), learning + seconds
-        rows.append([theirs, drawing + learning, peer.live_k, np.count_nonzero(state.n_k), learning / (drawing + learning)])
+        rows.append(
+            [
+                theirs,
+                drawing + learning,
+                peer.live_k,
+                np.count_nonzero(state.n_k),
+                learning / (drawing + learning),
+            ]
+        )
     theirs, ours, their_topics, our_topics, share = np.median(rows[WARM_UP:], axis=0)
     theirs, ours = (seconds / SWEEPS_A_ROUND / corpus.n_tokens * 1e9 for seconds in (theirs, ours))
     columns = f"{theirs:>10.1f} {their_topics:>5.0f} {ours:>10.1f} {our_topics:>5.0f}"

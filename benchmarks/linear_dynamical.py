@@ -13,8 +13,16 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking import sbm_lds
 
-SIZES = ((3900, 820, 10), (975, 820, 10), (1950, 820, 10), (7800, 820, 10), (3900, 205, 10), (3900, 3280, 10), (3900, 820, 5),
-         (3900, 820, 20))
+SIZES = (
+    (3900, 820, 10),
+    (975, 820, 10),
+    (1950, 820, 10),
+    (7800, 820, 10),
+    (3900, 205, 10),
+    (3900, 3280, 10),
+    (3900, 820, 5),
+    (3900, 820, 20),
+)
 """(documents, words, numbers in a state)"""
 
 
@@ -23,7 +31,9 @@ def zipf(n_documents: int, n_words: int) -> Corpus:
     shares = 1.0 / np.arange(1, n_words + 1)
     words = np.random.default_rng(0).choice(n_words, n_documents, p=shares / shares.sum())
     sequence = [("zipf", t) for t in range(n_documents)]
-    return Corpus.from_pairs(range(n_documents), words, np.ones(n_documents, int), n_words=n_words, sequence=sequence)
+    return Corpus.from_pairs(
+        range(n_documents), words, np.ones(n_documents, int), n_words=n_words, sequence=sequence
+    )
 
 
 def times(corpus: Corpus, state_dim: int, n_sweeps: int = 20) -> tuple[float, float, float, float]:

@@ -38,15 +38,25 @@ def go_on(path: Path, train, test, there: threading.Barrier) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("store", type=Path)
     parser.add_argument("--runs", type=int, default=10)
     given = parser.parse_args()
     threads, there = [], threading.Barrier(given.runs + 1)
-    train, test = hold_out_tokens(LDA(8, 0.3, 0.1).simulate(200, 500, 60, seed=3)[0], fraction=0.1, seed=0)
+    train, test = hold_out_tokens(
+        LDA(8, 0.3, 0.1).simulate(200, 500, 60, seed=3)[0], fraction=0.1, seed=0
+    )
     for at in range(given.runs):
         spec = make_spec(
-            train, ENGINES[at % len(ENGINES)], n_topics=10, test=test, n_iterations=N_ITERATIONS, seed=at, snapshot_every=20,
+            train,
+            ENGINES[at % len(ENGINES)],
+            n_topics=10,
+            test=test,
+            n_iterations=N_ITERATIONS,
+            seed=at,
+            snapshot_every=20,
             name=f"live-{at}",
         )
         path = create_run(given.store, spec, train, test)

@@ -21,8 +21,11 @@ NAME = "load"
 TITLE = "Many visitors"
 PAGES = ("compare", "topics")
 WANTED = {
-    "median": ("median reaction, ms", 300), "p95": ("95th percentile, ms", None), "opened_alone": ("opened alone, warm, s", 3),
-    "memory": ("MiB a session", 3), "busy": ("share of a core", None),
+    "median": ("median reaction, ms", 300),
+    "p95": ("95th percentile, ms", None),
+    "opened_alone": ("opened alone, warm, s", 3),
+    "memory": ("MiB a session", 3),
+    "busy": ("share of a core", None),
 }
 """Column → what it is, and the most that it may be."""
 
@@ -38,8 +41,17 @@ def cells(plan):
 
 def told_by(program: str, page: str, given: list[str]) -> list[dict]:
     """What a program of this folder prints, a row a line."""
-    command = [sys.executable, Path(__file__).with_name(f"{program}.py"), "--page", page, "--json", *given]
-    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    command = [
+        sys.executable,
+        Path(__file__).with_name(f"{program}.py"),
+        "--page",
+        page,
+        "--json",
+        *given,
+    ]
+    lines = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.splitlines()
     return [{"contender": program, "page": page} | json.loads(line) for line in lines]
 
 
@@ -51,13 +63,27 @@ def told(rows: pd.DataFrame) -> str:
             [what, f"≤ {most}" if most else "", *(f"{value:.3g}" for value in clicks[name])]
             for name, (what, most) in WANTED.items()
         ]
-        header = [f"{page}, {int(n)} sessions" for page, n in zip(clicks["page"], clicks["sessions"], strict=True)]
+        header = [
+            f"{page}, {int(n)} sessions"
+            for page, n in zip(clicks["page"], clicks["sessions"], strict=True)
+        ]
         parts.append(markdown(["", "wanted", *header], lines))
     if len(churn):
         lines = [
-            [f"{page}, after {int(after)}", int(views), f"{waited:.1f}", f"{memory:.1f}", f"{int(objects):,}"]
-            for page, after, views, waited, memory, objects
-            in churn[["page", "after", "views", "waited", "memory", "objects"]].itertuples(index=False)
+            [
+                f"{page}, after {int(after)}",
+                int(views),
+                f"{waited:.1f}",
+                f"{memory:.1f}",
+                f"{int(objects):,}",
+            ]
+            for page, after, views, waited, memory, objects in churn[
+                ["page", "after", "views", "waited", "memory", "objects"]
+            ].itertuples(index=False)
         ]
-        parts.append(markdown(["opened and closed", "pages alive", "after s", "MiB", "Python objects"], lines))
+        parts.append(
+            markdown(
+                ["opened and closed", "pages alive", "after s", "MiB", "Python objects"], lines
+            )
+        )
     return "\n\n".join(parts)

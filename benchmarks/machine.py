@@ -7,7 +7,18 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("workbench", "numpy", "numba", "llvmlite", "tomotopy", "lda", "scikit-learn", "gensim", "polyagamma", "scipy")
+PACKAGES = (
+    "workbench",
+    "numpy",
+    "numba",
+    "llvmlite",
+    "tomotopy",
+    "lda",
+    "scikit-learn",
+    "gensim",
+    "polyagamma",
+    "scipy",
+)
 WIDE = ("sse4_2", "avx2", "avx512f", "asimd", "sve")
 """Instruction sets that decide how wide a vector is, narrowest first."""
 
@@ -22,7 +33,9 @@ def processor() -> str:
     except OSError:
         pass
     flags = (told.get("flags") or told.get("Features") or "").split()
-    family = f" (family {told['cpu family']}, model {told['model']})" if "cpu family" in told else ""
+    family = (
+        f" (family {told['cpu family']}, model {told['model']})" if "cpu family" in told else ""
+    )
     wide = ", ".join(name for name in WIDE if name in flags) or platform.machine()
     return f"{told.get('model name') or platform.processor() or platform.machine()}{family}, {wide}"
 
@@ -30,7 +43,9 @@ def processor() -> str:
 def memory() -> str:
     """Memory of the machine."""
     try:
-        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB of memory"
+        return (
+            f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB of memory"
+        )
     except (ValueError, OSError):
         return "memory unknown"
 

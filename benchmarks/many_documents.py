@@ -35,7 +35,8 @@ PATIENCE = 120
 """Seconds after which a page is given up."""
 PAINTED = {
     "topics": {
-        "topics": "() => deep('.listed tbody tr').length > 0", "table": "() => deep('tr[data-document]').length > 0",
+        "topics": "() => deep('.listed tbody tr').length > 0",
+        "table": "() => deep('tr[data-document]').length > 0",
     },
     "compare": {"row": "() => deep('tbody tr').length > 0"},
 }
@@ -47,7 +48,11 @@ def cells(plan):
     """(name, rough seconds, what measures it)."""
     n = 100_000 if plan.quick else 1_000_000
     for engine in ENGINES:
-        yield f"{n:,} documents, {engine}", n / 4000, partial(measure, engine, n, 1 if plan.quick else N_ROUNDS)
+        yield (
+            f"{n:,} documents, {engine}",
+            n / 4000,
+            partial(measure, engine, n, 1 if plan.quick else N_ROUNDS),
+        )
 
 
 def measure(engine: str, n_documents: int, n_rounds: int) -> list[dict]:
@@ -65,7 +70,11 @@ def measure(engine: str, n_documents: int, n_rounds: int) -> list[dict]:
 def asked(*words) -> dict:
     """What a process of this program tells."""
     command = [sys.executable, __file__, *map(str, words)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
+    return json.loads(
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[
+            -1
+        ]
+    )
 
 
 def peak() -> float:
@@ -91,7 +100,15 @@ def fit(store: Path, engine: str) -> dict:
     from workbench.corpus import Corpus
 
     corpus, before = Corpus.load(next((store / "corpora").iterdir())), time.process_time()
-    wb.fit(corpus, engine, N_TOPICS, n_iterations=N_ITERATIONS, store=store / "runs", name=engine, progress=False)
+    wb.fit(
+        corpus,
+        engine,
+        N_TOPICS,
+        n_iterations=N_ITERATIONS,
+        store=store / "runs",
+        name=engine,
+        progress=False,
+    )
     return {"contender": "fit", "cpu": time.process_time() - before, "memory": peak()}
 
 
@@ -101,7 +118,11 @@ def read(store: Path, what: str) -> dict:
 
     (run,), before = wb.open_runs(store / "runs"), time.process_time()
     dataset = run.dataset()
-    parts = {"phi": lambda: dataset["phi"], "rows": lambda: dataset["theta"][:20], "theta": lambda: dataset["theta"]}
+    parts = {
+        "phi": lambda: dataset["phi"],
+        "rows": lambda: dataset["theta"][:20],
+        "theta": lambda: dataset["theta"],
+    }
     if what in parts:
         assert parts[what]().values.size
     return {"contender": what, "cpu": time.process_time() - before, "memory": peak()}
@@ -151,16 +172,23 @@ def told(rows: pd.DataFrame) -> str:
         lines = []
         for name, one in own.groupby("contender", sort=False):
             seconds = {what: one[what].median() for what in PAINTED.get(name, ()) if what in one}
-            drawn = ", ".join(f"{what} {n:.1f} s" if n == n else f"{what} not in {PATIENCE} s" for what, n in seconds.items())
+            drawn = ", ".join(
+                f"{what} {n:.1f} s" if n == n else f"{what} not in {PATIENCE} s"
+                for what, n in seconds.items()
+            )
             cpu = one["cpu"].median()
-            lines.append([name, f"{cpu:.3g}" if cpu == cpu else "", f"{one['memory'].median():,.0f}", drawn])
+            lines.append(
+                [name, f"{cpu:.3g}" if cpu == cpu else "", f"{one['memory'].median():,.0f}", drawn]
+            )
         parts.append(markdown([cell, "CPU s", "peak, MiB", "drawn after"], lines))
     return "\n\n".join(parts)
 
 
 def main() -> None:
     """One of the processes, or without a store a whole measurement."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for kind in ("make", "fit", "read", "serve"):
         parser.add_argument(f"--{kind}", type=Path, metavar="FOLDER")
     parser.add_argument("--visit", metavar="URL")
@@ -182,7 +210,9 @@ def main() -> None:
     else:
         import pandas as pd
 
-        rows = pd.DataFrame(measure(given.engine, given.documents, given.rounds)).assign(cell=f"{given.documents:,} documents")
+        rows = pd.DataFrame(measure(given.engine, given.documents, given.rounds)).assign(
+            cell=f"{given.documents:,} documents"
+        )
         print(told(rows).split("\n\n", 1)[1], f"load average {os.getloadavg()[0]:.1f}", sep="\n\n")
 
 

@@ -36,19 +36,34 @@ print(*(line for line in open("/proc/self/status") if line.startswith("{PEAK}"))
 def planned(text: str, train, test) -> Planned:
     """The run behind ENGINE:K[:OPTION=VALUE…]."""
     engine, n_topics, *options = text.split(":")
-    settings = {"n_topics": int(n_topics), "n_iterations": ITERATIONS, "snapshot_every": 2, "test": test}
-    return Planned(make_spec(train, engine, options=dict(one.split("=") for one in options), **settings), train, test)
+    settings = {
+        "n_topics": int(n_topics),
+        "n_iterations": ITERATIONS,
+        "snapshot_every": 2,
+        "test": test,
+    }
+    return Planned(
+        make_spec(train, engine, options=dict(one.split("=") for one in options), **settings),
+        train,
+        test,
+    )
 
 
 def measured(run: Planned, store: Path) -> dict:
     """MiB predicted, part by part, and taken."""
     found = predict_memory(run)
     path = create_run(store, *run)
-    told = subprocess.run([sys.executable, "-c", CHILD, path], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [sys.executable, "-c", CHILD, path], capture_output=True, text=True, check=True
+    ).stdout
     taken = int(told.split(PEAK)[1].split()[0]) * 2**10
     row = {"engine": run.spec.label(), "topics": run.spec.model["n_topics"]}
     row |= {part: round(size / MIB) for part, size in found._asdict().items()}
-    return row | {"predicted": round(found.total / MIB), "taken": round(taken / MIB), "ratio": round(found.total / taken, 2)}
+    return row | {
+        "predicted": round(found.total / MIB),
+        "taken": round(taken / MIB),
+        "ratio": round(found.total / taken, 2),
+    }
 
 
 def main() -> None:
@@ -64,7 +79,10 @@ def main() -> None:
             row = measured(planned(text, train, test), Path(store))
             if not at and not asked.json:
                 print("|", " | ".join(row), "|\n|", " | ".join("---" for _ in row), "|")
-            print(json.dumps(row) if asked.json else f"| {' | '.join(map(str, row.values()))} |", flush=True)
+            print(
+                json.dumps(row) if asked.json else f"| {' | '.join(map(str, row.values()))} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

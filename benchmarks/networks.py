@@ -38,7 +38,9 @@ class AsNetwork:
     def __init__(self, name: str, corpus, n_topics: int, sizes: dict | None = None, seed: int = 0):
         self.corpus, self.engine, self.n_sweeps, self.seed = corpus, network_gibbs.engine(), 0, seed
         network = network_of(name, n_topics=n_topics, sizes=sizes or {}, alpha=ALPHA, beta=BETA)
-        self.network = replace(network, levels=tuple(replace(level, learn="none") for level in network.levels))
+        self.network = replace(
+            network, levels=tuple(replace(level, learn="none") for level in network.levels)
+        )
         self.options = make_options(self.engine, {})
         self.state = self.engine.init(corpus, self.network, self.options, StepContext(seed, 0))
 
@@ -46,7 +48,9 @@ class AsNetwork:
         for _ in range(n_sweeps):
             self.n_sweeps += 1
             context = StepContext(self.seed, self.n_sweeps)
-            self.state, _ = self.engine.step(self.corpus, self.network, self.options, self.state, context)
+            self.state, _ = self.engine.step(
+                self.corpus, self.network, self.options, self.state, context
+            )
 
 
 class Tomotopy:
@@ -72,18 +76,31 @@ def cells(plan):
     for corpus in CORPORA[:1] if plan.quick else CORPORA:
         known = corpus if data_sets()[corpus].folder() else "docstrings"
         for n_topics in TOPICS[:1] if plan.quick else TOPICS:
-            yield f"{known} K={n_topics}", n_topics / 10 + 20, partial(measure_lda, known, n_topics, plan)
+            yield (
+                f"{known} K={n_topics}",
+                n_topics / 10 + 20,
+                partial(measure_lda, known, n_topics, plan),
+            )
         for n_super, n_topics in SIZES[:1] if plan.quick else SIZES:
             size = f"{n_super},{n_topics}"
-            yield f"{known} ({size})", n_super * n_topics / 10 + 40, partial(measure_pachinko, known, n_super, n_topics, plan)
+            yield (
+                f"{known} ({size})",
+                n_super * n_topics / 10 + 40,
+                partial(measure_pachinko, known, n_super, n_topics, plan),
+            )
 
 
 def measure_lda(corpus_name: str, n_topics: int, plan) -> list[dict]:
     """`cgs` and LDA as a network, which goes through the same states."""
-    return _measured(corpus_name, f"K={n_topics}", plan, lambda corpus: {
-        "cgs": partial(Ours, "cgs", corpus, n_topics, given={"scan": "documents"}),
-        "lda as a network": partial(AsNetwork, "lda", corpus, n_topics),
-    })
+    return _measured(
+        corpus_name,
+        f"K={n_topics}",
+        plan,
+        lambda corpus: {
+            "cgs": partial(Ours, "cgs", corpus, n_topics, given={"scan": "documents"}),
+            "lda as a network": partial(AsNetwork, "lda", corpus, n_topics),
+        },
+    )
 
 
 def measure_pachinko(corpus_name: str, n_super: int, n_topics: int, plan) -> list[dict]:
@@ -106,7 +123,9 @@ def _measured(corpus_name: str, size: str, plan, makers) -> list[dict]:
     except LeftOut as why:
         return [about | {"contender": "all", "left_out": str(why)}]
     warm_up = 2 if plan.quick else WARM_UP
-    rows = take_turns({name: (make, warm_up) for name, make in makers(corpus).items()}, plan.rounds, plan.seconds)
+    rows = take_turns(
+        {name: (make, warm_up) for name, make in makers(corpus).items()}, plan.rounds, plan.seconds
+    )
     return [about | {"n_tokens": corpus.n_tokens} | row for row in rows]
 
 
@@ -114,10 +133,15 @@ def told(rows: pd.DataFrame) -> str:
     """Nanoseconds of CPU per token, median over the rounds, and ratios over the rounds."""
     table = []
     for (corpus, size), part in rows.dropna(subset=["cpu"]).groupby(["corpus", "size"], sort=False):
-        took = (part.groupby("contender", sort=False)["cpu"].median() / part["n_tokens"].iloc[0] * 1e9).to_dict()
+        took = (
+            part.groupby("contender", sort=False)["cpu"].median() / part["n_tokens"].iloc[0] * 1e9
+        ).to_dict()
         for ours, theirs in {"lda as a network": "cgs", **BESIDE}.items():
             if ours in took:
                 theirs_took = f"{took[theirs]:.0f}" if theirs in took else "not installed"
                 times = f"{ratio(part, ours, theirs):.2f}" if theirs in took else "–"
                 table.append([corpus, size, ours, f"{took[ours]:.0f}", theirs, theirs_took, times])
-    return markdown(["corpus", "size", "ours", "ns per token", "beside", "ns per token", "times as fast as it"], table)
+    return markdown(
+        ["corpus", "size", "ours", "ns per token", "beside", "ns per token", "times as fast as it"],
+        table,
+    )

@@ -45,7 +45,10 @@ class OnlineVb:
     """`online-vb`: its first pass."""
 
     def __init__(self, corpus, n_topics: int, seed: int, order: list[np.ndarray]):
-        self.ours, self.order = Ours("online-vb", corpus, n_topics, seed, given={"batch_size": BATCH}), order
+        self.ours, self.order = (
+            Ours("online-vb", corpus, n_topics, seed, given={"batch_size": BATCH}),
+            order,
+        )
 
     def go(self) -> None:
         self.ours.sweep()
@@ -65,8 +68,14 @@ class PartialFit(Sklearn):
         decomposition = wanted("sklearn.decomposition")
         self.counts, self.order = sparse_counts(corpus, np.float64), order
         self.model = decomposition.LatentDirichletAllocation(
-            n_topics, doc_topic_prior=ALPHA, topic_word_prior=BETA, learning_offset=TAU0, learning_decay=KAPPA,
-            total_samples=corpus.n_documents, random_state=seed, n_jobs=1,
+            n_topics,
+            doc_topic_prior=ALPHA,
+            topic_word_prior=BETA,
+            learning_offset=TAU0,
+            learning_decay=KAPPA,
+            total_samples=corpus.n_documents,
+            random_state=seed,
+            n_jobs=1,
         )
 
     def go(self) -> None:
@@ -84,8 +93,18 @@ class Update(Gensim):
         name, module, more = self.model_class
         self.in_order = [self.documents[d] for rows in order for d in rows]
         self.model = getattr(wanted(module), name)(
-            None, n_topics, id2word=self.model.id2word, alpha=ALPHA, eta=BETA, decay=KAPPA, offset=TAU0, eval_every=None,
-            chunksize=max(map(len, order)), dtype=np.float64, random_state=seed, **more,
+            None,
+            n_topics,
+            id2word=self.model.id2word,
+            alpha=ALPHA,
+            eta=BETA,
+            decay=KAPPA,
+            offset=TAU0,
+            eval_every=None,
+            chunksize=max(map(len, order)),
+            dtype=np.float64,
+            random_state=seed,
+            **more,
         )
 
     def go(self) -> None:
@@ -102,23 +121,43 @@ class Spark:
     """pyspark.ml's LDA, optimizer="online", with one thread; a session of its own, that ends with the process."""
 
     def __init__(self, corpus, n_topics: int, seed: int, order: list[np.ndarray]):
-        clustering, sql, datasets = wanted("pyspark.ml.clustering"), wanted("pyspark.sql"), wanted("sklearn.datasets")
+        clustering, sql, datasets = (
+            wanted("pyspark.ml.clustering"),
+            wanted("pyspark.sql"),
+            wanted("sklearn.datasets"),
+        )
         settings = {
-            "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.host": "127.0.0.1", "spark.driver.memory": "4g", "spark.driver.maxResultSize": "2g",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.memory": "4g",
+            "spark.driver.maxResultSize": "2g",
         }
         session = sql.SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "documents.libsvm"
             rows = sparse_counts(corpus, np.int64)
-            datasets.dump_svmlight_file(rows, np.arange(corpus.n_documents), str(path), zero_based=False)
-            read = session.read.format("libsvm").option("numFeatures", corpus.n_words).load(str(path))
+            datasets.dump_svmlight_file(
+                rows, np.arange(corpus.n_documents), str(path), zero_based=False
+            )
+            read = (
+                session.read.format("libsvm").option("numFeatures", corpus.n_words).load(str(path))
+            )
             self.documents = read.persist()
             self.documents.count()  # reads them
         self.lda = clustering.LDA(
-            k=n_topics, optimizer="online", maxIter=20, subsamplingRate=0.05, learningOffset=TAU0, learningDecay=KAPPA,
-            docConcentration=[ALPHA], topicConcentration=BETA, optimizeDocConcentration=False, seed=seed,
+            k=n_topics,
+            optimizer="online",
+            maxIter=20,
+            subsamplingRate=0.05,
+            learningOffset=TAU0,
+            learningDecay=KAPPA,
+            docConcentration=[ALPHA],
+            topicConcentration=BETA,
+            optimizeDocConcentration=False,
+            seed=seed,
         )
 
     def go(self) -> None:
@@ -126,14 +165,22 @@ class Spark:
 
     def theta_phi(self):
         rows = self.model.transform(self.documents).select("label", "topicDistribution").collect()
-        theta = np.array([row["topicDistribution"].toArray() for row in sorted(rows, key=lambda row: row["label"])])
+        theta = np.array(
+            [
+                row["topicDistribution"].toArray()
+                for row in sorted(rows, key=lambda row: row["label"])
+            ]
+        )
         self.documents.unpersist()
         return normalised(theta, self.model.topicsMatrix().toArray())
 
 
 CONTENDERS = {
-    "online-vb": OnlineVb, "scikit-learn, partial_fit": PartialFit, "gensim, LdaModel": Update,
-    "gensim, LdaMulticore": Multicore, "pyspark, online": Spark,
+    "online-vb": OnlineVb,
+    "scikit-learn, partial_fit": PartialFit,
+    "gensim, LdaModel": Update,
+    "gensim, LdaMulticore": Multicore,
+    "pyspark, online": Spark,
 }
 
 
@@ -151,7 +198,12 @@ def measure(name: str, plan) -> list[dict]:
     n_topics = CORPORA.get(name, 10)
     train, test = hold_out_tokens(corpus, fraction=0.1, seed=0)
     options = online_vb.Options(batch_size=BATCH)
-    about = {"corpus": name, "n_topics": n_topics, "n_words": corpus.n_words, "n_documents": corpus.n_documents}
+    about = {
+        "corpus": name,
+        "n_topics": n_topics,
+        "n_words": corpus.n_words,
+        "n_documents": corpus.n_documents,
+    }
     rows = []
     for round_ in range(-1, min(N_ROUNDS, plan.rounds)):  # the first compiles, and does not count
         order = online_vb.batches_of(train, options, StepContext(round_ + 1, 1))
@@ -166,7 +218,9 @@ def measure(name: str, plan) -> list[dict]:
             cpu = cpu_seconds() - before
             if round_ >= 0:
                 found = perplexity(test, mixture_probability(*made.theta_phi(), test))
-                rows.append({"contender": contender, "round": round_, "cpu": cpu, "perplexity": found})
+                rows.append(
+                    {"contender": contender, "round": round_, "cpu": cpu, "perplexity": found}
+                )
     return [about | {"n_tokens": train.n_tokens} | row for row in rows]
 
 
@@ -174,29 +228,49 @@ def corpus_of(name: str):
     """The corpus of a name."""
     if name != "zipf":
         return corpus_called(name)
-    return synthetic.zipf(n_documents=5000, n_words=30_000, tokens_per_document=157, n_topics=100)[0]
+    return synthetic.zipf(n_documents=5000, n_words=30_000, tokens_per_document=157, n_topics=100)[
+        0
+    ]
 
 
 def cpu_seconds() -> float:
     """Of this process and of those that it started."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     alive = [each.cpu_times() for each in psutil.Process().children(recursive=True)]
-    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(each.user + each.system for each in alive)
+    return (
+        time.process_time()
+        + ended.ru_utime
+        + ended.ru_stime
+        + sum(each.user + each.system for each in alive)
+    )
 
 
 def told(rows: pd.DataFrame) -> str:
     """A table for each corpus: CPU microseconds a token, how many times those of `online-vb`, perplexity."""
     parts, done = [__doc__.split("\n\n", 1)[1].strip()], rows.dropna(subset=["cpu"])
     for corpus, own in done.groupby("corpus", sort=False):
-        first, times = own.iloc[0], own.pivot_table(index="round", columns="contender", values="cpu")
+        first, times = (
+            own.iloc[0],
+            own.pivot_table(index="round", columns="contender", values="cpu"),
+        )
         lines = []
         for name, of_one in own.groupby("contender", sort=False):
             ratio = (times[name] / times["online-vb"]).median()
             micros = of_one["cpu"].median() / first["n_tokens"] * 1e6
-            lines.append([name, f"{micros:.2f}", f"{ratio:.1f}", f"{of_one['perplexity'].median():,.0f}"])
+            lines.append(
+                [name, f"{micros:.2f}", f"{ratio:.1f}", f"{of_one['perplexity'].median():,.0f}"]
+            )
         size = f"{first['n_documents']:,} documents, {first['n_words']:,} words, {first['n_tokens']:,} tokens"
-        heads = [f"{corpus}: {size}, K={first['n_topics']}", "CPU µs a token", "times online-vb", "perplexity"]
+        heads = [
+            f"{corpus}: {size}, K={first['n_topics']}",
+            "CPU µs a token",
+            "times online-vb",
+            "perplexity",
+        ]
         parts.append(markdown(heads, lines))
     missing = rows[rows["left_out"].notna()] if "left_out" in rows else rows[:0]
-    parts += [f"{row['contender']} on {row['corpus']} is left out: {row['left_out']}." for _, row in missing.iterrows()]
+    parts += [
+        f"{row['contender']} on {row['corpus']} is left out: {row['left_out']}."
+        for _, row in missing.iterrows()
+    ]
     return "\n\n".join(parts)

@@ -26,7 +26,15 @@ class Ours:
     ``given`` are options of the engine. ``cpu`` are the CPU seconds of the start.
     """
 
-    def __init__(self, name: str, corpus, n_topics: int, seed: int = 0, n_threads: int = 1, given: dict | None = None):
+    def __init__(
+        self,
+        name: str,
+        corpus,
+        n_topics: int,
+        seed: int = 0,
+        n_threads: int = 1,
+        given: dict | None = None,
+    ):
         self.corpus, self.n_threads, self.seed = corpus, n_threads, seed
         self.engine = get_engine(name)
         self.model = self.engine.model(n_topics).for_data(corpus)
@@ -34,13 +42,19 @@ class Ours:
         self.samples = self.engine.samples(corpus, self.options)
         self._refuse_what_is_too_large()
         began = time.process_time()
-        self.state, self.n_sweeps = self.engine.init(corpus, self.model, self.options, self.context(0)), 0
+        self.state, self.n_sweeps = (
+            self.engine.init(corpus, self.model, self.options, self.context(0)),
+            0,
+        )
         self.cpu = time.process_time() - began
 
     def _refuse_what_is_too_large(self) -> None:
         if self.engine.name in STORES_RESPONSIBILITIES:
-            least = 1 if self.engine.name in ("cvb", "cvb0") else 2  # the hybrids sample what occurs once
-            n_bytes = 8.0 * np.count_nonzero(self.corpus.counts >= least) * padded(self.model.n_topics)
+            # the hybrids sample what occurs once
+            least = 1 if self.engine.name in ("cvb", "cvb0") else 2
+            n_bytes = (
+                8.0 * np.count_nonzero(self.corpus.counts >= least) * padded(self.model.n_topics)
+            )
             if n_bytes > MOST_RESPONSIBILITIES:
                 raise LeftOut(f"its responsibilities take {n_bytes / 1e9:.1f} GB")
 
@@ -51,7 +65,9 @@ class Ours:
         for _ in range(n_sweeps):
             self.n_sweeps += 1
             context = self.context(self.n_sweeps)
-            self.state, _ = self.engine.step(self.corpus, self.model, self.options, self.state, context)
+            self.state, _ = self.engine.step(
+                self.corpus, self.model, self.options, self.state, context
+            )
 
     @property
     def topics(self) -> np.ndarray:
@@ -67,4 +83,6 @@ class Ours:
 
 def normalised(theta: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each document's topics and each topic's words as probabilities; (document, topic), (word, topic)."""
-    return np.ascontiguousarray(theta / theta.sum(axis=1, keepdims=True)), np.ascontiguousarray(phi / phi.sum(axis=0))
+    return np.ascontiguousarray(theta / theta.sum(axis=1, keepdims=True)), np.ascontiguousarray(
+        phi / phi.sum(axis=0)
+    )

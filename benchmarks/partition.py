@@ -29,37 +29,64 @@ N_ROUNDS, SWEEPS_A_ROUND, RECORD_EVERY, LAST = 9, 2, 10, 10
 def quality(corpus, engine, parts, n_topics, n_seeds, n_iterations):
     """Prints a row for each number of parts."""
     train, test, split = prepare(corpus, 0.1, 0)
-    objective = "log_joint" if "log_joint" in get_engine(engine).watches else get_engine(engine).watches[0]
+    objective = (
+        "log_joint" if "log_joint" in get_engine(engine).watches else get_engine(engine).watches[0]
+    )
     found = {}
     for n_parts, seed in itertools.product(parts, range(n_seeds)):
         run = wb.fit(
-            train, engine, n_topics, n_iterations=n_iterations, seed=seed, test=test, split=split, progress=False,
-            options={"partition": n_parts}, record_every=RECORD_EVERY, snapshot_every=n_iterations,
+            train,
+            engine,
+            n_topics,
+            n_iterations=n_iterations,
+            seed=seed,
+            test=test,
+            split=split,
+            progress=False,
+            options={"partition": n_parts},
+            record_every=RECORD_EVERY,
+            snapshot_every=n_iterations,
         )
-        found.setdefault(n_parts, []).append([
-            float(run["test_perplexity_state"][-LAST:].mean()), float(run["test_perplexity_average"][-1]),
-            float(run[objective][-LAST:].mean()) / train.n_tokens,
-        ])
+        found.setdefault(n_parts, []).append(
+            [
+                float(run["test_perplexity_state"][-LAST:].mean()),
+                float(run["test_perplexity_average"][-1]),
+                float(run[objective][-LAST:].mean()) / train.n_tokens,
+            ]
+        )
     print(f"{engine}, K={n_topics}, {n_iterations} iterations, {n_seeds} seeds; {train!r}")
     print(f"{'parts':>5} {'state':>18} {'online':>18} {objective + ' / token':>22}")
     for n_parts, rows in found.items():
         print(f"{n_parts:>5} " + " ".join(f"{text:>18}" for text in means(np.array(rows))))
     for n_parts, rows in found.items():
         if n_parts != parts[0]:
-            print(f"{n_parts:>3}-{parts[0]} " + " ".join(f"{text:>18}" for text in means(np.array(rows) - found[parts[0]])))
+            print(
+                f"{n_parts:>3}-{parts[0]} "
+                + " ".join(f"{text:>18}" for text in means(np.array(rows) - found[parts[0]]))
+            )
 
 
 def means(rows):
     """mean ± standard error of each column."""
-    errors = rows.std(axis=0, ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else np.full(rows.shape[1], np.nan)
-    return [f"{mean:.2f} ± {error:.2f}" if abs(mean) > 100 or error > 0.05 else f"{mean:.5f} ± {error:.5f}"
-            for mean, error in zip(rows.mean(axis=0), errors, strict=True)]
+    errors = (
+        rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
+        if len(rows) > 1
+        else np.full(rows.shape[1], np.nan)
+    )
+    return [
+        f"{mean:.2f} ± {error:.2f}"
+        if abs(mean) > 100 or error > 0.05
+        else f"{mean:.5f} ± {error:.5f}"
+        for mean, error in zip(rows.mean(axis=0), errors, strict=True)
+    ]
 
 
 def speed(corpus, engine, parts, n_topics, threads=(1, 2)):
     """Prints CPU and wall time of a sweep over those of the whole corpus on one thread."""
     ways = [
-        (n_parts, n_threads) for n_parts in parts for n_threads in threads
+        (n_parts, n_threads)
+        for n_parts in parts
+        for n_threads in threads
         if n_threads == 1 or not get_engine(engine).idle(options_of(engine, n_parts))
     ]
     sweeps = {way: sweeping(corpus, engine, n_topics, *way) for way in ways}
@@ -84,13 +111,20 @@ def speed(corpus, engine, parts, n_topics, threads=(1, 2)):
 
 def sweeping(corpus, engine, n_topics, n_parts, n_threads):
     """A function that goes on with a state of its own for one round of sweeps."""
-    options, engine, model, steps = options_of(engine, n_parts), get_engine(engine), LDA(n_topics), itertools.count(1)
+    options, engine, model, steps = (
+        options_of(engine, n_parts),
+        get_engine(engine),
+        LDA(n_topics),
+        itertools.count(1),
+    )
     state = engine.init(corpus, model, options, StepContext(0, 0))
 
     def sweep():
         nonlocal state
         for _ in range(SWEEPS_A_ROUND):
-            state, _ = engine.step(corpus, model, options, state, StepContext(0, next(steps), n_threads))
+            state, _ = engine.step(
+                corpus, model, options, state, StepContext(0, next(steps), n_threads)
+            )
 
     return sweep
 
@@ -105,7 +139,9 @@ def whole_numbers(text):
 
 
 if __name__ == "__main__":
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     asked.add_argument("what", choices=("quality", "speed"))
     asked.add_argument("--engine", default="cgs")
     asked.add_argument("--parts", type=whole_numbers)
@@ -115,6 +151,8 @@ if __name__ == "__main__":
     given = asked.parse_args()
     kos = load_corpus("kos" if data_sets()["kos"].folder() else "docstrings")
     if given.what == "quality":
-        quality(kos, given.engine, given.parts or [1, 4, 8], given.topics, given.seeds, given.iterations)
+        quality(
+            kos, given.engine, given.parts or [1, 4, 8], given.topics, given.seeds, given.iterations
+        )
     else:
         speed(kos, given.engine, given.parts or [1, 2, 4, 8], given.topics)

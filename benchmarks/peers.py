@@ -27,7 +27,10 @@ def sparse_counts(corpus, dtype):
     """(document, word) counts in compressed rows."""
     from scipy.sparse import csr_matrix
 
-    return csr_matrix((corpus.counts.astype(dtype), corpus.words, corpus.indptr), (corpus.n_documents, corpus.n_words))
+    return csr_matrix(
+        (corpus.counts.astype(dtype), corpus.words, corpus.indptr),
+        (corpus.n_documents, corpus.n_words),
+    )
 
 
 class Tomotopy:
@@ -43,7 +46,9 @@ class Tomotopy:
         for d in self._used(corpus):
             pairs = slice(corpus.indptr[d], corpus.indptr[d + 1])
             about = self._about(corpus, d)
-            self.model.add_doc(np.repeat(names[corpus.words[pairs]], corpus.counts[pairs]).tolist(), **about)
+            self.model.add_doc(
+                np.repeat(names[corpus.words[pairs]], corpus.counts[pairs]).tolist(), **about
+            )
         self.used = self._used(corpus)
 
     def _model(self, tomotopy, n_topics: int, seed: int):
@@ -66,7 +71,8 @@ class Tomotopy:
     def theta_phi(self):
         theta = np.ones((self.sizes[0], self.model.k))
         theta[self.used] = [document.get_topic_dist() for document in list(self.model.docs)]
-        phi = np.full((self.sizes[1], self.model.k), BETA)  # its vocabulary has the words of the corpus alone
+        # its vocabulary has the words of the corpus alone
+        phi = np.full((self.sizes[1], self.model.k), BETA)
         words = [int(word) for word in self.model.used_vocabs]
         for k in range(self.model.k):
             phi[words, k] = self.model.get_topic_word_dist(k, normalize=False)
@@ -91,11 +97,18 @@ class Lda:
         model.DS = np.repeat(corpus.documents, counts).astype(np.intc)
         model.ZS = topics.astype(np.intc)
         size = n_topics * corpus.n_words
-        n_wk = np.bincount(model.WS * np.int64(n_topics) + model.ZS, minlength=size).reshape(-1, n_topics)
+        n_wk = np.bincount(model.WS * np.int64(n_topics) + model.ZS, minlength=size).reshape(
+            -1, n_topics
+        )
         size = n_topics * corpus.n_documents
-        n_dk = np.bincount(model.DS * np.int64(n_topics) + model.ZS, minlength=size).reshape(-1, n_topics)
+        n_dk = np.bincount(model.DS * np.int64(n_topics) + model.ZS, minlength=size).reshape(
+            -1, n_topics
+        )
         model.nzw_ = np.asfortranarray(n_wk.T.astype(np.intc))
-        model.ndz_, model.nz_ = np.ascontiguousarray(n_dk.astype(np.intc)), n_wk.sum(axis=0).astype(np.intc)
+        model.ndz_, model.nz_ = (
+            np.ascontiguousarray(n_dk.astype(np.intc)),
+            n_wk.sum(axis=0).astype(np.intc),
+        )
         self.n_rands = len(model._rands)
         self.rands = self.random.random(2 * self.n_rands)
 
@@ -118,7 +131,12 @@ class Sklearn:
         self.counts = sparse_counts(corpus, np.float64)
         limits = {} if inner == "usual" else {"max_doc_update_iter": inner, "mean_change_tol": 0.0}
         self.model = decomposition.LatentDirichletAllocation(
-            n_topics, doc_topic_prior=ALPHA, topic_word_prior=BETA, learning_method="batch", random_state=seed, n_jobs=1,
+            n_topics,
+            doc_topic_prior=ALPHA,
+            topic_word_prior=BETA,
+            learning_method="batch",
+            random_state=seed,
+            n_jobs=1,
             **limits,
         )
         self.model._init_latent_vars(corpus.n_words, dtype=np.float64)
@@ -141,13 +159,27 @@ class Gensim:
         ldamodel = wanted("gensim.models.ldamodel")
         limits = {} if inner == "usual" else {"iterations": inner, "gamma_threshold": 0.0}
         self.model = ldamodel.LdaModel(
-            None, n_topics, id2word={w: str(w) for w in range(corpus.n_words)}, alpha=ALPHA, eta=BETA, update_every=0,
-            eval_every=None, dtype=np.float64, random_state=seed, **limits,
+            None,
+            n_topics,
+            id2word={w: str(w) for w in range(corpus.n_words)},
+            alpha=ALPHA,
+            eta=BETA,
+            update_every=0,
+            eval_every=None,
+            dtype=np.float64,
+            random_state=seed,
+            **limits,
         )
-        self.new_state = lambda: ldamodel.LdaState(self.model.eta, self.model.state.sstats.shape, self.model.dtype)
+        self.new_state = lambda: ldamodel.LdaState(
+            self.model.eta, self.model.state.sstats.shape, self.model.dtype
+        )
         words, counts = corpus.words.tolist(), corpus.counts.astype(float).tolist()
-        self.documents = [list(zip(words[a:b], counts[a:b], strict=True)) for a, b in pairwise(corpus.indptr.tolist())]
-        self.model.state.numdocs = corpus.n_documents  # so that statistics of the whole corpus are taken as they are
+        self.documents = [
+            list(zip(words[a:b], counts[a:b], strict=True))
+            for a, b in pairwise(corpus.indptr.tolist())
+        ]
+        # so that statistics of the whole corpus are taken as they are
+        self.model.state.numdocs = corpus.n_documents
 
     def sweep(self, n_sweeps: int = 1) -> None:
         for _ in range(n_sweeps):

@@ -8,8 +8,10 @@ from pathlib import Path
 from workbench.views.style import RC, TWO_COLUMNS, Look, looks
 
 PEER_LOOKS = {
-    "tomotopy": Look("#6b6b6b", ":", "v"), "lda": Look("#9b9b9b", ":", "P"),
-    "scikit-learn": Look("#6b6b6b", ":", "*"), "gensim": Look("#9b9b9b", ":", "X"),
+    "tomotopy": Look("#6b6b6b", ":", "v"),
+    "lda": Look("#9b9b9b", ":", "P"),
+    "scikit-learn": Look("#6b6b6b", ":", "*"),
+    "gensim": Look("#9b9b9b", ":", "X"),
 }
 
 
@@ -35,14 +37,26 @@ def figure(path: Path, across: int, down: int = 1, height: float = 2.4):
         for axes in panels.flat:
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
                 entries.setdefault(label, handle)
-        drawn.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=min(len(entries), 5))
+        drawn.legend(
+            list(entries.values()),
+            list(entries),
+            loc="outside upper center",
+            ncols=min(len(entries), 5),
+        )
         drawn.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
 def line(axes, x, y, label: str, look: Look, marked=None) -> None:
     """One contender, with a marker at each point, or at those that are ``marked``."""
     axes.plot(
-        x, y, color=look.colour, linestyle=look.line, marker=look.marker, markersize=3.5, markevery=marked, linewidth=1.2,
+        x,
+        y,
+        color=look.colour,
+        linestyle=look.line,
+        marker=look.marker,
+        markersize=3.5,
+        markevery=marked,
+        linewidth=1.2,
         label=label,
     )
 

@@ -29,9 +29,12 @@ SIZES = (10**6, 10**7)
 N_WORDS, LENGTH = 30_000, 100
 ROUNDS = 3
 CONTENDERS = {
-    "text, in memory": ("read", "texts.jsonl"), "text, shards, one process": ("stream", "texts.jsonl", 1),
-    "text, shards, two processes": ("stream", "texts.jsonl", 2), "UCI, in memory": ("read", "docword.zipf.txt"),
-    "UCI, shards": ("stream", "docword.zipf.txt", 1), "hold-out, in memory": ("split", "docword.zipf.txt"),
+    "text, in memory": ("read", "texts.jsonl"),
+    "text, shards, one process": ("stream", "texts.jsonl", 1),
+    "text, shards, two processes": ("stream", "texts.jsonl", 2),
+    "UCI, in memory": ("read", "docword.zipf.txt"),
+    "UCI, shards": ("stream", "docword.zipf.txt", 1),
+    "hold-out, in memory": ("split", "docword.zipf.txt"),
     "hold-out, shards": ("split shards", "shards"),
 }
 CHILD = """
@@ -77,10 +80,16 @@ if __name__ == "__main__":
 def cells(plan):
     """(name, rough seconds, what measures it)."""
     for n_tokens in SIZES[:1] if plan.quick else SIZES:
-        yield f"{n_tokens:,} tokens", n_tokens / 3e5, lambda n_tokens=n_tokens: measure(n_tokens, min(plan.rounds, ROUNDS))
+        yield (
+            f"{n_tokens:,} tokens",
+            n_tokens / 3e5,
+            lambda n_tokens=n_tokens: measure(n_tokens, min(plan.rounds, ROUNDS)),
+        )
 
 
-def measure(n_tokens: int, n_rounds: int, contenders=tuple(CONTENDERS), source: Path | None = None) -> list[dict]:
+def measure(
+    n_tokens: int, n_rounds: int, contenders=tuple(CONTENDERS), source: Path | None = None
+) -> list[dict]:
     """A row for each contender and round."""
     rows = []
     with tempfile.TemporaryDirectory(prefix="workbench-reading-") as folder:
@@ -93,10 +102,21 @@ def measure(n_tokens: int, n_rounds: int, contenders=tuple(CONTENDERS), source: 
         for round_ in range(n_rounds):
             for contender in contenders:
                 asked = json.dumps([folder, *CONTENDERS[contender]])
-                paths = os.pathsep.join(map(str, filter(None, [source, os.environ.get("PYTHONPATH")])))
-                done = subprocess.run([sys.executable, f"{folder}/child.py", asked], env=os.environ | {"PYTHONPATH": paths},
-                                      cwd=source, check=True, stdout=subprocess.PIPE, text=True)
-                rows.append({"contender": contender, "round": round_, "n_tokens": n_tokens} | json.loads(done.stdout))
+                paths = os.pathsep.join(
+                    map(str, filter(None, [source, os.environ.get("PYTHONPATH")]))
+                )
+                done = subprocess.run(
+                    [sys.executable, f"{folder}/child.py", asked],
+                    env=os.environ | {"PYTHONPATH": paths},
+                    cwd=source,
+                    check=True,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+                rows.append(
+                    {"contender": contender, "round": round_, "n_tokens": n_tokens}
+                    | json.loads(done.stdout)
+                )
         rows[0]["file"] = (Path(folder) / "texts.jsonl").stat().st_size
     return rows
 
@@ -110,11 +130,16 @@ def write_files(folder: Path, n_tokens: int) -> None:
     with open(folder / "texts.jsonl", "w") as texts, open(folder / "rows", "w") as rows:
         for n in [10**6] * (n_tokens // 10**6) or [n_tokens]:
             words = np.searchsorted(chances, random.random(n) * chances[-1]).reshape(-1, LENGTH)
-            texts.writelines(f'{{"text": "{" ".join(document)}"}}\n' for document in names[words].tolist())
+            texts.writelines(
+                f'{{"text": "{" ".join(document)}"}}\n' for document in names[words].tolist()
+            )
             documents = np.repeat(np.arange(len(words)), LENGTH)
             cells, counts = np.unique(documents * N_WORDS + words.ravel(), return_counts=True)
             columns = cells // N_WORDS + n_documents + 1, cells % N_WORDS + 1, counts
-            rows.writelines(f"{d} {w} {count}\n" for d, w, count in zip(*(column.tolist() for column in columns), strict=True))
+            rows.writelines(
+                f"{d} {w} {count}\n"
+                for d, w, count in zip(*(column.tolist() for column in columns), strict=True)
+            )
             n_documents, n_pairs = n_documents + len(words), n_pairs + len(cells)
     with open(folder / "docword.zipf.txt", "w") as out, open(folder / "rows") as rows:
         out.write(f"{n_documents}\n{N_WORDS}\n{n_pairs}\n")
@@ -137,30 +162,46 @@ def told(rows: pd.DataFrame) -> str:
 
     parts = [__doc__.split("\n\n", 1)[1].strip()]
     sizes = list(dict.fromkeys(rows["cell"]))
-    for what, unit, scale in (("cpu", "CPU microseconds a token", 1e6), ("peak", "Peak beyond the start, MB", None)):
+    for what, unit, scale in (
+        ("cpu", "CPU microseconds a token", 1e6),
+        ("peak", "Peak beyond the start, MB", None),
+    ):
         lines = []
         for contender, own in rows.groupby("contender", sort=False):
             of = dict(list(own.groupby("cell")))
-            divisors = {cell: each["n_tokens"] / scale if scale else 1e6 for cell, each in of.items()}
-            values = [(of[cell][what] / divisors[cell]).median() if cell in of else None for cell in sizes]
-            lines.append([contender, *("" if value is None else f"{value:.3g}" for value in values)])
+            divisors = {
+                cell: each["n_tokens"] / scale if scale else 1e6 for cell, each in of.items()
+            }
+            values = [
+                (of[cell][what] / divisors[cell]).median() if cell in of else None for cell in sizes
+            ]
+            lines.append(
+                [contender, *("" if value is None else f"{value:.3g}" for value in values)]
+            )
         parts.append(markdown([unit, *sizes], lines))
     return "\n\n".join(parts)
 
 
 def main() -> None:
     """Measures some sizes, of this or of another version of the package, as a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tokens", type=float, nargs="+", default=SIZES)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--source", type=Path, help="folder with another version of the package; of it what reads in memory")
+    parser.add_argument(
+        "--source",
+        type=Path,
+        help="folder with another version of the package; of it what reads in memory",
+    )
     given = parser.parse_args()
     import pandas as pd
 
     contenders = [name for name in CONTENDERS if given.source is None or "in memory" in name]
     found = [
         row | {"cell": f"{int(n):,} tokens"}
-        for n in given.tokens for row in measure(int(n), given.rounds, contenders, given.source)
+        for n in given.tokens
+        for row in measure(int(n), given.rounds, contenders, given.source)
     ]
     print(told(pd.DataFrame(found)))
 

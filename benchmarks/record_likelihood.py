@@ -35,12 +35,18 @@ class Task(NamedTuple):
 
 
 TASKS = {
-    "votes": Task({"n_states": 4}, 0.2), "ability": Task({"n_states": 6}, 0.2), "bfi-n": Task({"n_states": 6}, 0.2),
+    "votes": Task({"n_states": 4}, 0.2),
+    "ability": Task({"n_states": 6}, 0.2),
+    "bfi-n": Task({"n_states": 6}, 0.2),
     "words": Task({"network": "hmm", "n_states": 8}, 0.1, "test_log_likelihood", n_iterations=600),
 }
 METHODS = {
-    "EM": ("bn-em", {}), "VB": ("bn-vb", {}), "CVB0": ("bn-cvb0", {}), "hybrid r=1": ("bn-hybrid", {"r": 1}),
-    "hybrid r=2": ("bn-hybrid", {"r": 2}), "Gibbs": ("bn-gibbs", {}),
+    "EM": ("bn-em", {}),
+    "VB": ("bn-vb", {}),
+    "CVB0": ("bn-cvb0", {}),
+    "hybrid r=1": ("bn-hybrid", {"r": 1}),
+    "hybrid r=2": ("bn-hybrid", {"r": 2}),
+    "Gibbs": ("bn-gibbs", {}),
 }
 CLOSE = 0.01
 """Nats within which a score has come to its end."""
@@ -66,13 +72,30 @@ def measure(name: str, task: Task, split: int, plan) -> list[dict]:
             rows.append(about | {"contender": label, "left_out": "no such engine"})
             continue
         run = fit(
-            train, engine, test=test, options=task.options | options, n_iterations=n, burn_in=n // 3, seed=split,
-            snapshot_every=n, progress=False,
+            train,
+            engine,
+            test=test,
+            options=task.options | options,
+            n_iterations=n,
+            burn_in=n // 3,
+            seed=split,
+            snapshot_every=n,
+            progress=False,
         )
         scores, seconds = run[task.score].values, run["cpu_time"].values
         away = np.flatnonzero(np.abs(scores - scores[-1]) > CLOSE)
-        settled = float(seconds[min(away[-1] + 1, len(seconds) - 1)]) if len(away) else float(seconds[0])
-        rows.append(about | {"contender": label, "cpu": seconds[-1] / n, "score": float(scores[-1]), "seconds": settled})
+        settled = (
+            float(seconds[min(away[-1] + 1, len(seconds) - 1)]) if len(away) else float(seconds[0])
+        )
+        rows.append(
+            about
+            | {
+                "contender": label,
+                "cpu": seconds[-1] / n,
+                "score": float(scores[-1]),
+                "seconds": settled,
+            }
+        )
     return rows
 
 
@@ -82,12 +105,24 @@ def told(rows: pd.DataFrame) -> str:
     for corpus, part in rows.dropna(subset=["cpu"]).groupby("corpus", sort=False):
         scores = part.pivot_table(index="split", columns="contender", values="score")
         for label in (label for label in METHODS if label in scores):
-            behind = (scores["Gibbs"] - scores[label]).dropna() if "Gibbs" in scores else pd.Series(dtype=float)
+            behind = (
+                (scores["Gibbs"] - scores[label]).dropna()
+                if "Gibbs" in scores
+                else pd.Series(dtype=float)
+            )
             error = behind.std() / np.sqrt(len(behind)) if len(behind) > 1 else np.nan
             own = part[part["contender"] == label]
-            shown = "–" if label == "Gibbs" or behind.empty else f"{behind.mean():.4f} ± {error:.4f}"
-            table.append([
-                corpus, label, f"{scores[label].mean():.3f}", shown, f"{own['cpu'].median() * 1e3:.3g}",
-                f"{own['seconds'].median():.3g}",
-            ])
+            shown = (
+                "–" if label == "Gibbs" or behind.empty else f"{behind.mean():.4f} ± {error:.4f}"
+            )
+            table.append(
+                [
+                    corpus,
+                    label,
+                    f"{scores[label].mean():.3f}",
+                    shown,
+                    f"{own['cpu'].median() * 1e3:.3g}",
+                    f"{own['seconds'].median():.3g}",
+                ]
+            )
     return markdown(["data", "method", "nats", "behind Gibbs", "ms an iteration", "seconds"], table)

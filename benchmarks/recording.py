@@ -29,7 +29,9 @@ ENGINES, PARTS = ("cgs", "svb", "cvb0", "svb-cgs"), ("test perplexity", "record"
 TOPICS, WARM_UP = (10, 40, 100, 500), 10
 N_ITERATIONS, N_RUNS, STORED_TOPICS = 300, 5, 10
 ONCE = "one iteration "
-PAIRS = [(part, where, n) for part, n in (("", None), (ONCE, 1)) for where in ("in memory", "in a store")]
+PAIRS = [
+    (part, where, n) for part, n in (("", None), (ONCE, 1)) for where in ("in memory", "in a store")
+]
 """What is timed of storing: part, where, and the iterations if they are not those of the plan."""
 
 
@@ -58,7 +60,14 @@ class Measured:
     def score(self) -> None:
         ours = self.ours
         self.average, _ = scoring.score(
-            ours.engine, self.train, self.test, ours.model, ours.options, ours.state, self.average, True
+            ours.engine,
+            self.train,
+            self.test,
+            ours.model,
+            ours.options,
+            ours.state,
+            self.average,
+            True,
         )
 
     def record(self) -> None:
@@ -102,7 +111,16 @@ def storing(plan) -> list[dict]:
     n_iterations = 30 if plan.quick else N_ITERATIONS
 
     def run(n: int, store: Path | None) -> None:
-        fitting.fit(train, "cgs", STORED_TOPICS, n_iterations=n, test=test, store=store, record_every=1, progress=False)
+        fitting.fit(
+            train,
+            "cgs",
+            STORED_TOPICS,
+            n_iterations=n,
+            test=test,
+            store=store,
+            record_every=1,
+            progress=False,
+        )
 
     run(1, None)  # compiles
     rows = []
@@ -110,8 +128,18 @@ def storing(plan) -> list[dict]:
         for part, where, n in PAIRS:
             sweeps = n or n_iterations
             with tempfile.TemporaryDirectory() as folder:
-                cpu, wall = timed(partial(run, sweeps, Path(folder) if where == "in a store" else None))
-            rows.append({"part": f"{part}{where}", "round": round_, "cpu": cpu, "wall": wall, "sweeps": sweeps})
+                cpu, wall = timed(
+                    partial(run, sweeps, Path(folder) if where == "in a store" else None)
+                )
+            rows.append(
+                {
+                    "part": f"{part}{where}",
+                    "round": round_,
+                    "cpu": cpu,
+                    "wall": wall,
+                    "sweeps": sweeps,
+                }
+            )
     about = {"what": "storing", "corpus": train.name, "n_topics": STORED_TOPICS, "engine": "cgs"}
     return [about | row for row in rows]
 
@@ -123,10 +151,14 @@ def shares(rows: pd.DataFrame) -> pd.DataFrame:
     for (n_topics, engine), part in rows.groupby(["n_topics", "engine"], sort=False):
         by_round = part.pivot_table(index="round", columns="part", values="cpu")
         relative = by_round.div(by_round["step"], axis=0).median()
-        found.append({
-            "n_topics": n_topics, "engine": engine, "step": by_round["step"].median() * 1e3,
-            **{part: relative[part] for part in PARTS},
-        })
+        found.append(
+            {
+                "n_topics": n_topics,
+                "engine": engine,
+                "step": by_round["step"].median() * 1e3,
+                **{part: relative[part] for part in PARTS},
+            }
+        )
     return pd.DataFrame(found)
 
 
@@ -136,8 +168,12 @@ def cost_of_storing(rows: pd.DataFrame, what: str = "wall") -> tuple[float, floa
     by_round = rows.pivot_table(index="round", columns="part", values=what)
     if not {f"{part}{where}" for part, where, _ in PAIRS} <= set(by_round.columns):
         return float("nan"), float("nan")
-    added, once = (by_round[f"{part}in a store"] - by_round[f"{part}in memory"] for part in ("", ONCE))
-    return float(((added - once) / by_round["in memory"]).median()), float((once / by_round["in memory"]).median())
+    added, once = (
+        by_round[f"{part}in a store"] - by_round[f"{part}in memory"] for part in ("", ONCE)
+    )
+    return float(((added - once) / by_round["in memory"]).median()), float(
+        (once / by_round["in memory"]).median()
+    )
 
 
 def told(rows: pd.DataFrame) -> str:
@@ -146,7 +182,11 @@ def told(rows: pd.DataFrame) -> str:
     if len(found):
         parts.append(f"{rows['corpus'].iloc[0]}, a tenth of the tokens held out; CPU time:")
         table = [
-            [f"{row['engine']}, K={row['n_topics']}", f"{row['step']:.2f}", *(f"{row[part]:.1%}" for part in PARTS)]
+            [
+                f"{row['engine']}, K={row['n_topics']}",
+                f"{row['step']:.2f}",
+                *(f"{row[part]:.1%}" for part in PARTS),
+            ]
             for _, row in found.iterrows()
         ]
         parts.append(markdown(["", "ms a step", *PARTS], table))
@@ -158,8 +198,16 @@ def told(rows: pd.DataFrame) -> str:
             memory, store = (median.loc[where, what] for where in ("in memory", "in a store"))
             each, once = cost_of_storing(rows, what)
             table.append([said, f"{memory:.2f}", f"{store:.2f}", f"{each:+.1%}", f"{once:+.1%}"])
-        parts.append(markdown(
-            [f"{stored['corpus'].iloc[0]}, K={STORED_TOPICS}, {stored['sweeps'].max():.0f} iterations; seconds", "in memory",
-             "in a store", "added by each iteration", "added once"], table,
-        ))
+        parts.append(
+            markdown(
+                [
+                    f"{stored['corpus'].iloc[0]}, K={STORED_TOPICS}, {stored['sweeps'].max():.0f} iterations; seconds",
+                    "in memory",
+                    "in a store",
+                    "added by each iteration",
+                    "added once",
+                ],
+                table,
+            )
+        )
     return "\n\n".join(parts)

@@ -41,11 +41,15 @@ class Records:
         if not _corpora(before) <= _corpora(rows):
             return False
         about = {
-            "measured": datetime.now().isoformat(" ", "minutes"), "commit": commit(), "load": round(os.getloadavg()[0], 2),
+            "measured": datetime.now().isoformat(" ", "minutes"),
+            "commit": commit(),
+            "load": round(os.getloadavg()[0], 2),
         }
         others = self.rows[self.rows["cell"] != cell].to_dict("records")
         new = pd.DataFrame([*others, *({"cell": cell} | row | about for row in rows)])
-        self.rows = new.reindex(columns=[*new.columns, *(name for name in ALWAYS if name not in new)])
+        self.rows = new.reindex(
+            columns=[*new.columns, *(name for name in ALWAYS if name not in new)]
+        )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = self.path.with_suffix(".partial")
         self.rows.to_csv(partial, index=False, float_format="%.6g")
@@ -60,9 +64,12 @@ def _corpora(rows: list[dict]) -> set:
 
 def commit() -> str:
     """The commit that is measured, with a + where files of the package differ from it."""
+
     def told(*command: str) -> str:
         try:
-            return subprocess.run(["git", *command], cwd=HERE, capture_output=True, text=True).stdout.strip()
+            return subprocess.run(
+                ["git", *command], cwd=HERE, capture_output=True, text=True
+            ).stdout.strip()
         except OSError:  # no git here
             return ""
 
@@ -80,6 +87,9 @@ def conditions(rows: pd.DataFrame) -> str:
 
 def markdown(header: list[str], rows: list[list]) -> str:
     """A table; the first column is text, the others are numbers."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "|".join(["---"] + ["---:"] * (len(header) - 1)) + "|"]
+    lines = [
+        "| " + " | ".join(header) + " |",
+        "|" + "|".join(["---"] + ["---:"] * (len(header) - 1)) + "|",
+    ]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     return "\n".join(lines)

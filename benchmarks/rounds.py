@@ -1,6 +1,6 @@
 """Contenders take turns, a few sweeps each, so that what else the machine does meets all of them alike.
 
-    ratio of a to b = median over the rounds that both took part in of (CPU time of b / CPU time of a)
+ratio of a to b = median over the rounds that both took part in of (CPU time of b / CPU time of a)
 """
 
 from __future__ import annotations
@@ -45,10 +45,16 @@ def take_turns(makers: dict[str, tuple[Callable, int]], n_rounds: int, budget: f
                 continue
             cpu, wall = timed(lambda contender=contender, n=n_sweeps: contender.sweep(n))
             spent[name] += cpu
-            rows.append({
-                "contender": name, "round": round_, "sweeps": n_sweeps, "warm_up": n_warm,
-                "cpu": cpu / n_sweeps, "wall": wall / n_sweeps,
-            })
+            rows.append(
+                {
+                    "contender": name,
+                    "round": round_,
+                    "sweeps": n_sweeps,
+                    "warm_up": n_warm,
+                    "cpu": cpu / n_sweeps,
+                    "wall": wall / n_sweeps,
+                }
+            )
     return rows
 
 

@@ -34,10 +34,17 @@ TOKENS_OF_DOCUMENT, DOCUMENTS_OF_PART = 128, 250_000
 AT_WORK, N_ROUNDS = 3 * 10**7, 3
 """Tokens that workers share, and how often each number of them takes its turn."""
 OURS = {
-    "cgs": {}, "svb": {}, "online-vb": {"options": {"batch_size": BATCH}, "n_iterations": 2},
-    "cgs, out of core": {"options": {"partition": 16}}, "svb, out of core": {},
+    "cgs": {},
+    "svb": {},
+    "online-vb": {"options": {"batch_size": BATCH}, "n_iterations": 2},
+    "cgs, out of core": {"options": {"partition": 16}},
+    "svb, out of core": {},
 }
-PEERS = {"scikit-learn, partial_fit": "PartialFit", "gensim, LdaMulticore": "Multicore", "pyspark, online": "Spark"}
+PEERS = {
+    "scikit-learn, partial_fit": "PartialFit",
+    "gensim, LdaMulticore": "Multicore",
+    "pyspark, online": "Spark",
+}
 LARGEST_OF_PEERS = 10**7
 
 
@@ -45,7 +52,11 @@ def cells(plan):
     """(name, rough seconds, what measures it)."""
     for n_tokens in SIZES[:2] if plan.quick else SIZES:
         for contender in (*OURS, *(PEERS if n_tokens <= LARGEST_OF_PEERS else ())):
-            yield f"{n_tokens:.0e}, {contender}", 2 + n_tokens / 4e5, partial(measure, n_tokens, contender)
+            yield (
+                f"{n_tokens:.0e}, {contender}",
+                2 + n_tokens / 4e5,
+                partial(measure, n_tokens, contender),
+            )
     n_tokens, n_rounds = (10**6, 1) if plan.quick else (AT_WORK, N_ROUNDS)
     yield "workers", n_tokens / 1e5 * n_rounds, partial(by_turns, n_tokens, n_rounds)
 
@@ -53,7 +64,10 @@ def cells(plan):
 def measure(n_tokens: int, contender: str) -> list[dict]:
     """A row for one contender and size."""
     kind = "peer" if contender in PEERS else "fit"
-    return [{"n_tokens": n_tokens, "contender": contender} | asked(f"--{kind}", contender, "--corpus", corpus_of(n_tokens))]
+    return [
+        {"n_tokens": n_tokens, "contender": contender}
+        | asked(f"--{kind}", contender, "--corpus", corpus_of(n_tokens))
+    ]
 
 
 def by_turns(n_tokens: int, n_rounds: int) -> list[dict]:
@@ -61,14 +75,19 @@ def by_turns(n_tokens: int, n_rounds: int) -> list[dict]:
     return [
         {"n_tokens": n_tokens, "contender": f"{n} workers", "round": at}
         | asked("--workers", n, "--corpus", corpus_of(n_tokens))
-        for at in range(n_rounds) for n in (1, 2)
+        for at in range(n_rounds)
+        for n in (1, 2)
     ]
 
 
 def asked(*words) -> dict:
     """What a process of this program tells."""
     command = [sys.executable, __file__, *map(str, words)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
+    return json.loads(
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[
+            -1
+        ]
+    )
 
 
 @cache
@@ -94,33 +113,62 @@ def make(n_tokens: int, path: Path) -> dict:
 
     n_documents, path = -(-n_tokens // TOKENS_OF_DOCUMENT), path.resolve()
     path.parent.mkdir(exist_ok=True)
-    sizes = [min(DOCUMENTS_OF_PART, n_documents - first) for first in range(0, n_documents, DOCUMENTS_OF_PART)]
-    parts = (synthetic.zipf(n, N_WORDS, 100, N_TOPICS, seed=seed)[0] for seed, n in enumerate(sizes))
+    sizes = [
+        min(DOCUMENTS_OF_PART, n_documents - first)
+        for first in range(0, n_documents, DOCUMENTS_OF_PART)
+    ]
+    parts = (
+        synthetic.zipf(n, N_WORDS, 100, N_TOPICS, seed=seed)[0] for seed, n in enumerate(sizes)
+    )
     ShardedCorpus.write(parts, path)
     for name in OURS:
-        wb.fit(wb.load_corpus("bars"), name.split(",")[0], n_topics=N_TOPICS, n_iterations=1, progress=False)
+        wb.fit(
+            wb.load_corpus("bars"),
+            name.split(",")[0],
+            n_topics=N_TOPICS,
+            n_iterations=1,
+            progress=False,
+        )
     return {}
 
 
 def fit(contender: str, path: Path) -> dict:
     """One of our engines on the corpus in memory, or in shards where it is out of core."""
     if "," in contender:
-        os.environ.setdefault("WORKBENCH_MEMORY", "700M")  # `svb` takes more in memory from 10^7 tokens on, `cgs` from 10^8 on
+        # `svb` takes more in memory from 10^7 tokens on, `cgs` from 10^8 on
+        os.environ.setdefault("WORKBENCH_MEMORY", "700M")
     import numpy as np
 
     import workbench as wb
     from workbench.corpus import ShardedCorpus
 
     corpus = ShardedCorpus.open(path) if "," in contender else ShardedCorpus.open(path).in_memory()
-    about = {"n_iterations": N_ITERATIONS, "record_every": 1, "snapshot_every": N_ITERATIONS, "progress": False}
+    about = {
+        "n_iterations": N_ITERATIONS,
+        "record_every": 1,
+        "snapshot_every": N_ITERATIONS,
+        "progress": False,
+    }
     with tempfile.TemporaryDirectory(dir=path.parent) as store:
         before = time.process_time()
-        found = wb.fit(corpus, contender.split(",")[0], N_TOPICS, store=store, name="run", **about | OURS[contender])
+        found = wb.fit(
+            corpus,
+            contender.split(",")[0],
+            N_TOPICS,
+            store=store,
+            name="run",
+            **about | OURS[contender],
+        )
         total = time.process_time() - before
-        size = sum(file.stat().st_size for file in (Path(store) / "run").rglob("*") if file.is_file())
+        size = sum(
+            file.stat().st_size for file in (Path(store) / "run").rglob("*") if file.is_file()
+        )
     cpu = np.diff(found["cpu_time"].values)
     return {
-        "tokens": corpus.n_tokens, "cpu": float(np.median(cpu)), "start": total - float(found["cpu_time"][-1]), "peak": peak(),
+        "tokens": corpus.n_tokens,
+        "cpu": float(np.median(cpu)),
+        "start": total - float(found["cpu_time"][-1]),
+        "peak": peak(),
         "stored": size / 2**20,
     }
 
@@ -143,7 +191,12 @@ def peer(contender: str, path: Path) -> dict:
         return {"left_out": str(why)}
     begun = online.cpu_seconds()
     made.go()
-    return {"tokens": corpus.n_tokens, "cpu": online.cpu_seconds() - begun, "start": begun - before, "peak": peak()}
+    return {
+        "tokens": corpus.n_tokens,
+        "cpu": online.cpu_seconds() - begun,
+        "start": begun - before,
+        "peak": peak(),
+    }
 
 
 def workers(n: int, path: Path) -> dict:
@@ -169,7 +222,11 @@ def peak() -> float:
     import psutil
 
     every = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    told = [Path(f"/proc/{each.pid}/status").read_text() for each in every if each.status() != psutil.STATUS_ZOMBIE]
+    told = [
+        Path(f"/proc/{each.pid}/status").read_text()
+        for each in every
+        if each.status() != psutil.STATUS_ZOMBIE
+    ]
     return sum(int(status.split("VmHWM:")[1].split()[0]) for status in told) / 1024
 
 
@@ -177,7 +234,10 @@ def told(rows: pd.DataFrame) -> str:
     """A table of each number by size, and one of the workers."""
     from records import markdown
 
-    parts, alone = [__doc__.split("\n\n", 1)[1].strip()], rows[~rows["contender"].str.endswith("workers")]
+    parts, alone = (
+        [__doc__.split("\n\n", 1)[1].strip()],
+        rows[~rows["contender"].str.endswith("workers")],
+    )
     of_sizes = {
         "CPU ns a token": ("cpu", lambda row: f"{1e9 * row['cpu'] / row['tokens']:.0f}"),
         "beside the iterations, CPU s": ("start", lambda row: f"{row['start']:.1f}"),
@@ -191,21 +251,29 @@ def told(rows: pd.DataFrame) -> str:
         for contender, own in there.groupby("contender", sort=False):
             texts = {row["n_tokens"]: text(row) for _, row in own.iterrows()}
             lines.append([contender, *(texts.get(size, "") for size in sizes)])
-        parts.append(markdown([title, *(f"{size:.0e}".replace("1e+0", "10^") for size in sizes)], lines))
+        parts.append(
+            markdown([title, *(f"{size:.0e}".replace("1e+0", "10^") for size in sizes)], lines)
+        )
     shared = rows[rows["contender"].str.endswith("workers")]
     if len(shared):
         medians = shared.groupby("contender")[["wall", "cpu"]].median()
         times = shared.pivot_table(index="round", columns="contender", values="wall")
         ratio = (times["1 workers"] / times["2 workers"]).median()
-        lines = [[name, f"{row['wall']:.2f}", f"{row['cpu']:.2f}"] for name, row in medians.iterrows()]
+        lines = [
+            [name, f"{row['wall']:.2f}", f"{row['cpu']:.2f}"] for name, row in medians.iterrows()
+        ]
         parts.append(markdown(["svb on", "seconds an iteration", "CPU s, of all processes"], lines))
-        parts.append(f"One worker takes {ratio:.2f} times as long as two (the median of the rounds).")
+        parts.append(
+            f"One worker takes {ratio:.2f} times as long as two (the median of the rounds)."
+        )
     return "\n\n".join(parts)
 
 
 def main() -> None:
     """One of the processes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpus", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--make", type=int, metavar="TOKENS")
     parser.add_argument("--fit", metavar="CONTENDER")

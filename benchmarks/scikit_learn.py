@@ -29,12 +29,16 @@ CORPORA = {"kos": 20, "docstrings": 20}
 """Corpus → topics."""
 N_ROUNDS = 5
 PEERS = {
-    "LatentDirichletAllocation": {}, "LatentDirichletAllocation, max_iter=50": {"max_iter": 50},
+    "LatentDirichletAllocation": {},
+    "LatentDirichletAllocation, max_iter=50": {"max_iter": 50},
     "LatentDirichletAllocation, online": {"learning_method": "online"},
 }
 OURS = {
-    "TopicModel": {}, "TopicModel, cvb0": {"engine": "cvb0"}, "TopicModel, cgs": {"engine": "cgs"},
-    "TopicModel, vb": {"engine": "vb"}, "TopicModel, online-vb, max_iter=10": {"engine": "online-vb", "max_iter": 10},
+    "TopicModel": {},
+    "TopicModel, cvb0": {"engine": "cvb0"},
+    "TopicModel, cgs": {"engine": "cgs"},
+    "TopicModel, vb": {"engine": "vb"},
+    "TopicModel, online-vb, max_iter=10": {"engine": "online-vb", "max_iter": 10},
 }
 
 
@@ -50,7 +54,12 @@ def measure(name: str, plan) -> list[dict]:
     except LeftOut as why:
         return [{"corpus": name, "contender": "all", "left_out": str(why)}]
     n_topics, rows = CORPORA.get(name, 10), []
-    about = {"corpus": name, "n_topics": n_topics, "n_words": corpus.n_words, "n_documents": corpus.n_documents}
+    about = {
+        "corpus": name,
+        "n_topics": n_topics,
+        "n_words": corpus.n_words,
+        "n_documents": corpus.n_documents,
+    }
     few = corpus.of_documents(range(min(50, corpus.n_documents)))
     for contender in (*PEERS, *OURS):  # compiles, and does not count
         measured(contender, few, split_halves(few, 0), 2, 0)
@@ -59,7 +68,11 @@ def measure(name: str, plan) -> list[dict]:
         halves = split_halves(unseen, round_)
         for contender in (*PEERS, *OURS):
             found = measured(contender, train, halves, n_topics, round_)
-            rows.append(about | {"n_tokens": train.n_tokens, "contender": contender, "round": round_} | found)
+            rows.append(
+                about
+                | {"n_tokens": train.n_tokens, "contender": contender, "round": round_}
+                | found
+            )
     return rows
 
 
@@ -72,7 +85,13 @@ def measured(contender: str, train, halves, n_topics: int, seed: int) -> dict:
     from workbench.sklearn import TopicModel
 
     kind, given = (TopicModel, OURS) if contender in OURS else (LatentDirichletAllocation, PEERS)
-    model = kind(n_topics, doc_topic_prior=ALPHA, topic_word_prior=BETA, random_state=seed, **given[contender])
+    model = kind(
+        n_topics,
+        doc_topic_prior=ALPHA,
+        topic_word_prior=BETA,
+        random_state=seed,
+        **given[contender],
+    )
     pipeline = make_pipeline(CountVectorizer(analyzer=str.split), model)
     texts, (observed, scored) = texts_of(train), map(texts_of, halves)
     began = time.process_time()
@@ -80,7 +99,10 @@ def measured(contender: str, train, halves, n_topics: int, seed: int) -> dict:
     fitted = time.process_time()
     theta = pipeline.transform(observed)
     done = time.process_time()
-    phi, cells = model.components_ / model.components_.sum(axis=1, keepdims=True), pipeline[0].transform(scored).tocoo()
+    phi, cells = (
+        model.components_ / model.components_.sum(axis=1, keepdims=True),
+        pipeline[0].transform(scored).tocoo(),
+    )
     probability = np.einsum("ik,ki->i", theta[cells.row], phi[:, cells.col])
     perplexity = float(np.exp(-np.sum(cells.data * np.log(probability)) / cells.data.sum()))
     return {"cpu": fitted - began, "cpu_transform": done - fitted, "perplexity": perplexity}
@@ -102,12 +124,23 @@ def told(rows: pd.DataFrame) -> str:
         first, lines = own.iloc[0], []
         for name, of_one in own.groupby("contender", sort=False):
             middle, found = of_one.median(numeric_only=True), of_one["perplexity"]
-            lines.append([
-                name, f"{middle['cpu']:.2f}", f"{middle['cpu_transform']:.2f}", f"{middle['perplexity']:,.0f}",
-                f"{found.min():,.0f} to {found.max():,.0f}",
-            ])
+            lines.append(
+                [
+                    name,
+                    f"{middle['cpu']:.2f}",
+                    f"{middle['cpu_transform']:.2f}",
+                    f"{middle['perplexity']:,.0f}",
+                    f"{found.min():,.0f} to {found.max():,.0f}",
+                ]
+            )
         size = f"{first['n_documents']:,} documents, {first['n_words']:,} words"
-        heads = [f"{corpus}: {size}, K={first['n_topics']}", "fit, CPU s", "transform, CPU s", "perplexity", "of the rounds"]
+        heads = [
+            f"{corpus}: {size}, K={first['n_topics']}",
+            "fit, CPU s",
+            "transform, CPU s",
+            "perplexity",
+            "of the rounds",
+        ]
         parts.append(markdown(heads, lines))
     missing = rows[rows["left_out"].notna()] if "left_out" in rows else rows[:0]
     parts += [f"{row['corpus']} is left out: {row['left_out']}." for _, row in missing.iterrows()]

@@ -40,7 +40,17 @@ def serve(store: str | Path, page: str, measure: Callable[[str], None]) -> None:
 
 def visit(what: str, url: str, number: int, seconds: float = 2.0) -> dict:
     """What visitors tell; see visitors.py."""
-    command = [sys.executable, VISITORS, what, "--url", url, "--number", str(number), "--seconds", str(seconds)]
+    command = [
+        sys.executable,
+        VISITORS,
+        what,
+        "--url",
+        url,
+        "--number",
+        str(number),
+        "--seconds",
+        str(seconds),
+    ]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 

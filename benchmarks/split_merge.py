@@ -31,7 +31,9 @@ def drawn_bars(n_documents: int, n_tokens: int, seed: int) -> tuple[Corpus, Warm
         topics = chosen[random.integers(len(chosen), size=n_tokens)]
         triples += [(d, bars[k][random.integers(SIDE)], k) for k in topics]
     documents, words, topics = np.array(sorted(triples)).T
-    corpus = Corpus.from_pairs(documents, words, np.ones_like(words), n_documents=n_documents, n_words=SIDE**2)
+    corpus = Corpus.from_pairs(
+        documents, words, np.ones_like(words), n_documents=n_documents, n_words=SIDE**2
+    )
     n_dk, n_kw = np.zeros((n_documents, len(bars))), np.zeros((len(bars), SIDE**2))
     np.add.at(n_dk, (documents, topics), 1.0)
     np.add.at(n_kw, (topics, words), 1.0)
@@ -41,7 +43,11 @@ def drawn_bars(n_documents: int, n_tokens: int, seed: int) -> tuple[Corpus, Warm
 def padded(start: WarmStart, n_topics: int) -> WarmStart:
     """With empty topics up to a number of them."""
     more = n_topics - len(start.n_kw)
-    return WarmStart(np.pad(start.n_kw, ((0, more), (0, 0))), np.pad(start.n_dk, ((0, 0), (0, more))), start.topics)
+    return WarmStart(
+        np.pad(start.n_kw, ((0, more), (0, 0))),
+        np.pad(start.n_dk, ((0, 0), (0, more))),
+        start.topics,
+    )
 
 
 def run(corpus, n_topics, seed, start=None, **given) -> tuple[dict, list]:
@@ -56,7 +62,9 @@ def run(corpus, n_topics, seed, start=None, **given) -> tuple[dict, list]:
 
 
 def main(every: int) -> None:
-    print("  D   n   K seed  topics  L/token  truth     plain (topics)   splits   merges    s  right")
+    print(
+        "  D   n   K seed  topics  L/token  truth     plain (topics)   splits   merges    s  right"
+    )
     right = []
     for n_documents, n_tokens in SHAPES:
         for n_topics in TOPICS:
@@ -69,7 +77,9 @@ def main(every: int) -> None:
                 seconds = time.process_time() - began
                 bounds = [watched["bound"] / corpus.n_tokens for watched in (found, best, plain)]
                 right.append(found["n_large_topics"] == 10 and bounds[0] > bounds[1] - NEAR)
-                tried = [[m["move_accepted"] for m in moves if m["move"] == kind] for kind in (1, 2)]
+                tried = [
+                    [m["move_accepted"] for m in moves if m["move"] == kind] for kind in (1, 2)
+                ]
                 print(
                     f"{n_documents:>3} {n_tokens:>3} {n_topics:>3} {seed:>4} {found['n_large_topics']:>7.0f} {bounds[0]:>8.4f} "
                     f"{bounds[1]:>7.4f} {bounds[2]:>9.4f} ({plain['n_large_topics']:.0f})"

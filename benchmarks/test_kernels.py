@@ -23,7 +23,10 @@ from workbench.runs.scoring import perplexity
 
 ROUNDS, WARM_UP = 15, 3
 TOPICS = (10, 100)
-GIVEN = [(name, {}) for name in ENGINES] + [("svb", {"schedule": "sequential"}), ("vb", {"restart_documents": True})]
+GIVEN = [(name, {}) for name in ENGINES] + [
+    ("svb", {"schedule": "sequential"}),
+    ("vb", {"restart_documents": True}),
+]
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
 
@@ -45,22 +48,32 @@ class Run:
             self.sweep()
 
     def sweep(self):
-        self.state, _ = self.engine.step(self.train, self.model, self.options, self.state, StepContext(0, next(self.steps)))
+        self.state, _ = self.engine.step(
+            self.train, self.model, self.options, self.state, StepContext(0, next(self.steps))
+        )
 
 
 @pytest.mark.parametrize("n_topics", TOPICS)
-@pytest.mark.parametrize(("name", "given"), GIVEN, ids=["-".join([name, *map(str, given.values())]) for name, given in GIVEN])
+@pytest.mark.parametrize(
+    ("name", "given"),
+    GIVEN,
+    ids=["-".join([name, *map(str, given.values())]) for name, given in GIVEN],
+)
 def test_sweep(benchmark, halves, name, given, n_topics):
     run = Run(name, given, n_topics, halves[0])
     benchmark.pedantic(run.sweep, rounds=ROUNDS)
-    assert np.isfinite(run.engine.predict(run.train, run.model, run.options, run.state, halves[1])).all()
+    assert np.isfinite(
+        run.engine.predict(run.train, run.model, run.options, run.state, halves[1])
+    ).all()
 
 
 @pytest.mark.parametrize("n_topics", TOPICS)
 @pytest.mark.parametrize("name", ENGINES)
 def test_watch(benchmark, halves, name, n_topics):
     run = Run(name, {}, n_topics, halves[0])
-    benchmark.pedantic(lambda: run.engine.watch(run.train, run.model, run.options, run.state), rounds=ROUNDS)
+    benchmark.pedantic(
+        lambda: run.engine.watch(run.train, run.model, run.options, run.state), rounds=ROUNDS
+    )
 
 
 @pytest.mark.parametrize("n_topics", TOPICS)
@@ -82,7 +95,9 @@ def test_fold_in(benchmark, halves, name, n_topics):
     run = Run(name, {}, n_topics, train)
     n_kw = np.asarray(run.engine.counts(train, run.model, run.options, run.state)["n_kw"], float)
     learnt = LearntTopics(Priors(run.model.alphas, run.model.beta), n_kw)
-    theta = benchmark.pedantic(lambda: run.engine.fold_in(learnt, run.options, unseen, StepContext(0, 1)), rounds=3)
+    theta = benchmark.pedantic(
+        lambda: run.engine.fold_in(learnt, run.options, unseen, StepContext(0, 1)), rounds=3
+    )
     assert theta.shape == (unseen.n_documents, n_topics)
 
 
@@ -90,6 +105,9 @@ def test_fold_in(benchmark, halves, name, n_topics):
 def test_mixture(benchmark, halves, n_topics):
     train, test = halves
     random = np.random.default_rng(0)
-    theta, phi = random.dirichlet(np.ones(n_topics), train.n_documents), random.dirichlet(np.ones(train.n_words), n_topics).T
+    theta, phi = (
+        random.dirichlet(np.ones(n_topics), train.n_documents),
+        random.dirichlet(np.ones(train.n_words), n_topics).T,
+    )
     phi = np.ascontiguousarray(phi)
     benchmark.pedantic(lambda: mixture_probability(theta, phi, test), rounds=ROUNDS)

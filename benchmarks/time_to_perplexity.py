@@ -78,9 +78,12 @@ def measure(seed: int, plan) -> list[dict]:
 def makers(train, seed: int) -> dict:
     """Label → what makes it, and its iterations."""
     ours = {
-        label: (partial(Ours, engine, train, N_TOPICS, seed, given=given), n) for label, (engine, given, n) in OURS.items()
+        label: (partial(Ours, engine, train, N_TOPICS, seed, given=given), n)
+        for label, (engine, given, n) in OURS.items()
     }
-    as_they_come = {label: {} for label in PEERS} | {label: {"inner": "usual"} for label in ("scikit-learn", "gensim")}
+    as_they_come = {label: {} for label in PEERS} | {
+        label: {"inner": "usual"} for label in ("scikit-learn", "gensim")
+    }
     return ours | {
         label: (partial(peer, train, N_TOPICS, seed, **as_they_come[label]), PEER_ITERATIONS[label])
         for label, peer in PEERS.items()
@@ -120,7 +123,10 @@ class Progress:
         if not self.contender.samples or self.iteration <= BURN_IN:
             return {"perplexity": alone, "online": alone}
         self.sum += probability
-        return {"perplexity": alone, "online": perplexity(self.test, self.sum / (self.iteration - BURN_IN))}
+        return {
+            "perplexity": alone,
+            "online": perplexity(self.test, self.sum / (self.iteration - BURN_IN)),
+        }
 
 
 def seconds_to(rows: pd.DataFrame, level: float) -> float:
@@ -138,7 +144,8 @@ def to_the_mark(rows: pd.DataFrame) -> pd.DataFrame:
             continue
         mark = there.iloc[0]
         found[seed] = {
-            label: mark["cpu"] / seconds_to(own, mark["online"]) for label, own in part.groupby("contender", sort=False)
+            label: mark["cpu"] / seconds_to(own, mark["online"])
+            for label, own in part.groupby("contender", sort=False)
         } | {"scikit-learn": 1.0, "perplexity": mark["online"], "seconds": mark["cpu"]}
     return pd.DataFrame.from_dict(found, orient="index")
 
@@ -150,7 +157,10 @@ def told(rows: pd.DataFrame) -> str:
     by_label = dict(list(done.groupby("contender")))
     for label in (label for label in (*OURS, *PEERS) if label in by_label):
         part = by_label[label]
-        seconds = [pd.Series([seconds_to(one, level) for _, one in part.groupby("seed")]) for level in LEVELS]
+        seconds = [
+            pd.Series([seconds_to(one, level) for _, one in part.groupby("seed")])
+            for level in LEVELS
+        ]
         shown = [f"{found.median():.3g}" if found.notna().all() else "–" for found in seconds]
         last = part.groupby("seed")["online"].last()
         table.append([label, *shown, f"{last.mean():.0f}", int(part["iteration"].max())])
@@ -158,7 +168,7 @@ def told(rows: pd.DataFrame) -> str:
     parts = [
         __doc__.split("\n\n", 1)[1].strip(),
         f"Corpus {done['corpus'].iloc[0]}; medians over {n_seeds} seed{'s' if n_seeds > 1 else ''}, each with a split of its "
-        "own; – where not all came there; \"last\" is the mean after the last iteration. \"restarted n\": documents begin anew "
+        'own; – where not all came there; "last" is the mean after the last iteration. "restarted n": documents begin anew '
         "in every iteration, as scikit-learn's do, topics from `init=noise`, with at most n inner steps.",
         markdown(header, table),
     ]
@@ -168,10 +178,14 @@ def told(rows: pd.DataFrame) -> str:
         parts += [
             f"scikit-learn after {MARK} iterations: perplexity {median['perplexity']:.0f} after {median['seconds']:.1f} CPU s. "
             "Times faster to the same perplexity:",
-            markdown(["", "times faster"], [
-                [label, f"{value:.0f}" if value == value else "–"]
-                for label, value in median.drop(["perplexity", "seconds"]).items() if label != "scikit-learn"
-            ]),
+            markdown(
+                ["", "times faster"],
+                [
+                    [label, f"{value:.0f}" if value == value else "–"]
+                    for label, value in median.drop(["perplexity", "seconds"]).items()
+                    if label != "scikit-learn"
+                ],
+            ),
         ]
     return "\n\n".join(parts)
 

@@ -56,7 +56,9 @@ def measure(corpus_name: str, n_topics: int, plan) -> list[dict]:
     try:
         corpus = corpus_called(corpus_name)
     except LeftOut as why:
-        return [{"corpus": corpus_name, "n_topics": n_topics, "contender": "all", "left_out": str(why)}]
+        return [
+            {"corpus": corpus_name, "n_topics": n_topics, "contender": "all", "left_out": str(why)}
+        ]
     makers = {}
     for name in ENGINES:
         given = options_of(name)
@@ -67,9 +69,15 @@ def measure(corpus_name: str, n_topics: int, plan) -> list[dict]:
         one = makers[f"{label}, 1"][0]
         makers[f"{label}, apart"] = (partial(Apart, one), 2 if plan.quick else WARM_UP)
     for n_threads in (1, 2):
-        makers[f"tomotopy, {n_threads}"] = (partial(PEERS["tomotopy"], corpus, n_topics, n_threads=n_threads), WARM_UP)
+        makers[f"tomotopy, {n_threads}"] = (
+            partial(PEERS["tomotopy"], corpus, n_topics, n_threads=n_threads),
+            WARM_UP,
+        )
     rows = take_turns(makers, plan.rounds, plan.seconds)
-    return [{"corpus": corpus_name, "n_topics": n_topics, "n_tokens": corpus.n_tokens} | row for row in rows]
+    return [
+        {"corpus": corpus_name, "n_topics": n_topics, "n_tokens": corpus.n_tokens} | row
+        for row in rows
+    ]
 
 
 def extra(rows: pd.DataFrame, contender: str) -> float:
@@ -93,7 +101,9 @@ def share(value: float) -> str:
 
 def told(rows: pd.DataFrame) -> str:
     parts = [__doc__.split("\n\n", 1)[1].strip()]
-    for (corpus, n_topics), part in rows.dropna(subset=["cpu"]).groupby(["corpus", "n_topics"], sort=False):
+    for (corpus, n_topics), part in rows.dropna(subset=["cpu"]).groupby(
+        ["corpus", "n_topics"], sort=False
+    ):
         found = part.groupby("contender")[["cpu", "wall"]].median() * 1e3
         table = []
         for name in contenders(part):
@@ -102,8 +112,19 @@ def told(rows: pd.DataFrame) -> str:
             seconds = [f"{of[clock]:.2f}" for clock in ("cpu", "wall") for of in (one, two)]
             shares = [share(of(part, name)) for of in (extra, apart)]
             table.append([name, *seconds[:2], *shares, *seconds[2:], f"{gain:.2f}"])
-        parts.append(markdown(
-            [f"{corpus}, K={n_topics}; ms a sweep", "CPU, 1", "CPU, 2", "extra", "apart", "wall, 1", "wall, 2", "times faster"],
-            table,
-        ))
+        parts.append(
+            markdown(
+                [
+                    f"{corpus}, K={n_topics}; ms a sweep",
+                    "CPU, 1",
+                    "CPU, 2",
+                    "extra",
+                    "apart",
+                    "wall, 1",
+                    "wall, 2",
+                    "times faster",
+                ],
+                table,
+            )
+        )
     return "\n\n".join(parts)

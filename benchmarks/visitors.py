@@ -21,15 +21,20 @@ PATIENCE = 30.0
 class Control(NamedTuple):
     """A control of a page, what a click gives it, and the property whose change shows that the click had its effect."""
 
-    telling: tuple[str, object]    # property and value by which it is found in the document
+    telling: tuple[str, object]  # property and value by which it is found in the document
     sets: str
-    values: tuple                  # at least two; a click gives it one that it has not
+    values: tuple  # at least two; a click gives it one that it has not
     shows: str
 
 
 CONTROLS = {
     "compare": (
-        Control(("labels", ["Iterations", "Steps", "Updates", "Seconds"]), "active", (0, 1, 2, 3), "axis_label"),
+        Control(
+            ("labels", ["Iterations", "Steps", "Updates", "Seconds"]),
+            "active",
+            (0, 1, 2, 3),
+            "axis_label",
+        ),
         Control(("title", "Smoothing"), "value", (0.0, 0.5), "y"),
     ),
     "topics": (
@@ -54,15 +59,25 @@ class Visitor:
         began = time.perf_counter()
         answer = await http.fetch(self.url, request_timeout=PATIENCE, connect_timeout=PATIENCE)
         token = re.search(r'"token":"([^"]+)"', answer.body.decode()).group(1)
-        where = HTTPRequest(self.url.replace("http", "ws", 1) + "/ws", request_timeout=PATIENCE, connect_timeout=PATIENCE)
-        self._socket = await websocket_connect(where, subprotocols=["bokeh", token], max_message_size=50_000_000)
+        where = HTTPRequest(
+            self.url.replace("http", "ws", 1) + "/ws",
+            request_timeout=PATIENCE,
+            connect_timeout=PATIENCE,
+        )
+        self._socket = await websocket_connect(
+            where, subprotocols=["bokeh", token], max_message_size=50_000_000
+        )
         await self._message()  # the acknowledgement
         await self._send("PULL-DOC-REQ", {})
         while not self._models:
             kind, content = await self._message()
             if kind == "PULL-DOC-REPLY":
                 self._models = list(_objects(content))
-        ready = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+        ready = {
+            "type": "event",
+            "name": "document_ready",
+            "values": {"type": "map", "entries": []},
+        }
         await self._patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready})
         self.opened = time.perf_counter() - began
         self._listening = asyncio.create_task(self._listen())
@@ -73,11 +88,22 @@ class Visitor:
         control = controls[turn % len(controls)]
         name, told = control.telling
         model = next(one for one in self._models if one["attributes"].get(name) == told)
-        others = [value for value in control.values if value != model["attributes"].get(control.sets)]
-        value = model["attributes"][control.sets] = others[(turn // len(controls) + number) % len(others)]
+        others = [
+            value for value in control.values if value != model["attributes"].get(control.sets)
+        ]
+        value = model["attributes"][control.sets] = others[
+            (turn // len(controls) + number) % len(others)
+        ]
         shown = self._waits[control.shows] = asyncio.get_running_loop().create_future()
         began = time.perf_counter()
-        await self._patch({"kind": "ModelChanged", "model": {"id": model["id"]}, "attr": control.sets, "new": value})
+        await self._patch(
+            {
+                "kind": "ModelChanged",
+                "model": {"id": model["id"]},
+                "attr": control.sets,
+                "new": value,
+            }
+        )
         try:
             await asyncio.wait_for(shown, PATIENCE)
         except TimeoutError:
@@ -173,7 +199,9 @@ def open_tabs(url: str, n_tabs: int) -> dict:
         for _ in range(n_tabs):
             tab, began = context.new_page(), time.perf_counter()
             tab.goto(url)
-            tab.get_by_role("button", name="Start" if url.endswith(("choose-k", "frontier")) else "CSV").first.wait_for()
+            tab.get_by_role(
+                "button", name="Start" if url.endswith(("choose-k", "frontier")) else "CSV"
+            ).first.wait_for()
             drawn.append(time.perf_counter() - began)
         browser.close()
     return {"drawn": drawn}
@@ -185,7 +213,9 @@ def chromium() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("sessions", "clicks", "tabs"))
     parser.add_argument("--url", required=True)
     parser.add_argument("--number", type=int, default=1)

@@ -31,14 +31,26 @@ import numpy as np
 from workbench.corpus.corpus import Corpus
 from workbench.corpus.text import CONTRACTIONS, count_words
 
-PACKAGES = ("numpy", "scipy", "pandas", "xarray", "sklearn", "networkx")  # the first that has an object gives it its name
+# the first that has an object gives it its name
+PACKAGES = ("numpy", "scipy", "pandas", "xarray", "sklearn", "networkx")
 NOT_PUBLIC = {
-    "compat", "conftest", "core", "distutils", "experimental", "externals", "f2py", "setup", "test", "testing", "tests",
+    "compat",
+    "conftest",
+    "core",
+    "distutils",
+    "experimental",
+    "externals",
+    "f2py",
+    "setup",
+    "test",
+    "testing",
+    "tests",
 }  # module names without an underscore that are no part of what a user calls; deprecated copies fall to the shortest name
-LEAST_TOKENS = 25        # a shorter document says next to nothing about its topics
-LEAST_DOCUMENTS = 5      # a word must occur in that many
-LARGEST_SHARE = 0.3      # … and in no more than this share
-NEARLY_EQUAL = 0.8       # share of common words from which two documents of a package are taken for one
+LEAST_TOKENS = 25  # a shorter document says next to nothing about its topics
+LEAST_DOCUMENTS = 5  # a word must occur in that many
+LARGEST_SHARE = 0.3  # … and in no more than this share
+# share of common words from which two documents of a package are taken for one
+NEARLY_EQUAL = 0.8
 
 MARKUP_WORDS = """
     array_like bool boolean bools char callable ccallable cls ctx default defaults deprecated dict doc docs docstring
@@ -61,7 +73,8 @@ def public_modules(package: str) -> list[types.ModuleType]:
         if any(part.startswith("_") or part in NOT_PUBLIC for part in parts):
             continue
         with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-            modules.append(importlib.import_module(found.name))  # optional dependencies may be absent
+            # optional dependencies may be absent
+            modules.append(importlib.import_module(found.name))
     return modules
 
 
@@ -76,7 +89,8 @@ def public_objects(package: str):
             thing = getattr(module, name, None)
             if name.startswith("_") or not is_documented(thing):
                 continue
-            home = getattr(thing, "__module__", None) or module.__name__  # compiled code may leave it unsaid
+            # compiled code may leave it unsaid
+            home = getattr(thing, "__module__", None) or module.__name__
             borrowed = not (home + ".").startswith(module.__name__ + ".") and home != "builtins"
             if borrowed and (exported is None or home.split(".")[0] != package):
                 continue
@@ -85,8 +99,17 @@ def public_objects(package: str):
                 for method in dir(thing):
                     found = inspect.getattr_static(thing, method)
                     found = getattr(found, "__func__", found)
-                    if not method.startswith("_") and not inspect.isclass(found) and is_documented(found):
-                        yield borrowed, method not in vars(thing), f"{module.__name__}.{name}.{method}", found
+                    if (
+                        not method.startswith("_")
+                        and not inspect.isclass(found)
+                        and is_documented(found)
+                    ):
+                        yield (
+                            borrowed,
+                            method not in vars(thing),
+                            f"{module.__name__}.{name}.{method}",
+                            found,
+                        )
 
 
 def is_documented(thing) -> bool:
@@ -131,21 +154,30 @@ def label(name: str, thing) -> str:
 
 DROPPED_SECTIONS = {"examples", "example", "see also", "references", "reference", "methods"}
 FIELD_SECTIONS = {
-    "parameters", "other parameters", "keyword arguments", "attributes",
-    "returns", "return", "yields", "receives", "raises", "warns",
+    "parameters",
+    "other parameters",
+    "keyword arguments",
+    "attributes",
+    "returns",
+    "return",
+    "yields",
+    "receives",
+    "raises",
+    "warns",
 }
 DROPPED_DIRECTIVES = re.compile(
     r"\.\. (math|plot|ipython|code|code-block|sourcecode|doctest|testcode|versionadded|versionchanged|deprecated|index|"
     r"only|figure|image|autosummary|currentmodule|seealso|rubric|\[|_)"
 )
 CODE = re.compile(
-    r":[\w:+-]+:`[^`]*`|``.*?``|`[^`]*`_*"                             # roles, literals, names
-    r"|\$[^$]*\$|https?://\S+|\[\w+\]_"                              # formulas, addresses, citations
+    r":[\w:+-]+:`[^`]*`|``.*?``|`[^`]*`_*"  # roles, literals, names
+    r"|\$[^$]*\$|https?://\S+|\[\w+\]_"  # formulas, addresses, citations
     r"|\b\w+\.\w[\w.]*|\b\w+\((?!s\))\S*|\S*[=<>\\{}|^@#~]\S*",  # dotted names, calls, expressions
     re.DOTALL,
 )
 BOILERPLATE = re.compile(
-    r"\*\*Array API Standard Support\*\*.*?for more information\.|Beginning in SciPy 1\.9,.*?`mask=False`\.", re.DOTALL
+    r"\*\*Array API Standard Support\*\*.*?for more information\.|Beginning in SciPy 1\.9,.*?`mask=False`\.",
+    re.DOTALL,
 )  # the same paragraph in hundreds of scipy's docstrings
 
 
@@ -164,7 +196,11 @@ def prose(doc: str) -> str:
         if hidden_below is not None and indent > hidden_below:
             continue
         hidden_below = None
-        if DROPPED_DIRECTIVES.match(line.strip()) or line.rstrip().endswith("::") or line.lstrip().startswith(">>>"):
+        if (
+            DROPPED_DIRECTIVES.match(line.strip())
+            or line.rstrip().endswith("::")
+            or line.lstrip().startswith(">>>")
+        ):
             hidden_below = indent if not line.lstrip().startswith(">>>") else indent - 1
             if not line.lstrip().startswith((">>>", "..")):
                 kept.append(line)  # a sentence that introduces code
@@ -183,7 +219,11 @@ def corpus() -> Corpus:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     found = documents()
-    titles, labels, texts = list(found), [label for label, _ in found.values()], [text for _, text in found.values()]
+    titles, labels, texts = (
+        list(found),
+        [label for label, _ in found.values()],
+        [text for _, text in found.values()],
+    )
     options = {
         "name": "docstrings",
         "stop_words": ENGLISH_STOP_WORDS | CONTRACTIONS | set(MARKUP_WORDS),
@@ -194,7 +234,11 @@ def corpus() -> Corpus:
     keep = [d for d in different(everything) if everything.document_tokens[d] >= LEAST_TOKENS]
     print(f"{len(found)} docstrings, {len(keep)} of them long enough and different")
     return count_words(
-        [texts[d] for d in keep], [titles[d] for d in keep], [labels[d] for d in keep], min_documents=LEAST_DOCUMENTS, **options
+        [texts[d] for d in keep],
+        [titles[d] for d in keep],
+        [labels[d] for d in keep],
+        min_documents=LEAST_DOCUMENTS,
+        **options,
     )
 
 
@@ -203,7 +247,10 @@ def different(everything: Corpus) -> np.ndarray:
     from scipy.sparse import csr_array
 
     shape = (everything.n_documents, everything.n_words)
-    table = csr_array((np.ones(everything.n_pairs, dtype=np.float32), everything.words, everything.indptr), shape=shape)
+    table = csr_array(
+        (np.ones(everything.n_pairs, dtype=np.float32), everything.words, everything.indptr),
+        shape=shape,
+    )
     sizes = np.diff(everything.indptr)
     stays = np.ones(len(sizes), dtype=bool)
     for document in np.flatnonzero(sizes):
@@ -225,8 +272,14 @@ def write(made: Corpus, folder: Path):
         gzip.GzipFile("", "wb", compresslevel=9, fileobj=file, mtime=0) as packed,
     ):
         packed.write((head + body).encode())
-    for what, values in (("vocab", made.vocabulary), ("titles", made.titles), ("labels", made.labels)):
-        (folder / f"{what}.docstrings.txt").write_bytes("".join(f"{value}\n" for value in values).encode())
+    for what, values in (
+        ("vocab", made.vocabulary),
+        ("titles", made.titles),
+        ("labels", made.labels),
+    ):
+        (folder / f"{what}.docstrings.txt").write_bytes(
+            "".join(f"{value}\n" for value in values).encode()
+        )
 
 
 def main():
@@ -238,9 +291,13 @@ def main():
     print(made)
     for package in PACKAGES:
         version = importlib.import_module(package).__version__
-        print(f"{package} {version}: {sum(title.split('.')[0] == package for title in made.titles)} documents")
+        print(
+            f"{package} {version}: {sum(title.split('.')[0] == package for title in made.titles)} documents"
+        )
     for path in sorted(folder.iterdir()):
-        print(path.name, path.stat().st_size, "bytes", hashlib.sha256(path.read_bytes()).hexdigest())
+        print(
+            path.name, path.stat().st_size, "bytes", hashlib.sha256(path.read_bytes()).hexdigest()
+        )
 
 
 if __name__ == "__main__":

@@ -35,13 +35,21 @@ def main() -> None:
     for state, shape in zip(states, simple, strict=True):
         parts = sorted(getattr(shape, "geoms", [shape]), key=lambda part: -part.area)
         parts = [part for at, part in enumerate(parts) if at == 0 or part.area >= SMALLEST]
-        rings = [np.rint(100 * np.array(orient(part).exterior.coords[:-1])).astype(int).ravel().tolist() for part in parts]
+        rings = [
+            np.rint(100 * np.array(orient(part).exterior.coords[:-1])).astype(int).ravel().tolist()
+            for part in parts
+        ]
         outlines[state["code"]] = {"name": state["name"], "rings": rings}
-    lines = (f"{json.dumps(code)}:{json.dumps(outline, separators=(',', ':'))}" for code, outline in outlines.items())
+    lines = (
+        f"{json.dumps(code)}:{json.dumps(outline, separators=(',', ':'))}"
+        for code, outline in outlines.items()
+    )
     OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     n_points = sum(len(ring) // 2 for outline in outlines.values() for ring in outline["rings"])
     made = f"{len(outlines)} states, {n_points} points, {OUT.stat().st_size} bytes"
-    print(f"bokeh_sampledata {version('bokeh_sampledata')}: {made}, sha256 {hashlib.sha256(OUT.read_bytes()).hexdigest()}")
+    print(
+        f"bokeh_sampledata {version('bokeh_sampledata')}: {made}, sha256 {hashlib.sha256(OUT.read_bytes()).hexdigest()}"
+    )
 
 
 if __name__ == "__main__":

@@ -34,7 +34,9 @@ STARTS = {"two documents": 18, "three documents": 0, "three others": 0, "counts 
 CHAINS = [("svb-cgs", {"r": 1, "n_chains": s}) for s in (1, 2, 5, 20, math.inf)]
 BY_R = [("svb-cgs", {"r": r, "n_chains": s}) for r in (0, 1, 2, 4) for s in (1, math.inf)]
 ENGINES = ["svb", "cvb", "cvb0", ("cvb-cgs", {"r": 1}), ("cvb0-cgs", {"r": 1}), "cgs"]
-SPLITS = [("adaptive-cgs", {"split": "random", "refresh": 1, "budget": share}) for share in (0.4, 0.67)]
+SPLITS = [
+    ("adaptive-cgs", {"split": "random", "refresh": 1, "budget": share}) for share in (0.4, 0.67)
+]
 SPLITS += [("adaptive-cgs", {"split": "gap", "refresh": 1, "budget": 0.67})]
 
 
@@ -59,15 +61,30 @@ def show(name: str, engines, n_iterations: int, burn_in: int = 500) -> None:
         found = stationary(toy(name), MODEL, [entry], **given).isel(setting=0)
         sampled = found["sampled_distance"].values
         row(
-            name, found["setting"].item(), found["n_attractors"].item(), np.bincount(found["attractor"]).tolist(),
-            f"{found['spread'].item():.3f}", f"{found['half_distance'].max().item():.4f}",
-            span(found["predictive_distance"]), span(found["co_assignment_distance"]),
+            name,
+            found["setting"].item(),
+            found["n_attractors"].item(),
+            np.bincount(found["attractor"]).tolist(),
+            f"{found['spread'].item():.3f}",
+            f"{found['half_distance'].max().item():.4f}",
+            span(found["predictive_distance"]),
+            span(found["co_assignment_distance"]),
             "" if np.isnan(sampled).all() else span(sampled),
         )
 
 
 def head() -> None:
-    row("corpus", "setting", "laws", "starts in each", "between starts", "halves", "predictive", "same topic", "sampled")
+    row(
+        "corpus",
+        "setting",
+        "laws",
+        "starts in each",
+        "between starts",
+        "halves",
+        "predictive",
+        "same topic",
+        "sampled",
+    )
     row(*["---"] * 9)
 
 
@@ -111,10 +128,16 @@ def update(own, other, s_own: int, s_other: int) -> tuple:
 
 def corners() -> None:
     """The least responsibility of topic 1 in document 0 after an update within each box, and the largest slopes after that."""
-    for name, low, high, after in (("apart", 0.8, 0.2, (0.0, 0.076)), ("together", 0.95, 1.0, (0.977, 1.0))):
+    for name, low, high, after in (
+        ("apart", 0.8, 0.2, (0.0, 0.076)),
+        ("together", 0.95, 1.0, (0.977, 1.0)),
+    ):
         sampled = [(s, t) for s in (0, 1) for t in (0, 1)]
         least = min(update(low, high, s, t)[0] for s, t in sampled)
-        own, other = np.linspace(0.924 if name == "apart" else 0.977, 1.0, 1601)[:, None], np.linspace(*after, 1601)
+        own, other = (
+            np.linspace(0.924 if name == "apart" else 0.977, 1.0, 1601)[:, None],
+            np.linspace(*after, 1601),
+        )
         largest = max(update(own, other, s, t)[1].max() for s, t in sampled)
         print(f"{name}: at least {least:.4f}; slopes sum to {largest:.2f}")
 
@@ -141,7 +164,14 @@ def digamma(x):
     while x < 10.0:
         shift += 1.0 / x
         x += 1.0
-    return math.log(x) - 0.5 / x - 1.0 / (12.0 * x**2) + 1.0 / (120.0 * x**4) - 1.0 / (252.0 * x**6) - shift
+    return (
+        math.log(x)
+        - 0.5 / x
+        - 1.0 / (12.0 * x**2)
+        + 1.0 / (120.0 * x**4)
+        - 1.0 / (252.0 * x**6)
+        - shift
+    )
 
 
 @numba.njit
@@ -154,9 +184,14 @@ def add(n_dk, n_wk, n_k, d, w, row, weight):
 @numba.njit
 def averaged_row(n_dk, n_wk, n_k, d, w, alpha, beta):
     """spec A9 of one chain."""
-    found = np.array([
-        digamma(alpha + n_dk[d, k]) + digamma(beta + n_wk[w, k]) - digamma(len(n_wk) * beta + n_k[k]) for k in range(len(n_k))
-    ])
+    found = np.array(
+        [
+            digamma(alpha + n_dk[d, k])
+            + digamma(beta + n_wk[w, k])
+            - digamma(len(n_wk) * beta + n_k[k])
+            for k in range(len(n_k))
+        ]
+    )
     found = np.exp(found - found.max())
     return found / found.sum()
 
@@ -182,12 +217,24 @@ def redrawn_run(documents, words, counts, n_topics, alpha, beta, chance, n_sweep
     first = np.cumsum(counts) - counts
     topics = np.random.randint(0, n_topics, counts.sum())
     gamma, averaged = np.empty((n_pairs, n_topics)), counts > 1
-    n_dk, n_wk, n_k = np.zeros((documents.max() + 1, n_topics)), np.zeros((words.max() + 1, n_topics)), np.zeros(n_topics)
+    n_dk, n_wk, n_k = (
+        np.zeros((documents.max() + 1, n_topics)),
+        np.zeros((words.max() + 1, n_topics)),
+        np.zeros(n_topics),
+    )
     for i in range(n_pairs):
         gamma[i] = np.random.exponential(1.0, n_topics)
         gamma[i] /= gamma[i].sum()
         for token in range(first[i], first[i] + counts[i]):
-            add(n_dk, n_wk, n_k, documents[i], words[i], gamma[i] if averaged[i] else eye[topics[token]], 1.0)
+            add(
+                n_dk,
+                n_wk,
+                n_k,
+                documents[i],
+                words[i],
+                gamma[i] if averaged[i] else eye[topics[token]],
+                1.0,
+            )
     table = np.zeros((2, len(n_dk), len(n_wk)))
     for sweep in range(burn_in + n_sweeps):
         for i in range(n_pairs):
@@ -208,7 +255,9 @@ def redrawn_run(documents, words, counts, n_topics, alpha, beta, chance, n_sweep
             if not averaged[i]:
                 for token in range(first[i], first[i] + counts[i]):
                     add(n_dk, n_wk, n_k, d, w, eye[topics[token]], -1.0)
-                    topics[token] = draw((alpha + n_dk[d]) * (beta + n_wk[w]) / (len(n_wk) * beta + n_k))
+                    topics[token] = draw(
+                        (alpha + n_dk[d]) * (beta + n_wk[w]) / (len(n_wk) * beta + n_k)
+                    )
                     add(n_dk, n_wk, n_k, d, w, eye[topics[token]], 1.0)
         for i in range(n_pairs):
             d, w = documents[i], words[i]
@@ -228,8 +277,14 @@ def redrawn_run(documents, words, counts, n_topics, alpha, beta, chance, n_sweep
 def redrawn_runs(name: str, chance: float, n_sweeps: int) -> np.ndarray:
     """(start, half, document, word)"""
     corpus = toy(name)
-    given = corpus.documents.astype(np.int64), corpus.words.astype(np.int64), corpus.counts.astype(np.int64)
-    return np.array([redrawn_run(*given, 2, 0.1, 0.1, chance, n_sweeps, 500, seed) for seed in range(12)])
+    given = (
+        corpus.documents.astype(np.int64),
+        corpus.words.astype(np.int64),
+        corpus.counts.astype(np.int64),
+    )
+    return np.array(
+        [redrawn_run(*given, 2, 0.1, 0.1, chance, n_sweeps, 500, seed) for seed in range(12)]
+    )
 
 
 def redrawn() -> None:
@@ -241,8 +296,11 @@ def redrawn() -> None:
             runs = redrawn_runs(name, chance, 50_000)
             means = runs.mean(axis=1)
             row(
-                name, chance, f"{total_variation(means[:, None], means[None]).max():.3f}",
-                f"{total_variation(runs[:, 0], runs[:, 1]).max():.4f}", span(total_variation(means, truth)),
+                name,
+                chance,
+                f"{total_variation(means[:, None], means[None]).max():.3f}",
+                f"{total_variation(runs[:, 0], runs[:, 1]).max():.4f}",
+                span(total_variation(means, truth)),
             )
 
 
@@ -255,17 +313,30 @@ def kos500() -> None:
     model, random = LDA(10, 0.1, 0.1), np.random.default_rng(0)
     chosen = random.integers(train.n_pairs, size=(2, 2000))
     chosen = chosen[:, train.words[chosen[0]] != train.words[chosen[1]]]
-    row("r", "perplexity", "log p: within, between", "same topic: within, between", "shares: within, between")
+    row(
+        "r",
+        "perplexity",
+        "log p: within, between",
+        "same topic: within, between",
+        "shares: within, between",
+    )
     row(*["---"] * 5)
     for r in (0, 1, 2, 5, math.inf):
         runs = [halves_of(train, test, model, r, seed, chosen) for seed in range(4)]
         cells = []
         for each in zip(*runs, strict=True):
             values = np.array(each)  # (start, half, number)
-            within = np.sqrt(np.mean((values[:, 0] - values[:, 1]) ** 2) / 4)  # of a mean of both halves
+            # of a mean of both halves
+            within = np.sqrt(np.mean((values[:, 0] - values[:, 1]) ** 2) / 4)
             between = np.sqrt(np.mean(values.mean(axis=1).var(axis=0, ddof=1)))
-            cells.append(f"{within:.4f}, {between:.4f} ({between / within:.1f}×)" if within > 1e-9 else f"0, {between:.4f}")
-        perplexity = [np.exp(-np.average(each[0].mean(axis=0), weights=test.counts)) for each in runs]
+            cells.append(
+                f"{within:.4f}, {between:.4f} ({between / within:.1f}×)"
+                if within > 1e-9
+                else f"0, {between:.4f}"
+            )
+        perplexity = [
+            np.exp(-np.average(each[0].mean(axis=0), weights=test.counts)) for each in runs
+        ]
         row(r, f"{np.mean(perplexity):.1f} ± {np.std(perplexity, ddof=1):.1f}", *cells)
 
 
@@ -274,14 +345,23 @@ def halves_of(train, test, model, r, seed, chosen) -> tuple:
     engine, burn_in, n_kept = get_engine("svb-cgs"), 300, 500
     options = make_options(engine, {"r": r})
     state = engine.init(train, model, options, StepContext(seed, 0))
-    p, same, shares = np.zeros((2, test.n_pairs)), np.zeros((2, chosen.shape[1])), np.zeros((2, model.n_topics))
+    p, same, shares = (
+        np.zeros((2, test.n_pairs)),
+        np.zeros((2, chosen.shape[1])),
+        np.zeros((2, model.n_topics)),
+    )
     for step in range(1, burn_in + n_kept + 1):
         state, _ = engine.step(train, model, options, state, StepContext(seed, step))
         if step <= burn_in:
             continue
-        half, counts = 2 * (step - burn_in - 1) // n_kept, engine.counts(train, model, options, state)
+        half, counts = (
+            2 * (step - burn_in - 1) // n_kept,
+            engine.counts(train, model, options, state),
+        )
         p[half] += engine.predict(train, model, options, state, test)
-        phi = (0.1 + counts["n_kw"]) / (0.1 * train.n_words + counts["n_kw"].sum(axis=1, keepdims=True))
+        phi = (0.1 + counts["n_kw"]) / (
+            0.1 * train.n_words + counts["n_kw"].sum(axis=1, keepdims=True)
+        )
         topics = (0.1 + counts["n_dk"][train.documents[chosen]]) * phi.T[train.words[chosen]]
         topics /= topics.sum(axis=-1, keepdims=True)
         same[half] += (topics[0] * topics[1]).sum(axis=-1)
@@ -294,7 +374,11 @@ def halves_of(train, test, model, r, seed, chosen) -> tuple:
 
 def figures() -> None:
     matplotlib.use("svg")
-    matplotlib.rcParams |= {"svg.hashsalt": "where the chain goes", "font.size": 7, "font.family": "sans-serif"}
+    matplotlib.rcParams |= {
+        "svg.hashsalt": "where the chain goes",
+        "font.size": 7,
+        "font.family": "sans-serif",
+    }
     boxes()
     distances()
 
@@ -305,8 +389,16 @@ def boxes() -> None:
     from matplotlib.patches import Rectangle
 
     figure = Figure(figsize=(3.3, 3.1), layout="constrained")
-    axes = figure.add_subplot(xlabel="responsibility of topic 1, document 0", ylabel="responsibility of topic 1, document 1")
-    for left, bottom, side, colour in ((0.8, 0, 0.2, "C0"), (0, 0.8, 0.2, "C0"), (0.95, 0.95, 0.05, "C1"), (0, 0, 0.05, "C1")):
+    axes = figure.add_subplot(
+        xlabel="responsibility of topic 1, document 0",
+        ylabel="responsibility of topic 1, document 1",
+    )
+    for left, bottom, side, colour in (
+        (0.8, 0, 0.2, "C0"),
+        (0, 0.8, 0.2, "C0"),
+        (0.95, 0.95, 0.05, "C1"),
+        (0, 0, 0.05, "C1"),
+    ):
         axes.add_patch(Rectangle((left, bottom), side, side, color=colour, alpha=0.25, lw=0))
     corpus, engine = toy("two documents"), get_engine("svb-cgs")
     options = make_options(engine, {"r": 1})
@@ -329,16 +421,29 @@ def distances() -> None:
     from matplotlib.figure import Figure
 
     listed = [
-        ("svb", "svb"), ("svb-cgs", "svb-cgs r=1"), (("svb-cgs", {"n_chains": 20}), "S=20"),
-        (("svb-cgs", {"n_chains": math.inf}), "S=∞"), (("cvb-cgs", {"r": 1}), "cvb-cgs r=1"),
-        (("cvb0-cgs", {"r": 1}), "cvb0-cgs r=1"), (SPLITS[1], "split redrawn"), ("cgs", "cgs"),
+        ("svb", "svb"),
+        ("svb-cgs", "svb-cgs r=1"),
+        (("svb-cgs", {"n_chains": 20}), "S=20"),
+        (("svb-cgs", {"n_chains": math.inf}), "S=∞"),
+        (("cvb-cgs", {"r": 1}), "cvb-cgs r=1"),
+        (("cvb0-cgs", {"r": 1}), "cvb0-cgs r=1"),
+        (SPLITS[1], "split redrawn"),
+        ("cgs", "cgs"),
     ]
     figure = Figure(figsize=(3.3, 2.6), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     for panel, name in zip(axes, ("two documents", "three documents"), strict=True):
         for at, (entry, _) in enumerate(listed):
             found = stationary(toy(name), MODEL, [entry], seed=STARTS[name], n_iterations=1000)
-            panel.plot(found["predictive_distance"].values[0], [at] * 12, "o", ms=3, mfc="none", mew=0.6, color=f"C{at % 10}")
+            panel.plot(
+                found["predictive_distance"].values[0],
+                [at] * 12,
+                "o",
+                ms=3,
+                mfc="none",
+                mew=0.6,
+                color=f"C{at % 10}",
+            )
         panel.set(title=name, xlim=(-0.02, 0.42))
         panel.tick_params(length=2)
     axes[0].set_yticks(range(len(listed)), [label for _, label in listed])
@@ -348,6 +453,13 @@ def distances() -> None:
 
 
 if __name__ == "__main__":
-    parts = {"laws": laws, "settings": settings, "corners": corners, "hundred": hundred, "stay": stay, "redrawn": redrawn}
+    parts = {
+        "laws": laws,
+        "settings": settings,
+        "corners": corners,
+        "hundred": hundred,
+        "stay": stay,
+        "redrawn": redrawn,
+    }
     parts |= {"kos500": kos500, "figures": figures}
     parts[sys.argv[1]]()

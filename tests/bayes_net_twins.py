@@ -20,7 +20,8 @@ def net_of(oracle, missing="imputed") -> tuple[BayesNet, Records]:
     """The network and the records of an oracle."""
     priors = {name: tuple(map(tuple, rows)) for name, rows in oracle["cpt_alpha"].items()}
     nodes = [
-        Node(each["name"], each["card"], tuple(each["parents"]), priors[each["cpt"]], each["cpt"]) for each in oracle["nodes"]
+        Node(each["name"], each["card"], tuple(each["parents"]), priors[each["cpt"]], each["cpt"])
+        for each in oracle["nodes"]
     ]
     cases = [[-1 if value is None else value for value in case] for case in oracle["cases"]]
     return BayesNet("oracle", tuple(nodes), missing=missing), records_of(nodes, cases)
@@ -29,7 +30,12 @@ def net_of(oracle, missing="imputed") -> tuple[BayesNet, Records]:
 def records_of(nodes, cases) -> Records:
     """Records whose fields are all nodes; a node that no case observes is a field without a known cell."""
     distinct, multiplicities = np.unique(np.array(cases), axis=0, return_counts=True)
-    return Records(distinct, multiplicities, tuple(node.name for node in nodes), tuple(node.state_names for node in nodes))
+    return Records(
+        distinct,
+        multiplicities,
+        tuple(node.name for node in nodes),
+        tuple(node.state_names for node in nodes),
+    )
 
 
 def flat(net, counts) -> np.ndarray:
@@ -37,20 +43,31 @@ def flat(net, counts) -> np.ndarray:
     return np.concatenate([np.ravel(counts[name]) for name in net.tables.names])
 
 
-def random_net(seed: int, n_nodes=6, n_cases=5, tied=False, missing="marginalised") -> tuple[BayesNet, Records]:
+def random_net(
+    seed: int, n_nodes=6, n_cases=5, tied=False, missing="marginalised"
+) -> tuple[BayesNet, Records]:
     """A random network of nodes with two or three states, and cases with half of their cells missing."""
     random = np.random.default_rng(seed)
     nodes = []
     for i in range(n_nodes):
-        chosen = sorted(random.choice(i, min(i, int(random.integers(0, 4))), replace=False).tolist()) if i else []
+        chosen = (
+            sorted(random.choice(i, min(i, int(random.integers(0, 4))), replace=False).tolist())
+            if i
+            else []
+        )
         shape = [2 if tied else int(random.integers(2, 4))]
         shape = [nodes[j].states for j in chosen] + shape
         prior = random.uniform(0.2, 2.0, (math.prod(shape[:-1]), shape[-1])).tolist()
         name, cpt = f"n{i}", ""
-        if tied and (other := next((each for each in nodes if len(each.parents) == len(chosen)), None)):
+        if tied and (
+            other := next((each for each in nodes if len(each.parents) == len(chosen)), None)
+        ):
             cpt, prior = other.cpt, other.prior
         nodes.append(Node(name, shape[-1], tuple(f"n{j}" for j in chosen), prior, cpt))
-    cases = [[-1 if random.random() < 0.5 else int(random.integers(node.states)) for node in nodes] for _ in range(n_cases)]
+    cases = [
+        [-1 if random.random() < 0.5 else int(random.integers(node.states)) for node in nodes]
+        for _ in range(n_cases)
+    ]
     return BayesNet("random", tuple(nodes), missing=missing), records_of(nodes, cases)
 
 
@@ -62,13 +79,17 @@ def families(net, case) -> list[int]:
         for parent in node.parents:
             row = row * net.nodes[by_name[parent]].n_states + case[by_name[parent]]
         if not node.given:
-            found.append(int(net.tables.starts[net.tables.table_of[i]]) + row * node.n_states + case[i])
+            found.append(
+                int(net.tables.starts[net.tables.table_of[i]]) + row * node.n_states + case[i]
+            )
     return found
 
 
 def completions(net, case):
     """Every complete case that agrees with one."""
-    return itertools.product(*([v] if v >= 0 else range(node.n_states) for v, node in zip(case, net.nodes, strict=True)))
+    return itertools.product(
+        *([v] if v >= 0 else range(node.n_states) for v, node in zip(case, net.nodes, strict=True))
+    )
 
 
 def enumerated(net, case, table, counted) -> tuple[float, np.ndarray]:
@@ -84,13 +105,18 @@ def enumerated(net, case, table, counted) -> tuple[float, np.ndarray]:
 def log_joint(tables, counts) -> float:
     """L of the spec, C1."""
     rows, cells = tables.sum_rows(counts), gammaln(tables.alpha + counts) - gammaln(tables.alpha)
-    return float(np.sum(gammaln(tables.alpha_rows) - gammaln(tables.alpha_rows + rows)) + cells.sum())
+    return float(
+        np.sum(gammaln(tables.alpha_rows) - gammaln(tables.alpha_rows + rows)) + cells.sum()
+    )
 
 
 def joint_states(net, cases):
     """Every completion of all cases together with its log weight: (completions, log p)."""
     for together in itertools.product(*(list(completions(net, case)) for case in cases)):
-        counts = np.bincount([cell for case in together for cell in families(net, case)], minlength=net.tables.n_cells)
+        counts = np.bincount(
+            [cell for case in together for cell in families(net, case)],
+            minlength=net.tables.n_cells,
+        )
         yield together, log_joint(net.tables, counts.astype(float))
 
 
@@ -128,7 +154,9 @@ def of_hidden(net, case, complete) -> list[int]:
     at = families(net, complete)
     number = {node.name: i for i, node in enumerate(net.nodes)}
     return [
-        at[i] for i, node in enumerate(net.nodes) if case[i] < 0 or any(case[number[parent]] < 0 for parent in node.parents)
+        at[i]
+        for i, node in enumerate(net.nodes)
+        if case[i] < 0 or any(case[number[parent]] < 0 for parent in node.parents)
     ]
 
 
@@ -140,9 +168,14 @@ def proposal(net, case, counts) -> tuple[list[tuple[int, ...]], np.ndarray, np.n
         seen, rows = counts.copy(), total.copy()
         for cell in of_hidden(net, case, complete):
             row = tables.row_of[cell]
-            once = math.log((tables.alpha[cell] + counts[cell]) / (tables.alpha_rows[row] + total[row]))
+            once = math.log(
+                (tables.alpha[cell] + counts[cell]) / (tables.alpha_rows[row] + total[row])
+            )
             log_q[i] += once
-            excess[i] += math.log((tables.alpha[cell] + seen[cell]) / (tables.alpha_rows[row] + rows[row])) - once
+            excess[i] += (
+                math.log((tables.alpha[cell] + seen[cell]) / (tables.alpha_rows[row] + rows[row]))
+                - once
+            )
             seen[cell] += 1
             rows[row] += 1
     q = np.exp(log_q - log_q.max())
@@ -155,8 +188,13 @@ def transitions(net, cases, record) -> tuple[np.ndarray, np.ndarray]:
     number = {together: i for i, together in enumerate(states)}
     exact, proposed = np.zeros((2, len(states), len(states)))
     for i, together in enumerate(states):
-        others = [cell for j, other in enumerate(together) if j != record for cell in families(net, other)]
-        own, hidden = families(net, together[record]), of_hidden(net, cases[record], together[record])
+        others = [
+            cell for j, other in enumerate(together) if j != record for cell in families(net, other)
+        ]
+        own, hidden = (
+            families(net, together[record]),
+            of_hidden(net, cases[record], together[record]),
+        )
         counts = np.bincount(others + own, minlength=net.tables.n_cells).astype(float)
         np.subtract.at(counts, hidden, 1.0)
         found, q, excess = proposal(net, cases[record], counts)
@@ -186,7 +224,8 @@ class PlainGibbs:
         """The cell of each clique of each record."""
         return [
             int(np.ravel_multi_index([values[n] for n in order], shape))
-            for values, (_, _, scopes) in zip(self.complete, self.records, strict=True) for order, shape in scopes
+            for values, (_, _, scopes) in zip(self.complete, self.records, strict=True)
+            for order, shape in scopes
         ]
 
     def sweep(self, uniform_at, accept_at) -> int:
@@ -194,7 +233,8 @@ class PlainGibbs:
         refused = 0
         for record, (case, at, scopes) in enumerate(self.records):
             counts = np.bincount(
-                [cell for each in self.complete for cell in families(self.net, each)], minlength=self.net.tables.n_cells
+                [cell for each in self.complete for cell in families(self.net, each)],
+                minlength=self.net.tables.n_cells,
             ).astype(float)
             np.subtract.at(counts, of_hidden(self.net, case, self.complete[record]), 1.0)
             if not scopes:
@@ -207,10 +247,23 @@ class PlainGibbs:
                 if not free:
                     continue
                 each_cell = [*itertools.product(*(range(self.net.nodes[n].n_states) for n in free))]
-                sums = np.array([sum(p for p, cell in zip(left, cells, strict=True) if cell == wanted) for wanted in each_cell])
-                chosen = each_cell[int(np.searchsorted(np.cumsum(sums), uniform_at(index) * sums.sum(), side="right"))]
+                sums = np.array(
+                    [
+                        sum(p for p, cell in zip(left, cells, strict=True) if cell == wanted)
+                        for wanted in each_cell
+                    ]
+                )
+                chosen = each_cell[
+                    int(
+                        np.searchsorted(
+                            np.cumsum(sums), uniform_at(index) * sums.sum(), side="right"
+                        )
+                    )
+                ]
                 index += 1
-                left = np.array([p if cell == chosen else 0.0 for p, cell in zip(left, cells, strict=True)])
+                left = np.array(
+                    [p if cell == chosen else 0.0 for p, cell in zip(left, cells, strict=True)]
+                )
                 for n, value in zip(free, chosen, strict=True):
                     known[n] = value
             new, old = found.index(tuple(known)), found.index(self.complete[record])

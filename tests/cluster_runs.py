@@ -19,7 +19,14 @@ def long() -> dict:
     settings = dict(record_every=100, snapshot_every=10**6)
     for n_iterations in (200, 2000):  # the first compiles
         began = time.monotonic()
-        wb.fit(wb.load_corpus(CORPUS), "cgs", n_topics=2, n_iterations=n_iterations, progress=False, **settings)
+        wb.fit(
+            wb.load_corpus(CORPUS),
+            "cgs",
+            n_topics=2,
+            n_iterations=n_iterations,
+            progress=False,
+            **settings,
+        )
         per_second = n_iterations / (time.monotonic() - began)
     return settings | {"n_iterations": max(6000, int(4.0 * per_second / 100) * 100)}
 
@@ -36,10 +43,29 @@ def in_command(store, *more, n_iterations: int | None = None) -> subprocess.Pope
     n_iterations = n_iterations or long()["n_iterations"]
     return subprocess.Popen(
         [
-            sys.executable, "-m", "workbench", "sweep", CORPUS, "-e", "cgs", "-g", "seed=0,1", "-k", "2", "-n",
-            str(n_iterations), "--record-every", "100", "--snapshot-every", "1000000", "--store", str(store), *more,
+            sys.executable,
+            "-m",
+            "workbench",
+            "sweep",
+            CORPUS,
+            "-e",
+            "cgs",
+            "-g",
+            "seed=0,1",
+            "-k",
+            "2",
+            "-n",
+            str(n_iterations),
+            "--record-every",
+            "100",
+            "--snapshot-every",
+            "1000000",
+            "--store",
+            str(store),
+            *more,
         ],
-        stderr=subprocess.PIPE, text=True,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

@@ -30,7 +30,13 @@ class Cluster:
         known = self._log.stat().st_size if self._log.exists() else 0
         host, port = self.address.removeprefix("tcp://").split(":")
         self.scheduler = self._start(
-            "scheduler", "--host", host, "--port", port, "--dashboard-address", "127.0.0.1:0",
+            "scheduler",
+            "--host",
+            host,
+            "--port",
+            port,
+            "--dashboard-address",
+            "127.0.0.1:0",
         )
         until(lambda: "Scheduler at:" in self.log()[known:], what="the scheduler does not start")
         self.address = self.log()[known:].split("Scheduler at:")[1].split()[0]
@@ -41,7 +47,12 @@ class Cluster:
     def _start(self, *command) -> subprocess.Popen:
         with open(self._log, "ab") as log:
             return subprocess.Popen(
-                [DASK, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=self.folder,
+                [DASK, *command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                cwd=self.folder,
                 env=os.environ | PATIENCE,
             )
 
@@ -59,9 +70,18 @@ class Cluster:
             file = self.folder / f"preload_{len(self.workers)}.py"
             file.write_text(preload)
             more = (*more, "--preload", str(file))
-        self.workers.append(self._start(
-            "worker", self.address, "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder), *more,
-        ))
+        self.workers.append(
+            self._start(
+                "worker",
+                self.address,
+                "--nthreads",
+                "1",
+                "--no-dashboard",
+                "--local-directory",
+                str(self.folder),
+                *more,
+            )
+        )
         return self.workers[-1]
 
     def close(self) -> None:
@@ -87,7 +107,10 @@ def kill(pid: int) -> None:
 
 def child_of(run: wb.Run, at: int = 1) -> psutil.Process:
     """The process that computes a run, once it is past an iteration."""
-    until(lambda: run.state == "running" and run.status()["iteration"] >= at, what=f"{run.path.name} was not seen to run")
+    until(
+        lambda: run.state == "running" and run.status()["iteration"] >= at,
+        what=f"{run.path.name} was not seen to run",
+    )
     return psutil.Process(run.status()["pid"])
 
 

@@ -22,7 +22,14 @@ def tiny_corpus() -> wb.Corpus:
 def tiny_comparison(seeds: int = 2, holdout: float = 0.2) -> xr.Dataset:
     """Three engines, 12 iterations, side by side."""
     return wb.compare(
-        tiny_corpus(), ENGINES, n_topics=4, n_iterations=12, seeds=seeds, holdout=holdout, burn_in=3, progress=False
+        tiny_corpus(),
+        ENGINES,
+        n_topics=4,
+        n_iterations=12,
+        seeds=seeds,
+        holdout=holdout,
+        burn_in=3,
+        progress=False,
     )
 
 
@@ -32,24 +39,48 @@ def tiny_run(engine: str = "cgs", n_iterations: int = 12, seed: int = 0) -> xr.D
     train, test = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
     split = {"fraction": 0.2, "seed": 0, "per": "corpus"}
     return wb.fit(
-        train, engine, n_topics=4, n_iterations=n_iterations, seed=seed, test=test, burn_in=3, split=split, progress=False
+        train,
+        engine,
+        n_topics=4,
+        n_iterations=n_iterations,
+        seed=seed,
+        test=test,
+        burn_in=3,
+        split=split,
+        progress=False,
     )
 
 
-def made_up(engine: str, perplexities, elapsed=None, seed: int = 0, train: str = "t0", **changes) -> xr.Dataset:
+def made_up(
+    engine: str, perplexities, elapsed=None, seed: int = 0, train: str = "t0", **changes
+) -> xr.Dataset:
     """A run with the given headline at iterations 1, 2, …; ``changes`` are fields of its spec."""
-    (spec,), _, _ = plan(tiny_corpus(), [engine], seed=seed, n_topics=2, n_iterations=len(perplexities))
-    spec = replace(spec, **({"corpus": "made up", "train": train, "test": f"{train} test", "split": None} | changes))
+    (spec,), _, _ = plan(
+        tiny_corpus(), [engine], seed=seed, n_topics=2, n_iterations=len(perplexities)
+    )
+    spec = replace(
+        spec,
+        **({"corpus": "made up", "train": train, "test": f"{train} test", "split": None} | changes),
+    )
     perplexities = np.array(perplexities, float)
     steps = np.arange(1, len(perplexities) + 1)
     elapsed = np.array(elapsed if elapsed is not None else steps, float)
     data = {
-        "test_perplexity": perplexities, "test_perplexity_state": perplexities + 1, "test_perplexity_average": perplexities,
-        "elapsed": elapsed, "cpu_time": 2 * elapsed, "updates": 100.0 * steps,
+        "test_perplexity": perplexities,
+        "test_perplexity_state": perplexities + 1,
+        "test_perplexity_average": perplexities,
+        "elapsed": elapsed,
+        "cpu_time": 2 * elapsed,
+        "updates": 100.0 * steps,
     }
     variables = {name: ("iteration", values) for name, values in data.items()}
     variables["n_k"] = (("iteration", "topic"), np.tile([3.0, 1.0], (len(steps), 1)))
-    attrs = {"name": f"{engine}-{seed}-{train}", "engine": engine, "spec": spec.to_json(), "state": "finished"}
+    attrs = {
+        "name": f"{engine}-{seed}-{train}",
+        "engine": engine,
+        "spec": spec.to_json(),
+        "state": "finished",
+    }
     return xr.Dataset(variables, {"iteration": steps, "topic": [0, 1]}, attrs)
 
 
@@ -57,7 +88,9 @@ def made_up(engine: str, perplexities, elapsed=None, seed: int = 0, train: str =
 def with_topics(n_topics: int) -> xr.Dataset:
     """One whole run of two iterations with the given number of topics."""
     train, test = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
-    return wb.fit(train, "cgs", n_topics=n_topics, n_iterations=2, test=test, burn_in=0, progress=False)
+    return wb.fit(
+        train, "cgs", n_topics=n_topics, n_iterations=2, test=test, burn_in=0, progress=False
+    )
 
 
 def with_phi(phi) -> xr.Dataset:
@@ -67,4 +100,7 @@ def with_phi(phi) -> xr.Dataset:
     run["n_k"] = (("iteration", "topic"), np.ones((1, len(phi))))
     run["phi"] = (("topic", "word"), phi)
     run["n_kw"] = (("snapshot", "topic", "word"), phi[None])
-    return run.assign_coords(topic=np.arange(len(phi)), word=np.array([f"w{w}" for w in range(phi.shape[1])], dtype=object))
+    return run.assign_coords(
+        topic=np.arange(len(phi)),
+        word=np.array([f"w{w}" for w in range(phi.shape[1])], dtype=object),
+    )

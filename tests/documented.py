@@ -5,7 +5,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RUN = [
-    ROOT / "README.md", ROOT / "docs" / "start.md", ROOT / "docs" / "cluster.md", ROOT / "docs" / "scikit_learn.md",
+    ROOT / "README.md",
+    ROOT / "docs" / "start.md",
+    ROOT / "docs" / "cluster.md",
+    ROOT / "docs" / "scikit_learn.md",
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 ]
 """Pages whose blocks of Python are run."""
@@ -14,4 +17,7 @@ BLOCK = re.compile(r"^```python(?P<mark>[^\n]*)\n(?P<code>.*?)^```$", re.M | re.
 
 def blocks_of(page: Path) -> list[tuple[str, str]]:
     """The blocks of Python of a page: what stands behind the word "python", and the code."""
-    return [(found["mark"].strip(), found["code"]) for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    return [
+        (found["mark"].strip(), found["code"])
+        for found in BLOCK.finditer(page.read_text(encoding="utf-8"))
+    ]

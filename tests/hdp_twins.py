@@ -28,7 +28,10 @@ def chosen_hdp(engine, **given):
 
 def hdp_of(chosen, n_topics=1) -> HDP:
     """The model with the beliefs that are chosen."""
-    return HDP(n_topics, **{name: getattr(chosen, name) for name in option_fields(HDP) if hasattr(chosen, name)})
+    return HDP(
+        n_topics,
+        **{name: getattr(chosen, name) for name in option_fields(HDP) if hasattr(chosen, name)},
+    )
 
 
 def read_hdp_oracles() -> dict:
@@ -41,9 +44,9 @@ def read_hdp_oracles() -> dict:
 class Assignment(NamedTuple):
     """Topics of all tokens and the weights of the topics; a weight of 0 stands for a topic that is not there."""
 
-    topics: list      # (token,)
-    weights: list     # (topic,) pi_k
-    rest: float       # pi of all topics without a place
+    topics: list  # (token,)
+    weights: list  # (topic,) pi_k
+    rest: float  # pi of all topics without a place
 
 
 def hdp_log_joint(counts, weights, rest, alpha, beta):
@@ -51,10 +54,16 @@ def hdp_log_joint(counts, weights, rest, alpha, beta):
     n_words, total = len(counts.n_wk), 0.0
     for row in counts.n_dk:
         total += gammaln(alpha) - gammaln(alpha + row.sum())
-        total += sum(gammaln(alpha * pi + n) - gammaln(alpha * pi) for pi, n in zip(weights, row, strict=True) if n)
+        total += sum(
+            gammaln(alpha * pi + n) - gammaln(alpha * pi)
+            for pi, n in zip(weights, row, strict=True)
+            if n
+        )
     for k, n_k in enumerate(counts.n_k):
         total += gammaln(beta) - gammaln(beta + n_k)
-        total += sum(gammaln(beta / n_words + n) - gammaln(beta / n_words) for n in counts.n_wk[:, k])
+        total += sum(
+            gammaln(beta / n_words + n) - gammaln(beta / n_words) for n in counts.n_wk[:, k]
+        )
     return total
 
 
@@ -65,7 +74,11 @@ def hdp_conditional(corpus, token, state, alpha, beta):
     for row in (counts.n_dk[d], counts.n_wk[w], counts.n_k):
         row[state.topics[token]] -= 1
     word_beta = beta / corpus.n_words
-    p = (counts.n_dk[d] + alpha * np.array(state.weights)) * (counts.n_wk[w] + word_beta) / (counts.n_k + beta)
+    p = (
+        (counts.n_dk[d] + alpha * np.array(state.weights))
+        * (counts.n_wk[w] + word_beta)
+        / (counts.n_k + beta)
+    )
     return np.append(p, alpha * state.rest / corpus.n_words)
 
 
@@ -97,7 +110,9 @@ def g_hdp_tables(corpus, n_dk, strengths, uniform):
         token = corpus.tokens_before[corpus.indptr[d]]
         for k, n in enumerate(row):
             for guest in range(n):
-                tables[k] += guest == 0 or uniform(token + guest) < strengths[k] / (strengths[k] + guest)
+                tables[k] += guest == 0 or uniform(token + guest) < strengths[k] / (
+                    strengths[k] + guest
+                )
             token += n
     return tables
 
@@ -109,7 +124,7 @@ class Prior(NamedTuple):
     alpha: float
     gamma: float
     corpus: Corpus
-    topics: np.ndarray   # those of the state, in the canonical order of the corpus
+    topics: np.ndarray  # those of the state, in the canonical order of the corpus
 
 
 def draw_hdp(random, lengths, n_words, beta, a_alpha, b_alpha, a_gamma, b_gamma) -> Prior:
@@ -137,7 +152,9 @@ def draw_words(random, lengths, n_words, beta, topics) -> tuple[Corpus, np.ndarr
     phi = random.dirichlet(np.full(n_words, beta / n_words), topics.max() + 1)
     words = (random.random((len(topics), 1)) > np.cumsum(phi[topics], axis=1)[:, :-1]).sum(axis=1)
     order = np.lexsort((words, documents))
-    corpus = Corpus.from_pairs(documents, words, np.ones(len(words)), n_documents=len(lengths), n_words=n_words)
+    corpus = Corpus.from_pairs(
+        documents, words, np.ones(len(words)), n_documents=len(lengths), n_words=n_words
+    )
     return corpus, topics[order]
 
 
@@ -164,13 +181,21 @@ def rows_of(documents, words, counts, n_documents, n_words):
     documents, words, counts = (frozen(values, np.int32) for values in (documents, words, counts))
     order = np.argsort(words, kind="stable")
     by_word = WordMajor(
-        frozen(np.searchsorted(words[order], np.arange(n_words + 1)), np.int64), frozen(documents[order], np.int32),
+        frozen(np.searchsorted(words[order], np.arange(n_words + 1)), np.int64),
+        frozen(documents[order], np.int32),
         frozen(order, np.int64),
     )
     return Rows(
-        indptr=frozen(np.searchsorted(documents, np.arange(n_documents + 1)), np.int64), words=words, counts=counts,
-        documents=documents, n_documents=n_documents, n_words=n_words, n_pairs=len(words), by_word=by_word,
-        n_tokens=int(counts.sum()), document_tokens=frozen(np.bincount(documents, counts, n_documents), np.int64),
+        indptr=frozen(np.searchsorted(documents, np.arange(n_documents + 1)), np.int64),
+        words=words,
+        counts=counts,
+        documents=documents,
+        n_documents=n_documents,
+        n_words=n_words,
+        n_pairs=len(words),
+        by_word=by_word,
+        n_tokens=int(counts.sum()),
+        document_tokens=frozen(np.bincount(documents, counts, n_documents), np.int64),
         tokens_before=frozen(np.concatenate([[0], np.cumsum(counts)]), np.int64),
     )
 
@@ -181,10 +206,11 @@ class Posterior(NamedTuple):
     alpha: tuple | float
     gamma: tuple | float
     beta: tuple | float
-    a: np.ndarray | None          # (stick,) of q(v) = Beta(a, b); None: not updated yet, the weights are even
+    # (stick,) of q(v) = Beta(a, b); None: not updated yet, the weights are even
+    a: np.ndarray | None
     b: np.ndarray | None
-    order: list                   # (stick,) topic
-    tau: np.ndarray | None        # (word,) Dirichlet parameters, None: tau = 1/W
+    order: list  # (stick,) topic
+    tau: np.ndarray | None  # (word,) Dirichlet parameters, None: tau = 1/W
 
     @staticmethod
     def moments(q):
@@ -205,8 +231,16 @@ class Posterior(NamedTuple):
 
     def priors(self, n_words):
         """a_k (topic,), b_w (word,), E[beta]."""
-        tau = np.full(n_words, 1 / n_words) if self.tau is None else np.exp(psi(self.tau) - psi(self.tau.sum()))
-        return self.moments(self.alpha)[1] * self.weights()[0], self.moments(self.beta)[1] * tau, self.moments(self.beta)[0]
+        tau = (
+            np.full(n_words, 1 / n_words)
+            if self.tau is None
+            else np.exp(psi(self.tau) - psi(self.tau.sum()))
+        )
+        return (
+            self.moments(self.alpha)[1] * self.weights()[0],
+            self.moments(self.beta)[1] * tau,
+            self.moments(self.beta)[0],
+        )
 
 
 class Sums(NamedTuple):
@@ -239,7 +273,8 @@ def all_sums(rows, q):
     """Of documents, words and topics."""
     everything = np.zeros(len(rows.counts), int)
     return (
-        sums_of(rows.documents, rows.counts, q, rows.n_documents), sums_of(rows.words, rows.counts, q, rows.n_words),
+        sums_of(rows.documents, rows.counts, q, rows.n_documents),
+        sums_of(rows.words, rows.counts, q, rows.n_words),
         sums_of(everything, rows.counts, q, 1),
     )
 
@@ -249,7 +284,8 @@ def cv_hdp_responsibility(rows, q, row, priors, update="second_order"):
     (a, b, b_sum), d, w, g = priors, rows.documents[row], rows.words[row], q[row]
     less = [
         Sums(
-            np.maximum(sums.mean[at] - g, 0), np.maximum(sums.variance[at] - g * (1 - g), 0),
+            np.maximum(sums.mean[at] - g, 0),
+            np.maximum(sums.variance[at] - g * (1 - g), 0),
             np.minimum(sums.log_zero[at] - np.log1p(-np.minimum(g, 1 - 1e-16)), 0),
         )
         for sums, at in zip(all_sums(rows, q), (d, w, 0), strict=True)
@@ -258,7 +294,9 @@ def cv_hdp_responsibility(rows, q, row, priors, update="second_order"):
     for n, prior, sign in zip(less, (a, b[w], b_sum), (1, 1, -1), strict=True):
         if update == "conditional" and sign > 0:
             p, mean, variance = n.positive()
-            log_gamma += (1 - p) * np.log(prior) + p * (np.log(prior + mean) - variance / (2 * (prior + mean) ** 2))
+            log_gamma += (1 - p) * np.log(prior) + p * (
+                np.log(prior + mean) - variance / (2 * (prior + mean) ** 2)
+            )
         else:
             log_gamma += sign * np.log(prior + n.mean)
             if update != "zeroth":
@@ -284,26 +322,43 @@ def cv_hdp_hyper(rows, q, posterior, options):
     """The posterior after one round, eq. 8; options are those of the engine."""
     documents, words, topics = all_sums(rows, q)
     n_topics = q.shape[1]
-    order = sorted(posterior.order, key=lambda k: -topics.mean[0, k]) if options.reorder else posterior.order
+    order = (
+        sorted(posterior.order, key=lambda k: -topics.mean[0, k])
+        if options.reorder
+        else posterior.order
+    )
     sizes = expected_tables(documents, posterior.priors(rows.n_words)[0]).sum(axis=0)[order]
     a = 1 + sizes
-    b = posterior.moments(posterior.gamma)[0] + np.array([sizes[i + 1 :].sum() for i in range(n_topics)])
+    b = posterior.moments(posterior.gamma)[0] + np.array(
+        [sizes[i + 1 :].sum() for i in range(n_topics)]
+    )
     posterior = posterior._replace(a=a, b=b, order=order)
     if options.learn_gamma:
-        posterior = posterior._replace(gamma=(options.a_gamma + n_topics, options.b_gamma - np.sum(psi(b) - psi(a + b))))
+        posterior = posterior._replace(
+            gamma=(options.a_gamma + n_topics, options.b_gamma - np.sum(psi(b) - psi(a + b)))
+        )
     if options.learn_alpha:
         mean = posterior.moments(posterior.alpha)[0]
         log_eta = sum(psi(mean) - psi(mean + n) for n in rows.document_tokens if n)
-        shape = options.a_alpha + expected_tables(documents, posterior.priors(rows.n_words)[0]).sum()
+        shape = (
+            options.a_alpha + expected_tables(documents, posterior.priors(rows.n_words)[0]).sum()
+        )
         posterior = posterior._replace(alpha=(shape, options.b_alpha - log_eta))
     if options.learn_tau:
         tables = expected_tables(words, posterior.priors(rows.n_words)[1][:, None])
-        posterior = posterior._replace(tau=(options.a_tau or 40 / rows.n_words) + tables.sum(axis=1))
+        posterior = posterior._replace(
+            tau=(options.a_tau or 40 / rows.n_words) + tables.sum(axis=1)
+        )
     if options.learn_beta:
-        tables, mean = expected_tables(words, posterior.priors(rows.n_words)[1][:, None]), posterior.moments(posterior.beta)[0]
+        tables, mean = (
+            expected_tables(words, posterior.priors(rows.n_words)[1][:, None]),
+            posterior.moments(posterior.beta)[0],
+        )
         p, n, variance = topics.positive()
         log_xi = p * (psi(mean) - psi(mean + n) - variance / 2 * polygamma(2, mean + n))
-        posterior = posterior._replace(beta=(options.a_beta + tables.sum(), options.b_beta - log_xi.sum()))
+        posterior = posterior._replace(
+            beta=(options.a_beta + tables.sum(), options.b_beta - log_xi.sum())
+        )
     return posterior
 
 
@@ -317,7 +372,12 @@ def expected_joint(rows, q, alpha_sum, priors):
     """The first four lines of the bound (spec 5)."""
     (a, b, b_sum), (documents, words, topics) = priors, all_sums(rows, q)
     total = sum(gammaln(alpha_sum) - gammaln(alpha_sum + n) for n in rows.document_tokens if n)
-    return total + rising(documents, a).sum() + rising(words, b[:, None]).sum() - rising(topics, b_sum).sum()
+    return (
+        total
+        + rising(documents, a).sum()
+        + rising(words, b[:, None]).sum()
+        - rising(topics, b_sum).sum()
+    )
 
 
 def gamma_kl(q, a, b):
@@ -328,15 +388,29 @@ def gamma_kl(q, a, b):
 
 def cv_hdp_bound(rows, q, posterior, options):
     """L (spec 5): all divergences but those of what is fixed."""
-    total = expected_joint(rows, q, posterior.moments(posterior.alpha)[0], posterior.priors(rows.n_words))
-    total -= sum(c * x * np.log(x) for c, row in zip(rows.counts, q, strict=True) for x in row if x > 0)
+    total = expected_joint(
+        rows, q, posterior.moments(posterior.alpha)[0], posterior.priors(rows.n_words)
+    )
+    total -= sum(
+        c * x * np.log(x) for c, row in zip(rows.counts, q, strict=True) for x in row if x > 0
+    )
     for name in ("alpha", "gamma", "beta"):
         if isinstance(getattr(posterior, name), tuple):
-            total -= gamma_kl(getattr(posterior, name), getattr(options, f"a_{name}"), getattr(options, f"b_{name}"))
+            total -= gamma_kl(
+                getattr(posterior, name),
+                getattr(options, f"a_{name}"),
+                getattr(options, f"b_{name}"),
+            )
     mean, geometric = posterior.moments(posterior.gamma)
     for a, b in zip(posterior.a, posterior.b, strict=True):
         log_v, log_rest = psi(a) - psi(a + b), psi(b) - psi(a + b)
-        total += betaln(a, b) - (a - 1) * log_v - (b - 1) * log_rest + np.log(geometric) + (mean - 1) * log_rest
+        total += (
+            betaln(a, b)
+            - (a - 1) * log_v
+            - (b - 1) * log_rest
+            + np.log(geometric)
+            + (mean - 1) * log_rest
+        )
     if posterior.tau is not None:
         p, prior, n = posterior.tau, options.a_tau or 40 / rows.n_words, rows.n_words
         total -= gammaln(p.sum()) - gammaln(p).sum() - gammaln(n * prior) + n * gammaln(prior)
@@ -348,7 +422,11 @@ def cv_hdp_predictive(rows, q, posterior):
     """(document, word) p(w | d), eq. 16 with the mass of the topics beyond the truncation."""
     documents, words, topics = (sums.mean for sums in all_sums(rows, q))
     alpha, beta = posterior.moments(posterior.alpha)[0], posterior.moments(posterior.beta)[0]
-    tau = np.full(rows.n_words, 1 / rows.n_words) if posterior.tau is None else posterior.tau / posterior.tau.sum()
+    tau = (
+        np.full(rows.n_words, 1 / rows.n_words)
+        if posterior.tau is None
+        else posterior.tau / posterior.tau.sum()
+    )
     _, weights, rest = posterior.weights()
     theta = (alpha * weights + documents) / (alpha + rows.document_tokens[:, None])
     phi = (beta * tau[:, None] + words) / (beta + topics)

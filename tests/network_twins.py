@@ -16,19 +16,29 @@ from twins import tokens_of
 
 from workbench.corpus import Corpus
 from workbench.engines.networks.paths import paths_of
-from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows, Variable
+from workbench.models.networks.network import (
+    AUTHORS,
+    DOCUMENT,
+    WORD,
+    Level,
+    Network,
+    Rows,
+    Variable,
+)
 
 
 class Path(NamedTuple):
-    values: dict    # of each hidden variable
-    cells: tuple    # ((level, block, row values), value) of each level visited, the word last
+    values: dict  # of each hidden variable
+    cells: tuple  # ((level, block, row values), value) of each level visited, the word last
 
 
 def paths_of_token(network, corpus, document, word) -> list[Path]:
     """Every path from the document to the word, levels in order, values ascending."""
     found = [Path({DOCUMENT: document}, ())]
     for level in network.levels:
-        found = [longer for path in found for longer in _extended(network, corpus, level, path, word)]
+        found = [
+            longer for path in found for longer in _extended(network, corpus, level, path, word)
+        ]
     return found
 
 
@@ -43,7 +53,9 @@ def _extended(network, corpus, level, path, word):
         values = [names.index(name) for name in corpus.authors[path.values[DOCUMENT]]]
     else:
         values = range(network.size(level.draws))
-    return [Path(path.values | {level.draws: value}, (*path.cells, (row, value))) for value in values]
+    return [
+        Path(path.values | {level.draws: value}, (*path.cells, (row, value))) for value in values
+    ]
 
 
 def row_of(level, values):
@@ -57,7 +69,10 @@ def row_of(level, values):
 def rows_of(network, level, n_documents):
     """All rows of a level, in the order in which the network numbers them."""
     for block, rows in enumerate(level.rows):
-        spans = [(0, n_documents - 1) if name == DOCUMENT else network.span(rows, name) for name in rows.by]
+        spans = [
+            (0, n_documents - 1) if name == DOCUMENT else network.span(rows, name)
+            for name in rows.by
+        ]
         for values in itertools.product(*(range(first, last + 1) for first, last in spans)):
             yield level.name, block, values
 
@@ -91,7 +106,9 @@ def known(network, corpus, cell) -> float | None:
         return None
     if level.table == AUTHORS:
         return 1 / len(corpus.authors[values[0]])
-    return level.table[list(rows_of(network, level, corpus.n_documents)).index((name, block, values))][value]
+    return level.table[
+        list(rows_of(network, level, corpus.n_documents)).index((name, block, values))
+    ][value]
 
 
 # ---------------------------------------------------------------------- collapsed
@@ -123,7 +140,9 @@ def conditional(network, corpus, chosen, i) -> np.ndarray:
         if j != i:
             added(counts, path)
     d, w, _ = tokens_of(corpus)[i]
-    weights = np.array([weight(network, corpus, counts, path) for path in paths_of_token(network, corpus, d, w)])
+    weights = np.array(
+        [weight(network, corpus, counts, path) for path in paths_of_token(network, corpus, d, w)]
+    )
     return weights / weights.sum()
 
 
@@ -132,18 +151,26 @@ def log_joint(network, corpus, chosen) -> float:
     counts, total = Counter(), 0.0
     for path in chosen:
         added(counts, path)
-        total += sum(math.log(p) for cell in path.cells if (p := known(network, corpus, cell)) is not None)
-    for row in [key for key in counts if len(key) == 3 and network.level(key[0]).kind != "observed"]:
+        total += sum(
+            math.log(p) for cell in path.cells if (p := known(network, corpus, cell)) is not None
+        )
+    for row in [
+        key for key in counts if len(key) == 3 and network.level(key[0]).kind != "observed"
+    ]:
         prior = prior_of(network, row, corpus.n_words)
         n = np.array([counts[row, value] for value in range(len(prior))])
-        total += gammaln(prior.sum()) - gammaln(prior.sum() + n.sum()) + np.sum(gammaln(prior + n) - gammaln(prior))
+        total += (
+            gammaln(prior.sum())
+            - gammaln(prior.sum() + n.sum())
+            + np.sum(gammaln(prior + n) - gammaln(prior))
+        )
     return total
 
 
 class Exact(NamedTuple):
     log_evidence: float
-    posteriors: list      # per token, (path,)
-    counts: Counter       # expected, of cells and rows
+    posteriors: list  # per token, (path,)
+    counts: Counter  # expected, of cells and rows
 
 
 def exact(network, corpus) -> Exact:
@@ -199,14 +226,21 @@ def _factors(network, corpus, path):
 def log_mean(network, corpus, xi, cell) -> float:
     """E[log of a cell] under rows xi: {row: (value,) array}; the log of an observed one."""
     given = known(network, corpus, cell)
-    return math.log(given) if given is not None else float(psi(xi[cell[0]][cell[1]]) - psi(xi[cell[0]].sum()))
+    return (
+        math.log(given)
+        if given is not None
+        else float(psi(xi[cell[0]][cell[1]]) - psi(xi[cell[0]].sum()))
+    )
 
 
 def responsibilities(network, corpus, xi) -> list[np.ndarray]:
     """Of each pair, (path,): D.2."""
     found = []
     for d, w in zip(corpus.documents.tolist(), corpus.words.tolist(), strict=True):
-        scores = [sum(log_mean(network, corpus, xi, c) for c in path.cells) for path in paths_of_token(network, corpus, d, w)]
+        scores = [
+            sum(log_mean(network, corpus, xi, c) for c in path.cells)
+            for path in paths_of_token(network, corpus, d, w)
+        ]
         found.append(np.exp(scores - logsumexp(scores)))
     return found
 
@@ -214,7 +248,13 @@ def responsibilities(network, corpus, xi) -> list[np.ndarray]:
 def expected_counts(network, corpus, responsible) -> Counter:
     """Of cells and rows, given the responsibilities of each pair."""
     counts = Counter()
-    pairs = zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), responsible, strict=True)
+    pairs = zip(
+        corpus.documents.tolist(),
+        corpus.words.tolist(),
+        corpus.counts.tolist(),
+        responsible,
+        strict=True,
+    )
     for d, w, n, row in pairs:
         for path, q in zip(paths_of_token(network, corpus, d, w), row, strict=True):
             added(counts, path, n * q)
@@ -228,7 +268,11 @@ def log_joint_of(network, corpus, counts) -> float:
         if len(key) == 3 and network.level(key[0]).kind != "observed":
             prior = prior_of(network, key, corpus.n_words)
             n = np.array([counts[key, value] for value in range(len(prior))])
-            found += gammaln(prior.sum()) - gammaln(prior.sum() + n.sum()) + np.sum(gammaln(prior + n) - gammaln(prior))
+            found += (
+                gammaln(prior.sum())
+                - gammaln(prior.sum() + n.sum())
+                + np.sum(gammaln(prior + n) - gammaln(prior))
+            )
         elif len(key) == 2 and (p := known(network, corpus, key)) is not None:
             found += counts[key] * math.log(p)
     return found
@@ -240,13 +284,22 @@ def log_joint_of(network, corpus, counts) -> float:
 def lane_of(network, path) -> int:
     """The place of a path among the lanes of `paths_of`, found by the addresses of all that it visits."""
     paths = paths_of(network)
-    visited = {row[0]: (level, row, value) for row, value in path.cells if (level := network.level(row[0])).table != AUTHORS}
+    visited = {
+        row[0]: (level, row, value)
+        for row, value in path.cells
+        if (level := network.level(row[0])).table != AUTHORS
+    }
     wanted = []
     for level in network.levels[:-1]:
         if level.table != AUTHORS:
             known = level.kind != "observed" and level.name in visited
-            wanted.append(paths.places[level.name].cells[_number(network, *visited[level.name][:2]), visited[level.name][2]]
-                          if known else -1)
+            wanted.append(
+                paths.places[level.name].cells[
+                    _number(network, *visited[level.name][:2]), visited[level.name][2]
+                ]
+                if known
+                else -1
+            )
     leaf = paths.leaf_places[_number(network, *visited[network.levels[-1].name][:2])]
     same = (paths.cells == wanted).all(axis=1) & (paths.leaf == leaf)
     assert same.sum() == 1, (path, wanted, leaf)
@@ -265,45 +318,84 @@ def _number(network, level, row) -> int:
 
 
 def lda(n_topics=3, alpha=0.1, beta=0.1) -> Network:
-    return Network("lda", (Variable("topic", n_topics),), (
-        Level("theta", "topic", (Rows((DOCUMENT,)),), prior=alpha), Level("phi", WORD, (Rows(("topic",)),), prior=beta),
-    ))
+    return Network(
+        "lda",
+        (Variable("topic", n_topics),),
+        (
+            Level("theta", "topic", (Rows((DOCUMENT,)),), prior=alpha),
+            Level("phi", WORD, (Rows(("topic",)),), prior=beta),
+        ),
+    )
 
 
 def author_topic(n_topics=2, names=("a0", "a1", "a2"), alpha=0.1, beta=0.1) -> Network:
-    return Network("author-topic", (Variable("author", len(names), tuple(names)), Variable("topic", n_topics)), (
-        Level("authors", "author", (Rows((DOCUMENT,)),), kind="observed", table=AUTHORS),
-        Level("theta", "topic", (Rows(("author",)),), prior=alpha), Level("phi", WORD, (Rows(("topic",)),), prior=beta),
-    ))
+    return Network(
+        "author-topic",
+        (Variable("author", len(names), tuple(names)), Variable("topic", n_topics)),
+        (
+            Level("authors", "author", (Rows((DOCUMENT,)),), kind="observed", table=AUTHORS),
+            Level("theta", "topic", (Rows(("author",)),), prior=alpha),
+            Level("phi", WORD, (Rows(("topic",)),), prior=beta),
+        ),
+    )
 
 
 def pachinko(n_super=2, n_topics=3, alpha0=0.1, alpha1=0.1, beta=0.1) -> Network:
-    return Network("pachinko", (Variable("super", n_super), Variable("topic", n_topics)), (
-        Level("theta0", "super", (Rows((DOCUMENT,)),), prior=alpha0),
-        Level("theta1", "topic", (Rows((DOCUMENT, "super")),), prior=alpha1, groups=("super",)),
-        Level("phi", WORD, (Rows(("topic",)),), prior=beta),
-    ))
+    return Network(
+        "pachinko",
+        (Variable("super", n_super), Variable("topic", n_topics)),
+        (
+            Level("theta0", "super", (Rows((DOCUMENT,)),), prior=alpha0),
+            Level("theta1", "topic", (Rows((DOCUMENT, "super")),), prior=alpha1, groups=("super",)),
+            Level("phi", WORD, (Rows(("topic",)),), prior=beta),
+        ),
+    )
 
 
 def hpam1(n_super=2, n_topics=3, alpha0=0.1, alpha1=0.1, gamma=0.1, beta=0.1) -> Network:
     depth = Variable("depth", 3, ("root", "super", "sub"))
-    by_depth = (Rows((), (("depth", 0, 0),)), Rows(("super",), (("depth", 1, 1),)), Rows(("topic",), (("depth", 2, 2),)))
-    return Network("hpam1", (Variable("super", n_super), Variable("topic", n_topics), depth), (
-        *pachinko(n_super, n_topics, alpha0, alpha1).levels[:2],
-        Level("zeta", "depth", (Rows(("super", "topic")),), prior=gamma), Level("phi", WORD, by_depth, prior=beta),
-    ))
+    by_depth = (
+        Rows((), (("depth", 0, 0),)),
+        Rows(("super",), (("depth", 1, 1),)),
+        Rows(("topic",), (("depth", 2, 2),)),
+    )
+    return Network(
+        "hpam1",
+        (Variable("super", n_super), Variable("topic", n_topics), depth),
+        (
+            *pachinko(n_super, n_topics, alpha0, alpha1).levels[:2],
+            Level("zeta", "depth", (Rows(("super", "topic")),), prior=gamma),
+            Level("phi", WORD, by_depth, prior=beta),
+        ),
+    )
 
 
 def hpam2(n_super=2, n_topics=3, alpha0=0.1, alpha1=0.1, beta=0.1) -> Network:
     inner = ("super", 1, n_super)
-    return Network("hpam2", (Variable("super", n_super + 1), Variable("topic", n_topics + 1)), (
-        Level("theta0", "super", (Rows((DOCUMENT,)),), prior=alpha0),
-        Level("theta1", "topic", (Rows((DOCUMENT, "super"), (inner,)),), prior=alpha1, groups=("super",)),
-        Level("phi", WORD, (
-            Rows((), (("super", 0, 0),)), Rows(("super",), (inner, ("topic", 0, 0))),
-            Rows(("topic",), (("topic", 1, n_topics),)),
-        ), prior=beta),
-    ))
+    return Network(
+        "hpam2",
+        (Variable("super", n_super + 1), Variable("topic", n_topics + 1)),
+        (
+            Level("theta0", "super", (Rows((DOCUMENT,)),), prior=alpha0),
+            Level(
+                "theta1",
+                "topic",
+                (Rows((DOCUMENT, "super"), (inner,)),),
+                prior=alpha1,
+                groups=("super",),
+            ),
+            Level(
+                "phi",
+                WORD,
+                (
+                    Rows((), (("super", 0, 0),)),
+                    Rows(("super",), (inner, ("topic", 0, 0))),
+                    Rows(("topic",), (("topic", 1, n_topics),)),
+                ),
+                prior=beta,
+            ),
+        ),
+    )
 
 
 def authors_by_region() -> Network:
@@ -312,24 +404,50 @@ def authors_by_region() -> Network:
     It has rows by author, shared rows, a table of numbers, a level that some paths do not visit, rows in three blocks,
     priors by group, and words by two variables.
     """
-    return Network("authors-by-region", (
-        Variable("author", 3, ("a0", "a1", "a2")), Variable("region", 3), Variable("style", 2), Variable("topic", 2),
-    ), (
-        Level("authors", "author", (Rows((DOCUMENT,)),), kind="observed", table=AUTHORS),
-        Level("rho", "region", (Rows(("author",)),), prior=(0.6, 0.35, 0.8)),
-        Level("styles", "style", (Rows(("region",), (("region", 1, 2),)),), kind="observed", table=((0.25, 0.75), (0.9, 0.1))),
-        Level(
-            "theta", "topic", (Rows(("region", "style"), (("region", 1, 2),)),), prior=((0.5, 0.9), (0.8, 0.3)),
-            groups=("style",),
+    return Network(
+        "authors-by-region",
+        (
+            Variable("author", 3, ("a0", "a1", "a2")),
+            Variable("region", 3),
+            Variable("style", 2),
+            Variable("topic", 2),
         ),
-        Level("phi", WORD, (
-            Rows((), (("region", 0, 0),)), Rows(("region",), (("region", 1, 2), ("topic", 0, 0))),
-            Rows(("style",), (("topic", 1, 1),)),
-        ), prior=0.4),
-    ))
+        (
+            Level("authors", "author", (Rows((DOCUMENT,)),), kind="observed", table=AUTHORS),
+            Level("rho", "region", (Rows(("author",)),), prior=(0.6, 0.35, 0.8)),
+            Level(
+                "styles",
+                "style",
+                (Rows(("region",), (("region", 1, 2),)),),
+                kind="observed",
+                table=((0.25, 0.75), (0.9, 0.1)),
+            ),
+            Level(
+                "theta",
+                "topic",
+                (Rows(("region", "style"), (("region", 1, 2),)),),
+                prior=((0.5, 0.9), (0.8, 0.3)),
+                groups=("style",),
+            ),
+            Level(
+                "phi",
+                WORD,
+                (
+                    Rows((), (("region", 0, 0),)),
+                    Rows(("region",), (("region", 1, 2), ("topic", 0, 0))),
+                    Rows(("style",), (("topic", 1, 1),)),
+                ),
+                prior=0.4,
+            ),
+        ),
+    )
 
 
-def toy(documents=((0, 0, 1), (1, 2, 2)), n_words=3, authors=(("a0", "a1"), ("a1", "a2"))) -> Corpus:
+def toy(
+    documents=((0, 0, 1), (1, 2, 2)), n_words=3, authors=(("a0", "a1"), ("a1", "a2"))
+) -> Corpus:
     """Documents of these words; the toy of the oracles has 6 tokens."""
     pairs = [(d, w, 1) for d, words in enumerate(documents) for w in words]
-    return Corpus.from_pairs(*np.array(pairs).T, n_documents=len(documents), n_words=n_words, authors=authors)
+    return Corpus.from_pairs(
+        *np.array(pairs).T, n_documents=len(documents), n_words=n_words, authors=authors
+    )

@@ -14,8 +14,16 @@ def publish(monkeypatch, *urls: str) -> DataSet:
     """Puts ``tiny`` into the catalog for the time of a test; the addresses are those of its UCI form."""
     corpus = Corpus.from_pairs([0, 1], [0, 2], [4, 1], WORDS)
     tiny = DataSet(
-        name="tiny", title="tiny", forms=(Form(FILES, urls=urls), Form(("tiny.npz", "tiny.vocab.txt"))),
-        content=corpus.content_hash, n_documents=2, n_words=3, n_pairs=2, n_tokens=5, agreement="exact", licence="none",
+        name="tiny",
+        title="tiny",
+        forms=(Form(FILES, urls=urls), Form(("tiny.npz", "tiny.vocab.txt"))),
+        content=corpus.content_hash,
+        n_documents=2,
+        n_words=3,
+        n_pairs=2,
+        n_tokens=5,
+        agreement="exact",
+        licence="none",
         origin="nowhere",
     )
     monkeypatch.setattr("workbench.corpus.catalog.DATA_SETS", {"tiny": tiny})

@@ -23,7 +23,13 @@ def short_settings(name: str) -> tuple:
     corpus, _ = LDA(4, 0.3, 0.2).simulate(12, 20, 25, 3)
     authors = tuple((f"author {d % 3}", f"author {3 + d % 2}")[: 1 + d % 2] for d in range(12))
     corpus = Corpus.from_pairs(
-        corpus.documents, corpus.words, corpus.counts, n_documents=12, n_words=20, name="twelve", authors=authors
+        corpus.documents,
+        corpus.words,
+        corpus.counts,
+        n_documents=12,
+        n_words=20,
+        name="twelve",
+        authors=authors,
     )
     if name in OVER_TIME:
         corpus = dated(corpus)
@@ -37,7 +43,9 @@ def short_settings(name: str) -> tuple:
     else:
         train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=1)
     takes = engine.model.takes
-    model = ({"model": "author-topic"} if "sizes" in takes else {}) | ({"n_topics": 3} if "n_topics" in takes else {})
+    model = ({"model": "author-topic"} if "sizes" in takes else {}) | (
+        {"n_topics": 3} if "n_topics" in takes else {}
+    )
     return train, dict(test=test, n_iterations=12, burn_in=3, **model)
 
 
@@ -51,11 +59,18 @@ def short_run(name: str) -> dict:
     """The hash of the spec of a short run, and its last numbers by name."""
     run = run_of(name)
     last = run.isel(iteration=-1)
-    numbers = {each: last[each].values.tolist() for each in run.data_vars if run[each].dims[:1] == ("iteration",)}
+    numbers = {
+        each: last[each].values.tolist()
+        for each in run.data_vars
+        if run[each].dims[:1] == ("iteration",)
+    }
     return {
-        "spec_hash": run.attrs["spec_hash"], "final": {each: numbers[each] for each in sorted(numbers) if each not in CLOCKS},
+        "spec_hash": run.attrs["spec_hash"],
+        "final": {each: numbers[each] for each in sorted(numbers) if each not in CLOCKS},
     }
 
 
 if __name__ == "__main__":
-    GOLDEN.write_text("{\n" + ",\n".join(f'"{name}": {json.dumps(short_run(name))}' for name in ENGINES) + "\n}\n")
+    GOLDEN.write_text(
+        "{\n" + ",\n".join(f'"{name}": {json.dumps(short_run(name))}' for name in ENGINES) + "\n}\n"
+    )

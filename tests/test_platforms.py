@@ -21,7 +21,11 @@ except ValueError as error:
 
 def test_without_the_modules_of_posix_runs_are_in_memory(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "runs")], capture_output=True, text=True, check=False, timeout=240
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "runs")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
     )
     assert done.returncode == 0, done.stderr
     fitted, refused = done.stdout.splitlines()

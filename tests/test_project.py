@@ -24,11 +24,16 @@ PROJECT = PYPROJECT["project"]
 BY_PIP = ("stop-words",)
 """Installed by pip with the package itself: conda-forge is not known to have it."""
 REFUSED = {
-    "import pickle\n\npickle.loads(b'')": "TID251", "import joblib\n\njoblib.load('x')": "TID251",
-    "from marshal import loads\n\nloads(b'')": "TID251", "import shelve\n\nshelve.open('x')": "TID251",
-    "eval('1')": "S307", "exec('1')": "S102", "import os\n\nos.system('ls')": "S605",
+    "import pickle\n\npickle.loads(b'')": "TID251",
+    "import joblib\n\njoblib.load('x')": "TID251",
+    "from marshal import loads\n\nloads(b'')": "TID251",
+    "import shelve\n\nshelve.open('x')": "TID251",
+    "eval('1')": "S307",
+    "exec('1')": "S102",
+    "import os\n\nos.system('ls')": "S605",
     "import subprocess\n\nsubprocess.run('ls', shell=True)": "S602",
-    "import yaml\n\nyaml.load('')": "S506", "import tarfile\n\ntarfile.open('x').extractall()": "S202",
+    "import yaml\n\nyaml.load('')": "S506",
+    "import tarfile\n\ntarfile.open('x').extractall()": "S202",
 }
 """What nobody may write in the package, and ruff's rule that refuses it."""
 
@@ -36,9 +41,16 @@ REFUSED = {
 def test_environment_yml_has_the_dependencies_of_pyproject():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     extras = PROJECT["optional-dependencies"]
-    wanted = [*PROJECT["dependencies"], *(entry for name in ("figures", "pages", "sklearn", "lab") for entry in extras[name])]
-    wanted = [entry for entry in wanted if Requirement(entry).name not in (*BY_PIP, PROJECT["name"])]
-    listed = [entry for entry in environment["dependencies"] if isinstance(entry, str) and entry != "pip"]
+    wanted = [
+        *PROJECT["dependencies"],
+        *(entry for name in ("figures", "pages", "sklearn", "lab") for entry in extras[name]),
+    ]
+    wanted = [
+        entry for entry in wanted if Requirement(entry).name not in (*BY_PIP, PROJECT["name"])
+    ]
+    listed = [
+        entry for entry in environment["dependencies"] if isinstance(entry, str) and entry != "pip"
+    ]
     assert sorted(listed) == sorted(["python" + PROJECT["requires-python"], *wanted])
     assert environment["dependencies"][-1] == {"pip": ["--editable ."]}
 
@@ -47,7 +59,9 @@ def test_every_dependency_has_bounds():
     extras = [entry for extra in PROJECT["optional-dependencies"].values() for entry in extra]
     others = [entry for entry in extras if Requirement(entry).name != PROJECT["name"]]
     for entry in (*PROJECT["dependencies"], *others, *PYPROJECT["build-system"]["requires"]):
-        assert {each.operator for each in Requirement(entry).specifier} == {">=", "<"}, f"{entry} is to have two bounds"
+        assert {each.operator for each in Requirement(entry).specifier} == {">=", "<"}, (
+            f"{entry} is to have two bounds"
+        )
 
 
 def test_the_name_that_pip_installs_is_said_in_one_place():
@@ -56,32 +70,53 @@ def test_the_name_that_pip_installs_is_said_in_one_place():
     for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         extras = re.findall(r"pip install '?([\w-]+)\[([\w,]+)\]", path.read_text())
         assert all(name == DISTRIBUTION for name, _ in extras), path
-        assert {each for _, several in extras for each in several.split(",")} <= set(PROJECT["optional-dependencies"]), path
+        assert {each for _, several in extras for each in several.split(",")} <= set(
+            PROJECT["optional-dependencies"]
+        ), path
 
 
 def test_versions_agree_and_a_tag_has_the_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == wb.__version__ and citation["license"] == PROJECT["license"]
     asked = ["git", "tag", "--points-at", "HEAD", "--list", "v[0-9]*"]
-    tags = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    tags = subprocess.run(
+        asked, cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split()
     assert set(tags) <= {f"v{wb.__version__}"}
 
 
 def test_bare_make_prints_every_target():
     told = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     targets = [line.split()[1] for line in told.splitlines()]
-    for wanted in ("demo", "serve", "lab", "test", "test-all", "check", "bench", "figures", "clean"):
+    for wanted in (
+        "demo",
+        "serve",
+        "lab",
+        "test",
+        "test-all",
+        "check",
+        "bench",
+        "figures",
+        "clean",
+    ):
         assert wanted in targets
 
 
 @pytest.mark.slow
 def test_the_layers_are_kept():
-    done = subprocess.run([Path(sys.executable).parent / "lint-imports"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports"], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout
 
 
 def test_the_style_is_kept():
-    done = subprocess.run([Path(sys.executable).parent / "ruff", "check", "."], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [Path(sys.executable).parent / "ruff", "check", "."],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout
 
 
@@ -90,19 +125,33 @@ def test_pickle_eval_and_shells_are_refused(program):
     ruff, place = Path(sys.executable).parent / "ruff", "workbench/planted.py"
     command = [ruff, "check", "--output-format", "concise", "--stdin-filename", place]
     done = subprocess.run(command, input=program + "\n", cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1 and f" {REFUSED[program]} " in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1 and f" {REFUSED[program]} " in done.stdout, (
+        done.stdout + done.stderr
+    )
 
 
 def unpickles(program: str) -> bool:
     """Does a call allow that arrays of objects are unpickled?"""
-    keywords = [word for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call) for word in node.keywords]
-    return any(word.arg == "allow_pickle" and getattr(word.value, "value", True) is not False for word in keywords)
+    keywords = [
+        word
+        for node in ast.walk(ast.parse(program))
+        if isinstance(node, ast.Call)
+        for word in node.keywords
+    ]
+    return any(
+        word.arg == "allow_pickle" and getattr(word.value, "value", True) is not False
+        for word in keywords
+    )
 
 
 def test_no_array_of_objects_is_unpickled():
     assert unpickles("np.load(x, allow_pickle=True)") and unpickles("np.load(x, allow_pickle=yes)")
     assert not unpickles("np.load(x, allow_pickle=False)")
-    files = [file for part in ("workbench", "apps", "benchmarks", "docs") for file in (ROOT / part).rglob("*.py")]
+    files = [
+        file
+        for part in ("workbench", "apps", "benchmarks", "docs")
+        for file in (ROOT / part).rglob("*.py")
+    ]
     assert len(files) > 200 and not [file for file in files if unpickles(file.read_text())]
 
 
@@ -110,11 +159,22 @@ def test_no_array_of_objects_is_unpickled():
 def test_type_checkers_see_every_public_name():
     """`__init__.py` imports names when they are used, so `__init__.pyi` names them; tests/typed_use.py uses them."""
     told = ast.parse((ROOT / "workbench" / "__init__.pyi").read_text()).body
-    names = {each.asname for line in told if isinstance(line, ast.ImportFrom) for each in line.names}
+    names = {
+        each.asname for line in told if isinstance(line, ast.ImportFrom) for each in line.names
+    }
     assert names == set(wb.__all__)
-    command = [Path(sys.executable).parent / "pyrefly", "check", "--python-interpreter-path", sys.executable]
+    command = [
+        Path(sys.executable).parent / "pyrefly",
+        "check",
+        "--python-interpreter-path",
+        sys.executable,
+    ]
     done = subprocess.run(
-        [*command, "workbench/__init__.pyi", "tests/typed_use.py"], cwd=ROOT, capture_output=True, text=True, check=False
+        [*command, "workbench/__init__.pyi", "tests/typed_use.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout
 
@@ -131,20 +191,33 @@ def test_what_is_built_twice_has_the_same_bytes_and_has_what_it_should(tmp_path)
         for file in copy.rglob("*"):
             os.chmod(file, (0o777 if file.is_dir() else 0o666) & ~mask)
             os.utime(file, (time, time))
-        subprocess.run([sys.executable, "-m", "hatchling", "build"], cwd=copy, check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-m", "hatchling", "build"], cwd=copy, check=True, capture_output=True
+        )
         built.append(sorted(copy.glob("dist/*")))
     for first, second in zip(*built, strict=True):
         assert first.name == second.name and first.read_bytes() == second.read_bytes()
     wheel, archive = built[0]
     stem = f"topic_workbench-{wb.__version__}"
     assert (archive.name, wheel.name) == (f"{stem}.tar.gz", f"{stem}-py3-none-any.whl")
-    package = {str(file.relative_to(ROOT)) for file in (ROOT / "workbench").rglob("*") if file.is_file()}
+    package = {
+        str(file.relative_to(ROOT)) for file in (ROOT / "workbench").rglob("*") if file.is_file()
+    }
     package = {name for name in package if "__pycache__" not in name}
     with zipfile.ZipFile(wheel) as opened:
         listed = set(opened.namelist())
-    assert {name for name in listed if name.startswith("workbench/") and "/_data/" not in name} == package
-    others = {name.split("/")[0] for name in listed} | {"/".join(name.split("/")[:3]) for name in listed if "/_data/" in name}
-    assert others == {"workbench", f"{stem}.dist-info", "workbench/_data/docstrings", "workbench/_data/votes"}
+    assert {
+        name for name in listed if name.startswith("workbench/") and "/_data/" not in name
+    } == package
+    others = {name.split("/")[0] for name in listed} | {
+        "/".join(name.split("/")[:3]) for name in listed if "/_data/" in name
+    }
+    assert others == {
+        "workbench",
+        f"{stem}.dist-info",
+        "workbench/_data/docstrings",
+        "workbench/_data/votes",
+    }
     assert "workbench/py.typed" in listed
     with tarfile.open(archive) as opened:
         tops = {name.split("/")[1] for name in opened.getnames()}
@@ -154,7 +227,9 @@ def test_what_is_built_twice_has_the_same_bytes_and_has_what_it_should(tmp_path)
 def test_apps_and_notebooks_hold_no_logic():
     for app in (ROOT / "apps").glob("*.py"):
         lines = app.read_text().splitlines()
-        assert len(lines) <= 20 and not [line for line in lines if line.split(" ")[0] in ("def", "class", "for", "while")]
+        assert len(lines) <= 20 and not [
+            line for line in lines if line.split(" ")[0] in ("def", "class", "for", "while")
+        ]
 
 
 def test_the_first_commands_of_the_readme_are_targets_of_make():

@@ -37,13 +37,19 @@ def dated(corpus: Corpus) -> Corpus:
 def placed(corpus: Corpus) -> Corpus:
     """The same corpus with inputs: the years of `dated`, and latitudes that no two documents share."""
     years = [(1990.0, 1992.0, 1993.0)[d % 3] for d in range(corpus.n_documents)]
-    inputs, names = np.column_stack([years, 30.0 + np.arange(corpus.n_documents)]), ("year", "latitude")
+    inputs, names = (
+        np.column_stack([years, 30.0 + np.arange(corpus.n_documents)]),
+        ("year", "latitude"),
+    )
     return replace(corpus, inputs=inputs, input_names=names)
 
 
 def sequenced(corpus: Corpus) -> Corpus:
     """The same corpus in two sequences: of the first ten documents, and of what is left."""
-    return replace(corpus, sequence=tuple(("first" if d < 10 else "second", d) for d in range(corpus.n_documents)))
+    return replace(
+        corpus,
+        sequence=tuple(("first" if d < 10 else "second", d) for d in range(corpus.n_documents)),
+    )
 
 
 def records_of(corpus: Corpus) -> Records:
@@ -52,7 +58,13 @@ def records_of(corpus: Corpus) -> Records:
     values[corpus.documents, corpus.words] = np.minimum(corpus.counts, 2)
     values[corpus.document_tokens == 0] = -1
     levels = (("none", "one", "more"),) * corpus.n_words
-    return Records(values, np.ones(len(values), int), tuple(f"word {w}" for w in range(corpus.n_words)), levels, corpus.name)
+    return Records(
+        values,
+        np.ones(len(values), int),
+        tuple(f"word {w}" for w in range(corpus.n_words)),
+        levels,
+        corpus.name,
+    )
 
 
 def data_for(engine, corpus: Corpus) -> Corpus | Records:
@@ -77,12 +89,16 @@ def has_topics(name: str) -> bool:
 
 def toy_a() -> tuple[Corpus, LDA]:
     """2 documents, 3 words, 5 pairs, 9 tokens, K = 2, alpha = (0.7, 0.4): the toyA of the oracles."""
-    return corpus_of([(0, 0, 3), (0, 1, 1), (1, 0, 1), (1, 1, 1), (1, 2, 3)]), LDA(2, (0.7, 0.4), 0.3)
+    return corpus_of([(0, 0, 3), (0, 1, 1), (1, 0, 1), (1, 1, 1), (1, 2, 3)]), LDA(
+        2, (0.7, 0.4), 0.3
+    )
 
 
 def toy_three_topics() -> tuple[Corpus, LDA]:
     """3 documents, 3 words, 7 tokens, K = 3 with unequal alpha: 2187 assignments."""
-    return corpus_of([(0, 0, 2), (0, 2, 1), (1, 1, 1), (1, 2, 1), (2, 0, 1), (2, 1, 1)]), LDA(3, (0.9, 0.5, 0.2), 0.4)
+    return corpus_of([(0, 0, 2), (0, 2, 1), (1, 1, 1), (1, 2, 1), (2, 0, 1), (2, 1, 1)]), LDA(
+        3, (0.9, 0.5, 0.2), 0.4
+    )
 
 
 def simulated(n_documents=12, n_words=20, tokens_per_document=15, seed=3) -> Corpus:
@@ -114,7 +130,13 @@ def doubled(corpus: Corpus) -> Corpus:
 def every_pair(corpus: Corpus) -> Corpus:
     """Each document with each word once: what to ask a predictive for to see a whole table."""
     documents, words = np.indices((corpus.n_documents, corpus.n_words)).reshape(2, -1)
-    return Corpus.from_pairs(documents, words, np.ones(len(words)), n_documents=corpus.n_documents, n_words=corpus.n_words)
+    return Corpus.from_pairs(
+        documents,
+        words,
+        np.ones(len(words)),
+        n_documents=corpus.n_documents,
+        n_words=corpus.n_words,
+    )
 
 
 def random_gamma(corpus: Corpus, n_topics: int, seed: int = 0) -> np.ndarray:

@@ -15,7 +15,7 @@ from scipy.special import gammaln, logsumexp, polygamma, psi
 class Counts(NamedTuple):
     n_dk: np.ndarray  # (document, topic)
     n_wk: np.ndarray  # (word, topic)
-    n_k: np.ndarray   # (topic,)
+    n_k: np.ndarray  # (topic,)
 
     def plus(self, other):
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))
@@ -23,7 +23,9 @@ class Counts(NamedTuple):
 
 def pairs_of(corpus):
     """[(document, word, count)] in canonical order."""
-    return list(zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), strict=True))
+    return list(
+        zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), strict=True)
+    )
 
 
 def tokens_of(corpus):
@@ -32,7 +34,11 @@ def tokens_of(corpus):
 
 
 def no_counts(corpus, n_topics):
-    return Counts(np.zeros((corpus.n_documents, n_topics)), np.zeros((corpus.n_words, n_topics)), np.zeros(n_topics))
+    return Counts(
+        np.zeros((corpus.n_documents, n_topics)),
+        np.zeros((corpus.n_words, n_topics)),
+        np.zeros(n_topics),
+    )
 
 
 def expected_counts(corpus, gamma, r=0):
@@ -67,7 +73,11 @@ def log_joint(counts, alpha, beta):
     n_words, n_topics = counts.n_wk.shape
     total = 0.0
     for row in counts.n_dk:
-        total += gammaln(alpha.sum()) - gammaln(alpha.sum() + row.sum()) + np.sum(gammaln(alpha + row) - gammaln(alpha))
+        total += (
+            gammaln(alpha.sum())
+            - gammaln(alpha.sum() + row.sum())
+            + np.sum(gammaln(alpha + row) - gammaln(alpha))
+        )
     for k in range(n_topics):
         total += gammaln(n_words * beta) - gammaln(n_words * beta + counts.n_k[k])
         total += np.sum(gammaln(beta + counts.n_wk[:, k]) - gammaln(beta))
@@ -83,7 +93,9 @@ def predictive(counts, alpha, beta):
 
 def perplexity(test_pairs, table):
     """exp of the mean negative log probability per token, spec B.2; table is p(w | d)."""
-    return np.exp(-sum(n * np.log(table[d, w]) for d, w, n in test_pairs) / sum(n for *_, n in test_pairs))
+    return np.exp(
+        -sum(n * np.log(table[d, w]) for d, w, n in test_pairs) / sum(n for *_, n in test_pairs)
+    )
 
 
 def conditional(counts, d, w, alpha, beta, variance=None):
@@ -91,7 +103,9 @@ def conditional(counts, d, w, alpha, beta, variance=None):
     a, b, c = alpha + counts.n_dk[d], beta + counts.n_wk[w], len(counts.n_wk) * beta + counts.n_k
     if variance is None:
         return a * b / c
-    exponent = -variance.n_dk[d] / (2 * a**2) - variance.n_wk[w] / (2 * b**2) + variance.n_k / (2 * c**2)
+    exponent = (
+        -variance.n_dk[d] / (2 * a**2) - variance.n_wk[w] / (2 * b**2) + variance.n_k / (2 * c**2)
+    )
     return a * b / c * np.exp(exponent)
 
 
@@ -133,7 +147,9 @@ def responsibility(totals, weights, d, w, alpha, beta):
     log_gamma = np.zeros(len(alpha))
     for counts, weight in zip(totals, weights, strict=True):
         words_beta = len(counts.n_wk) * beta
-        log_gamma += weight * (psi(beta + counts.n_wk[w]) - psi(words_beta + counts.n_k) + psi(alpha + counts.n_dk[d]))
+        log_gamma += weight * (
+            psi(beta + counts.n_wk[w]) - psi(words_beta + counts.n_k) + psi(alpha + counts.n_dk[d])
+        )
     return np.exp(log_gamma - logsumexp(log_gamma))
 
 
@@ -145,7 +161,9 @@ def variational_sweep(corpus, gamma, alpha, beta, schedule, r=0, sampled=None, w
     for pair, (d, w, n) in enumerate(pairs_of(corpus)):
         if n > r:
             mean = expected_counts(corpus, gamma if schedule == "parallel" else new, r)
-            new[pair] = responsibility([mean.plus(counts) for counts in sampled], weights, d, w, alpha, beta)
+            new[pair] = responsibility(
+                [mean.plus(counts) for counts in sampled], weights, d, w, alpha, beta
+            )
     return new
 
 
@@ -154,7 +172,9 @@ def collapsed_responsibility(corpus, gamma, pair, sampled, alpha, beta, r=0, sec
     (d, w, _), g = pairs_of(corpus)[pair], gamma[pair]
     mean, variance = expected_counts(corpus, gamma, r), count_variances(corpus, gamma, r)
     e_dk, e_wk, e_k = (np.maximum(x - g, 0) for x in (mean.n_dk[d], mean.n_wk[w], mean.n_k))
-    v_dk, v_wk, v_k = (np.maximum(x - g * (1 - g), 0) for x in (variance.n_dk[d], variance.n_wk[w], variance.n_k))
+    v_dk, v_wk, v_k = (
+        np.maximum(x - g * (1 - g), 0) for x in (variance.n_dk[d], variance.n_wk[w], variance.n_k)
+    )
     log_gamma = np.zeros(len(alpha))
     for counts in sampled:
         a, b = alpha + e_dk + counts.n_dk[d], beta + e_wk + counts.n_wk[w]
@@ -169,7 +189,9 @@ def collapsed_sweep(corpus, gamma, alpha, beta, r=0, sampled=None, second_order=
     """gamma after one pass of eq. A7 in canonical order over the pairs that count more than r."""
     sampled, gamma = [no_counts(corpus, len(alpha))] if sampled is None else sampled, gamma.copy()
     for pair in np.flatnonzero(corpus.counts > r):
-        gamma[pair] = collapsed_responsibility(corpus, gamma, pair, sampled, alpha, beta, r, second_order)
+        gamma[pair] = collapsed_responsibility(
+            corpus, gamma, pair, sampled, alpha, beta, r, second_order
+        )
     return gamma
 
 
@@ -215,7 +237,10 @@ def hybrid_sweep(corpus, gamma, chains, alpha, beta, r, uniforms, variational):
     variational(corpus, gamma, alpha, beta, r=, sampled=) is a sweep above.
     """
     mean = expected_counts(corpus, gamma, r)
-    chains = [gibbs_sweep(corpus, z, alpha, beta, u, r, mean) for z, u in zip(chains, uniforms, strict=True)]
+    chains = [
+        gibbs_sweep(corpus, z, alpha, beta, u, r, mean)
+        for z, u in zip(chains, uniforms, strict=True)
+    ]
     sampled = [sampled_counts(corpus, topics, len(alpha), r) for topics in chains]
     return variational(corpus, gamma, alpha, beta, r=r, sampled=sampled), chains
 
@@ -228,7 +253,16 @@ def interleaved_sweep(corpus, gamma, topics, alpha, beta, r, uniform, update):
             gamma[pair] = update(gamma, pair, sampled_counts(corpus, topics, len(alpha), r))
         else:
             for copy in range(token, token + n):
-                draw_token(corpus, copy, topics, expected_counts(corpus, gamma, r), alpha, beta, uniform(copy), r)
+                draw_token(
+                    corpus,
+                    copy,
+                    topics,
+                    expected_counts(corpus, gamma, r),
+                    alpha,
+                    beta,
+                    uniform(copy),
+                    r,
+                )
         token += n
     return gamma, topics
 
@@ -250,8 +284,14 @@ def point_bound(corpus, gamma, alpha, beta):
     phi = (beta + counts.n_wk) / (corpus.n_words * beta + counts.n_k)
     total = entropy(corpus, gamma) + np.sum((counts.n_wk + beta) * np.log(phi))
     for row in counts.n_dk:
-        total += gammaln(alpha.sum()) - gammaln(alpha.sum() + row.sum()) + np.sum(gammaln(alpha + row) - gammaln(alpha))
-    return total + len(alpha) * (gammaln(corpus.n_words * (beta + 1)) - corpus.n_words * gammaln(beta + 1))
+        total += (
+            gammaln(alpha.sum())
+            - gammaln(alpha.sum() + row.sum())
+            + np.sum(gammaln(alpha + row) - gammaln(alpha))
+        )
+    return total + len(alpha) * (
+        gammaln(corpus.n_words * (beta + 1)) - corpus.n_words * gammaln(beta + 1)
+    )
 
 
 def uncollapsed_bound(corpus, gamma, a, b, alpha, beta):
@@ -263,15 +303,18 @@ def uncollapsed_bound(corpus, gamma, a, b, alpha, beta):
         total += n * np.sum(row * (log_theta[d] + log_phi[:, w]))
     for prior, q, log_mean in [(alpha, a, log_theta), (np.full(corpus.n_words, beta), b, log_phi)]:
         for x, expectation in zip(q, log_mean, strict=True):
-            total += gammaln(prior.sum()) - gammaln(prior).sum() - gammaln(x.sum()) + gammaln(x).sum()
+            total += (
+                gammaln(prior.sum()) - gammaln(prior).sum() - gammaln(x.sum()) + gammaln(x).sum()
+            )
             total += np.sum((prior - x) * expectation)
     return total
 
 
 class Enumeration(NamedTuple):
-    topics: np.ndarray       # (state, token): every assignment, or every one that differs in the sampled tokens
+    # (state, token): every assignment, or every one that differs in the sampled tokens
+    topics: np.ndarray
     probability: np.ndarray  # (state,)
-    log_sum: float           # log of the sum of exp L over the states
+    log_sum: float  # log of the sum of exp L over the states
 
 
 def enumerate_topics(corpus, alpha, beta, r=np.inf, mean=None):
@@ -279,13 +322,21 @@ def enumerate_topics(corpus, alpha, beta, r=np.inf, mean=None):
     mean = no_counts(corpus, len(alpha)) if mean is None else mean
     choices = [range(len(alpha)) if n <= r else (0,) for *_, n in tokens_of(corpus)]
     topics = np.array(list(itertools.product(*choices)))
-    logs = np.array([log_joint(mean.plus(sampled_counts(corpus, z, len(alpha), r)), alpha, beta) for z in topics])
+    logs = np.array(
+        [
+            log_joint(mean.plus(sampled_counts(corpus, z, len(alpha), r)), alpha, beta)
+            for z in topics
+        ]
+    )
     return Enumeration(topics, np.exp(logs - logsumexp(logs)), logsumexp(logs))
 
 
 def hybrid_bound(corpus, gamma, alpha, beta, r):
     """B* = H(Q^VB) + log sum over sampled topics of exp L(m + c), section A.9."""
-    return entropy(corpus, gamma, r) + enumerate_topics(corpus, alpha, beta, r, expected_counts(corpus, gamma, r)).log_sum
+    return (
+        entropy(corpus, gamma, r)
+        + enumerate_topics(corpus, alpha, beta, r, expected_counts(corpus, gamma, r)).log_sum
+    )
 
 
 def hybrid_optimum_step(corpus, gamma, alpha, beta, r):
@@ -327,7 +378,9 @@ def variational_theta(pairs, n_kw, alpha, beta):
 
     def update(at):
         logs = [psi(at) + log_phi[:, w] for w, _ in pairs]
-        return alpha + sum(n * np.exp(row - logsumexp(row)) for row, (_, n) in zip(logs, pairs, strict=True))
+        return alpha + sum(
+            n * np.exp(row - logsumexp(row)) for row, (_, n) in zip(logs, pairs, strict=True)
+        )
 
     at = converge(update, alpha + n_tokens / len(alpha))
     return at / at.sum()
@@ -351,30 +404,44 @@ def collapsed_theta(pairs, phi, alpha):
 def sampled_theta(pairs, phi, alpha, burn_in, n_kept, uniform):
     """``uniform(sweep, token)``; sweep 0 draws each token given documents spread evenly over the topics."""
     words = [w for w, n in pairs for _ in range(n)]
-    topics = [draw(phi[:, w] * (alpha + len(words) / len(alpha)), uniform(0, i)) for i, w in enumerate(words)]
+    topics = [
+        draw(phi[:, w] * (alpha + len(words) / len(alpha)), uniform(0, i))
+        for i, w in enumerate(words)
+    ]
     kept = []
     for sweep in range(1, 1 + burn_in + n_kept):
         for i, w in enumerate(words):
             others = np.bincount(topics[:i] + topics[i + 1 :], minlength=len(alpha))
             topics[i] = draw(phi[:, w] * (alpha + others), uniform(sweep, i))
-        kept.append((alpha + np.bincount(topics, minlength=len(alpha))) / (alpha.sum() + len(words)))
+        kept.append(
+            (alpha + np.bincount(topics, minlength=len(alpha))) / (alpha.sum() + len(words))
+        )
     return np.mean(kept[burn_in:], axis=0)
 
 
 def left_to_right(pairs, phi, alpha, n_particles, resample, uniform):
     """(token, particle) p(w_n | z_<n) of each particle; ``uniform(particle, draw)``, that of ancestors has particle R."""
     words = [w for w, n in pairs for _ in range(n)]
-    found, topics, n_drawn = np.empty((len(words), n_particles)), [[] for _ in range(n_particles)], 0
+    found, topics, n_drawn = (
+        np.empty((len(words), n_particles)),
+        [[] for _ in range(n_particles)],
+        0,
+    )
     for n, w in enumerate(words):
         joint = np.empty((n_particles, len(alpha)))
         for r, own in enumerate(topics):
             for before in range(n):
                 others = np.bincount(own[:before] + own[before + 1 :], minlength=len(alpha))
-                own[before] = draw(phi[:, words[before]] * (alpha + others), uniform(r, n_drawn + before))
+                own[before] = draw(
+                    phi[:, words[before]] * (alpha + others), uniform(r, n_drawn + before)
+                )
             joint[r] = phi[:, w] * (alpha + np.bincount(np.array(own, int), minlength=len(alpha)))
         found[n] = joint.sum(axis=1) / (alpha.sum() + n)
         if resample and n_particles > 1:
-            ancestors = [draw(found[n], (r + uniform(n_particles, n)) / n_particles) for r in range(n_particles)]
+            ancestors = [
+                draw(found[n], (r + uniform(n_particles, n)) / n_particles)
+                for r in range(n_particles)
+            ]
             topics, joint = [list(topics[r]) for r in ancestors], joint[ancestors]
         for r, own in enumerate(topics):
             own.append(draw(joint[r], uniform(r, n_drawn + n)))
@@ -387,7 +454,9 @@ def log_probability_given_topics(pairs, phi, alpha):
     words = [w for w, n in pairs for _ in range(n)]
     states = np.array(list(itertools.product(range(len(alpha)), repeat=len(words))), int)
     n_dk = np.array([np.bincount(z, minlength=len(alpha)) for z in states])
-    logs = (gammaln(alpha + n_dk) - gammaln(alpha)).sum(axis=1) + np.log(phi[states, words]).sum(axis=1)
+    logs = (gammaln(alpha + n_dk) - gammaln(alpha)).sum(axis=1) + np.log(phi[states, words]).sum(
+        axis=1
+    )
     return logsumexp(logs) + gammaln(alpha.sum()) - gammaln(alpha.sum() + len(words))
 
 
@@ -425,7 +494,9 @@ def corrected_rise(derivative, x, mean, variance, empty):
     e = mean / (1 - empty)
     v = (variance + mean**2) / (1 - empty) - e**2
     g = [gammaln, psi, *(lambda y, order=order: polygamma(order, y) for order in (1, 2, 3))]
-    return (1 - empty) * (g[derivative](x + e) - g[derivative](x) + v * g[derivative + 2](x + e) / 2)
+    return (1 - empty) * (
+        g[derivative](x + e) - g[derivative](x) + v * g[derivative + 2](x + e) / 2
+    )
 
 
 def corrected_value(corpus, gamma, sampled, x, of, derivative=0, r=0):
@@ -438,6 +509,7 @@ def corrected_value(corpus, gamma, sampled, x, of, derivative=0, r=0):
                 array[where] *= (1 - row) ** n
     found = np.zeros(len(x))
     for counts in sampled:
+
         def rise(y, name, i, counts=counts):
             c = getattr(counts, name)[i]
             p = getattr(empty, name)[i] if c == 0 else 0.0
@@ -446,11 +518,17 @@ def corrected_value(corpus, gamma, sampled, x, of, derivative=0, r=0):
 
         name = "n_dk" if of == "alpha" else "n_wk"
         for row, k in np.ndindex(getattr(counts, name).shape):
-            found[k if of == "alpha" else row] += rise(x[k if of == "alpha" else row], name, (row, k)) / len(sampled)
+            found[k if of == "alpha" else row] += rise(
+                x[k if of == "alpha" else row], name, (row, k)
+            ) / len(sampled)
         g = gammaln if derivative == 0 else psi
         if of == "alpha":
             sizes = corpus.document_tokens
-            found -= np.sum(g(x.sum() + sizes) - g(x.sum())) / len(sampled) / (len(x) if derivative == 0 else 1)
+            found -= (
+                np.sum(g(x.sum() + sizes) - g(x.sum()))
+                / len(sampled)
+                / (len(x) if derivative == 0 else 1)
+            )
         else:
             fall = sum(rise(x.sum(), "n_k", k) for k in range(len(counts.n_k)))
             found -= fall / len(sampled) / (len(x) if derivative == 0 else 1)

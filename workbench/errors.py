@@ -30,7 +30,11 @@ LONGEST_SHOWN = 200
 def shown(text) -> str:
     """The text in one line, and no longer than a sentence can bear."""
     line = " ".join(str(text).split())
-    return line if len(line) <= LONGEST_SHOWN else f"{line[:LONGEST_SHOWN]}… ({len(line):,} characters)"
+    return (
+        line
+        if len(line) <= LONGEST_SHOWN
+        else f"{line[:LONGEST_SHOWN]}… ({len(line):,} characters)"
+    )
 
 
 def not_installed(what: str, package: str, extra: str, otherwise: str = "") -> str:
@@ -44,7 +48,7 @@ class Named(NamedTuple):
 
     field: str
     value: object = ALONE
-    text: str = ""          # what Python calls it, where that is not its name
+    text: str = ""  # what Python calls it, where that is not its name
 
     def __str__(self) -> str:
         if self.value is ...:
@@ -103,7 +107,7 @@ def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
     """The parts of an error as one line of bounded length, whatever names and values stand in it; ``named`` words a part."""
     text = "".join(map(named, parts))
     if len(text) > LONGEST:
-        text = f"{text[:LONGEST - END]} … {text[-END:]}"
+        text = f"{text[: LONGEST - END]} … {text[-END:]}"
     return UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 

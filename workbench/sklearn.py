@@ -36,8 +36,13 @@ except ImportError:
 GOES_ON = "online-vb"
 """The engine that goes on with further documents."""
 CALLED = {
-    "n_topics": "n_components", "alpha": "doc_topic_prior", "beta": "topic_word_prior", "n_iterations": "max_iter",
-    "seed": "random_state", "n_threads": "n_jobs", "stop_tolerance": "tol",
+    "n_topics": "n_components",
+    "alpha": "doc_topic_prior",
+    "beta": "topic_word_prior",
+    "n_iterations": "max_iter",
+    "seed": "random_state",
+    "n_threads": "n_jobs",
+    "stop_tolerance": "tol",
 }
 """Setting of a run → the parameter that it is here."""
 
@@ -46,7 +51,9 @@ def _goes_on(estimator) -> bool:
     """Does the engine of an estimator go on with further documents? The AttributeError says which one does."""
     if estimator.engine == GOES_ON:
         return True
-    said = f"engine={estimator.engine!r} learns from all documents at once, so there is no partial_fit"
+    said = (
+        f"engine={estimator.engine!r} learns from all documents at once, so there is no partial_fit"
+    )
     raise AttributeError(f"{said}; choose engine={GOES_ON!r}")
 
 
@@ -112,8 +119,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """
 
     def __init__(
-        self, n_components=10, engine="svb-cgs", *, doc_topic_prior=None, topic_word_prior=None, max_iter=100, tol=None,
-        options=None, store=None, n_jobs=None, verbose=0, random_state=None,
+        self,
+        n_components=10,
+        engine="svb-cgs",
+        *,
+        doc_topic_prior=None,
+        topic_word_prior=None,
+        max_iter=100,
+        tol=None,
+        options=None,
+        store=None,
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.engine = engine
@@ -131,7 +149,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True  # scikit-learn's checks know no counts; so they come with whole numbers
+        # scikit-learn's checks know no counts; so they come with whole numbers
+        tags.input_tags.categorical = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -182,7 +201,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self
         """
         if self.store is not None:
-            raise SpecError("partial_fit keeps no run; leave store out, or go on from a run of the store with workbench.update")
+            raise SpecError(
+                "partial_fit keeps no run; leave store out, or go on from a run of the store with workbench.update"
+            )
         begun = hasattr(self, "_topics")
         if begun and (engine := self._topics.spec.engine) != GOES_ON:
             said = f"{GOES_ON} goes on from topics of its own, and these are of a fit by {engine}"
@@ -212,7 +233,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         corpus = self._unseen(X)
         with _worded():
-            theta = self._topics.fold_in_alone(corpus, self.seed_, self._n_threads())[:, : self.n_components_]
+            theta = self._topics.fold_in_alone(corpus, self.seed_, self._n_threads())[
+                :, : self.n_components_
+            ]
         return theta / theta.sum(axis=1, keepdims=True)
 
     def perplexity(self, X, y=None) -> float:
@@ -230,7 +253,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         corpus = self._unseen(X)
         with _worded():
             observed, scored = split_halves(corpus, self.seed_)
-            return self._topics.perplexity(self._topics.fold_in(observed, self.seed_, self._n_threads()), scored)
+            return self._topics.perplexity(
+                self._topics.fold_in(observed, self.seed_, self._n_threads()), scored
+            )
 
     def score(self, X, y=None) -> float:
         """Mean log probability of a scored token, in nats: minus the log of `perplexity`. Larger is better."""
@@ -238,7 +263,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _corpus(self, X, first: bool) -> Corpus:
         """The counts as documents; where they are the first, their features are those of the estimator."""
-        counts = validate_data(self, X, reset=first, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        counts = validate_data(
+            self, X, reset=first, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
+        )
         if first:
             words = getattr(self, "feature_names_in_", None)
             words = [f"w{w}" for w in range(counts.shape[1])] if words is None else words
@@ -261,12 +288,26 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         more = {} if self.tol is None else {"stop_on": "bound", "stop_tolerance": self.tol}
         if more and "bound" not in engine.watches:
             said = f"{engine.name} has no bound, whose change tol is compared with"
-            raise SpecError(f"{said}; leave tol out, or choose one of {_able('bound')}", field="tol", value=self.tol)
-        more |= {"snapshot_every": n_iterations} if store is None else {}  # the last is all that is looked at
+            raise SpecError(
+                f"{said}; leave tol out, or choose one of {_able('bound')}",
+                field="tol",
+                value=self.tol,
+            )
+        # the last is all that is looked at
+        more |= {"snapshot_every": n_iterations} if store is None else {}
         with _worded():
             run = fit(
-                corpus, engine.name, self.n_components, **priors, n_iterations=n_iterations, seed=seed, options=self.options,
-                n_threads=n_threads, store=store, progress=bool(self.verbose), **more,
+                corpus,
+                engine.name,
+                self.n_components,
+                **priors,
+                n_iterations=n_iterations,
+                seed=seed,
+                options=self.options,
+                n_threads=n_threads,
+                store=store,
+                progress=bool(self.verbose),
+                **more,
             )
         if run.attrs["state"] != FINISHED:
             raise KeyboardInterrupt
@@ -274,7 +315,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._keep(topics_of(run, None))
         if engine.name == GOES_ON:
             self._n_visited = int(np.count_nonzero(corpus.document_tokens))
-            self._n_batches = self.n_iter_ * online_vb.n_batches(self._n_visited, self._topics.spec.parts()[2])
+            self._n_batches = self.n_iter_ * online_vb.n_batches(
+                self._n_visited, self._topics.spec.parts()[2]
+            )
 
     def _go_on(self, corpus: Corpus) -> None:
         """Moves the topics by the batches of a corpus."""
@@ -306,7 +349,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if given is None:
             return 1
         if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given == 0:
-            raise SpecError.must_be("n_jobs", "a whole number of threads from 1 on, -1 for all processors, or None", given)
+            raise SpecError.must_be(
+                "n_jobs",
+                "a whole number of threads from 1 on, -1 for all processors, or None",
+                given,
+            )
         return int(given) if given > 0 else max(1, os.cpu_count() + 1 + int(given))
 
 
@@ -329,13 +376,19 @@ def _worded() -> Iterator[None]:
     def named(part) -> str:
         if not isinstance(part, Named) or part.field not in CALLED:
             return str(part)
-        return CALLED[part.field] if part.value is ALONE else str(part._replace(field=CALLED[part.field]))
+        return (
+            CALLED[part.field]
+            if part.value is ALONE
+            else str(part._replace(field=CALLED[part.field]))
+        )
 
     try:
         yield
     except InputError as error:
         field = CALLED.get(error.field, error.field)
-        raise type(error)(one_sentence(error.parts, named), field=field, value=error.value) from None
+        raise type(error)(
+            one_sentence(error.parts, named), field=field, value=error.value
+        ) from None
 
 
 def _seed_of(random_state) -> int:
@@ -357,7 +410,9 @@ def _engine_of_counts(name) -> Engine:
 def _able(*watched: str) -> str:
     """The engines that learn topics of counts, and record these scalars, for a sentence."""
     found = (get_engine(name) for name in ENGINES)
-    return ", ".join(each.name for each in found if {*watched} <= {*each.watches} and not _lacking(each))
+    return ", ".join(
+        each.name for each in found if {*watched} <= {*each.watches} and not _lacking(each)
+    )
 
 
 def _lacking(engine: Engine) -> str:
@@ -378,12 +433,18 @@ def _refuse_empty(corpus: Corpus) -> None:
     """Raises DataError for documents without a single word."""
     if not corpus.n_tokens:
         shape = f"{corpus.n_documents} x {corpus.n_words}"
-        raise DataError(f"X must have a count above 0 to learn from; all of {shape} are 0; give documents with words")
+        raise DataError(
+            f"X must have a count above 0 to learn from; all of {shape} are 0; give documents with words"
+        )
 
 
 def _refuse_priors(engine: Engine, priors: dict) -> None:
     """Raises SpecError for a prior that the model of an engine does not have."""
-    for name in (name for name, value in priors.items() if value is not None and name not in engine.model.takes):
+    for name in (
+        name
+        for name, value in priors.items()
+        if value is not None and name not in engine.model.takes
+    ):
         said = f"{engine.name} has no {CALLED[name]}; leave it out"
         if f"{name}_total" in options_of(engine):
             said += f", and set the option {name}_total if it is not to be learnt"

@@ -11,7 +11,11 @@ import matplotlib.pyplot as plt
 HERE = Path(__file__).parent
 MEASURED = (HERE.parent / "measured.md").read_text(encoding="utf-8")
 STYLE = {
-    "svg.hashsalt": "workbench", "svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
+    "svg.hashsalt": "workbench",
+    "svg.fonttype": "path",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
 }
 
 PLACES = {"svb-cgs": (-20, 9), "cvb0-cgs": (-20, -16), "r=∞, cgs": (7, -10)}
@@ -29,10 +33,12 @@ def draw(points: list, name: str, label: str) -> None:
         figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
         for engine, seconds, value, error in points:
             axes.errorbar(seconds, value, error, fmt="o", ms=5, capsize=3, color="#1f6f8b")
-            axes.annotate(engine, (seconds, value), PLACES.get(engine, (7, 3)), textcoords="offset points")
+            axes.annotate(
+                engine, (seconds, value), PLACES.get(engine, (7, 3)), textcoords="offset points"
+            )
         axes.set(xscale="log", xlabel="CPU seconds of inference", ylabel=label)
-        axes.margins(x=.12, y=.12)
-        ticks = [tick for tick in (.2, .5, 1, 2, 5, 10, 20, 50) if points_within(tick, points)]
+        axes.margins(x=0.12, y=0.12)
+        ticks = [tick for tick in (0.2, 0.5, 1, 2, 5, 10, 20, 50) if points_within(tick, points)]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
         figure.savefig(HERE / name, metadata={"Date": None})

@@ -25,24 +25,33 @@ SETTINGS = {"n_topics": 12, "n_iterations": 60, "seeds": 2}
 MAKES = """workbench compare docstrings --engines svb,cvb,cgs,svb-cgs,cv-hdp --topics 12 --iterations 60 --seeds 2 --store runs
 workbench figures runs/* --out figures --format svg"""
 LEFT_OUT = (
-    "perplexity-by-seconds", "perplexity-by-steps", "alphas", "topics-by-group", "group-differences", "topic-words-",
-    "topic-map-", "topic-flow-",
+    "perplexity-by-seconds",
+    "perplexity-by-steps",
+    "alphas",
+    "topics-by-group",
+    "group-differences",
+    "topic-words-",
+    "topic-map-",
+    "topic-flow-",
 )
 """Not shown: curves against seconds, which differ from machine to machine, what looks like another figure, what is about labels
 of documents, which would take the gallery beyond its size, and all but one of those that there is one of for each engine."""
 SHOWN = ("topic-words-cgs", "topic-map-cgs", "topic-flow-svb-cgs-r1-to-cgs")
 PYTHON = {
-    "ordering": "views.final_perplexities(runs)", "differences": "views.differences_view(runs)",
+    "ordering": "views.final_perplexities(runs)",
+    "differences": "views.differences_view(runs)",
     "perplexity-by-iterations": 'views.perplexity_curves(runs, "average", "iteration")',
     "perplexity-by-updates": 'views.perplexity_curves(runs, "average", "updates")',
-    "state-and-average": "views.state_and_average(runs_of_one_label)", "bound": "views.bound_curves(runs)",
-    "objectives": 'views.objective_curves(runs, "log_joint")', "topic-numbers": "views.topic_number_curves(runs)",
-    "hyperparameters": 'views.concentration_curves(runs, "top_concentration")', "topic-sizes": "views.topic_size_curves(run)",
+    "state-and-average": "views.state_and_average(runs_of_one_label)",
+    "bound": "views.bound_curves(runs)",
+    "objectives": 'views.objective_curves(runs, "log_joint")',
+    "topic-numbers": "views.topic_number_curves(runs)",
+    "hyperparameters": 'views.concentration_curves(runs, "top_concentration")',
+    "topic-sizes": "views.topic_size_curves(run)",
     "topic-words-cgs": "views.topic_words_view(run)",
     "topic-map-cgs": "views.topic_map_view(measures.topic_map(run)) + views.topic_list_view(run)",
     "coherence": "views.coherence_view(measures.coherence(run, corpus))",
-    "topic-flow-svb-cgs-r1-to-cgs":
-        "views.topic_flow_view(measures.topic_flow(a, b, corpus), measures.match_topics(a, b))",
+    "topic-flow-svb-cgs-r1-to-cgs": "views.topic_flow_view(measures.topic_flow(a, b, corpus), measures.match_topics(a, b))",
 }
 
 
@@ -55,7 +64,9 @@ def build(store: Path, folder: Path) -> list[str]:
             if not shown(picture.name):
                 continue
             names.append(picture.name)
-            drawn = draw(picture.panels, columns, ("svg",), picture.legend, picture.height)["svg"].decode()
+            drawn = draw(picture.panels, columns, ("svg",), picture.legend, picture.height)[
+                "svg"
+            ].decode()
             (folder / f"{picture.name}-{columns}.svg").write_text(shorter(drawn))
             (folder / f"{picture.name}.txt").write_text(caption(picture, found, left_out))
     return list(dict.fromkeys(names))
@@ -65,7 +76,11 @@ def shorter(svg: str) -> str:
     """The same picture, a third smaller: a hundredth of a point is enough, and no name or blank stays that nothing needs."""
     svg = re.sub(r'\bd="[^"]*"', lambda path: _without_blanks(_rounded(path[0], 2)), svg)
     svg = re.sub(r'\b(?:x|y|transform)="[^"]*"', lambda place: _rounded(place[0], 3), svg)
-    svg = re.sub(r' id="(?:figure|patch|axes|matplotlib\.axis|[xy]tick|line2d|text|\w*Collection|legend)_\d+"', "", svg)
+    svg = re.sub(
+        r' id="(?:figure|patch|axes|matplotlib\.axis|[xy]tick|line2d|text|\w*Collection|legend)_\d+"',
+        "",
+        svg,
+    )
     svg = re.sub(r'\bstyle="[^"]*"', lambda style: re.sub(r"([:;]) ", r"\1", style[0]), svg)
     svg = re.sub(r'((?:id=|href=)"#?)DejaVuSans-', r"\1d", re.sub(r"<!--.*?-->", "", svg))
     return re.sub(r"\s*\n\s*", "\n", svg.replace("xlink:href=", "href="))
@@ -77,7 +92,11 @@ def _rounded(text: str, digits: int) -> str:
 
 
 def _without_blanks(path: str) -> str:
-    return re.sub(r"\s*([A-Za-z])\s*(?=[-\d.])", r"\1", re.sub(r"\s+", " ", path)).replace(' z', "z").replace(' "', '"')
+    return (
+        re.sub(r"\s*([A-Za-z])\s*(?=[-\d.])", r"\1", re.sub(r"\s+", " ", path))
+        .replace(" z", "z")
+        .replace(' "', '"')
+    )
 
 
 def shown(name: str) -> bool:
@@ -87,25 +106,41 @@ def shown(name: str) -> bool:
 def readme(names: list[str], folder: Path) -> str:
     """The page: each figure on two columns, its caption, what makes it, and the same on one column."""
     told = [
-        "# Gallery", "",
+        "# Gallery",
+        "",
         "The figures of one small comparison on the bundled corpus, as `workbench figures` writes it: on two columns of a "
         "journal page (7 in), and folded away on one (3.4 in), where a figure fits on a page and may have fewer rows, which "
         "its own caption says. Letters are outlines in SVG and embedded TrueType in PDF, from "
         "6 to 8 points; engines keep colour, line and marker everywhere, and any two differ in line or marker alone, for grey "
         "copies. Built by `make gallery`; the same runs give the same bytes, and runs made anew differ only where "
-        "seconds are drawn, the second panel of the bounds.", "",
-        "```", *MAKES.splitlines(), "```", "",
-        "In Python, with `runs = [wb.open_run(run) for run in wb.open_runs(\"runs\")]`, `run = runs[0]` and "
+        "seconds are drawn, the second panel of the bounds.",
+        "",
+        "```",
+        *MAKES.splitlines(),
+        "```",
+        "",
+        'In Python, with `runs = [wb.open_run(run) for run in wb.open_runs("runs")]`, `run = runs[0]` and '
         "`from workbench import measures, views`, each picture is a HoloViews element by the line beneath it; "
-        "`wb.save_figures(runs, folder, columns=1)` writes all of them.", "",
-        "Set into a page of two columns with 9-point text:", "", "![a page of two columns](two-columns.png)", "",
+        "`wb.save_figures(runs, folder, columns=1)` writes all of them.",
+        "",
+        "Set into a page of two columns with 9-point text:",
+        "",
+        "![a page of two columns](two-columns.png)",
+        "",
     ]
     for name in names:
         caption = (folder / f"{name}.txt").read_text().split("\n\n")[0]
         told += [
-            f"## {name.replace('-', ' ')}", "", f"![{name}, on two columns]({name}-2.svg)", "", caption, "",
-            f"`{PYTHON[name]}` · [settings, seeds and command]({name}.txt)", "",
-            f"<details><summary>on one column</summary><img src=\"{name}-1.svg\" alt=\"{name}, on one column\"></details>", "",
+            f"## {name.replace('-', ' ')}",
+            "",
+            f"![{name}, on two columns]({name}-2.svg)",
+            "",
+            caption,
+            "",
+            f"`{PYTHON[name]}` · [settings, seeds and command]({name}.txt)",
+            "",
+            f'<details><summary>on one column</summary><img src="{name}-1.svg" alt="{name}, on one column"></details>',
+            "",
         ]
     return "\n".join(told)
 
@@ -115,9 +150,13 @@ def photograph(folder: Path) -> None:
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    chromium = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
         page = browser.new_page(viewport={"width": 816, "height": 1056}, device_scale_factor=1.5)
         page.goto((HERE / "two-columns.html").as_uri())
         taken = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")

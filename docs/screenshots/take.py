@@ -52,13 +52,23 @@ def make_runs(store: Path) -> dict[str, list[str]]:
     corpus = wb.load_corpus("docstrings")
     wb.sweep(corpus, {"r": [0, 3, "inf"]}, engine="svb-cgs", store=store, **SETTINGS)
     found = wb.compare(corpus, ENGINES, seeds=2, store=store, **SETTINGS)
-    return {engine: list(found["run"].values[found["engine"].values == engine]) for engine in ENGINES}
+    return {
+        engine: list(found["run"].values[found["engine"].values == engine]) for engine in ENGINES
+    }
 
 
 def make_sweep(store: Path) -> dict[str, str | int]:
     """The runs of a sweep over the number of topics; returns the settings that the page has for them."""
     settings = {"n_iterations": SETTINGS["n_iterations"], "seeds": 3}
-    wb.sweep(wb.load_corpus("docstrings"), {"n_topics": TOPICS}, "cvb0", store=store, jobs=2, progress=False, **settings)
+    wb.sweep(
+        wb.load_corpus("docstrings"),
+        {"n_topics": TOPICS},
+        "cvb0",
+        store=store,
+        jobs=2,
+        progress=False,
+        **settings,
+    )
     return settings | {"engine": "cvb0", "n_topics": ",".join(map(str, TOPICS))}
 
 
@@ -84,7 +94,11 @@ def damaged_run(store: Path, whole: str) -> Iterator[str]:
     """The name of a copy of a run, of which the last bytes of the rows are gone meanwhile."""
     run = shutil.copytree(store / whole, store / "damaged")
     try:
-        rows = next(path for path in (run / "data.zarr/numbers").rglob("*") if path.is_file() and "c" in path.parts)
+        rows = next(
+            path
+            for path in (run / "data.zarr/numbers").rglob("*")
+            if path.is_file() and "c" in path.parts
+        )
         rows.write_bytes(rows.read_bytes()[:-10])
         yield run.name
     finally:
@@ -94,7 +108,17 @@ def damaged_run(store: Path, whole: str) -> Iterator[str]:
 @contextmanager
 def served(store: Path, *flags: str) -> Iterator[str]:
     """The address of a server of the pages."""
-    command = [sys.executable, "-m", "workbench", "serve", "--port", "0", "--store", str(store), *flags]
+    command = [
+        sys.executable,
+        "-m",
+        "workbench",
+        "serve",
+        "--port",
+        "0",
+        "--store",
+        str(store),
+        *flags,
+    ]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield server.stdout.readline().split()[-1].rsplit("/", 1)[0]
@@ -119,19 +143,35 @@ def topics_page(page: Page) -> None:
 def mixed_document(store: Path, name: str, topic: int) -> int:
     """A document of some length, half of which is of the topic."""
     run = wb.open_run(store / name)
-    shares, sizes = run["theta"].sel(topic=topic).values, run["n_dk"].isel(snapshot=-1).sum("topic").values
+    shares, sizes = (
+        run["theta"].sel(topic=topic).values,
+        run["n_dk"].isel(snapshot=-1).sum("topic").values,
+    )
     return int(np.argmin(np.abs(shares - 0.5) + ((sizes < 80) | (sizes > 160))))
 
 
-def photograph(address: str, store: Path, runs: dict[str, list[str]], live: str, folder: Path, widths=WIDTHS) -> None:
+def photograph(
+    address: str, store: Path, runs: dict[str, list[str]], live: str, folder: Path, widths=WIDTHS
+) -> None:
     """Both pages, as wide as asked, light and dark, each as high as it is."""
     drawn = [live, *(name for names in runs.values() for name in names)]
     first, second = runs["cgs"]
     topic = 0
     views = {
-        "compare": {"lines": "mean of seeds", "runs": ",".join(drawn), "topics_of": first,
-                    "engines": "svb-cgs", "r": "0,1,3,inf", "seeds": 2},
-        "topics": {"run": first, "topic": topic, "with": second, "document": mixed_document(store, first, topic)},
+        "compare": {
+            "lines": "mean of seeds",
+            "runs": ",".join(drawn),
+            "topics_of": first,
+            "engines": "svb-cgs",
+            "r": "0,1,3,inf",
+            "seeds": 2,
+        },
+        "topics": {
+            "run": first,
+            "topic": topic,
+            "with": second,
+            "document": mixed_document(store, first, topic),
+        },
     }
     with opened_browser() as browser:
         for name, view in views.items():
@@ -145,11 +185,21 @@ def make_frontier(store: Path) -> dict[str, str | int]:
     """The long chains and the settings beside them, and more regimes for the map; returns the settings of the page for them."""
     corpus, chosen = wb.load_corpus("docstrings"), {"seeds": 2, "n_topics": 10, "n_iterations": 60}
     shared = {"store": store, "jobs": 2, "progress": False}
-    wb.compare(corpus, ["cgs"], seed=100, seeds=4, n_topics=10, n_iterations=4 * chosen["n_iterations"], **shared)
+    wb.compare(
+        corpus,
+        ["cgs"],
+        seed=100,
+        seeds=4,
+        n_topics=10,
+        n_iterations=4 * chosen["n_iterations"],
+        **shared,
+    )
     for change in ({}, {"repeat": 5}, {"n_topics": 40}, {"n_topics": 40, "repeat": 5}):
         settings = chosen | change | shared
         wb.compare(corpus, ["cgs"], **settings)
-        wb.sweep(corpus, {"r": RS, "n_chains": CHAINS if not change else [1]}, "svb-cgs", **settings)
+        wb.sweep(
+            corpus, {"r": RS, "n_chains": CHAINS if not change else [1]}, "svb-cgs", **settings
+        )
     return chosen | {"r": ",".join(map(str, RS)), "n_chains": ",".join(map(str, CHAINS))}
 
 
@@ -203,7 +253,10 @@ def photograph_ledger(store: Path, folder: Path, widths=WIDTHS) -> None:
 
 def film(folder: Path, width: int = WIDTHS[0]) -> None:
     """From the file that `workbench data example` writes to its topics over time, step by step; and the form on its own."""
-    with tempfile.TemporaryDirectory() as scratch, served(Path(scratch) / "runs", "--max-upload", "50") as address:
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        served(Path(scratch) / "runs", "--max-upload", "50") as address,
+    ):
         file = wb.write_example_csv(Path(scratch) / "news.csv", 3000)
         with opened_browser() as browser:
             page, frames = new_page(browser, [width]), count(1)
@@ -218,9 +271,16 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
             page.get_by_label("Corpus", exact=True).select_option("My own data …")
             frame("choose")
             page.get_by_label("File", exact=True).set_input_files(file)
-            columns = {"Text column": "text", "Title column": "id", "Label column": "category", "Time column": "date"}
+            columns = {
+                "Text column": "text",
+                "Title column": "id",
+                "Label column": "category",
+                "Time column": "date",
+            }
             for label, column in columns.items():
-                page.locator(f"select:visible option[value='{column}']").first.wait_for(state="attached")
+                page.locator(f"select:visible option[value='{column}']").first.wait_for(
+                    state="attached"
+                )
                 page.get_by_label(label, exact=True).select_option(column)
             for engine in set(DEFAULT_ENGINES) - {"svb", "cgs"}:
                 page.get_by_label(engine, exact=True).uncheck()
@@ -254,7 +314,10 @@ def photograph_guarded(store: Path, damaged: str, folder: Path, widths=WIDTHS) -
     secret = store.parent / "password"
     secret.write_text("correct horse battery")
     secret.chmod(0o600)
-    with served(store, "--read-only", "--password-file", str(secret)) as address, opened_browser() as browser:
+    with (
+        served(store, "--read-only", "--password-file", str(secret)) as address,
+        opened_browser() as browser,
+    ):
         page = new_page(browser, widths)
         page.goto(f"{address}/compare")
         take(page, folder, "sign-in", widths)
@@ -266,9 +329,13 @@ def photograph_guarded(store: Path, damaged: str, folder: Path, widths=WIDTHS) -
 
 @contextmanager
 def opened_browser() -> Iterator[Browser]:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    chromium = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield browser
         browser.close()
 
@@ -286,15 +353,25 @@ def take(page: Page, folder: Path, name: str, widths, full_page: bool = True) ->
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             page.wait_for_timeout(SETTLED)
-            (folder / f"{name}-{width}-{scheme}.png").write_bytes(smaller(page.screenshot(full_page=full_page)))
+            (folder / f"{name}-{width}-{scheme}.png").write_bytes(
+                smaller(page.screenshot(full_page=full_page))
+            )
 
 
 def smaller(png: bytes) -> bytes:
     """The picture in 256 colours, a third of its size: the half that it has most of, and those nearest to all others."""
-    picture, out, palette = Image.open(io.BytesIO(png)).convert("RGB"), io.BytesIO(), Image.new("P", (1, 1))
+    picture, out, palette = (
+        Image.open(io.BytesIO(png)).convert("RGB"),
+        io.BytesIO(),
+        Image.new("P", (1, 1)),
+    )
     most = sorted(picture.getcolors(picture.width * picture.height), reverse=True)[:128]
-    palette.putpalette([*(part for _, colour in most for part in colour),
-                        *picture.quantize(128, Image.Quantize.MAXCOVERAGE).getpalette()[: 3 * 128]])
+    palette.putpalette(
+        [
+            *(part for _, colour in most for part in colour),
+            *picture.quantize(128, Image.Quantize.MAXCOVERAGE).getpalette()[: 3 * 128],
+        ]
+    )
     picture.quantize(palette=palette, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
     return out.getvalue()
 

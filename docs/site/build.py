@@ -33,9 +33,15 @@ def stage(source: Path, outputs: Path | None) -> None:
     for name in TEXTS:
         shutil.copy2(ROOT / name, source / name)
     for name in FOLDERS:
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "site", "*.csv"))
+        shutil.copytree(
+            ROOT / name,
+            source / name,
+            ignore=shutil.ignore_patterns("__pycache__", "site", "*.csv"),
+        )
     index = (SITE / "index.md").read_text(encoding="utf-8")
-    (source / "index.md").write_text("".join(line for line in index.splitlines(True) if is_there(line)), encoding="utf-8")
+    (source / "index.md").write_text(
+        "".join(line for line in index.splitlines(True) if is_there(line)), encoding="utf-8"
+    )
     shutil.copytree(SITE / "lists", source / "lists")
     write_pages(source / "reference")
     (source / "notebooks").mkdir()
@@ -52,21 +58,38 @@ def build(source: Path, target: Path) -> int:
     """The exit status of Sphinx, for which every warning is an error."""
     from sphinx.cmd.build import main
 
-    arguments = ["-W", "--keep-going", "-q", "-E", "-c", str(SITE), "-d", str(source.parent / "doctrees")]
+    arguments = [
+        "-W",
+        "--keep-going",
+        "-q",
+        "-E",
+        "-c",
+        str(SITE),
+        "-d",
+        str(source.parent / "doctrees"),
+    ]
     return main([*arguments, str(source), str(target)])
 
 
 def main() -> int:
     """Builds the site in a folder that is made, and says where it is and how long it took."""
     parser = argparse.ArgumentParser(description="Builds the site of the documentation.")
-    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "out" / "docs", help="where the pages go")
-    parser.add_argument("--no-outputs", action="store_true", help="notebooks as they are, not executed")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=ROOT / "out" / "docs", help="where the pages go"
+    )
+    parser.add_argument(
+        "--no-outputs", action="store_true", help="notebooks as they are, not executed"
+    )
     given, start = parser.parse_args(), time.monotonic()
     work = given.folder.parent / f".{given.folder.name}-source"
     stage(work / "pages", None if given.no_outputs else work / "notebooks")
     status = build(work / "pages", given.folder)
-    print(f"{given.folder / 'index.html'}, in {time.monotonic() - start:.0f} s" if not status else "the site was not built",
-          file=sys.stderr)
+    print(
+        f"{given.folder / 'index.html'}, in {time.monotonic() - start:.0f} s"
+        if not status
+        else "the site was not built",
+        file=sys.stderr,
+    )
     return status
 
 

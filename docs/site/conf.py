@@ -15,16 +15,18 @@ release = version = workbench.__version__
 root_doc = "index"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "formulas"]
 exclude_patterns = ["docs/site/**", "workbench/**/*.ipynb", "docs/gallery/make.py"]
-suppress_warnings = ["ref.python"]      # types in docstrings are words, as "name or path", and no references
+# types in docstrings are words, as "name or path", and no references
+suppress_warnings = ["ref.python"]
 
 myst_enable_extensions = ["dollarmath", "attrs_inline"]
 myst_dmath_allow_digits = myst_dmath_allow_space = False
 myst_heading_anchors = 4
-nb_execution_mode = "off"               # notebooks.py executes them, two at a time, and keeps what came out
+# notebooks.py executes them, two at a time, and keeps what came out
+nb_execution_mode = "off"
 nb_merge_streams = True
 
 default_role = "literal"
-autodoc_typehints = "none"              # docstrings name types and shapes
+autodoc_typehints = "none"  # docstrings name types and shapes
 autodoc_member_order = "bysource"
 python_maximum_signature_line_length = 100
 napoleon_google_docstring = False
@@ -35,7 +37,8 @@ toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_title = f"workbench {release}"
 html_math_renderer = "mathml"
-html_show_search_summary = False        # a summary is read from the page found, which a browser refuses for file://
+# a summary is read from the page found, which a browser refuses for file://
+html_show_search_summary = False
 html_copy_source = False
 html_static_path = [str(Path(__file__).parent / "static")]
 html_css_files = ["site.css"]

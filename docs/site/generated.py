@@ -29,7 +29,11 @@ def write_pages(folder: Path) -> None:
     """Writes all pages into a folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
     pages = {
-        **python_pages(), "command_line": command_line(), "engines": engines(), "variables": variables(), "store": store(),
+        **python_pages(),
+        "command_line": command_line(),
+        "engines": engines(),
+        "variables": variables(),
+        "store": store(),
     }
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
@@ -50,7 +54,12 @@ def public_names() -> dict[str, str]:
 def page_of(home: str) -> str:
     """The page on which the names of a module are: the one with the longest beginning of its path."""
     path = home.removeprefix("workbench.")
-    return max((len(start), page) for page, (_, starts) in PYTHON.items() for start in starts if path.startswith(start))[1]
+    return max(
+        (len(start), page)
+        for page, (_, starts) in PYTHON.items()
+        for start in starts
+        if path.startswith(start)
+    )[1]
 
 
 def python_pages() -> dict[str, str]:
@@ -63,11 +72,19 @@ def python_pages() -> dict[str, str]:
     pages = {}
     for page, names in listed.items():
         head = f"# {PYTHON[page][0]}\n\nEach name is in `workbench` itself: `import workbench as wb`, then `wb.NAME`.\n\n"
-        pages[f"python_{page}"] = head + "\n".join(documented(f"workbench.{name}") for name in modules_last(names))
+        pages[f"python_{page}"] = head + "\n".join(
+            documented(f"workbench.{name}") for name in modules_last(names)
+        )
     for module in ("measures", "views"):
-        names = [name for name in getattr(workbench, module).__all__ if callable(getattr(getattr(workbench, module), name))]
+        names = [
+            name
+            for name in getattr(workbench, module).__all__
+            if callable(getattr(getattr(workbench, module), name))
+        ]
         head = f"# wb.{module}\n\n{first_line(getattr(workbench, module))}\n\n"
-        pages[f"python_{module}"] = head + "\n".join(documented(f"workbench.{module}.{name}") for name in names)
+        pages[f"python_{module}"] = head + "\n".join(
+            documented(f"workbench.{module}.{name}") for name in names
+        )
     head = f"# wb.sklearn\n\n{first_line(workbench.sklearn)}\n\n"
     return pages | {"python_sklearn": head + documented("workbench.sklearn.TopicModel")}
 
@@ -84,7 +101,10 @@ def documented(path: str) -> str:
     home, name = path.rsplit(".", 1)
     value = getattr(__import__(home, fromlist=[name]), name)
     if inspect.isclass(value):
-        return rst(f".. autoclass:: {path}", *(("   :members:",) if not issubclass(value, BaseException) else ()))
+        return rst(
+            f".. autoclass:: {path}",
+            *(("   :members:",) if not issubclass(value, BaseException) else ()),
+        )
     if inspect.ismodule(value):
         return f"## wb.{name}\n\n" + rst(f".. automodule:: {value.__name__}", "   :members:")
     if callable(value):
@@ -111,9 +131,21 @@ def command_line() -> str:
     parts = [COMMANDS]
     group = typer.main.get_command(app)
     for name, command in commands_of(group, "workbench"):
-        parts += [f"## {name}", "", *paragraphs(command.help), "", "```text", f"{name} {usage(command)}", "```", ""]
-        rows = [(told_name(each), cell(getattr(each, "help", "") or ""), told_default(each)) for each in command.params
-                if not getattr(each, "hidden", False) and each.name != "help"]
+        parts += [
+            f"## {name}",
+            "",
+            *paragraphs(command.help),
+            "",
+            "```text",
+            f"{name} {usage(command)}",
+            "```",
+            "",
+        ]
+        rows = [
+            (told_name(each), cell(getattr(each, "help", "") or ""), told_default(each))
+            for each in command.params
+            if not getattr(each, "hidden", False) and each.name != "help"
+        ]
         if rows:
             parts += ["| argument or option | what | default |", "|---|---|---|"]
             parts += [f"| {name} | {what} | {default} |" for name, what, default in rows]
@@ -125,7 +157,11 @@ def commands_of(command, name: str) -> list:
     """The commands of a group and of the groups within it, with their full names, in the order of the help."""
     if not hasattr(command, "commands"):
         return [] if command.hidden else [(name, command)]
-    return [found for key, each in command.commands.items() for found in commands_of(each, f"{name} {key}")]
+    return [
+        found
+        for key, each in command.commands.items()
+        for found in commands_of(each, f"{name} {key}")
+    ]
 
 
 def paragraphs(text: str | None) -> list[str]:
@@ -148,7 +184,14 @@ def told_name(parameter) -> str:
 def told_default(parameter) -> str:
     """The default of a parameter; empty where there is none, or where it is no text or number."""
     value = parameter.default
-    if value is None or value is False or value == [] or value == () or callable(value) or "Sentinel" in type(value).__name__:
+    if (
+        value is None
+        or value is False
+        or value == []
+        or value == ()
+        or callable(value)
+        or "Sentinel" in type(value).__name__
+    ):
         return ""
     return f"`{cell(value)}`"
 
@@ -160,9 +203,21 @@ def engines() -> str:
     parts = ["# Engines", "", FIRST_CHOICE, ""]
     for name in ENGINES:
         engine = get_engine(name)
-        parts += [f"## {name}", "", f"{engine.title}. {engine.source}.", "", cell(engine.when or ""), ""]
+        parts += [
+            f"## {name}",
+            "",
+            f"{engine.title}. {engine.source}.",
+            "",
+            cell(engine.when or ""),
+            "",
+        ]
         if engine.watches:
-            parts += ["Records, beside the perplexities: " + ", ".join(f"`{each}`" for each in engine.watches) + ".", ""]
+            parts += [
+                "Records, beside the perplexities: "
+                + ", ".join(f"`{each}`" for each in engine.watches)
+                + ".",
+                "",
+            ]
         parts += options_table(engine.options)
     return "\n".join(parts)
 
@@ -175,8 +230,10 @@ def options_table(options) -> list[str]:
     if not found:
         return ["No options.", ""]
     rows = ["| option | default | values | what |", "|---|---|---|---|"]
-    rows += [f"| `{name}` | `{cell(field.default)}` | {values_of(field.metadata)} | {cell(field.metadata['meaning'])} |"
-             for name, field in found.items()]
+    rows += [
+        f"| `{name}` | `{cell(field.default)}` | {values_of(field.metadata)} | {cell(field.metadata['meaning'])} |"
+        for name, field in found.items()
+    ]
     return [*rows, ""]
 
 
@@ -184,8 +241,18 @@ def values_of(about) -> str:
     """Which values an option takes."""
     if about["choices"]:
         return ", ".join(f"`{each}`" for each in about["choices"])
-    limits = [f"{words} {about[end]}" for words, end in (("at least", "low"), ("at most", "high")) if about[end] is not None]
-    return ", ".join(["whole number" if about["whole"] else "number", *limits, *(["or inf"] if about["infinite"] else [])])
+    limits = [
+        f"{words} {about[end]}"
+        for words, end in (("at least", "low"), ("at most", "high"))
+        if about[end] is not None
+    ]
+    return ", ".join(
+        [
+            "whole number" if about["whole"] else "number",
+            *limits,
+            *(["or inf"] if about["infinite"] else []),
+        ]
+    )
 
 
 def variables() -> str:
@@ -193,10 +260,15 @@ def variables() -> str:
     import workbench
 
     named = workbench.VARIABLES.values()
-    rows = [(f"`{each.name}`", ", ".join(each.dims), each.unit or "none", cell(each.meaning)) for each in named]
+    rows = [
+        (f"`{each.name}`", ", ".join(each.dims), each.unit or "none", cell(each.meaning))
+        for each in named
+    ]
     return VARIABLES + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def store() -> str:
     """The page of the files of a run, from the docstring of the module that writes them."""
-    return "# Schema of the store\n\n" + rst(".. automodule:: workbench.runs.store.layout", "   :no-members:")
+    return "# Schema of the store\n\n" + rst(
+        ".. automodule:: workbench.runs.store.layout", "   :no-members:"
+    )

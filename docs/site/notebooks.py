@@ -43,7 +43,10 @@ def execute(path: Path, target: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTHONDIR"] = folder + "/ipython"
         NotebookClient(
-            notebook, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": folder}},
+            notebook,
+            timeout=SECONDS,
+            kernel_name="python3",
+            resources={"metadata": {"path": folder}},
         ).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
@@ -61,7 +64,9 @@ def shown(output):
         return None
     if LIVE in data:
         return new_output("display_data", {"text/markdown": INSTEAD})
-    if any(kind in data for kind in PROGRAMS) or ("text/html" in data and "<script" in data["text/html"]):
+    if any(kind in data for kind in PROGRAMS) or (
+        "text/html" in data and "<script" in data["text/html"]
+    ):
         return None
     return output
 
@@ -81,7 +86,10 @@ def executed(cache: Path, at_once: int = 2) -> list[Path]:
     end of the error's text where a notebook fails.
     """
     targets = {path: cache / f"{path.stem}-{key_of(path)}.ipynb" for path in NOTEBOOKS}
-    missing = sorted((path for path in NOTEBOOKS if not targets[path].exists()), key=lambda path: path.stem not in LONGEST)
+    missing = sorted(
+        (path for path in NOTEBOOKS if not targets[path].exists()),
+        key=lambda path: path.stem not in LONGEST,
+    )
     say = threading.Lock()
 
     def one(path: Path) -> None:

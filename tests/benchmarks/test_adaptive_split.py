@@ -8,7 +8,9 @@ from run import QUESTIONS, Plan
 
 def test_every_choice_makes_the_updates_of_n_up_to_r_and_is_told_beside_it():
     toy = "bars:side=3:n_documents=30", 4, 3
-    rows = [row | {"cell": "toy"} for seed in (0, 1) for row in adaptive_split.measure(*toy, seed, 6)]
+    rows = [
+        row | {"cell": "toy"} for seed in (0, 1) for row in adaptive_split.measure(*toy, seed, 6)
+    ]
     frame = pd.DataFrame(rows)
     updates = frame.pivot_table(index="contender", columns="seed", values="updates")
     by_counts = updates.loc["N ≤ r, svb"]
@@ -27,6 +29,9 @@ def test_it_is_a_question_of_the_benchmarks_with_a_cell_for_every_seed():
     assert len(names) == 5 * len(adaptive_split.CASES) and names[0] == "docstrings ×1 K=10 seed 0"
 
 
-@pytest.mark.parametrize(("given", "told"), [([-1.0, -3.0], "-2.0 ± 1.0"), ([2.0], "+2.0"), ([1.0, float("nan")], "+1.0")])
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [([-1.0, -3.0], "-2.0 ± 1.0"), ([2.0], "+2.0"), ([1.0, float("nan")], "+1.0")],
+)
 def test_a_difference_has_its_standard_error_where_there_are_several(given, told):
     assert adaptive_split.error_of(pd.Series(given)) == told

@@ -26,19 +26,35 @@ from workbench.engines.lda.fold_in import mixture_probability
 
 RUN = Path(__file__).parents[2] / "benchmarks" / "run.py"
 TOY = "bars:side=3:n_documents=30"
-INSTALLED = [name for name, module in zip(PEERS, ("tomotopy", "lda", "sklearn", "gensim"), strict=True) if find_spec(module)]
+INSTALLED = [
+    name
+    for name, module in zip(PEERS, ("tomotopy", "lda", "sklearn", "gensim"), strict=True)
+    if find_spec(module)
+]
 """The peers that are on this machine: scikit-learn always, the others with the extra `bench`."""
 of_peers = pytest.mark.filterwarnings("ignore")
 """What other packages warn of is not ours: tomotopy cannot even be imported where warnings are errors."""
 
 
 def run(*arguments: str) -> str:
-    return subprocess.run([sys.executable, RUN, *arguments], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, RUN, *arguments], capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.mark.slow
 def test_a_run_writes_its_tables_and_goes_on_where_it_was_stopped(tmp_path):
-    asked = ("beside_peers", "--corpora", TOY, "--rounds", "1", "--seconds", "0.05", "--out", str(tmp_path))
+    asked = (
+        "beside_peers",
+        "--corpora",
+        TOY,
+        "--rounds",
+        "1",
+        "--seconds",
+        "0.05",
+        "--out",
+        str(tmp_path),
+    )
     assert "[1/1]" in run(*asked, "--topics", "2")
     assert "[1/1] beside_peers, bars:side=3:n_documents=30 K=3" in run(*asked, "--topics", "2,3")
     written = (tmp_path / "README.md").read_text()
@@ -48,7 +64,9 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was_stopped(tmp_path):
     assert "| CGS vs tomotopy, K=10 |" in written and "| scikit-learn / svb, " in written
     (tmp_path / "README.md").unlink()
     assert "[1/" not in run("--tables", "--out", str(tmp_path))
-    assert (tmp_path / "README.md").read_text() == written and (tmp_path / "beside_peers.svg").exists()
+    assert (tmp_path / "README.md").read_text() == written and (
+        tmp_path / "beside_peers.svg"
+    ).exists()
 
 
 @of_peers
@@ -132,7 +150,8 @@ def test_one_inner_step_is_not_what_a_peer_does_by_itself(name):
     once, usual = (PEERS[name](simulated(), 3, inner=inner) for inner in (1, "usual"))
     for peer in (once, usual):
         peer.sweep()
-    assert np.abs(once.theta_phi()[1] - usual.theta_phi()[1]).max() > 1e-6  # the same seed, so far alike
+    # the same seed, so far alike
+    assert np.abs(once.theta_phi()[1] - usual.theta_phi()[1]).max() > 1e-6
 
 
 @of_peers
@@ -183,9 +202,13 @@ def too_large():
 
 def test_contenders_take_turns_and_one_that_is_left_out_says_why():
     first, second = Counting(), Counting()
-    rows = take_turns({"a": (lambda: first, 2), "b": (lambda: second, 1), "c": (too_large, 1)}, 3, 60.0)
+    rows = take_turns(
+        {"a": (lambda: first, 2), "b": (lambda: second, 1), "c": (too_large, 1)}, 3, 60.0
+    )
     assert [row["contender"] for row in rows if "left_out" not in row] == ["a", "b"] * 3
-    assert [(row["contender"], row["left_out"]) for row in rows if "left_out" in row] == [("c", "too large")]
+    assert [(row["contender"], row["left_out"]) for row in rows if "left_out" in row] == [
+        ("c", "too large")
+    ]
     assert first.n_sweeps == 2 + sum(row["sweeps"] for row in rows if row["contender"] == "a")
 
 
@@ -196,7 +219,15 @@ def test_who_has_used_up_the_budget_sits_out_after_two_rounds():
 
 def test_a_ratio_is_the_median_over_common_rounds():
     rows = pd.DataFrame(
-        [("a", 0, 1.0), ("b", 0, 2.0), ("a", 1, 10.0), ("b", 1, 50.0), ("a", 2, 1.0), ("b", 2, 3.0), ("a", 3, 9.0)],
+        [
+            ("a", 0, 1.0),
+            ("b", 0, 2.0),
+            ("a", 1, 10.0),
+            ("b", 1, 50.0),
+            ("a", 2, 1.0),
+            ("b", 2, 3.0),
+            ("a", 3, 9.0),
+        ],
         columns=["contender", "round", "cpu"],
     )
     assert ratio(rows, "a", "b") == 3.0 and math.isnan(ratio(rows, "a", "c"))
@@ -204,36 +235,63 @@ def test_a_ratio_is_the_median_over_common_rounds():
 
 def test_the_time_to_a_perplexity_is_that_of_the_first_iteration_there():
     peer = [("scikit-learn", i, 10.0 * i, 200.0 - i) for i in range(1, 31)]
-    ours = [("svb", 1, 0.5, 190.0), ("svb", 2, 1.0, 180.0), ("svb", 3, 1.5, 170.0), ("vb", 1, 1.0, 181.0)]
-    rows = pd.DataFrame(peer + ours, columns=["contender", "iteration", "cpu", "online"]).assign(seed=0, corpus="kos")
+    ours = [
+        ("svb", 1, 0.5, 190.0),
+        ("svb", 2, 1.0, 180.0),
+        ("svb", 3, 1.5, 170.0),
+        ("vb", 1, 1.0, 181.0),
+    ]
+    rows = pd.DataFrame(peer + ours, columns=["contender", "iteration", "cpu", "online"]).assign(
+        seed=0, corpus="kos"
+    )
     assert seconds_to(rows[rows["contender"] == "svb"], 185.0) == 1.0
     against = to_the_mark(rows)
-    assert against.loc[0, "perplexity"] == 180.0 and against.loc[0, "svb"] == 200.0 and math.isnan(against.loc[0, "vb"])
+    assert (
+        against.loc[0, "perplexity"] == 180.0
+        and against.loc[0, "svb"] == 200.0
+        and math.isnan(against.loc[0, "vb"])
+    )
 
 
-@pytest.mark.parametrize(("values", "low", "wanted"), [
-    ([2.0, 1.7], False, "aim reached"), ([1.3, 1.7], False, "met"), ([1.3, 1.0], False, "met in 1 of 2"),
-    ([1.0], False, "missed"), ([math.nan], False, "not measured"), ([1.5, math.nan], True, "met"),
-    ([1.1], True, "aim reached"), ([1.7], True, "missed"),
-])
+@pytest.mark.parametrize(
+    ("values", "low", "wanted"),
+    [
+        ([2.0, 1.7], False, "aim reached"),
+        ([1.3, 1.7], False, "met"),
+        ([1.3, 1.0], False, "met in 1 of 2"),
+        ([1.0], False, "missed"),
+        ([math.nan], False, "not measured"),
+        ([1.5, math.nan], True, "met"),
+        ([1.1], True, "aim reached"),
+        ([1.7], True, "missed"),
+    ],
+)
 def test_a_target_is_judged_by_all_of_its_values(values, low, wanted):
     assert judged(1.6 if low else 1.2, 1.2 if low else 1.6, values, low) == wanted
 
 
 def test_what_was_measured_is_kept_and_replaced_cell_by_cell(tmp_path):
     path = tmp_path / "kept.csv"
-    Records(path).put("one", [{"contender": "a", "cpu": 1.0}, {"contender": "b", "left_out": "too large"}])
+    Records(path).put(
+        "one", [{"contender": "a", "cpu": 1.0}, {"contender": "b", "left_out": "too large"}]
+    )
     Records(path).put("two", [{"contender": "a", "cpu": 2.0}])
     Records(path).put("one", [{"contender": "a", "cpu": 3.0}])
     kept = Records(path)
     assert kept.has("one") and kept.has("two") and not kept.has("three")
-    assert sorted(kept.rows["cpu"]) == [2.0, 3.0] and set(kept.rows) >= {"measured", "commit", "load"}
+    assert sorted(kept.rows["cpu"]) == [2.0, 3.0] and set(kept.rows) >= {
+        "measured",
+        "commit",
+        "load",
+    }
 
 
 def test_what_was_measured_is_not_lost_where_its_corpus_is_missing(tmp_path):
     path = tmp_path / "kept.csv"
     Records(path).put("one", [{"contender": "a", "corpus": "kos", "cpu": 1.0}])
-    assert not Records(path).put("one", [{"contender": "all", "corpus": "kos", "left_out": "not on this machine"}])
+    assert not Records(path).put(
+        "one", [{"contender": "all", "corpus": "kos", "left_out": "not on this machine"}]
+    )
     assert not Records(path).put("one", [{"contender": "a", "corpus": "docstrings", "cpu": 2.0}])
     assert list(Records(path).rows["cpu"]) == [1.0]
     assert Records(path).put("one", [{"contender": "a", "corpus": "kos", "cpu": 3.0}])
@@ -249,8 +307,26 @@ def test_a_commit_that_looks_like_a_number_is_none(tmp_path, monkeypatch):
 
 def test_how_much_sooner_is_the_ratio_of_cpu_times_at_the_same_perplexity():
     rows = pd.DataFrame(
-        [{"contender": "CTModel", "size": "to", "iteration": i, "cpu": 2.0 * i, "perplexity": 600.0 - i} for i in (1, 60)]
-        + [{"contender": "sb-ctm", "size": "to", "iteration": i, "cpu": 0.5 * i, "perplexity": 560.0 - 5 * i} for i in (1, 4)]
+        [
+            {
+                "contender": "CTModel",
+                "size": "to",
+                "iteration": i,
+                "cpu": 2.0 * i,
+                "perplexity": 600.0 - i,
+            }
+            for i in (1, 60)
+        ]
+        + [
+            {
+                "contender": "sb-ctm",
+                "size": "to",
+                "iteration": i,
+                "cpu": 0.5 * i,
+                "perplexity": 560.0 - 5 * i,
+            }
+            for i in (1, 4)
+        ]
     )
     assert sooner(rows) == (120.0 / 2.0, 540.0)  # 540 is reached in the fourth iteration
     never = rows[(rows["contender"] == "CTModel") | (rows["iteration"] == 1)]
@@ -258,8 +334,17 @@ def test_how_much_sooner_is_the_ratio_of_cpu_times_at_the_same_perplexity():
 
 
 def test_draws_are_told_in_nanoseconds_of_each():
-    rows = pd.DataFrame([
-        {"contender": name, "size": "draws", "round": 0, "cpu": cpu, "n_draws": 1000, "iteration": None}
-        for name, cpu in (("PG(1, c): ours", 1e-5), ("PG(1, c): polyagamma, default", 4e-5))
-    ])
+    rows = pd.DataFrame(
+        [
+            {
+                "contender": name,
+                "size": "draws",
+                "round": 0,
+                "cpu": cpu,
+                "n_draws": 1000,
+                "iteration": None,
+            }
+            for name, cpu in (("PG(1, c): ours", 1e-5), ("PG(1, c): polyagamma, default", 4e-5))
+        ]
+    )
     assert "| PG(1, c): ours | 10 ns | 4 × PG(1, c): polyagamma, default |" in told(rows)

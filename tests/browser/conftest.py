@@ -30,20 +30,38 @@ def new_page(browser):
     def open_page(address: str, width: int = 1300, scheme: str = "light", context=None):
         host = urlsplit(address).netloc
         if context is None:
-            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            context = browser.new_context(
+                viewport={"width": width, "height": 900}, color_scheme=scheme
+            )
             contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
 
         def ask(request):
-            if not request.url.startswith(("data:", "blob:", "about:")) and urlsplit(request.url).netloc != host:
+            if (
+                not request.url.startswith(("data:", "blob:", "about:"))
+                and urlsplit(request.url).netloc != host
+            ):
                 complaints.append(f"asked {request.url}")
 
         page.on("request", ask)
-        page.on("websocket", lambda socket: urlsplit(socket.url).netloc == host or complaints.append(f"asked {socket.url}"))
-        page.on("console", lambda said: said.type == "error" and complaints.append(f"console: {said.text}"))
+        page.on(
+            "websocket",
+            lambda socket: (
+                urlsplit(socket.url).netloc == host or complaints.append(f"asked {socket.url}")
+            ),
+        )
+        page.on(
+            "console",
+            lambda said: said.type == "error" and complaints.append(f"console: {said.text}"),
+        )
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-        page.on("response", lambda answer: answer.status >= 400 and complaints.append(f"{answer.status}: {answer.url}"))
+        page.on(
+            "response",
+            lambda answer: (
+                answer.status >= 400 and complaints.append(f"{answer.status}: {answer.url}")
+            ),
+        )
         page.goto(address)
         if urlsplit(address).path.endswith("/topics"):
             page.get_by_label("Topics of", exact=True).wait_for()
@@ -57,7 +75,9 @@ def new_page(browser):
         page.get_by_role("button", name="Start", exact=True).wait_for()
         if urlsplit(address).path.endswith(("/choose-k", "/frontier")):
             return page
-        page.wait_for_function("window.Bokeh && Bokeh.documents.length && Bokeh.documents[0].get_model_by_name('slot-0')")
+        page.wait_for_function(
+            "window.Bokeh && Bokeh.documents.length && Bokeh.documents[0].get_model_by_name('slot-0')"
+        )
         return page
 
     open_page.complaints = complaints

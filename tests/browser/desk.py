@@ -43,7 +43,9 @@ def priors(page) -> list[list[float]]:
 def cells(page, table: str) -> list[list[str]]:
     """The cells of the body of the table with an accessible name that begins so."""
     found = page.locator(f"table[aria-label^='{table}']")
-    return found.evaluate("table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))")
+    return found.evaluate(
+        "table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))"
+    )
 
 
 def until(true, what: str, patience: float = 40.0):

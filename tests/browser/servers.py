@@ -26,7 +26,9 @@ def serving(command, store: Path, expected: tuple[str, ...] = ()):
     environment = os.environ | {"WORKBENCH_STORE": str(store), "PYTHONUNBUFFERED": "1"}
     log = store.parent / f"{store.name}-server.log"
     with open(log, "w") as file:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT
+        )
     try:
         yield _address(server, log)
         assert server.poll() is None
@@ -41,7 +43,12 @@ def serving(command, store: Path, expected: tuple[str, ...] = ()):
 def _address(server, log: Path) -> str:
     for _ in range(1200):
         assert server.poll() is None, log.read_text()
-        found = [word for line in log.read_text().splitlines() for word in line.split() if word.startswith("http://")]
+        found = [
+            word
+            for line in log.read_text().splitlines()
+            for word in line.split()
+            if word.startswith("http://")
+        ]
         if found:
             try:
                 urlopen(found[0], timeout=30).close()

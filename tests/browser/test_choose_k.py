@@ -10,7 +10,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def form(page, topics: str, seeds: int, iterations: int, warm: str = "no") -> None:
-    for label, value in (("Topics K", topics), ("Number of seeds", seeds), ("Iterations", iterations), ("Parallel runs", 2)):
+    for label, value in (
+        ("Topics K", topics),
+        ("Number of seeds", seeds),
+        ("Iterations", iterations),
+        ("Parallel runs", 2),
+    ):
         fill(page, label, value)
     page.get_by_label("Warm starts").select_option(warm)
 
@@ -28,7 +33,9 @@ def test_runs_that_are_started_stream_in_stop_and_are_found_again(url, new_page,
     page.get_by_text("must be a whole number from 1 to 65535; got 0").wait_for()
     form(page, "3, 5", 2, 100_000)
     press(page, "Start")
-    until(lambda: "3" in there(page), "the first number of topics has a row while its runs go on", 120)
+    until(
+        lambda: "3" in there(page), "the first number of topics has a row while its runs go on", 120
+    )
     page.get_by_text("0 of 4 runs have ended; about").wait_for()
     press(page, "Stop")
     page.get_by_text("0 of 4 runs have ended. Start goes on with the others.").wait_for()
@@ -38,7 +45,9 @@ def test_runs_that_are_started_stream_in_stop_and_are_found_again(url, new_page,
     press(page, "Start")
     page.get_by_text("All 4 runs have ended.").wait_for(timeout=120_000)
     until(lambda: there(page) == ["3", "5"], "both have a row")
-    until(lambda: not page.get_by_text("so this may change").count(), "what is said is of their ends")
+    until(
+        lambda: not page.get_by_text("so this may change").count(), "what is said is of their ends"
+    )
     advice = page.locator(".choose-k strong").inner_text()
     assert "held-out log likelihood" in advice and page.locator(".choose-k figure svg").count() == 1
     body = page.locator("body").aria_snapshot()
@@ -58,8 +67,18 @@ def test_a_warm_sweep_goes_on_when_its_page_is_closed(url, new_page, store):
     address = page.url
     page.close()
     warm = [2, 4, 6]
-    until(lambda: [run.spec.model["n_topics"] for run in open_runs(store) if run.spec.model["n_topics"] in warm
-                   and run.state == "finished"] == warm, "all numbers of topics are there", 120)
+    until(
+        lambda: (
+            [
+                run.spec.model["n_topics"]
+                for run in open_runs(store)
+                if run.spec.model["n_topics"] in warm and run.state == "finished"
+            ]
+            == warm
+        ),
+        "all numbers of topics are there",
+        120,
+    )
     again = new_page(address)
     again.get_by_text("All 3 runs have ended.").wait_for()
     until(lambda: there(again) == ["2", "4", "6"], "each has a row")

@@ -12,7 +12,19 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from browser.desk import cells, download, figure, fill, marks, points, press, priors, row, state, until
+from browser.desk import (
+    cells,
+    download,
+    figure,
+    fill,
+    marks,
+    points,
+    press,
+    priors,
+    row,
+    state,
+    until,
+)
 from browser.servers import ROOT, serving
 from PIL import Image
 
@@ -43,7 +55,9 @@ def halves():
 def texts(tmp_path_factory):
     """A CSV of 60 short texts."""
     path = tmp_path_factory.mktemp("texts") / "texts.csv"
-    path.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
+    path.write_text(
+        "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
+    )
     return path
 
 
@@ -52,24 +66,49 @@ def finished(store, halves):
     """Two finished runs of 30 iterations in the store."""
     train, test = halves
     for engine in ("svb", "cgs"):
-        fit(train, engine, 4, test=test, n_iterations=30, store=store, name=f"done-{engine}", progress=False)
+        fit(
+            train,
+            engine,
+            4,
+            test=test,
+            n_iterations=30,
+            store=store,
+            name=f"done-{engine}",
+            progress=False,
+        )
     return store
 
 
-def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(url, new_page, store, halves):
+def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(
+    url, new_page, store, halves
+):
     page = new_page(url)
     page.get_by_text("No run yet").wait_for()
     train, test = halves
     names = ("live-svb", "live-cgs")
     for name in names:
-        start(train, engine=name.split("-")[1], n_topics=4, test=test, n_iterations=LONG, store=store, name=name)
+        start(
+            train,
+            engine=name.split("-")[1],
+            n_topics=4,
+            test=test,
+            n_iterations=LONG,
+            store=store,
+            name=name,
+        )
     try:
         for name in names:
             row(page, name).wait_for()
             until(lambda name=name: state(page, name) == "running", f"{name} is running")
         assert not page.get_by_text("No run yet").is_visible()
-        before = until(lambda: [n for n in points(page) if n] * (sum(n > 0 for n in points(page)) == 2), "two runs are drawn")
-        until(lambda: all(now > then for now, then in zip(points(page), before, strict=False)), "both runs stream")
+        before = until(
+            lambda: [n for n in points(page) if n] * (sum(n > 0 for n in points(page)) == 2),
+            "two runs are drawn",
+        )
+        until(
+            lambda: all(now > then for now, then in zip(points(page), before, strict=False)),
+            "both runs stream",
+        )
         assert sorted(figure(page)["legend"]) == ["cgs", "svb"]
         shown = row(page, "live-cgs").inner_text()
         until(lambda: row(page, "live-cgs").inner_text() != shown, "the row goes on")
@@ -77,9 +116,15 @@ def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(u
         page.get_by_label("choose live-cgs").check()
         press(page, "Pause")
         until(lambda: state(page, "live-cgs") == "paused", "the page shows the pause")
-        assert (Run(store / "live-cgs").state, Run(store / "live-svb").state) == ("paused", "running")
+        assert (Run(store / "live-cgs").state, Run(store / "live-svb").state) == (
+            "paused",
+            "running",
+        )
         rests = points(page)
-        until(lambda: any(now > then for now, then in zip(points(page), rests, strict=True)), "the other run streams on")
+        until(
+            lambda: any(now > then for now, then in zip(points(page), rests, strict=True)),
+            "the other run streams on",
+        )
         rests = points(page)
         until(lambda: points(page) != rests, "the other run streams on")
         assert sum(now != then for now, then in zip(points(page), rests, strict=True)) == 1
@@ -88,7 +133,10 @@ def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(u
         page.get_by_label("choose all runs").check()
         press(page, "Stop 2")
         for name in names:
-            until(lambda name=name: state(page, name) == "stopped", f"the page shows that {name} has stopped")
+            until(
+                lambda name=name: state(page, name) == "stopped",
+                f"the page shows that {name} has stopped",
+            )
             assert Run(store / name).state == "stopped"
     finally:
         for name in names:
@@ -105,13 +153,21 @@ def test_runs_from_a_terminal_appear_stream_and_are_paused_resumed_and_stopped(u
 
 def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
     page = new_page(url)
-    until(lambda: [n for n in points(page) if n] == [30, 30], "the newest runs are drawn without a click")
+    until(
+        lambda: [n for n in points(page) if n] == [30, 30],
+        "the newest runs are drawn without a click",
+    )
     assert figure(page) | {"right": 0, "low": 0} == {
-        "x": "iteration", "y": "held-out perplexity", "right": 0, "low": 0, "columns": ["iteration test_perplexity"],
+        "x": "iteration",
+        "y": "held-out perplexity",
+        "right": 0,
+        "low": 0,
+        "columns": ["iteration test_perplexity"],
         "legend": figure(page)["legend"],
     }
     for button, x, column in (
-        ("Steps", "steps: topics of each iteration, summed", "steps"), ("Updates", "site updates", "updates"),
+        ("Steps", "steps: topics of each iteration, summed", "steps"),
+        ("Updates", "site updates", "updates"),
         ("Seconds", "seconds of inference", "elapsed"),
     ):
         right = figure(page)["right"]
@@ -120,11 +176,21 @@ def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
         assert figure(page)["columns"] == [f"{column} test_perplexity"]
         until(lambda right=right: figure(page)["right"] != right, "the range follows the axis")
     for button, columns in (
-        ("State", ["test_perplexity_state"]), ("Average", ["test_perplexity_average"]), ("Training", ["train_perplexity"]),
-        ("Both", ["test_perplexity_state", "test_perplexity_average"]), ("Recommended estimate", ["test_perplexity"]),
+        ("State", ["test_perplexity_state"]),
+        ("Average", ["test_perplexity_average"]),
+        ("Training", ["train_perplexity"]),
+        ("Both", ["test_perplexity_state", "test_perplexity_average"]),
+        ("Recommended estimate", ["test_perplexity"]),
     ):
-        page.get_by_role("group", name="Measure").get_by_role("button", name=button, exact=True).click()
-        until(lambda columns=columns: figure(page)["columns"] == [f"elapsed {column}" for column in columns], button)
+        page.get_by_role("group", name="Measure").get_by_role(
+            "button", name=button, exact=True
+        ).click()
+        until(
+            lambda columns=columns: (
+                figure(page)["columns"] == [f"elapsed {column}" for column in columns]
+            ),
+            button,
+        )
     for chart, y, column in (
         ("Bound", "bound, nats per training token", "bound_per_token"),
         ("Number of topics", "topics with at least one token", "n_active_topics"),
@@ -135,17 +201,29 @@ def test_axis_measure_and_range_change_the_figure(url, new_page, finished):
         until(lambda y=y: figure(page)["y"] == y, chart)
         assert figure(page)["columns"] == [f"elapsed {column}"]
         assert len(figure(page)["legend"]) == {"Bound": 1, "Priors as learnt": 0}.get(chart, 2)
-        assert page.get_by_text("No run that is drawn records this.").is_visible() == (chart == "Priors as learnt")
+        assert page.get_by_text("No run that is drawn records this.").is_visible() == (
+            chart == "Priors as learnt"
+        )
     low = figure(page)["low"]
     press(page, "Zoom to end")
     until(lambda: figure(page)["low"] != low, "the zoom changes the range")
 
 
-def test_what_runs_learn_the_moves_they_try_and_where_they_began_are_seen(url, new_page, store, finished, halves):
+def test_what_runs_learn_the_moves_they_try_and_where_they_began_are_seen(
+    url, new_page, store, finished, halves
+):
     train, test = halves
     begun = {"test": test, "store": store, "progress": False, "n_iterations": 24}
     fit(train, "cv-hdp", 8, name="moving", options={"moves_every": 2, "moves_after": 4}, **begun)
-    fit(train, "cvb0", 4, name="learning", options={"learn_alpha": "maximised"}, start=store / "moving", **begun)
+    fit(
+        train,
+        "cvb0",
+        4,
+        name="learning",
+        options={"learn_alpha": "maximised"},
+        start=store / "moving",
+        **begun,
+    )
     hdp = open_run(store / "moving")
     page = new_page(f"{url}?measure=bound&axis=steps&runs=moving,learning&topics_of=moving")
     until(lambda: figure(page)["columns"] == ["steps bound_per_token"], "the link tells the chart")
@@ -153,30 +231,54 @@ def test_what_runs_learn_the_moves_they_try_and_where_they_began_are_seen(url, n
     until(lambda: marks(page) == kept, "moves that were kept are marked")
     page.get_by_text("moving: ").wait_for()
     assert [line[:3] for line in cells(page, "moves of moving")] == [
-        [str(move.iteration), move.kind, f"{move.giver} → {move.taker}"] for move in reversed(moves(hdp))
+        [str(move.iteration), move.kind, f"{move.giver} → {move.taker}"]
+        for move in reversed(moves(hdp))
     ]
     page.get_by_label("choose learning").check()
-    until(lambda: not page.get_by_text("Splits and merges").is_visible(), "a run without moves has no log of them")
+    until(
+        lambda: not page.get_by_text("Splits and merges").is_visible(),
+        "a run without moves has no log of them",
+    )
     told = row(page, "moving").inner_text()
     assert f"learns alpha (in all {float(hdp['alpha_total'][-1]):.3g})" in told
     assert f"{int(hdp['n_active_topics'][-1])} (8)" in told
     assert "learns alpha (in all " in row(page, "learning").inner_text()
     tree = page.locator("svg[aria-label^='moving; learning from iteration 24']")
-    assert [line.strip() for line in tree.locator("text").all_text_contents()] == ["moving", "learning from iteration 24"]
+    assert [line.strip() for line in tree.locator("text").all_text_contents()] == [
+        "moving",
+        "learning from iteration 24",
+    ]
     page.get_by_label("Show", exact=True).select_option("Priors as learnt")
     press(page, "By topic")
     wanted = sorted(open_run(store / "learning")["alpha"].values[-1].tolist(), reverse=True)
-    until(lambda: any(seen == pytest.approx(wanted) for seen in priors(page)), "the priors of its topics are drawn")
-    until(lambda: figure(page)["x"] == "topics, that of the largest prior first", "along the topics")
-    until(page.get_by_role("button", name="Iterations", exact=True).is_disabled, "no axis is to be chosen")
+    until(
+        lambda: any(seen == pytest.approx(wanted) for seen in priors(page)),
+        "the priors of its topics are drawn",
+    )
+    until(
+        lambda: figure(page)["x"] == "topics, that of the largest prior first", "along the topics"
+    )
+    until(
+        page.get_by_role("button", name="Iterations", exact=True).is_disabled,
+        "no axis is to be chosen",
+    )
     until(lambda: "measure=by+topic" in page.evaluate("location.search"), "the link tells it")
     for name in ("moving", "learning"):
         Run(store / name).remove()
     until(lambda: not page.get_by_text("Warm starts").is_visible(), "the tree goes with its runs")
 
 
-def test_a_gibbs_sampler_of_the_hdp_finds_topics_while_it_is_watched(url, new_page, store, finished, texts):
-    asked = {"engines": "g-hdp", "n_topics": 1, "n_iterations": LONG, "corpus": FILE, "path": texts, "measure": "active"}
+def test_a_gibbs_sampler_of_the_hdp_finds_topics_while_it_is_watched(
+    url, new_page, store, finished, texts
+):
+    asked = {
+        "engines": "g-hdp",
+        "n_topics": 1,
+        "n_iterations": LONG,
+        "corpus": FILE,
+        "path": texts,
+        "measure": "active",
+    }
     page = new_page(f"{url}?{urlencode(asked)}")
     assert not page.get_by_label("alpha", exact=True).is_visible()
     press(page, "Priors: defaults")
@@ -187,9 +289,18 @@ def test_a_gibbs_sampler_of_the_hdp_finds_topics_while_it_is_watched(url, new_pa
     page.get_by_text("1 run started,").wait_for()
     (name,) = {path.name for path in store.glob("texts-g-hdp-*")}
     try:
-        assert read_spec(store / name).model == {"n_topics": 1} and read_spec(store / name).options["a_gamma"] == 40
-        until(lambda: int(row(page, name).locator("td.K").inner_text().split(" ")[0]) > 1, "it has found topics")
-        assert "learns alpha" in row(page, name).inner_text() and "gamma" in row(page, name).inner_text()
+        assert (
+            read_spec(store / name).model == {"n_topics": 1}
+            and read_spec(store / name).options["a_gamma"] == 40
+        )
+        until(
+            lambda: int(row(page, name).locator("td.K").inner_text().split(" ")[0]) > 1,
+            "it has found topics",
+        )
+        assert (
+            "learns alpha" in row(page, name).inner_text()
+            and "gamma" in row(page, name).inner_text()
+        )
         page.get_by_role("link", name=f"Topics of {name}").wait_for()
         before = points(page)
         until(lambda: points(page) != before, "the number of topics streams")
@@ -205,7 +316,10 @@ def test_drawing_by_hand_and_the_newest_again(url, new_page, finished):
     until(lambda: len(figure(page)["legend"]) == 2, "both are drawn")
     page.get_by_label("draw done-svb").click()
     until(lambda: figure(page)["legend"] == ["cgs"], "one is drawn")
-    until(lambda: page.get_by_label("draw done-svb").get_attribute("aria-pressed") == "false", "the swatch is empty")
+    until(
+        lambda: page.get_by_label("draw done-svb").get_attribute("aria-pressed") == "false",
+        "the swatch is empty",
+    )
     press(page, "Show latest 8")
     until(lambda: len(figure(page)["legend"]) == 2, "both are drawn again")
     page.get_by_label("choose done-svb").check()
@@ -214,7 +328,9 @@ def test_drawing_by_hand_and_the_newest_again(url, new_page, finished):
     until(lambda: "runs=done-svb" in page.evaluate("location.search"), "the link says so")
 
 
-def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_page, store, finished, texts):
+def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(
+    url, new_page, store, finished, texts
+):
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
     fill(page, "Path of the corpus", texts)
@@ -223,7 +339,14 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     press(page, "Options: defaults")
     page.get_by_label("Schedule").select_option("sequential")
     typed = {
-        "r": "inf", "Chains": 2, "Topics K": 3, "alpha": 0.2, "beta": 0.3, "Iterations": 40, "Seed": 5, "Number of seeds": 2,
+        "r": "inf",
+        "Chains": 2,
+        "Topics K": 3,
+        "alpha": 0.2,
+        "beta": 0.3,
+        "Iterations": 40,
+        "Seed": 5,
+        "Number of seeds": 2,
         "Held-out tokens": 0.2,
     }
     for label, value in typed.items():
@@ -257,7 +380,9 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(url, new_
     other = new_page(link)
     assert other.get_by_label("Corpus", exact=True).input_value() == FILE
     assert other.get_by_label("Path of the corpus").input_value() == str(texts)
-    assert [other.get_by_label(engine, exact=True).is_checked() for engine in ("svb", "cgs", "svb-cgs")] == [False, False, True]
+    assert [
+        other.get_by_label(engine, exact=True).is_checked() for engine in ("svb", "cgs", "svb-cgs")
+    ] == [False, False, True]
     shown = {label: other.get_by_label(label, exact=True).input_value() for label in typed}
     assert shown == {label: str(value) for label, value in typed.items()}
     until(lambda: figure(other)["legend"] == figure(page)["legend"], "the same runs are drawn")
@@ -272,7 +397,11 @@ def test_the_link_is_copied(url, new_page, browser):
     until(lambda: "axis=updates" in page.evaluate("location.href"), "the axis is in the link")
     press(page, "Copy link")
     page.get_by_role("button", name="Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href") == f"{url}?axis=updates"
+    assert (
+        page.evaluate("navigator.clipboard.readText()")
+        == page.evaluate("location.href")
+        == f"{url}?axis=updates"
+    )
     context.close()
 
 
@@ -288,13 +417,18 @@ def test_the_runs_that_are_chosen_are_linked_to_their_topics(url, new_page, fini
     for name in ("done-svb", "done-cgs"):
         row(page, name).locator(".label").click()
     page.get_by_role("link", name="Topics of done-svb").wait_for()
-    until(lambda: "topics_of=done-cgs" in page.evaluate("location.href"), "the link names the run that was ticked last")
+    until(
+        lambda: "topics_of=done-cgs" in page.evaluate("location.href"),
+        "the link names the run that was ticked last",
+    )
     other = new_page(page.evaluate("location.href"))
     other.get_by_role("link", name="Topics of done-cgs").click()
     other.wait_for_url("**/topics?run=done-cgs")
 
 
-def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url, new_page, store, finished, texts):
+def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(
+    url, new_page, store, finished, texts
+):
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
     fill(page, "Path of the corpus", texts)
@@ -308,11 +442,21 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url
     press(page, "Start")
     page.get_by_text("1 run started,").wait_for()
     (path,) = set(store.iterdir()) - before
-    assert read_spec(path).split == {"fraction": 0.1, "seed": 0, "per": "corpus", "top_words": 5, "singletons": "train"}
+    assert read_spec(path).split == {
+        "fraction": 0.1,
+        "seed": 0,
+        "per": "corpus",
+        "top_words": 5,
+        "singletons": "train",
+    }
     assert get_corpus(store, read_spec(path).train).n_words == 5
-    row(page, path.name).get_by_text("the 5 most frequent words; no singletons in training").wait_for()
+    row(page, path.name).get_by_text(
+        "the 5 most frequent words; no singletons in training"
+    ).wait_for()
     until(lambda: state(page, path.name) == "finished", "it is finished")
-    assert {"top_words=5", "singletons=train"} <= set(page.evaluate("location.search").strip("?").split("&"))
+    assert {"top_words=5", "singletons=train"} <= set(
+        page.evaluate("location.search").strip("?").split("&")
+    )
     other = new_page(page.evaluate("location.href"))
     assert other.get_by_label("Vocabulary").input_value() == "5"
     assert other.get_by_label("Singletons").input_value() == "out of training"
@@ -320,7 +464,10 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(url
     press(page, "Options: defaults")
     page.get_by_label("Initialise").select_option(path.name)
     press(page, "Start")
-    (warm,) = until(lambda: {one for one in store.iterdir() if not one.name.startswith(".")} - before - {path}, "it is made")
+    (warm,) = until(
+        lambda: {one for one in store.iterdir() if not one.name.startswith(".")} - before - {path},
+        "it is made",
+    )
     assert read_spec(warm).start["name"] == path.name
     until(lambda: state(page, warm.name) == "finished", "it is finished")
 
@@ -329,9 +476,15 @@ def test_downloads_arrive_and_are_what_they_say(url, new_page, store, finished):
     page = new_page(f"{url}?runs=done-svb,done-cgs&measure=state&axis=updates")
     until(lambda: sorted(figure(page)["legend"]) == ["cgs", "svb"], "both runs are drawn")
     corpus = read_spec(store / "done-svb").corpus
-    for button, suffix, begins in (("SVG", "svg", b"<?xml"), ("PDF", "pdf", b"%PDF"), ("PNG", "png", b"\x89PNG")):
+    for button, suffix, begins in (
+        ("SVG", "svg", b"<?xml"),
+        ("PDF", "pdf", b"%PDF"),
+        ("PNG", "png", b"\x89PNG"),
+    ):
         name, content = download(page, button)
-        assert name == f"{corpus}-state-perplexity-by-updates.{suffix}" and content.startswith(begins)
+        assert name == f"{corpus}-state-perplexity-by-updates.{suffix}" and content.startswith(
+            begins
+        )
     name, content = download(page, "CSV")
     lines = content.decode().splitlines()
     assert name == f"{corpus}-state-perplexity-by-updates.csv" and len(lines) == 1 + 2 * 30
@@ -358,15 +511,24 @@ def test_figures_fit_one_column_or_two_and_hold_their_caption(url, new_page, sto
         bar.get_by_role("button", name=width).click()
         root = ElementTree.fromstring(download(page, "SVG")[1])
         assert root.get("width") == wanted
-        assert "inference seeds: 0\n" in root.find("{*}desc").text and "--engines svb,cgs" in root.find("{*}desc").text
+        assert (
+            "inference seeds: 0\n" in root.find("{*}desc").text
+            and "--engines svb,cgs" in root.find("{*}desc").text
+        )
     assert "Made by:" in Image.open(io.BytesIO(download(page, "PNG")[1])).text["Description"]
     assert b"/Title (held-out perplexity, against" in download(page, "PDF")[1]
 
 
 EXPORTS = {
-    "long": ("document_topics.csv", lambda file: pd.read_csv(file)["probability"].to_numpy().reshape(-1, 4)),
+    "long": (
+        "document_topics.csv",
+        lambda file: pd.read_csv(file)["probability"].to_numpy().reshape(-1, 4),
+    ),
     "MALLET": ("doc-topics.txt", lambda file: pd.read_csv(file, sep="\t", header=None).iloc[:, 2:]),
-    "lda-c": ("final.gamma", lambda file: (gamma := np.loadtxt(file)) / gamma.sum(axis=1, keepdims=True)),
+    "lda-c": (
+        "final.gamma",
+        lambda file: (gamma := np.loadtxt(file)) / gamma.sum(axis=1, keepdims=True),
+    ),
     "pyLDAvis": ("pyldavis.json", lambda file: json.load(file)["doc_topic_dists"]),
 }
 """What the page calls a format → one of its files, and the topics of documents as it tells them."""
@@ -381,13 +543,22 @@ def test_a_whole_run_comes_in_every_format(url, new_page, store, finished):
         assert name == f"done-cgs-{form.lower()}.zip"
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             theta = np.array(read(archive.open(f"done-cgs/{file}")))
-        np.testing.assert_allclose(theta, open_run(store / "done-cgs")["theta"], atol=1e-9)  # ten digits of lda-c
+        # ten digits of lda-c
+        np.testing.assert_allclose(theta, open_run(store / "done-cgs")["theta"], atol=1e-9)
 
 
 def test_lineage_and_moves_are_taken_away(url, new_page, store, halves, finished):
     train, test = halves
     settings = {"test": test, "store": store, "progress": False}
-    fit(train, "cv-hdp", 6, n_iterations=8, options={"moves_every": 2, "moves_after": 2}, name="tried", **settings)
+    fit(
+        train,
+        "cv-hdp",
+        6,
+        n_iterations=8,
+        options={"moves_every": 2, "moves_after": 2},
+        name="tried",
+        **settings,
+    )
     fit(train, "svb", 4, n_iterations=5, start=store / "done-cgs", name="child", **settings)
     page = new_page(f"{url}?topics_of=tried")
     table = pd.read_csv(io.BytesIO(download(page, "Lineage as CSV")[1]))
@@ -396,21 +567,33 @@ def test_lineage_and_moves_are_taken_away(url, new_page, store, halves, finished
     assert root.get("width") == "244.8pt" and "--start done-cgs" in root.find("{*}desc").text
     name, content = download(page, "Moves as CSV")
     wanted = [move.iteration for move in moves(open_run(store / "tried"))]
-    assert name == "tried-moves.csv" and pd.read_csv(io.BytesIO(content))["iteration"].tolist() == wanted
-    assert "--engines cv-hdp" in ElementTree.fromstring(download(page, "Moves as SVG")[1]).find("{*}desc").text
+    assert (
+        name == "tried-moves.csv"
+        and pd.read_csv(io.BytesIO(content))["iteration"].tolist() == wanted
+    )
+    assert (
+        "--engines cv-hdp"
+        in ElementTree.fromstring(download(page, "Moves as SVG")[1]).find("{*}desc").text
+    )
 
 
 WRONG = (
-    ("Topics K", 0, "Topics must be a whole number"), ("alpha", -1, "Alpha must be a number greater than 0"),
-    ("Vocabulary", 0, "Vocabulary must be a whole number of at least 1"), ("beta", 0, "Beta must be a number greater than 0"),
+    ("Topics K", 0, "Topics must be a whole number"),
+    ("alpha", -1, "Alpha must be a number greater than 0"),
+    ("Vocabulary", 0, "Vocabulary must be a whole number of at least 1"),
+    ("beta", 0, "Beta must be a number greater than 0"),
     ("Iterations", 0, "Iterations must be a whole number"),
-    ("Seed", -1, "Seed must be a whole number"), ("Number of seeds", 0, "Number of seeds must be a whole number"),
-    ("r", "often", "“r” of svb-cgs must be"), ("Held-out tokens", 2, "Held-out share must be"),
+    ("Seed", -1, "Seed must be a whole number"),
+    ("Number of seeds", 0, "Number of seeds must be a whole number"),
+    ("r", "often", "“r” of svb-cgs must be"),
+    ("Held-out tokens", 2, "Held-out share must be"),
     ("Path of the corpus", "/no/such/file", "No file and no folder"),
 )
 
 
-def test_wrong_input_is_told_in_one_sentence_under_its_field_and_starts_nothing(url, new_page, store, finished):
+def test_wrong_input_is_told_in_one_sentence_under_its_field_and_starts_nothing(
+    url, new_page, store, finished
+):
     page = new_page(url)
     before = {path.name for path in store.iterdir()}
     press(page, "Preprocessing: defaults")
@@ -422,7 +605,11 @@ def test_wrong_input_is_told_in_one_sentence_under_its_field_and_starts_nothing(
         press(page, "Start")
         sentence, field = page.get_by_text(said), page.get_by_label(label, exact=True)
         sentence.wait_for()
-        gap = sentence.bounding_box()["y"] - field.bounding_box()["y"] - field.bounding_box()["height"]
+        gap = (
+            sentence.bounding_box()["y"]
+            - field.bounding_box()["y"]
+            - field.bounding_box()["height"]
+        )
         assert 0 <= gap < 30, f"the sentence about {label} is {gap} pixels below it"
         assert page.get_by_role("button", name="Start", exact=True).is_enabled()
         fill(page, label, right)
@@ -460,14 +647,18 @@ LEGEND = """() => {
 
 
 @pytest.mark.parametrize("width", [390, 800, 1440])
-def test_the_legend_stands_above_the_curves_and_takes_the_lines_that_it_needs(url, new_page, finished, width):
+def test_the_legend_stands_above_the_curves_and_takes_the_lines_that_it_needs(
+    url, new_page, finished, width
+):
     page = new_page(url, width=width)
     until(lambda: len(figure(page)["legend"]) >= 2, "runs are drawn")
     n_drawn = len(figure(page)["legend"])
 
     def apart() -> bool:
         top, right, entries = page.evaluate(LEGEND)
-        return len(entries) == n_drawn and all(low <= top + 1 and end <= right for low, end in entries)
+        return len(entries) == n_drawn and all(
+            low <= top + 1 and end <= right for low, end in entries
+        )
 
     until(apart, "no entry lies over the curves or beyond the figure")
 
@@ -477,21 +668,32 @@ def test_nothing_is_cut_off(url, new_page, finished):
     until(lambda: len(figure(page)["legend"]) >= 2, "runs are drawn")
     for width in (800, 1440, 2560):
         page.set_viewport_size({"width": width, "height": 900})
-        until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is as wide as the window")
+        until(
+            lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+            "the page is as wide as the window",
+        )
         for label in ("Topics K", "Held-out tokens"):
             box = page.get_by_label(label).bounding_box()
             assert box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
         assert page.locator(".wb-table").evaluate("table => table.scrollWidth <= table.clientWidth")
-        right = page.locator("table[aria-label=comparison]").evaluate(f"table => {HOST}.getBoundingClientRect().right")
+        right = page.locator("table[aria-label=comparison]").evaluate(
+            f"table => {HOST}.getBoundingClientRect().right"
+        )
         assert right <= width  # within which a long table scrolls
 
 
 def test_on_a_telephone_the_page_is_as_wide_as_its_window(url, new_page, finished):
     page = new_page(url, width=390)
     until(lambda: row(page, "done-cgs").count(), "the runs are there")
-    until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is as wide as the window")
+    until(
+        lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+        "the page is as wide as the window",
+    )
     box = page.get_by_label("cgs", exact=True).bounding_box()
-    assert box["x"] + box["width"] <= 390 and page.get_by_role("button", name="Joint", exact=True).is_visible()
+    assert (
+        box["x"] + box["width"] <= 390
+        and page.get_by_role("button", name="Joint", exact=True).is_visible()
+    )
 
 
 def test_the_comparison_stays_where_it_was_scrolled_to(url, new_page, finished):
@@ -500,7 +702,11 @@ def test_the_comparison_stays_where_it_was_scrolled_to(url, new_page, finished):
     table.wait_for()
     table.evaluate(f"table => {{ {HOST}.scrollLeft = 60 }}")
     against, before = page.get_by_label("Baseline"), table.inner_text()
-    other = next(one for one in against.locator("option").all_inner_texts()[1:] if f"Difference from {one}\t" not in before)
+    other = next(
+        one
+        for one in against.locator("option").all_inner_texts()[1:]
+        if f"Difference from {one}\t" not in before
+    )
     against.select_option(label=other)
     until(lambda: f"Difference from {other}" in table.inner_text(), "the table is another")
     assert table.evaluate(f"table => {HOST}.scrollLeft") == 60
@@ -522,10 +728,22 @@ def test_the_root_leads_to_the_page(url):
 
 
 def test_panel_serve_serves_the_same_page(new_page, finished):
-    command = [sys.executable, "-m", "panel", "serve", "apps/compare.py", "--port", "0", "--address", "localhost"]
+    command = [
+        sys.executable,
+        "-m",
+        "panel",
+        "serve",
+        "apps/compare.py",
+        "--port",
+        "0",
+        "--address",
+        "localhost",
+    ]
     with serving(command, finished) as address:
         page = new_page(address)
-        until(lambda: state(page, "done-svb") == "finished", "the runs of WORKBENCH_STORE are listed")
+        until(
+            lambda: state(page, "done-svb") == "finished", "the runs of WORKBENCH_STORE are listed"
+        )
         until(lambda: len(figure(page)["legend"]) >= 2, "and drawn")
         assert page.title() == "workbench · Compare"
 

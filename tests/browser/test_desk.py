@@ -27,16 +27,29 @@ DRAWN = """() => {
 @pytest.fixture(scope="module")
 def many(store):
     """Two finished runs, and copies of each with seeds of their own; every tenth has a tag, the first one a note."""
-    train, test = hold_out_tokens(LDA(3, 0.3, 0.2).simulate(30, 40, 20, seed=3)[0], fraction=0.1, seed=0)
+    train, test = hold_out_tokens(
+        LDA(3, 0.3, 0.2).simulate(30, 40, 20, seed=3)[0], fraction=0.1, seed=0
+    )
     for engine, k in (("svb", 3), ("cgs", 5)):
         first = store / f"{engine}-00"
-        fit(train, engine, k, test=test, n_iterations=12, store=store, name=first.name, progress=False)
+        fit(
+            train,
+            engine,
+            k,
+            test=test,
+            n_iterations=12,
+            store=store,
+            name=first.name,
+            progress=False,
+        )
         for at in range(1, N_EACH):
             path = store / f"{engine}-{at:02}"
             shutil.copytree(first, path)
             file = path / "data.zarr" / "zarr.json"
             group = json.loads(file.read_text())
-            group["attributes"]["spec"] = json.dumps(json.loads(group["attributes"]["spec"]) | {"seed": at})
+            group["attributes"]["spec"] = json.dumps(
+                json.loads(group["attributes"]["spec"]) | {"seed": at}
+            )
             group["attributes"]["checksum"] = checksum(group["attributes"])
             file.write_text(json.dumps(group))
             if at % 10 == 0:
@@ -60,12 +73,24 @@ def test_runs_are_found_by_words_and_keys_and_the_link_finds_them_again(url, new
     page = new_page(url)
     page.get_by_text(f"{2 * N_EACH} runs", exact=True).wait_for()
     for query, n in (
-        ("engine:cgs", N_EACH), ("k:3", N_EACH), ("tag:paper", 6), ("-tag:paper engine:svb", N_EACH - 3), ("seed:7", 2),
-        ("first all", 1), ("note:first", 1), ("state:finished svb", N_EACH), ('"the first"', 1), ("cgs-1 k:5", 10), ("r:1", 0),
+        ("engine:cgs", N_EACH),
+        ("k:3", N_EACH),
+        ("tag:paper", 6),
+        ("-tag:paper engine:svb", N_EACH - 3),
+        ("seed:7", 2),
+        ("first all", 1),
+        ("note:first", 1),
+        ("state:finished svb", N_EACH),
+        ('"the first"', 1),
+        ("cgs-1 k:5", 10),
+        ("r:1", 0),
     ):
         find(page, query, n)
     page.get_by_text("There is no r: to look for. Keys are engine: k: seed: ").wait_for()
-    for query, told in (("engin:cgs", f"0 of {2 * N_EACH} runs found"), ("-engin:cgs", f"{2 * N_EACH} runs")):
+    for query, told in (
+        ("engin:cgs", f"0 of {2 * N_EACH} runs found"),
+        ("-engin:cgs", f"{2 * N_EACH} runs"),
+    ):
         page.get_by_label("Find runs").fill(query)
         page.get_by_text(told, exact=True).wait_for()
         page.get_by_text("There is no engin: to look for.").wait_for()
@@ -73,7 +98,10 @@ def test_runs_are_found_by_words_and_keys_and_the_link_finds_them_again(url, new
     page.get_by_text("No run is found. Take a word out").wait_for()
     find(page, "tag:paper engine:svb", 3)
     until(lambda: drawn(page) == ["svb-30", "svb-20", "svb-10"], "the newest first")
-    until(lambda: "find=tag%3Apaper+engine%3Asvb" in page.evaluate("location.search"), "the link tells it")
+    until(
+        lambda: "find=tag%3Apaper+engine%3Asvb" in page.evaluate("location.search"),
+        "the link tells it",
+    )
     other = new_page(page.evaluate("location.href"))
     until(lambda: len(drawn(other)) == 3, "the link finds them")
     row(page, "svb-10").get_by_label("runs with the tag paper").click()
@@ -88,7 +116,9 @@ def test_of_many_rows_those_are_drawn_that_are_seen(url, new_page, many):
     assert "svb-00" not in drawn(page)
     page.locator(".scroller").evaluate("box => { box.scrollTop = box.scrollHeight }")
     until(lambda: drawn(page)[-1:] == ["svb-00"], "the last are drawn at the end")
-    assert page.get_by_label("runs of the store").get_attribute("aria-rowcount") == str(2 * N_EACH + 1)
+    assert page.get_by_label("runs of the store").get_attribute("aria-rowcount") == str(
+        2 * N_EACH + 1
+    )
 
 
 def test_columns_sort_by_click_and_key_and_groups_fold(url, new_page, many):
@@ -115,23 +145,44 @@ def test_columns_sort_by_click_and_key_and_groups_fold(url, new_page, many):
     page.get_by_text("3 chosen").wait_for()
 
 
-def test_columns_are_chosen_from_a_menu_and_rows_grouped_by_any_setting_and_the_link_tells_it(url, new_page, many):
+def test_columns_are_chosen_from_a_menu_and_rows_grouped_by_any_setting_and_the_link_tells_it(
+    url, new_page, many
+):
     page = new_page(f"{url}?find=tag:paper")
     page.get_by_role("columnheader", name="Corpus").wait_for()
     press(page, "Columns")
     menu = page.get_by_role("group", name="Columns of the table")
     menu.get_by_label("Corpus").uncheck()
     menu.get_by_label("Engine").check()
-    until(lambda: page.evaluate("new URLSearchParams(location.search).get('columns')") ==
-          "tags,K,seed,state,progress,perplexity,time,left,engine", "the link tells the columns")
+    until(
+        lambda: (
+            page.evaluate("new URLSearchParams(location.search).get('columns')")
+            == "tags,K,seed,state,progress,perplexity,time,left,engine"
+        ),
+        "the link tells the columns",
+    )
     page.keyboard.press("Escape")
     heads = page.get_by_label("runs of the store").get_by_role("columnheader").all_inner_texts()
-    assert heads[2:] == ["Run", "Tags", "K", "Seed", "State", "Progress", "Perplexity", "Time", "Time left", "Engine"]
+    assert heads[2:] == [
+        "Run",
+        "Tags",
+        "K",
+        "Seed",
+        "State",
+        "Progress",
+        "Perplexity",
+        "Time",
+        "Time left",
+        "Engine",
+    ]
     assert row(page, "cgs-10").locator("td").last.inner_text() == "cgs"
     page.get_by_label("Group runs by").select_option("K")
     page.get_by_role("button", name="K = 3 · 3 runs").wait_for()
     page.get_by_role("button", name="Engine", exact=True).click()
-    until(lambda: [name[:3] for name in drawn(page)] == ["cgs"] * 3 + ["svb"] * 3, "sorted by a setting")
+    until(
+        lambda: [name[:3] for name in drawn(page)] == ["cgs"] * 3 + ["svb"] * 3,
+        "sorted by a setting",
+    )
     until(lambda: "sort=engine" in page.evaluate("location.search"), "the link tells the order too")
     other = new_page(page.evaluate("location.href"))
     other.get_by_role("button", name="K = 5 · 3 runs").wait_for()
@@ -143,16 +194,21 @@ def in_css(colour: str) -> str:
     return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
 
 
-
-def test_settings_and_results_show_the_runs_that_are_found_with_means_over_seeds(url, new_page, many):
+def test_settings_and_results_show_the_runs_that_are_found_with_means_over_seeds(
+    url, new_page, many
+):
     page = new_page(f"{url}?find=tag:paper")
     picture = page.get_by_role("img", name="Held-out perplexity against K, 6 runs")
     picture.wait_for()
-    assert picture.locator("circle.run").count() == 6 and picture.locator("circle.mean").count() == 2
+    assert (
+        picture.locator("circle.run").count() == 6 and picture.locator("circle.mean").count() == 2
+    )
     told = picture.locator("circle.run[data-run='cgs-10'] title").text_content()
     perplexity = Run(many / "cgs-10").progress()["test_perplexity"].values[-1]
     assert told == f"cgs-10 · cgs · Held-out perplexity {float(f'{perplexity:.5g}'):,g}"
-    assert picture.locator("circle.run[data-run='svb-10']").evaluate("one => one.style.fill") == in_css(OF_ENGINE["svb"].colour)
+    assert picture.locator("circle.run[data-run='svb-10']").evaluate(
+        "one => one.style.fill"
+    ) == in_css(OF_ENGINE["svb"].colour)
     picture.locator("circle.run[data-run='cgs-10']").hover()
     page.get_by_text("cgs-10 is highlighted").wait_for(state="attached")
     page.get_by_label("Result").select_option("time")
@@ -160,7 +216,9 @@ def test_settings_and_results_show_the_runs_that_are_found_with_means_over_seeds
     press(page, "Settings")
     page.get_by_role("group", name="Settings to draw").get_by_label("Engine").check()
     lines = page.get_by_role("img", name="Seconds of inference against Engine, K, 6 runs")
-    lines.or_(page.get_by_role("img", name="Seconds of inference against K, Engine, 6 runs")).wait_for()
+    lines.or_(
+        page.get_by_role("img", name="Seconds of inference against K, Engine, 6 runs")
+    ).wait_for()
     until(lambda: page.locator("path.run.line").count() == 6, "a line for each run")
     until(lambda: "result=time" in page.evaluate("location.search"), "the link tells it")
     find(page, "tag:paper engine:svb", 3)
@@ -194,7 +252,12 @@ def test_notes_and_tags_are_written_seen_and_kept(url, new_page, many):
     page.get_by_text("2 runs; a tag goes to all of them").wait_for()
     page.get_by_label("New tag").fill("odd")
     page.get_by_label("New tag").press("Enter")
-    until(lambda: [read_notes(many / f"{engine}-05").tags for engine in ("svb", "cgs")] == [("odd",)] * 2, "both have it")
+    until(
+        lambda: (
+            [read_notes(many / f"{engine}-05").tags for engine in ("svb", "cgs")] == [("odd",)] * 2
+        ),
+        "both have it",
+    )
     row(page, "cgs-05").get_by_label("runs with the tag odd").wait_for()
     page.get_by_label("New tag").fill("a, b")
     press(page, "Add tag")
@@ -210,14 +273,21 @@ def test_notes_and_tags_are_written_seen_and_kept(url, new_page, many):
 
 def test_several_values_make_a_sweep_that_waits_in_line(url, new_page, store, tmp_path):
     text = tmp_path / "texts.csv"
-    text.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
+    text.write_text(
+        "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
+    )
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
     fill(page, "Path of the corpus", text)
     for engine in ("svb", "cvb", "cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     press(page, "Options: defaults")
-    for label, value in {"Topics K": "2, 3", "r": "0, inf", "Iterations": 6, "Parallel runs": 1}.items():
+    for label, value in {
+        "Topics K": "2, 3",
+        "r": "0, inf",
+        "Iterations": 6,
+        "Parallel runs": 1,
+    }.items():
         fill(page, label, value)
     page.get_by_text("4 runs, 1 in parallel, 3 queued.").wait_for()
     fill(page, "Topics K", "2, 0")
@@ -235,8 +305,14 @@ def test_several_values_make_a_sweep_that_waits_in_line(url, new_page, store, tm
     until(lambda: state(page, last) == "stopped", "one leaves the line")
     for name in made:
         if name != last:
-            until(lambda name=name: state(page, name) == "finished", f"{name} is finished", patience=120)
-    assert "n_topics=2,3" in page.evaluate("decodeURIComponent(location.search).replaceAll('+', '').replaceAll(' ', '')")
+            until(
+                lambda name=name: state(page, name) == "finished",
+                f"{name} is finished",
+                patience=120,
+            )
+    assert "n_topics=2,3" in page.evaluate(
+        "decodeURIComponent(location.search).replaceAll('+', '').replaceAll(' ', '')"
+    )
     for name in made:
         Run(store / name).remove()
 

@@ -40,20 +40,30 @@ def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page)
     for fold in FOLDS:
         press(page, f"{fold}: defaults")
         page.get_by_role("button", name=f"{fold}: defaults", expanded=True).wait_for()
-    unusual = {name: typed for name, (typed, *_) in (OPTIONS | REST).items() if name not in FIRST} | {"seeds": "3", "jobs": "2"}
+    unusual = {
+        name: typed for name, (typed, *_) in (OPTIONS | REST).items() if name not in FIRST
+    } | {"seeds": "3", "jobs": "2"}
     assert {*unusual, *FIRST, "start"} == {*fields}
     for name, typed in sorted(unusual.items(), key=lambda field: field[0].startswith(OF_RECORDS)):
         if name.startswith(OF_RECORDS):  # which are there when all engines are for records
             for engine in (each for each in ENGINES if get_engine(each).model.data is Corpus):
                 page.get_by_label(engine, exact=True).uncheck()
         choose(page, name, typed)
-        heard = f"decodeURIComponent(new URLSearchParams(location.search).get('{name}') ?? 'nothing')"
+        heard = (
+            f"decodeURIComponent(new URLSearchParams(location.search).get('{name}') ?? 'nothing')"
+        )
         wanted = fields[name].typed(typed)
         fields[name].value = wanted
-        until(lambda heard=heard, name=name: page.evaluate(heard) == written(fields[name].value), f"{name} is heard")
+        until(
+            lambda heard=heard, name=name: page.evaluate(heard) == written(fields[name].value),
+            f"{name} is heard",
+        )
     for fold in FOLDS:
         page.get_by_role("button", name=f"{fold}: ", expanded=True).click()
-        assert "defaults" not in page.get_by_role("button", name=f"{fold}: ", expanded=False).inner_text()
+        assert (
+            "defaults"
+            not in page.get_by_role("button", name=f"{fold}: ", expanded=False).inner_text()
+        )
 
 
 def test_an_engine_tells_when_to_use_it_at_the_pointer_and_at_the_keyboard(url, new_page):
@@ -67,10 +77,14 @@ def test_an_engine_tells_when_to_use_it_at_the_pointer_and_at_the_keyboard(url, 
     tip.get_by_text(get_engine(list(ENGINES)[list(ENGINES).index("svb") + 1]).when).wait_for()
     page.keyboard.press("Escape")
     tip.wait_for(state="hidden")
-    assert get_engine("hmm").when in page.get_by_label("hmm", exact=True).get_attribute("aria-description")
+    assert get_engine("hmm").when in page.get_by_label("hmm", exact=True).get_attribute(
+        "aria-description"
+    )
 
 
-def test_a_file_of_ones_own_is_read_when_the_form_has_told_what_it_needs(url, new_page, store, tmp_path):
+def test_a_file_of_ones_own_is_read_when_the_form_has_told_what_it_needs(
+    url, new_page, store, tmp_path
+):
     file = tmp_path / "mine.csv"
     file.write_text("id,told\n" + "1,apples pears plums\n2,red green blue\n" * 20)
     page = new_page(url)
@@ -85,14 +99,25 @@ def test_a_file_of_ones_own_is_read_when_the_form_has_told_what_it_needs(url, ne
     said.wait_for()
     field = page.get_by_label("Text column", exact=True)
     assert field.get_attribute("aria-invalid") == "true"
-    assert 0 <= said.bounding_box()["y"] - field.bounding_box()["y"] - field.bounding_box()["height"] < 30
+    assert (
+        0
+        <= said.bounding_box()["y"] - field.bounding_box()["y"] - field.bounding_box()["height"]
+        < 30
+    )
     page.get_by_text("Nothing is started; fix the").wait_for()
     field.select_option("told")
     said.wait_for(state="hidden")
     press(page, "Start")
     page.get_by_text("1 run started,").wait_for()
     (path,) = store.glob("mine-*")
-    assert set(get_corpus(store, read_spec(path).train).vocabulary) == {"apples", "pears", "plums", "red", "green", "blue"}
+    assert set(get_corpus(store, read_spec(path).train).vocabulary) == {
+        "apples",
+        "pears",
+        "plums",
+        "red",
+        "green",
+        "blue",
+    }
     other = new_page(page.evaluate("location.href"))
     assert other.get_by_label("Text column", exact=True).input_value() == "told"
     until(lambda: state(page, path.name) == "finished", "it is finished")

@@ -19,14 +19,22 @@ def test_runs_that_are_started_stream_in_stop_and_are_found_again(url, new_page,
     page = new_page(url.replace("compare", "frontier"))
     page.get_by_text("No run of these settings yet. Press Start.").wait_for()
     before = {run.name for run in open_runs(store)}
-    for label, value in (("r", "0, inf"), ("Chains S", "1"), ("Topics K", "3"), ("Number of seeds", 2),
-                         ("Iterations", 50_000), ("Parallel runs", 4)):
+    for label, value in (
+        ("r", "0, inf"),
+        ("Chains S", "1"),
+        ("Topics K", "3"),
+        ("Number of seeds", 2),
+        ("Iterations", 50_000),
+        ("Parallel runs", 4),
+    ):
         fill(page, label, value)
     page.get_by_text("10 runs with the 4 chains of the reference.").wait_for()
     press(page, "Start")
     page.get_by_text("0 of 10 runs have ended; about").wait_for(timeout=120_000)
     press(page, "Stop")
-    page.get_by_text("0 of 10 runs have ended. Start goes on with the others.").wait_for(timeout=120_000)
+    page.get_by_text("0 of 10 runs have ended. Start goes on with the others.").wait_for(
+        timeout=120_000
+    )
     made = [run for run in open_runs(store) if run.name not in before]
     assert len(made) == 10 and {run.state for run in made} == {"stopped"}
     fill(page, "Topics K", "4")

@@ -31,7 +31,10 @@ import workbench as wb
 corpus, _ = wb.synthetic.bars(side=5, n_documents=200, seed=1)
 train, test = wb.hold_out_tokens(corpus)
 """
-START = BEGIN + "run = wb.start(train, 'svb-cgs', n_iterations=40_000, test=test, name='long')\nrun.watch()"
+START = (
+    BEGIN
+    + "run = wb.start(train, 'svb-cgs', n_iterations=40_000, test=test, name='long')\nrun.watch()"
+)
 FOLLOWING = "import gc\nsorted(one._ticks.is_running() for one in gc.get_objects() if type(one).__name__ == 'LiveView')"
 
 
@@ -81,14 +84,22 @@ def opened(lab, browser):
     page.set_default_timeout(2 * PATIENCE)
     host = urlsplit(address).netloc
     local = ("data:", "blob:", "about:")
-    page.on("request", lambda one: one.url.startswith(local) or urlsplit(one.url).netloc == host or complaints.append(one.url))
+    page.on(
+        "request",
+        lambda one: (
+            one.url.startswith(local)
+            or urlsplit(one.url).netloc == host
+            or complaints.append(one.url)
+        ),
+    )
     page.on("websocket", lambda one: urlsplit(one.url).netloc == host or complaints.append(one.url))
     page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
     page.on("pageerror", lambda error: complaints.append(f"{error} {error.stack}"))
 
     def open_notebook(name: str, *cells: str) -> Notebook:
         write_notebook(folder / f"{name}.ipynb", *cells)
-        page.goto(f"{address}/lab/workspaces/{name}/tree/{name}.ipynb?token={TOKEN}")  # which restores no other notebook
+        # which restores no other notebook
+        page.goto(f"{address}/lab/workspaces/{name}/tree/{name}.ipynb?token={TOKEN}")
         return Notebook(page)
 
     yield open_notebook
@@ -120,10 +131,14 @@ def test_a_view_streams_while_the_kernel_is_free_and_the_run_obeys_its_buttons(o
     until(lambda: max(page.evaluate(POINTS)) > seen, "the run is drawn again")
     press(page, "Stop")
     view.locator("span.state.stopped").wait_for()
-    assert run.state == "stopped" and until(lambda: notebook.answer(2) == "[False]", "the view rests with its run")
+    assert run.state == "stopped" and until(
+        lambda: notebook.answer(2) == "[False]", "the view rests with its run"
+    )
 
 
-def test_sliders_start_runs_that_are_drawn_below_after_hidden_output_and_after_the_page_is_loaded_again(opened, lab):
+def test_sliders_start_runs_that_are_drawn_below_after_hidden_output_and_after_the_page_is_loaded_again(
+    opened, lab
+):
     hidden = "%%capture\nimport holoviews as hv\nhv.extension('matplotlib')"
     notebook = opened("sliders", hidden, BEGIN + "wb.tune(corpus)")
     page = notebook.page
@@ -134,7 +149,11 @@ def test_sliders_start_runs_that_are_drawn_below_after_hidden_output_and_after_t
     start.click()
     until(lambda: max(page.evaluate(POINTS), default=0) > 0, "the run of the sliders is drawn", 90)
     run = next(run for run in open_runs(lab[2]) if run.name != "long")
-    assert (run.spec.engine, run.spec.options["r"], run.spec.corpus) == ("svb-cgs", 2, "bars:n_documents=200:seed=1")
+    assert (run.spec.engine, run.spec.options["r"], run.spec.corpus) == (
+        "svb-cgs",
+        2,
+        "bars:n_documents=200:seed=1",
+    )
     page.reload()
     again = Notebook(page)
     again.execute(1).get_by_role("button", name="Start", exact=True).click()
@@ -145,7 +164,8 @@ def test_sliders_start_runs_that_are_drawn_below_after_hidden_output_and_after_t
 def test_every_slider_and_field_has_a_name_and_says_what_is_run(opened, lab):
     notebook = opened("controls", BEGIN + "wb.tune(corpus, engine='cgs')")
     page, view, before = notebook.page, notebook.execute(0), {run.name for run in open_runs(lab[2])}
-    expect(view.locator(".wb-notebook").first).to_match_aria_snapshot("""
+    expect(view.locator(".wb-notebook").first).to_match_aria_snapshot(
+        """
     - combobox "Engine"
     - slider "Topics K"
     - slider "alpha"
@@ -155,13 +175,17 @@ def test_every_slider_and_field_has_a_name_and_says_what_is_run(opened, lab):
     - button "decrease Iterations"
     - textbox "Seed"
     - button "Start"
-    """, timeout=2 * PATIENCE)
+    """,
+        timeout=2 * PATIENCE,
+    )
     splits = view.get_by_role("slider", name="r", exact=True)
     assert splits.count() == 0  # cgs has none
     view.get_by_label("Engine", exact=True).select_option("cvb-cgs")
     splits.wait_for()
     for name, keys, told in (
-        ("r", ["End"], "∞"), ("Topics K", ["ArrowRight", "ArrowRight"], "12.00"), ("alpha", ["ArrowLeft"], "0.03"),
+        ("r", ["End"], "∞"),
+        ("Topics K", ["ArrowRight", "ArrowRight"], "12.00"),
+        ("alpha", ["ArrowLeft"], "0.03"),
         ("beta", ["ArrowRight", "ArrowRight"], "1"),
     ):
         slider = view.get_by_role("slider", name=name, exact=True)
@@ -169,11 +193,19 @@ def test_every_slider_and_field_has_a_name_and_says_what_is_run(opened, lab):
             slider.press(key)
         expect(slider).to_have_attribute("aria-valuetext", told)
     fill(page, "Iterations", 7)
-    seed, start = view.get_by_label("Seed", exact=True), view.get_by_role("button", name="Start", exact=True)
+    seed, start = (
+        view.get_by_label("Seed", exact=True),
+        view.get_by_role("button", name="Start", exact=True),
+    )
     page.evaluate(AT_ONCE, [seed.element_handle(), "3", start.element_handle()])
     page.get_by_text("1 run started").wait_for()
-    run, = (run for run in open_runs(lab[2]) if run.name not in before)
-    assert (run.spec.engine, run.spec.options["r"], run.spec.n_iterations, run.spec.seed) == ("cvb-cgs", "inf", 7, 3)
+    (run,) = (run for run in open_runs(lab[2]) if run.name not in before)
+    assert (run.spec.engine, run.spec.options["r"], run.spec.n_iterations, run.spec.seed) == (
+        "cvb-cgs",
+        "inf",
+        7,
+        3,
+    )
     assert run.spec.model == {"n_topics": 12, "alpha": 0.03, "beta": 1.0}
 
 
@@ -200,7 +232,10 @@ def test_axis_measure_and_table_of_a_view_are_chosen_in_the_cell(opened):
     names = rows.evaluate_all("rows => rows.map(row => row.dataset.run)")
     view.get_by_role("button", name="Run", exact=True).click()
     assert sorted(names) == ["cvb", "svb"]
-    until(lambda: rows.evaluate_all("rows => rows.map(row => row.dataset.run)") == sorted(names), "sorted by name")
+    until(
+        lambda: rows.evaluate_all("rows => rows.map(row => row.dataset.run)") == sorted(names),
+        "sorted by name",
+    )
     view.get_by_label("Find runs").fill("engine:svb")
     until(lambda: rows.locator("visible=true").count() == 1, "one run is found")
     view.get_by_label("Find runs").fill("")

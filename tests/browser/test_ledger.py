@@ -11,7 +11,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("width", [1440, 800, 420])
-def test_rows_are_filtered_commands_selected_and_the_page_is_no_wider_than_the_window(url, new_page, width):
+def test_rows_are_filtered_commands_selected_and_the_page_is_no_wider_than_the_window(
+    url, new_page, width
+):
     page = new_page(url.replace("compare", "ledger"), width)
     rows = page.locator(".ledger tbody[data-item]")
     until(lambda: rows.count() == len(entries()), "every item has its rows")
@@ -19,7 +21,10 @@ def test_rows_are_filtered_commands_selected_and_the_page_is_no_wider_than_the_w
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_label("Verdict", exact=True).select_option("Not reproduced")
     unmade = [row.item.id for row in entries() if row.lines[0].verdict == "not reproduced"]
-    until(lambda: rows.evaluate_all("all => all.map((one) => one.dataset.item)") == unmade, "these are left alone")
+    until(
+        lambda: rows.evaluate_all("all => all.map((one) => one.dataset.item)") == unmade,
+        "these are left alone",
+    )
     assert "verdict=not+reproduced" in page.url
     page.get_by_label("Verdict", exact=True).select_option("All")
     command = page.locator(".ledger code", has_text="workbench reproduce hybrid-fig7-4000")

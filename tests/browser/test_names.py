@@ -85,15 +85,23 @@ TOPICS = """
 @pytest.fixture(scope="module")
 def home(url, store):
     """The address of the pages, with a run in the store."""
-    train, test = hold_out_tokens(LDA(4, 0.3, 0.2).simulate(60, 80, 30, seed=3)[0], fraction=0.1, seed=0)
+    train, test = hold_out_tokens(
+        LDA(4, 0.3, 0.2).simulate(60, 80, 30, seed=3)[0], fraction=0.1, seed=0
+    )
     fit(train, "svb", 4, test=test, n_iterations=20, store=store, name="one", progress=False)
     return url.rpartition("/")[0]
 
 
-@pytest.mark.parametrize("address, wanted, last", [
-    ("compare", COMPARE, "comparison"), ("topics", TOPICS, "coherence"),
-])
-def test_every_control_of_a_page_has_a_name_and_those_that_are_chosen_say_so(home, new_page, address, wanted, last):
+@pytest.mark.parametrize(
+    "address, wanted, last",
+    [
+        ("compare", COMPARE, "comparison"),
+        ("topics", TOPICS, "coherence"),
+    ],
+)
+def test_every_control_of_a_page_has_a_name_and_those_that_are_chosen_say_so(
+    home, new_page, address, wanted, last
+):
     page = new_page(f"{home}/{address}")
     page.locator(f"table[aria-label*='{last}']").wait_for()
     body = page.locator("body")
@@ -103,7 +111,10 @@ def test_every_control_of_a_page_has_a_name_and_those_that_are_chosen_say_so(hom
 
 def test_what_is_pressed_follows_the_choice_and_groups_that_are_drawn_anew(home, new_page):
     page = new_page(f"{home}/compare")
-    axis, measure = page.get_by_role("group", name="Axis"), page.get_by_role("group", name="Measure")
+    axis, measure = (
+        page.get_by_role("group", name="Axis"),
+        page.get_by_role("group", name="Measure"),
+    )
     press(page, "Updates")
     expect(axis).to_match_aria_snapshot("""
     - button "Iterations" [pressed=false]
@@ -124,7 +135,15 @@ def test_labels_and_their_neighbours_are_no_messages(home, new_page):
     status = page.get_by_role("status")
     told = "what a measure means is read out when it changes"
     until(lambda: any("perplexity" in one for one in status.all_inner_texts()), told)
-    assert not {"Show", "Axis", "Range", "Lines", "Target perplexity", "Baseline", "Download"} & set(status.all_inner_texts())
+    assert not {
+        "Show",
+        "Axis",
+        "Range",
+        "Lines",
+        "Target perplexity",
+        "Baseline",
+        "Download",
+    } & set(status.all_inner_texts())
 
 
 def test_tab_goes_from_a_number_to_what_follows_it_and_its_arrows_are_for_the_mouse(home, new_page):

@@ -20,27 +20,43 @@ SIX, FOUR = 5.1e-7, 5.1e-5  # half of the last digit that is shown
 
 def numbers(page, table: str) -> np.ndarray:
     """The numbers of a table beside its first column; NaN for a dash."""
-    rows = [[cell.replace("−", "-").replace("–", "nan") for cell in row[1:]] for row in cells(page, table)]
+    rows = [
+        [cell.replace("−", "-").replace("–", "nan") for cell in row[1:]]
+        for row in cells(page, table)
+    ]
     return np.array(rows, float)
 
 
 def evidence(page) -> float:
     """The log evidence as the page says it; NaN where it says none."""
     said = page.locator(".exact strong")
-    return float(said.inner_text().split(" = ")[1].split()[0].replace("−", "-")) if said.count() else math.nan
+    return (
+        float(said.inner_text().split(" = ")[1].split()[0].replace("−", "-"))
+        if said.count()
+        else math.nan
+    )
 
 
 def check(page, toy: Toy) -> None:
     """Waits for this toy's numbers, which are those of the enumeration."""
     truth = wb.exact(*toy_of(toy))
-    until(lambda: evidence(page) == pytest.approx(float(truth["log_evidence"]), abs=SIX), "the evidence is there", PATIENCE)
-    np.testing.assert_allclose(numbers(page, "exact p(w|d)"), truth["predictive"].values, rtol=0, atol=FOUR)
+    until(
+        lambda: evidence(page) == pytest.approx(float(truth["log_evidence"]), abs=SIX),
+        "the evidence is there",
+        PATIENCE,
+    )
+    np.testing.assert_allclose(
+        numbers(page, "exact p(w|d)"), truth["predictive"].values, rtol=0, atol=FOUR
+    )
     table = "engines beside the exact posterior"
     page.locator(".engines figure svg").wait_for(timeout=1000 * PATIENCE)
     assert [row[0] for row in cells(page, table)] == LDA_ENGINES
     found = numbers(page, table)
     sure = np.delete(found[:, :4], 1, axis=1)  # not the collapsed bound
-    assert np.nanmax(sure) <= float(truth["log_evidence"]) + FOUR and np.isfinite(sure).any(axis=0).all()
+    assert (
+        np.nanmax(sure) <= float(truth["log_evidence"]) + FOUR
+        and np.isfinite(sure).any(axis=0).all()
+    )
 
 
 def test_numbers_are_those_of_the_enumeration(url, new_page):
@@ -81,7 +97,13 @@ def test_what_is_no_toy_is_told_in_one_sentence(url, new_page):
 def test_a_count_that_is_typed_has_its_exact_expectations(url, new_page):
     page = new_page(url.replace("compare", "oracle?count=typed&q=0.5,0.25*3&a=0.2"))
     table = "expectations over the count"
-    until(lambda: page.locator(f"table[aria-label='{table}']").count(), "the count is there", PATIENCE)
-    wanted = count_expectations([0.5, 0.25, 0.25, 0.25], 0.2)["expectation"].sel(approximation="exact").values
+    until(
+        lambda: page.locator(f"table[aria-label='{table}']").count(), "the count is there", PATIENCE
+    )
+    wanted = (
+        count_expectations([0.5, 0.25, 0.25, 0.25], 0.2)["expectation"]
+        .sel(approximation="exact")
+        .values
+    )
     found = [float(row[1].replace("−", "-")) for row in cells(page, table)]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=5.1e-6)  # five digits

@@ -33,24 +33,48 @@ from workbench.runs.store.notes import annotate, label_topic
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 VECTORS = (
-    "<img src=x onerror={hit}>", "<script>{hit}</script>", "<svg onload={hit}>", "<svg><script>{hit}</script></svg>",
-    "<iframe srcdoc='<script>parent.{hit}</script>'>", "<body onload={hit}>", "<details open ontoggle={hit}>",
-    "<input autofocus onfocus={hit}>", "<video><source onerror={hit}></video>", "<a href='javascript:{hit}'>a</a>",
-    "<style>@import 'javascript:{hit}'</style>", "<math><mtext><img src=x onerror={hit}></math>",
-    "<object data='javascript:{hit}'>", "<marquee onstart={hit}>", "<select autofocus onfocus={hit}>",
-    "<embed src='javascript:{hit}'>", "javascript:{hit}",
-    "${{{hit}}}", "{{{{constructor.constructor('{hit}')()}}}}", "<%= {hit} %>",
+    "<img src=x onerror={hit}>",
+    "<script>{hit}</script>",
+    "<svg onload={hit}>",
+    "<svg><script>{hit}</script></svg>",
+    "<iframe srcdoc='<script>parent.{hit}</script>'>",
+    "<body onload={hit}>",
+    "<details open ontoggle={hit}>",
+    "<input autofocus onfocus={hit}>",
+    "<video><source onerror={hit}></video>",
+    "<a href='javascript:{hit}'>a</a>",
+    "<style>@import 'javascript:{hit}'</style>",
+    "<math><mtext><img src=x onerror={hit}></math>",
+    "<object data='javascript:{hit}'>",
+    "<marquee onstart={hit}>",
+    "<select autofocus onfocus={hit}>",
+    "<embed src='javascript:{hit}'>",
+    "javascript:{hit}",
+    "${{{hit}}}",
+    "{{{{constructor.constructor('{hit}')()}}}}",
+    "<%= {hit} %>",
 )
 FRAMES = (
-    "{}", "\">{}", "'>{}", "</script>{}", "</title></style>{}", "--> {}", "]]>{}", "`{}", "\\x3c{} @{{iteration}} $x",
+    "{}",
+    '">{}',
+    "'>{}",
+    "</script>{}",
+    "</title></style>{}",
+    "--> {}",
+    "]]>{}",
+    "`{}",
+    "\\x3c{} @{{iteration}} $x",
     "&lt;{}",
 )
 """What a string may have to get out of first."""
 HITS = ("document.documentElement.dataset.hit=1", "alert`1`")
-STRINGS = tuple(dict.fromkeys(
-    frame.format(vector.format(hit=hit))
-    for at, (frame, vector) in enumerate(product(FRAMES, VECTORS)) for hit in HITS[at % 2 :][:1]
-))
+STRINGS = tuple(
+    dict.fromkeys(
+        frame.format(vector.format(hit=hit))
+        for at, (frame, vector) in enumerate(product(FRAMES, VECTORS))
+        for hit in HITS[at % 2 :][:1]
+    )
+)
 INJECTED = """() => {
   const found = []
   const look = (root) => {
@@ -83,18 +107,30 @@ def store(tmp_path_factory):
     store, draw = tmp_path_factory.mktemp("scripts") / "runs", np.random.default_rng(0)
     documents, words = np.divmod(draw.choice(60 * 200, 4000, replace=False), 200)
     columns = {
-        "text": [f"{STRINGS[d]} {STRINGS[-d]}" for d in range(60)], KIND: [STRINGS[d % 20] for d in range(60)],
-        OTHER: [STRINGS[100 + d % 15] for d in range(60)], STRINGS[180]: STRINGS[120:180],
+        "text": [f"{STRINGS[d]} {STRINGS[-d]}" for d in range(60)],
+        KIND: [STRINGS[d % 20] for d in range(60)],
+        OTHER: [STRINGS[100 + d % 15] for d in range(60)],
+        STRINGS[180]: STRINGS[120:180],
     }
     corpus = Corpus.from_pairs(
-        documents, words, draw.integers(1, 4, 4000), vocabulary=STRINGS, titles=STRINGS[:60], labels=STRINGS[60:120],
-        authors=tuple((name,) for name in STRINGS[120:180]), name=LOOSE.replace("/", ""),
+        documents,
+        words,
+        draw.integers(1, 4, 4000),
+        vocabulary=STRINGS,
+        titles=STRINGS[:60],
+        labels=STRINGS[60:120],
+        authors=tuple((name,) for name in STRINGS[120:180]),
+        name=LOOSE.replace("/", ""),
         table=DocumentTable(columns, "text", {"token_pattern": r"\w+"}),
     )
     train, test = hold_out_tokens(corpus, fraction=0.2, seed=0)
     for name, engine in (("one", "cgs"), ("two", "svb")):
         fit(train, engine, 20, test=test, n_iterations=12, store=store, name=name, progress=False)
-        annotate(store / name, note="\n".join(islice(STRINGS, 20)), tags=[text[:40] for text in STRINGS[:25]])
+        annotate(
+            store / name,
+            note="\n".join(islice(STRINGS, 20)),
+            tags=[text[:40] for text in STRINGS[:25]],
+        )
         for topic, text in zip(range(20), STRINGS[::10], strict=True):
             label_topic(store / name, Run(store / name).dataset(), topic, text[:60])
     fit(train, "cvb0", 5, test=test, n_iterations=5, store=store, name="loose", progress=False)
@@ -157,7 +193,8 @@ def test_on_the_compare_page(served, hostile):
     page.get_by_role("button", name="Show selected").click()
     box = page.locator("[aria-label^='curves of the runs']").bounding_box()
     for step in range(1, 12):
-        page.mouse.move(box["x"] + box["width"] * step / 12, box["y"] + box["height"] / 2)  # its tooltips
+        # its tooltips
+        page.mouse.move(box["x"] + box["width"] * step / 12, box["y"] + box["height"] / 2)
 
 
 def test_on_the_topics_page(served, hostile):
@@ -172,18 +209,32 @@ def test_on_the_topics_page(served, hostile):
 
 
 def test_in_texts_and_columns_of_documents_and_in_what_is_looked_for(served, hostile):
-    page = hostile(served.replace("compare", f"topics?{urlencode({'run': 'one', 'document': 2, 'find': 'onerror'})}"))
+    page = hostile(
+        served.replace(
+            "compare", f"topics?{urlencode({'run': 'one', 'document': 2, 'find': 'onerror'})}"
+        )
+    )
     page.get_by_text("20 topics of one, finished.").wait_for()
     documents = page.locator(".documents")
     documents.get_by_text("documents have what is looked for").wait_for()
     until(lambda: STRINGS[2] in documents.locator("p.text").inner_text(), "the text is shown")
-    assert STRINGS[2] in documents.locator("dd").all_inner_texts() and OTHER in documents.locator("dt").all_inner_texts()
-    for query in (f"{KIND}:svg", f'"{OTHER}":body', *STRINGS[::20], *(f'"{text}"' for text in STRINGS[5::40])):
+    assert (
+        STRINGS[2] in documents.locator("dd").all_inner_texts()
+        and OTHER in documents.locator("dt").all_inner_texts()
+    )
+    for query in (
+        f"{KIND}:svg",
+        f'"{OTHER}":body',
+        *STRINGS[::20],
+        *(f'"{text}"' for text in STRINGS[5::40]),
+    ):
         fill(page, "Find documents", query)  # some are told to have a column that there is not
         check_nothing_ran(page)
 
 
-@pytest.mark.parametrize(("figure", "menu"), [("Topics by group", "Group by"), ("Differences between groups", "Group")])
+@pytest.mark.parametrize(
+    ("figure", "menu"), [("Topics by group", "Group by"), ("Differences between groups", "Group")]
+)
 def test_in_figures_of_groups(served, hostile, figure, menu):
     page = hostile(served.replace("compare", "topics?run=one"))
     recorded = page.locator(".recorded")
@@ -193,7 +244,10 @@ def test_in_figures_of_groups(served, hostile, figure, menu):
     for value in choices.evaluate_all("options => options.map(option => option.value)")[1::20]:
         before = recorded.locator("figure").inner_html()
         recorded.get_by_label(menu, exact=True).select_option(value)
-        until(lambda before=before: recorded.locator("figure").inner_html() != before, "another figure is drawn")
+        until(
+            lambda before=before: recorded.locator("figure").inner_html() != before,
+            "another figure is drawn",
+        )
         check_nothing_ran(page)
 
 
@@ -202,7 +256,9 @@ def test_in_the_preview_of_a_file(served, hostile, tmp_path):
     with open(file, "w", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(["text", "title", "label", *STRINGS[:5]])
-        writer.writerows([some, some[::-1], some, *STRINGS[5:10]] for some in ("", *STRINGS, *STRINGS))
+        writer.writerows(
+            [some, some[::-1], some, *STRINGS[5:10]] for some in ("", *STRINGS, *STRINGS)
+        )
     page = hostile(f"{served}?{urlencode({'corpus': FILE, 'path': file})}")
     page.get_by_role("button", name="Preview data").click()
     page.get_by_text("the same words as an earlier one").first.wait_for()
@@ -212,17 +268,26 @@ def test_in_the_preview_of_a_file(served, hostile, tmp_path):
 def test_in_links(store, served, hostile):
     packs = list(packed())
     pages = (
-        ("compare", ComparePage(store).parts, "Corpus", "find"), ("choose-k", ChooseKPage(store).parts, "Corpus", "path"),
+        ("compare", ComparePage(store).parts, "Corpus", "find"),
+        ("choose-k", ChooseKPage(store).parts, "Corpus", "path"),
         ("frontier", FrontierPage(store).parts, "Corpus", "path"),
-        ("topics", TopicsPage(store)._parts, "Topics of", "find"), ("oracle", OraclePage().parts, "Toy", "counts"),
+        ("topics", TopicsPage(store)._parts, "Topics of", "find"),
+        ("oracle", OraclePage().parts, "Toy", "counts"),
     )
     for name, parts, drawn, known in pages:
         texts = [parameter for parameter, part in parts.items() if part.take(STRINGS[0])]
         assert known in texts
         page = hostile(served.replace("compare", name))
-        for visit in range(max(8, -(-len(packs) // len(texts)))):  # eight for each parameter, and all through those of texts
-            query = {parameter: STRINGS[(25 * visit + at) % len(STRINGS)] for at, parameter in enumerate(parts)}
-            query |= {parameter: packs[(visit * len(texts) + at) % len(packs)] for at, parameter in enumerate(texts)}
+        # eight for each parameter, and all through those of texts
+        for visit in range(max(8, -(-len(packs) // len(texts)))):
+            query = {
+                parameter: STRINGS[(25 * visit + at) % len(STRINGS)]
+                for at, parameter in enumerate(parts)
+            }
+            query |= {
+                parameter: packs[(visit * len(texts) + at) % len(packs)]
+                for at, parameter in enumerate(texts)
+            }
             page.goto(served.replace("compare", f"{name}?{urlencode(query)}"))
             page.get_by_label(drawn, exact=True).wait_for()
             check_nothing_ran(page)
@@ -234,7 +299,9 @@ def test_in_names_of_uploaded_files(served, hostile):
     chooser = page.get_by_label("File of documents that the run has not seen")
     for at, some in enumerate(in_groups(4)):
         title, kind = f"{at}: {' '.join(some)}", (".txt", ".pdf")[at % 8 == 7]
-        chooser.set_input_files({"name": f"{title}{kind}", "mimeType": "text/plain", "buffer": STRINGS[at].encode()})
+        chooser.set_input_files(
+            {"name": f"{title}{kind}", "mimeType": "text/plain", "buffer": STRINGS[at].encode()}
+        )
         page.locator(".unseen").get_by_text(f"{at}: ").first.wait_for()
         check_nothing_ran(page)
 
@@ -245,7 +312,9 @@ def test_in_a_report_and_in_downloaded_figures(store, served, hostile, tmp_path)
     page = hostile(served.replace("compare", "topics?run=one&with=two&topic=3"))
     page.get_by_text("20 topics of one, finished.").wait_for()
     with page.expect_download() as arriving:
-        page.get_by_role("group", name="download the words").get_by_role("button", name="SVG").click()
+        page.get_by_role("group", name="download the words").get_by_role(
+            "button", name="SVG"
+        ).click()
     path = tmp_path / "words.svg"
     path.write_bytes(Path(arriving.value.path()).read_bytes())
     assert b"onerror" in path.read_bytes()
@@ -262,5 +331,7 @@ def test_in_the_sliders_of_a_notebook(store, hostile, tmp_path):
     cell = Tune(tmp_path / STRINGS[0].replace("/", ""), "cgs", store)
     cell.start.clicks += 1
     until(lambda: "onerror" in cell.said.object, "the corpus that is not there is told")
-    pn.io.save.save(column(cell.said, cell.engine, kind="wb-card"), tmp_path / "tune.html", resources="inline")
+    pn.io.save.save(
+        column(cell.said, cell.engine, kind="wb-card"), tmp_path / "tune.html", resources="inline"
+    )
     hostile((tmp_path / "tune.html").as_uri()).get_by_text("onerror").wait_for()

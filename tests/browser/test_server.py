@@ -42,7 +42,9 @@ def looked_at(store):
         yield address
 
 
-def test_the_password_is_asked_for_and_leads_to_the_page_that_was_wanted(new_page, browser, store, tmp_path, monkeypatch):
+def test_the_password_is_asked_for_and_leads_to_the_page_that_was_wanted(
+    new_page, browser, store, tmp_path, monkeypatch
+):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     path = tmp_path / "password"
     path.write_text(PASSWORD)
@@ -64,17 +66,30 @@ def test_the_password_is_asked_for_and_leads_to_the_page_that_was_wanted(new_pag
         context.close()
 
 
-def test_what_is_started_through_one_server_is_seen_and_stopped_through_another_on_the_store(new_page, browser, tmp_path):
-    shared, query = tmp_path / "runs", urlencode({"engines": "cgs", "n_topics": 2, "n_iterations": 10**6})
+def test_what_is_started_through_one_server_is_seen_and_stopped_through_another_on_the_store(
+    new_page, browser, tmp_path
+):
+    shared, query = (
+        tmp_path / "runs",
+        urlencode({"engines": "cgs", "n_topics": 2, "n_iterations": 10**6}),
+    )
     context = browser.new_context()
     with serving(our_server(), shared) as one, serving(our_server(), shared) as other:
-        first, second = new_page(f"{one}?{query}", context=context), new_page(other, context=context)
+        first, second = (
+            new_page(f"{one}?{query}", context=context),
+            new_page(other, context=context),
+        )
         press(first, "Start")
         first.get_by_text("1 run started,").wait_for()
         (path,) = run_paths(shared)
         try:
             for page in (first, second):
-                until(lambda page=page: row(page, path.name).count() and state(page, path.name) == "running", "it is seen")
+                until(
+                    lambda page=page: (
+                        row(page, path.name).count() and state(page, path.name) == "running"
+                    ),
+                    "it is seen",
+                )
             second.get_by_label(f"choose {path.name}").check()
             press(second, "Stop")
             for page in (first, second):
@@ -89,15 +104,22 @@ def test_where_nothing_can_be_changed_nothing_offers_it_and_all_is_seen(looked_a
     context = browser.new_context()
     for name in ("compare", "topics"):
         page, sent = context.new_page(), []
-        page.on("websocket", lambda ws, sent=sent: ws.on("framereceived", lambda frame: sent.append(str(frame))))
+        page.on(
+            "websocket",
+            lambda ws, sent=sent: ws.on("framereceived", lambda frame: sent.append(str(frame))),
+        )
         page.goto(looked_at.replace("compare", name))
         page.get_by_text("· read-only").wait_for()
-        (row(page, "seen") if name == "compare" else page.get_by_text("4 topics of seen")).wait_for()
+        (
+            row(page, "seen") if name == "compare" else page.get_by_text("4 topics of seen")
+        ).wait_for()
         for button in CHANGES:
             assert not page.get_by_role("button", name=button, exact=True).count(), (name, button)
         text = page.content() + "".join(sent)
         assert len(sent) > 2 and "seen" in text
-        assert str(store) not in text and socket.gethostname() not in text and "Traceback" not in text
+        assert (
+            str(store) not in text and socket.gethostname() not in text and "Traceback" not in text
+        )
     page = context.pages[0]
     assert "seen" in str(cells(page, "runs"))
     context.close()
@@ -111,7 +133,10 @@ def test_what_fails_tells_a_visitor_nothing_of_the_machine(browser, store):
         context = browser.new_context()
         page, received = context.new_page(), []
         page.add_init_script(SOCKETS)
-        page.on("websocket", lambda ws: ws.on("framereceived", lambda frame: received.append(str(frame))))
+        page.on(
+            "websocket",
+            lambda ws: ws.on("framereceived", lambda frame: received.append(str(frame))),
+        )
         page.goto(address)
         page.get_by_text("This page could not be made; the log of its server says why.").wait_for()
         page.goto(address.replace("compare", "topics"))

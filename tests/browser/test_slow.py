@@ -26,7 +26,10 @@ WebSocket.prototype.send = function (part) {
 
 def test_what_is_found_while_the_browser_draws_gets_there(browser, tmp_path):
     (tmp_path / "page.py").write_text(PAGE)
-    with serving([sys.executable, "-m", "panel", "serve", str(tmp_path / "page.py"), "--port", "0"], tmp_path / "runs") as url:
+    with serving(
+        [sys.executable, "-m", "panel", "serve", str(tmp_path / "page.py"), "--port", "0"],
+        tmp_path / "runs",
+    ) as url:
         page = browser.new_page()
         page.add_init_script(SLOW)
         page.goto(url)

@@ -21,7 +21,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LONG = 150_000
 """Iterations that no test waits for."""
 KINDS = {
-    "fruit": "apple pear plum cherry lemon melon grape peach", "colour": "red green blue black white brown yellow purple",
+    "fruit": "apple pear plum cherry lemon melon grape peach",
+    "colour": "red green blue black white brown yellow purple",
     "beast": "horse sheep goat cow hen duck goose pig",
 }
 RADII = "() => Object.fromEntries([...deep('circle')].map(c => [c.parentNode.dataset.topic, parseFloat(c.style.r)]))"
@@ -35,7 +36,10 @@ DEEP = """window.deep = (selector, root = document) => [
 def corpus():
     """120 texts of twelve words, most of them of one kind."""
     rng, kinds = np.random.default_rng(0), [words.split() for words in KINDS.values()]
-    texts = [" ".join(rng.choice(kinds[at % 3], 10)) + " " + " ".join(rng.choice(kinds[(at + 1) % 3], 2)) for at in range(120)]
+    texts = [
+        " ".join(rng.choice(kinds[at % 3], 10)) + " " + " ".join(rng.choice(kinds[(at + 1) % 3], 2))
+        for at in range(120)
+    ]
     return Corpus.from_texts(texts, titles=[f"text {at}" for at in range(120)])
 
 
@@ -89,14 +93,19 @@ def test_an_empty_store_says_what_to_do_next_and_pages_are_linked(new_page, url,
     assert not store.exists() or not open_runs(store)
     page = new_page(url.replace("/compare", "/topics"))
     page.get_by_text("No run yet").wait_for()
-    assert [text for text in page.locator("button:visible").all_inner_texts() if text] == ["Copy link", "Light / dark"]
+    assert [text for text in page.locator("button:visible").all_inner_texts() if text] == [
+        "Copy link",
+        "Light / dark",
+    ]
     assert page.get_by_role("heading").count() == 1, "no card that has nothing to say"
     page.get_by_role("link", name="Start one on the Compare page").click()
     page.get_by_role("button", name="Start", exact=True).wait_for()
     assert json.dumps(page.url).count("/compare") == 1
 
 
-def test_a_topic_is_chosen_on_the_map_in_the_list_and_by_keyboard_and_the_link_restores_it(page, new_page, store):
+def test_a_topic_is_chosen_on_the_map_in_the_list_and_by_keyboard_and_the_link_restores_it(
+    page, new_page, store
+):
     run = open_run(store / "done-cgs")
     by_size = topics_by_size(run)
     assert [int(text) for text in page.locator(".listed tbody th").all_inner_texts()] == by_size
@@ -120,10 +129,23 @@ def test_a_topic_is_chosen_on_the_map_in_the_list_and_by_keyboard_and_the_link_r
     handle = page.locator(".noUi-handle").first
     handle.focus()
     page.keyboard.press("End")
-    until(lambda: words(page) == list(top_words(run, 5, 1.0)["word"].sel(topic=by_size[2]).values), "ranked by probability")
-    until(lambda: "relevance=1" in page.url and f"topic={by_size[2]}" in page.url and "words=5" in page.url, "the link")
+    until(
+        lambda: words(page) == list(top_words(run, 5, 1.0)["word"].sel(topic=by_size[2]).values),
+        "ranked by probability",
+    )
+    until(
+        lambda: (
+            "relevance=1" in page.url
+            and f"topic={by_size[2]}" in page.url
+            and "words=5" in page.url
+        ),
+        "the link",
+    )
     other = ready(new_page(page.url), 4)
-    until(lambda: words(other) == words(page) and pressed(other) == pressed(page), "the link shows the same")
+    until(
+        lambda: words(other) == words(page) and pressed(other) == pressed(page),
+        "the link shows the same",
+    )
     page.get_by_role("button", name="Whole corpus").click()
     page.get_by_text("The whole corpus", exact=True).wait_for()
     until(lambda: "topic=" not in page.url, "the link forgets the topic")
@@ -132,12 +154,22 @@ def test_a_topic_is_chosen_on_the_map_in_the_list_and_by_keyboard_and_the_link_r
 def test_no_topic_covers_the_number_of_another_and_the_sizes_stand_over_round_iterations(page):
     map_of = "() => { const all = deep('.map circle, .map text.number'); return all.map(one => one.tagName + one.textContent) }"
     drawn = page.evaluate(map_of)
-    assert drawn[:4] == ["circle"] * 4 and sorted(drawn[4:]) == [f"text{topic}" for topic in range(4)]
+    assert drawn[:4] == ["circle"] * 4 and sorted(drawn[4:]) == [
+        f"text{topic}" for topic in range(4)
+    ]
     places = "tag => deep(tag).map(one => one.parentNode.style.transform)"
-    assert sorted(page.evaluate(places, ".map circle")) == sorted(page.evaluate(places, ".map text.number"))
+    assert sorted(page.evaluate(places, ".map circle")) == sorted(
+        page.evaluate(places, ".map text.number")
+    )
     told = card(page, "sizes").locator(".axes text")
     until(lambda: told.count() > 5, "the axes of the sizes")
-    assert [text for text in told.all_text_contents() if "%" not in text] == ["1", "10", "20", "30", "iteration"]
+    assert [text for text in told.all_text_contents() if "%" not in text] == [
+        "1",
+        "10",
+        "20",
+        "30",
+        "iteration",
+    ]
 
 
 def test_a_word_that_is_pointed_at_or_held_gives_the_points_their_sizes(page):
@@ -169,7 +201,10 @@ def test_a_label_is_saved_by_enter_left_by_escape_and_shown_everywhere(page, new
     page.get_by_role("button", name="Edit label", exact=True).click()
     field.fill("<b>things</b>")
     page.keyboard.press("Enter")
-    until(lambda: [label.text for label in Run(store / "done-cgs").notes.labels] == ["<b>things</b>"], "it is kept")
+    until(
+        lambda: [label.text for label in Run(store / "done-cgs").notes.labels] == ["<b>things</b>"],
+        "it is kept",
+    )
     page.get_by_role("heading", name=f"Topic {topic} · <b>things</b>").wait_for()
     page.locator("svg.map text.label", has_text="<b>things</b>").wait_for()
     page.locator(".scores td", has_text="<b>things</b>").wait_for()
@@ -188,8 +223,13 @@ def test_documents_of_the_topic_are_listed_and_one_is_shown_with_coloured_words(
     documents = card(page, "documents")
     documents.get_by_text("Choose a topic").wait_for()
     page.locator(f"tr[data-topic='{topic}'] button.topic").first.click()
-    titles = [str(title) for title in representative_documents(run, topic, PER_PAGE)["title"].values]
-    until(lambda: documents.locator("tr[data-document] button").all_inner_texts() == titles, "the documents")
+    titles = [
+        str(title) for title in representative_documents(run, topic, PER_PAGE)["title"].values
+    ]
+    until(
+        lambda: documents.locator("tr[data-document] button").all_inner_texts() == titles,
+        "the documents",
+    )
     documents.get_by_role("button", name=titles[3], exact=True).click()
     documents.get_by_role("heading", name=titles[3], exact=True).wait_for()
     assert documents.locator(".token").count() > 3 and "document=" in page.url
@@ -199,16 +239,33 @@ def test_documents_of_the_topic_are_listed_and_one_is_shown_with_coloured_words(
         until(lambda: pressed(page) not in ("", str(topic)), "a bar chooses its topic")
 
 
-def test_words_are_looked_up_documents_sorted_and_turned_and_two_groups_compared(new_page, topics_url, store, corpus):
+def test_words_are_looked_up_documents_sorted_and_turned_and_two_groups_compared(
+    new_page, topics_url, store, corpus
+):
     kinds, rng = list(KINDS), np.random.default_rng(1)
-    table = pd.DataFrame({
-        "text": [" ".join(rng.choice(KINDS[kinds[at % 3]].split(), 12)) for at in range(120)],
-        "id": [f"text {at}" for at in range(120)],
-        "kind": [kinds[at % 3] for at in range(120)], "size": rng.permutation(120),
-    })
-    fit(corpus_of(table, id="id"), "cgs", 3, n_iterations=20, store=store, name="of-kinds", progress=False)
+    table = pd.DataFrame(
+        {
+            "text": [" ".join(rng.choice(KINDS[kinds[at % 3]].split(), 12)) for at in range(120)],
+            "id": [f"text {at}" for at in range(120)],
+            "kind": [kinds[at % 3] for at in range(120)],
+            "size": rng.permutation(120),
+        }
+    )
+    fit(
+        corpus_of(table, id="id"),
+        "cgs",
+        3,
+        n_iterations=20,
+        store=store,
+        name="of-kinds",
+        progress=False,
+    )
     page = ready(new_page(f"{topics_url}?run=of-kinds"), 3)
-    found, documents, recorded = page.locator(".wb-words"), card(page, "documents"), card(page, "recorded")
+    found, documents, recorded = (
+        page.locator(".wb-words"),
+        card(page, "documents"),
+        card(page, "recorded"),
+    )
     page.get_by_label("Find words", exact=True).fill("PE")
     page.keyboard.press("Enter")
     found.get_by_text("3 of 24 words contain “PE”.", exact=True).wait_for()
@@ -224,13 +281,25 @@ def test_words_are_looked_up_documents_sorted_and_turned_and_two_groups_compared
     listed = "rows => rows.map(row => Number(row.dataset.document))"
     until(lambda: rows.evaluate_all(listed) == in_order[:50], "sorted by a column")
     documents.get_by_role("button", name="size", exact=True).click()
-    until(lambda: rows.first.get_attribute("data-document") == str(in_order[-1]), "the other way round")
+    until(
+        lambda: rows.first.get_attribute("data-document") == str(in_order[-1]),
+        "the other way round",
+    )
     documents.get_by_role("button", name="Next ›").click()
     documents.get_by_text("51–100 of 120", exact=True).wait_for()
-    until(lambda: "order=-size" in page.url and "page=2" in page.url and "word=PE" in page.url, "the link")
+    until(
+        lambda: "order=-size" in page.url and "page=2" in page.url and "word=PE" in page.url,
+        "the link",
+    )
     chip.click()
-    until(lambda: pressed(page) == topic and chip.get_attribute("aria-pressed") == "true", "a topic of the word is chosen")
-    until(lambda: f"Topic {topic}" in documents.locator("thead").inner_text(), "the documents have its share")
+    until(
+        lambda: pressed(page) == topic and chip.get_attribute("aria-pressed") == "true",
+        "a topic of the word is chosen",
+    )
+    until(
+        lambda: f"Topic {topic}" in documents.locator("thead").inner_text(),
+        "the documents have its share",
+    )
     assert "page=" not in address(page)
     recorded.get_by_label("Figure", exact=True).select_option("Differences between groups")
     recorded.get_by_label("Group", exact=True).select_option("kind: fruit")
@@ -246,12 +315,17 @@ def test_relevance_from_lift_to_probability_ranks_the_words(page, store):
     def ranked(relevance):
         return list(top_words(run, 24, relevance)["word"].sel(topic=topic).values)
 
-    assert len({tuple(ranked(relevance)) for relevance in (0, 0.6, 1)}) == 3, "else nothing would be seen"
+    assert len({tuple(ranked(relevance)) for relevance in (0, 0.6, 1)}) == 3, (
+        "else nothing would be seen"
+    )
     handle = page.get_by_label("Relevance λ")
     handle.focus()
     for key, relevance in (("Home", 0), ("End", 1)):
         page.keyboard.press(key)
-        until(lambda relevance=relevance: words(page) == ranked(relevance), f"the words at λ={relevance}")
+        until(
+            lambda relevance=relevance: words(page) == ranked(relevance),
+            f"the words at λ={relevance}",
+        )
         until(lambda relevance=relevance: f"relevance={relevance}" in address(page), "the link")
     for _ in range(8):
         page.keyboard.press("ArrowLeft")
@@ -266,11 +340,20 @@ def test_the_link_is_copied_and_the_theme_is_turned_and_remembered(topics_url, n
     until(lambda: "sizes=lines" in address(page), "the kind of sizes is in the link")
     press(page, "Copy link")
     page.get_by_role("button", name="Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == address(page) == f"{topics_url}?run=done-cgs&sizes=lines"
+    assert (
+        page.evaluate("navigator.clipboard.readText()")
+        == address(page)
+        == f"{topics_url}?run=done-cgs&sizes=lines"
+    )
     background = """() => [document.body, ...deep('.map')].map(one => getComputedStyle(one).backgroundColor)"""
     light = page.evaluate(background)
     press(page, "Light / dark")
-    until(lambda: all(now != before for now, before in zip(page.evaluate(background), light, strict=True)), "dark")
+    until(
+        lambda: all(
+            now != before for now, before in zip(page.evaluate(background), light, strict=True)
+        ),
+        "dark",
+    )
     dark = page.evaluate(background)
     page.reload()
     ready(page, 4)
@@ -281,7 +364,9 @@ def test_the_link_is_copied_and_the_theme_is_turned_and_remembered(topics_url, n
 def test_a_link_to_what_is_not_there_says_so_and_forgets_it(new_page, topics_url):
     page = ready(new_page(f"{topics_url}?run=done-cgs&topic=99&document=999999&words=many"), 4)
     page.get_by_text("The link's words could not be used").wait_for()
-    page.get_by_text("There is no topic 99 with tokens in done-cgs. There is no document 999999 in done-cgs.").wait_for()
+    page.get_by_text(
+        "There is no topic 99 with tokens in done-cgs. There is no document 999999 in done-cgs."
+    ).wait_for()
     until(lambda: address(page) == f"{topics_url}?run=done-cgs", "the link forgets them")
     page.locator("tr[data-topic='1'] button.topic").first.click()
     page.get_by_text("There is no").wait_for(state="hidden")
@@ -293,24 +378,35 @@ CUT = """() => deep('.scroll')
 
 
 def test_up_to_twenty_rows_are_all_seen(new_page, topics_url):
-    page = ready(new_page(f"{topics_url}?run=done-cgs&topic=1&with=done-svb&words=24", width=800), 4)
+    page = ready(
+        new_page(f"{topics_url}?run=done-cgs&topic=1&with=done-svb&words=24", width=800), 4
+    )
     card(page, "matching").locator("tbody tr").nth(3).wait_for()
     card(page, "documents").locator("tr[data-document]").nth(11).wait_for()
     until(lambda: len(words(page)) == 24, "the words")
     for width in (800, 1440, 2560):
         page.set_viewport_size({"width": width, "height": 900})
-        until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is as wide as the window")
+        until(
+            lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+            "the page is as wide as the window",
+        )
         assert page.evaluate("() => deep('.scroll').length") == 11
         until(lambda: page.evaluate(CUT) == [], "no list is cut")
 
 
 def within(inner: dict, outer: dict) -> bool:
-    return outer["y"] - 1 <= inner["y"] and inner["y"] + inner["height"] <= outer["y"] + outer["height"] + 1
+    return (
+        outer["y"] - 1 <= inner["y"]
+        and inner["y"] + inner["height"] <= outer["y"] + outer["height"] + 1
+    )
 
 
 def cut_by_its_end(part, row):
     """Whether the visible end of a list, above its foot if it has one, lies within a row."""
-    box, row = part.locator(".scroll").bounding_box(), part.locator("tbody tr").nth(row).bounding_box()
+    box, row = (
+        part.locator(".scroll").bounding_box(),
+        part.locator("tbody tr").nth(row).bounding_box(),
+    )
     foot = part.locator("tfoot tr")
     end = box["y"] + box["height"] - (foot.bounding_box()["height"] if foot.count() else 0)
     return row["y"] + 5 < end < row["y"] + row["height"] - 5
@@ -329,11 +425,20 @@ def test_what_is_longer_is_cut_within_a_row_and_says_so(new_page, topics_url, st
         page.locator(f"g[data-topic='{last}']").dispatch_event("click")
         for part, mark in ((card(page, "listed"), "topic"), (scores, "key")):
             box, row = part.locator(".scroll"), part.locator(f"tr[data-{mark}='{last}']")
-            until(lambda box=box, row=row: within(row.bounding_box(), box.bounding_box()), "the row of the topic is seen")
+            until(
+                lambda box=box, row=row: within(row.bounding_box(), box.bounding_box()),
+                "the row of the topic is seen",
+            )
         assert page.evaluate("scrollY") == at, "the page itself stays"
         other = ready(new_page(f"{topics_url}?run=many&topic={last}", width=800), 30)
-        box, row = card(other, "listed").locator(".scroll"), card(other, "listed").locator(f"tr[data-topic='{last}']")
-        until(lambda: within(row.bounding_box(), box.bounding_box()), "a link opens the list at its topic")
+        box, row = (
+            card(other, "listed").locator(".scroll"),
+            card(other, "listed").locator(f"tr[data-topic='{last}']"),
+        )
+        until(
+            lambda: within(row.bounding_box(), box.bounding_box()),
+            "a link opens the list at its topic",
+        )
     finally:
         Run(store / "many").remove()
 
@@ -342,11 +447,22 @@ def test_the_levels_of_a_network_are_searched_unfolded_and_taken_away(new_page, 
     names = [f"Ada {at}" for at in range(60)]
     network = network_of("author-topic", n_topics=3).with_authors(names)
     documents, _ = network.simulate(60, 15, 20, seed=2, authors=[(name,) for name in names])
-    fit(documents, "network-vb", model=network, n_iterations=3, store=store, name="levels", progress=False)
+    fit(
+        documents,
+        "network-vb",
+        model=network,
+        n_iterations=3,
+        store=store,
+        name="levels",
+        progress=False,
+    )
     try:
         page = ready(new_page(f"{topics_url}?run=levels"), 3)
         model = card(page, "model")
-        rows, field = model.locator("table.rows button.name"), model.get_by_label("find author in level theta")
+        rows, field = (
+            model.locator("table.rows button.name"),
+            model.get_by_label("find author in level theta"),
+        )
         until(lambda: rows.count() == 50, "the list")
         model.get_by_text("50 of 60").wait_for()
         model.get_by_text("50 rows: scroll for the rest").wait_for()
@@ -364,7 +480,10 @@ def test_the_levels_of_a_network_are_searched_unfolded_and_taken_away(new_page, 
         assert rows.first.get_attribute("aria-expanded") == "true" and "%" in values.inner_text()
         chip = values.locator("button.topic").first
         chip.click()
-        until(lambda: pressed(page) == chip.get_attribute("data-topic"), "a topic of the card is the page's")
+        until(
+            lambda: pressed(page) == chip.get_attribute("data-topic"),
+            "a topic of the card is the page's",
+        )
         assert chip.get_attribute("aria-pressed") == "true"
         until(lambda: f"topic={pressed(page)}" in address(page), "the link")
         rows.first.click()
@@ -386,7 +505,10 @@ def test_sizes_are_stacked_or_lines_and_choose_a_topic(page):
     until(lambda: sizes.locator("path.line").count() == 4, "four lines")
     until(lambda: "sizes=lines" in page.url, "the link")
     sizes.locator("path.line").first.dispatch_event("click")
-    until(lambda: pressed(page) == sizes.locator("path.line.own").get_attribute("data-topic"), "the topic is chosen")
+    until(
+        lambda: pressed(page) == sizes.locator("path.line.own").get_attribute("data-topic"),
+        "the topic is chosen",
+    )
 
 
 def test_scores_are_sorted_by_click_and_keyboard_and_the_link_restores_it(page, new_page):
@@ -394,7 +516,10 @@ def test_scores_are_sorted_by_click_and_keyboard_and_the_link_restores_it(page, 
     until(lambda: table.locator("tbody tr").count() == 4, "the scores are there")
 
     def column(at):
-        return [float(text.replace("−", "-")) for text in table.locator(f"tbody td:nth-child({at})").all_inner_texts()]
+        return [
+            float(text.replace("−", "-"))
+            for text in table.locator(f"tbody td:nth-child({at})").all_inner_texts()
+        ]
 
     table.get_by_role("button", name="NPMI").click()
     assert column(5) == sorted(column(5), reverse=True)
@@ -408,7 +533,10 @@ def test_scores_are_sorted_by_click_and_keyboard_and_the_link_restores_it(page, 
     assert there.all_inner_texts() == table.locator("tbody th").all_inner_texts()[::-1]
     assert table.locator("tfoot").inner_text().startswith("mean")
     table.locator("tbody tr button").first.click()
-    until(lambda: pressed(page) == table.locator("tbody tr button").first.inner_text(), "a row chooses its topic")
+    until(
+        lambda: pressed(page) == table.locator("tbody tr button").first.inner_text(),
+        "a row chooses its topic",
+    )
 
 
 def test_another_run_is_matched_and_the_flow_drawn(page, store):
@@ -417,8 +545,12 @@ def test_another_run_is_matched_and_the_flow_drawn(page, store):
     pairs = match_topics(open_run(store / "done-cgs"), open_run(store / "done-svb"))
     rows = matching.locator("tbody tr")
     until(lambda: rows.count() == 4, "the table")
-    found = {int(row[0]): row[2] for row in matching.locator("table").evaluate(
-        "table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))")}
+    found = {
+        int(row[0]): row[2]
+        for row in matching.locator("table").evaluate(
+            "table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))"
+        )
+    }
     assert found == {
         int(topic): "none" if other == -1 else str(other)
         for topic, other in zip(pairs["topic"].values, pairs["matched"].values, strict=True)
@@ -433,11 +565,21 @@ def test_another_run_is_matched_and_the_flow_drawn(page, store):
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_texts_of_a_flow_are_cut_at_their_end_alone_and_lie_in_it(new_page, topics_url, store, corpus, width):
+def test_texts_of_a_flow_are_cut_at_their_end_alone_and_lie_in_it(
+    new_page, topics_url, store, corpus, width
+):
     names = [f"of-{engine}-with-a-name-of-very-many-letters" for engine in ("cgs", "svb")]
     for name in names:
         if not (store / name).exists():
-            fit(corpus, name.split("-")[1], 20, n_iterations=5, store=store, name=name, progress=False)
+            fit(
+                corpus,
+                name.split("-")[1],
+                20,
+                n_iterations=5,
+                store=store,
+                name=name,
+                progress=False,
+            )
     page = ready(new_page(f"{topics_url}?run={names[0]}&with={names[1]}", width=width), 20)
     matching = card(page, "matching")
     until(lambda: matching.locator("svg.flow g.node").count() == 40, "the flow")
@@ -448,16 +590,27 @@ def test_texts_of_a_flow_are_cut_at_their_end_alone_and_lie_in_it(new_page, topi
     }).map(text => text.textContent)"""
     until(lambda: texts.evaluate_all(beyond) == [], "all texts lie in the flow")
     pairs = match_topics(*map(open_run, (store / name for name in names)))
-    back = {int(other): int(topic) for topic, other in zip(pairs["topic"].values, pairs["matched"].values, strict=True)}
-    numbers = [text.split(" · ")[0].rstrip("…") for text in matching.locator("g.node text").all_text_contents()]
+    back = {
+        int(other): int(topic)
+        for topic, other in zip(pairs["topic"].values, pairs["matched"].values, strict=True)
+    }
+    numbers = [
+        text.split(" · ")[0].rstrip("…")
+        for text in matching.locator("g.node text").all_text_contents()
+    ]
     own, other = ("Topic {}", "Topic {} (matches {})") if width == 1440 else ("{}", "{} ({})")
-    assert set(numbers) == {*map(own.format, range(20)), *(other.format(at, back[at]) for at in range(20))}
+    assert set(numbers) == {
+        *map(own.format, range(20)),
+        *(other.format(at, back[at]) for at in range(20)),
+    }
     first, second = matching.locator("svg.flow text.name").all_text_contents()
     assert names[0].startswith(first.rstrip("…")) and names[1].startswith(second.rstrip("…"))
     assert (first == names[0]) == (width == 1440)
 
 
-def test_no_number_of_the_map_lies_on_another_and_zoom_makes_room_for_more(new_page, topics_url, store, corpus):
+def test_no_number_of_the_map_lies_on_another_and_zoom_makes_room_for_more(
+    new_page, topics_url, store, corpus
+):
     fit(corpus, "cgs", 60, n_iterations=5, store=store, name="many", progress=False)
     page = ready(new_page(f"{topics_url}?run=many", width=1440), 60)
     found = """() => {
@@ -494,9 +647,21 @@ def test_no_number_of_the_map_lies_on_another_and_zoom_makes_room_for_more(new_p
     page.get_by_role("button", name="Zoom in").click()
     page.locator(".listed button.topic").last.click()
     last = int(page.locator(".listed button.topic").last.inner_text())
-    until(lambda: page.locator(f".map g[data-topic='{last}']").get_attribute("aria-pressed") == "true", "chosen")
-    assert page.evaluate("at => deep('.map .number')[at].classList.contains('covered')", [
-        *page.evaluate("() => deep('.map .number').map(one => one.textContent)")].index(str(last))) is False
+    until(
+        lambda: (
+            page.locator(f".map g[data-topic='{last}']").get_attribute("aria-pressed") == "true"
+        ),
+        "chosen",
+    )
+    assert (
+        page.evaluate(
+            "at => deep('.map .number')[at].classList.contains('covered')",
+            [*page.evaluate("() => deep('.map .number').map(one => one.textContent)")].index(
+                str(last)
+            ),
+        )
+        is False
+    )
 
 
 def test_text_is_folded_in_typed_and_uploaded(page, tmp_path):
@@ -507,7 +672,10 @@ def test_text_is_folded_in_typed_and_uploaded(page, tmp_path):
     field.fill("The apple, the PEAR and a unicorn.")
     unseen.get_by_role("button", name="Infer topics").click()
     unseen.get_by_text("33.3 % of 3 tokens are unknown").wait_for()
-    until(lambda: unseen.locator(".text").inner_text() == "The apple, the PEAR and a unicorn.", "the text is there")
+    until(
+        lambda: unseen.locator(".text").inner_text() == "The apple, the PEAR and a unicorn.",
+        "the text is there",
+    )
     assert unseen.locator(".token.unknown").all_inner_texts() == ["unicorn"]
     assert unseen.locator(".token:not(.unknown)").all_inner_texts() == ["apple", "PEAR"]
     assert unseen.locator("table.bars tr").count() >= 1
@@ -544,30 +712,59 @@ def test_every_figure_and_its_data_come_by_one_click(page):
 
 
 def test_points_stay_the_same_while_a_live_run_goes_on(new_page, topics_url, store, corpus):
-    start(corpus, engine="cgs", n_topics=3, n_iterations=LONG, snapshot_every=200, store=store, name="live")
+    start(
+        corpus,
+        engine="cgs",
+        n_topics=3,
+        n_iterations=LONG,
+        snapshot_every=200,
+        store=store,
+        name="live",
+    )
     try:
         page = ready(new_page(f"{topics_url}?run=live&sizes=lines"), 3)
-        page.evaluate("() => { first = deep('g[data-topic]'); held = deep('tr[data-topic] button')[0] }")
+        page.evaluate(
+            "() => { first = deep('g[data-topic]'); held = deep('tr[data-topic] button')[0] }"
+        )
         until(lambda: page.evaluate("() => deep('path.line').length > 0"), "sizes are drawn")
         path = "() => deep('path.line')[0].getAttribute('d')"
         before = page.evaluate(path)
         until(lambda: page.evaluate(path) != before, "sizes go on")
-        assert page.evaluate("() => deep('g[data-topic]').every(g => first.includes(g)) && held.isConnected")
-        until(lambda: "running" in page.get_by_text("topics of live").inner_text(), "its state is told")
+        assert page.evaluate(
+            "() => deep('g[data-topic]').every(g => first.includes(g)) && held.isConnected"
+        )
+        until(
+            lambda: "running" in page.get_by_text("topics of live").inner_text(),
+            "its state is told",
+        )
     finally:
         Run(store / "live").stop()
         Run(store / "live").wait(30)
         Run(store / "live").remove()
 
 
-def test_correlations_of_topics_are_drawn_with_a_slider_and_cells_name_their_topics(new_page, topics_url, corpus, store):
-    fit(corpus, "sb-ctm", 3, n_iterations=20, snapshot_every=10, store=store, name="sticks", progress=False)
+def test_correlations_of_topics_are_drawn_with_a_slider_and_cells_name_their_topics(
+    new_page, topics_url, corpus, store
+):
+    fit(
+        corpus,
+        "sb-ctm",
+        3,
+        n_iterations=20,
+        snapshot_every=10,
+        store=store,
+        name="sticks",
+        progress=False,
+    )
     page = ready(new_page(f"{topics_url}?run=sticks"), 3)
     recorded = card(page, "recorded")
     recorded.get_by_label("Figure", exact=True).wait_for()
     told = "deep('path > title').map(one => one.textContent).filter(text => text.includes('correlation'))"
     until(lambda: len(page.evaluate(told)) == 9, "a text for each cell")
-    assert all(re.fullmatch(r"\d · .+\n\d · .+\ncorrelation [+-]\d\.\d\d", text) for text in page.evaluate(told))
+    assert all(
+        re.fullmatch(r"\d · .+\n\d · .+\ncorrelation [+-]\d\.\d\d", text)
+        for text in page.evaluate(told)
+    )
     page.get_by_text("beyond ±0.1,").wait_for()
     handle = recorded.locator(".noUi-handle").first
     handle.focus()
@@ -576,15 +773,34 @@ def test_correlations_of_topics_are_drawn_with_a_slider_and_cells_name_their_top
 
 
 def test_a_map_goes_through_the_years_by_itself_until_it_is_stopped(new_page, topics_url, store):
-    years, places = (2000.0, 2001.0, 2002.0), {"OH": (40.3, -82.8), "KS": (38.5, -98.4), "CA": (37.2, -119.3)}
+    years, places = (
+        (2000.0, 2001.0, 2002.0),
+        {"OH": (40.3, -82.8), "KS": (38.5, -98.4), "CA": (37.2, -119.3)},
+    )
     rows = [(place, year) for place in places for year in years]
     births = Corpus.from_pairs(
-        np.repeat(np.arange(9), 2), np.tile([0, 1], 9), np.arange(2, 20), vocabulary=("Ann", "Bob"), name="births",
+        np.repeat(np.arange(9), 2),
+        np.tile([0, 1], 9),
+        np.arange(2, 20),
+        vocabulary=("Ann", "Bob"),
+        name="births",
         titles=[f"{place} {year:.0f}" for place, year in rows],
-        inputs={"year": [year for _, year in rows], "latitude": [places[place][0] for place, _ in rows],
-                "longitude": [places[place][1] for place, _ in rows]},
+        inputs={
+            "year": [year for _, year in rows],
+            "latitude": [places[place][0] for place, _ in rows],
+            "longitude": [places[place][1] for place, _ in rows],
+        },
     )
-    fit(births, "sbm-gp", n_iterations=4, burn_in=2, options={"average_after": 2}, store=store, name="births", progress=False)
+    fit(
+        births,
+        "sbm-gp",
+        n_iterations=4,
+        burn_in=2,
+        options={"average_after": 2},
+        store=store,
+        name="births",
+        progress=False,
+    )
     page = new_page(f"{topics_url}?run=births")
     page.evaluate(DEEP)
     recorded = card(page, "recorded")
@@ -594,7 +810,10 @@ def test_a_map_goes_through_the_years_by_itself_until_it_is_stopped(new_page, to
     seen, year = set(), recorded.locator(".bk-slider-title")
     year.wait_for()
     play.click()
-    until(lambda: seen.add(year.inner_text()[-4:]) or seen >= {"2000", "2001", "2002"}, "every year is shown in turn")
+    until(
+        lambda: seen.add(year.inner_text()[-4:]) or seen >= {"2000", "2001", "2002"},
+        "every year is shown in turn",
+    )
     play.click()
     page.wait_for_timeout(1500)  # what was on its way when it was stopped
     stopped = year.inner_text()

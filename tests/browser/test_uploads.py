@@ -54,10 +54,19 @@ def columns(page) -> dict[str, str]:
     return {label: page.get_by_label(label, exact=True).input_value() for label in labels}
 
 
-def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(page, store, scratch, tmp_path):
-    page.get_by_label("File", exact=True).set_input_files(wb.write_example_csv(tmp_path / "news.csv", 200))
+def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(
+    page, store, scratch, tmp_path
+):
+    page.get_by_label("File", exact=True).set_input_files(
+        wb.write_example_csv(tmp_path / "news.csv", 200)
+    )
     page.get_by_text(re.compile(r"news\.csv, \d+ kB")).wait_for()
-    wanted = {"Text column": "text", "Title column": "id", "Label column": "category", "Time column": "date"}
+    wanted = {
+        "Text column": "text",
+        "Title column": "id",
+        "Label column": "category",
+        "Time column": "date",
+    }
     until(lambda: columns(page) == wanted, "the columns are known")
     assert sent(scratch) == ["news.csv"]
     page.get_by_label("Label column", exact=True).select_option("source")
@@ -65,7 +74,12 @@ def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(page, 
     table = page.get_by_role("table", name="first documents")
     table.wait_for()
     assert table.locator("tbody tr").first.inner_text().startswith("item 0\t")
-    assert page.get_by_role("table", name="left out").locator("tbody tr").first.inner_text().startswith("Stop words\t1\t")
+    assert (
+        page.get_by_role("table", name="left out")
+        .locator("tbody tr")
+        .first.inner_text()
+        .startswith("Stop words\t1\t")
+    )
     for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     for label, value in {"Topics K": 3, "Iterations": 5}.items():
@@ -74,7 +88,11 @@ def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(page, 
     page.get_by_text("1 run started,").wait_for()
     (path,) = store.glob("news-*")
     train = get_corpus(store, read_spec(path).train)
-    assert train.titles[0] == "item 0" and set(train.labels) == {"web", "print"} and train.times[0].startswith("20")
+    assert (
+        train.titles[0] == "item 0"
+        and set(train.labels) == {"web", "print"}
+        and train.times[0].startswith("20")
+    )
     until(lambda: state(page, path.name) == "finished", "it is finished")
     page.context.close()
     until(lambda: not [*scratch.iterdir()], "what the session had is removed")
@@ -84,7 +102,8 @@ def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(page, 
 def test_a_dropped_file_takes_the_place_of_the_one_before_and_is_removed(page, scratch):
     box = page.locator(".drop")
     for name, content, text in (
-        ("a.csv", "id,body\n1,red ants\n", "body"), ("b.jsonl", '{"words": "red ants and bees"}\n', "words"),
+        ("a.csv", "id,body\n1,red ants\n", "body"),
+        ("b.jsonl", '{"words": "red ants and bees"}\n', "words"),
     ):
         box.evaluate(DROP, [name, content])
         page.get_by_text(f"{name}, 1 kB").wait_for()
@@ -98,12 +117,16 @@ def test_a_dropped_file_takes_the_place_of_the_one_before_and_is_removed(page, s
 def test_what_is_too_large_empty_or_broken_is_told_at_the_field(page, scratch, new_page, url):
     box = page.locator(".drop")
     box.evaluate(DROP, ["large.csv", "x" * 1_200_000])
-    page.get_by_text("large.csv has 1.2 MB where this server takes 1.0 MB; give a part of it.").wait_for()
+    page.get_by_text(
+        "large.csv has 1.2 MB where this server takes 1.0 MB; give a part of it."
+    ).wait_for()
     box.evaluate(DROP, ["none.csv", ""])
     page.get_by_text("none.csv is empty; choose a file with data.").wait_for()
     assert not [*scratch.glob("workbench-upload-*/*")]
     box.evaluate(DROP, ["broken.csv", 'id,text\n1,"red\n'])
-    page.get_by_text("The file, line 2: not a CSV row (unexpected end of data); check the quotes").wait_for()
+    page.get_by_text(
+        "The file, line 2: not a CSV row (unexpected end of data); check the quotes"
+    ).wait_for()
     assert page.locator(".drop[aria-invalid]").count() == 1
     box.evaluate(DROP, ["whole.csv", "id,text\n1,red\n"])
     page.get_by_text("check the quotes").wait_for(state="hidden")
@@ -112,12 +135,21 @@ def test_what_is_too_large_empty_or_broken_is_told_at_the_field(page, scratch, n
 def test_a_file_on_its_way_shows_how_far_it_is_and_can_be_called_back(page, scratch):
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
-    network.send("Network.emulateNetworkConditions", {
-        "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 100_000,
-    })
+    network.send(
+        "Network.emulateNetworkConditions",
+        {
+            "offline": False,
+            "latency": 0,
+            "downloadThroughput": -1,
+            "uploadThroughput": 100_000,
+        },
+    )
     page.locator(".drop").evaluate(DROP, ["slow.csv", "text\n" + "red ants\n" * 100_000])
     page.get_by_role("progressbar").wait_for()
-    until(lambda: page.locator(".there span").inner_text() not in ("slow.csv", "slow.csv, 0 %"), "it goes on")
+    until(
+        lambda: page.locator(".there span").inner_text() not in ("slow.csv", "slow.csv, 0 %"),
+        "it goes on",
+    )
     press(page, "Cancel the upload")
     page.get_by_label("File", exact=True).wait_for()
     until(lambda: not sent(scratch), "nothing of it is left")

@@ -23,9 +23,9 @@ PHASES = ("record", "snapshot", "checkpoint", "flush", "_resize", "settle", "_op
 class Operation(NamedTuple):
     """One operation, before it takes place."""
 
-    kind: str      # open, write, replace, mkdir, unlink; of those that read: read, stat, list
+    kind: str  # open, write, replace, mkdir, unlink; of those that read: read, stat, list
     path: str
-    phase: str     # the method of the writer; "heartbeat" for those of its thread, else ""
+    phase: str  # the method of the writer; "heartbeat" for those of its thread, else ""
 
 
 Act = Callable[[Operation, Callable], object]
@@ -35,6 +35,7 @@ Act = Callable[[Operation, Callable], object]
 @contextlib.contextmanager
 def reading_operations(act: Act, under: Path):
     """Within it, ``act`` is called in the place of every operation that reads a file or a folder beneath ``under``."""
+
     def beneath(path) -> bool:
         return isinstance(path, str | os.PathLike) and Path(path).is_relative_to(under)
 
@@ -42,19 +43,27 @@ def reading_operations(act: Act, under: Path):
         def called(path=".", *rest, **named):
             if not beneath(path):
                 return function(path, *rest, **named)
-            return act(Operation(kind, os.fspath(path), ""), lambda n=None: function(path, *rest, **named))
+            return act(
+                Operation(kind, os.fspath(path), ""), lambda n=None: function(path, *rest, **named)
+            )
 
         return called
 
     class Raw(io.FileIO):
         def read(self, size=-1):
-            return act(Operation("read", self.name, ""), lambda n=None: super(Raw, self).read(n if n else size))
+            return act(
+                Operation("read", self.name, ""),
+                lambda n=None: super(Raw, self).read(n if n else size),
+            )
 
         def readall(self):
             return self.read()
 
         def readinto(self, buffer):
-            return act(Operation("read", self.name, ""), lambda n=None: super(Raw, self).readinto(memoryview(buffer)[:n]))
+            return act(
+                Operation("read", self.name, ""),
+                lambda n=None: super(Raw, self).readinto(memoryview(buffer)[:n]),
+            )
 
     def open_file(file, mode="r", buffering=-1, *arguments, **named):
         if set(mode) & set("wax+") or not beneath(file):
@@ -64,7 +73,10 @@ def reading_operations(act: Act, under: Path):
             return raw if buffering == 0 else io.BufferedReader(raw)
         return io.TextIOWrapper(io.BufferedReader(raw), *arguments, **named)
 
-    opened, kinds = builtins.open, {"stat": "stat", "lstat": "stat", "listdir": "list", "scandir": "list", "open": "open"}
+    opened, kinds = (
+        builtins.open,
+        {"stat": "stat", "lstat": "stat", "listdir": "list", "scandir": "list", "open": "open"},
+    )
     changed = {name: getattr(os, name) for name in kinds}
     try:
         builtins.open = io.open = open_file
@@ -112,7 +124,11 @@ def operations(act: Act):
 
     class Raw(io.FileIO):
         def write(self, data):
-            return told("write", self.name, lambda n=None: super(Raw, self).write(memoryview(data).cast("B")[:n]))
+            return told(
+                "write",
+                self.name,
+                lambda n=None: super(Raw, self).write(memoryview(data).cast("B")[:n]),
+            )
 
     def open_file(file, mode="r", buffering=-1, *arguments, **named):
         if not set(mode) & set("wax") or not isinstance(file, str | os.PathLike):

@@ -42,11 +42,12 @@ class Target(NamedTuple):
     name: str
     seeds: list[bytes]
     take: Callable[[bytes, Path], object]
-    packed: bool = True      # gzipped ones are read too
+    packed: bool = True  # gzipped ones are read too
 
 
 def from_file(read: Callable, name: str, **options) -> Callable[[bytes, Path], object]:
     """Writes the bytes into a file of that name and reads it."""
+
     def take(data: bytes, folder: Path) -> object:
         (folder / name).write_bytes(data)
         return read(folder / name, **options)
@@ -56,14 +57,23 @@ def from_file(read: Callable, name: str, **options) -> Callable[[bytes, Path], o
 
 CORPUS = replace(
     wb.Corpus.from_pairs(
-        [0, 0, 1, 2, 2], [0, 2, 1, 0, 3], [2, 1, 3, 1, 5], ["ant", "bee", "cat", "dög"], 4,
-        titles=["one", "two words", "three", "four"], labels=["x", "y", "x", ""], authors=[("A", "B"), ("A",), (), ("B",)],
-        times=[1987, 1988, 1987, 1990], inputs={"year": [1.0, 2.0, 3.0, 4.5]},
+        [0, 0, 1, 2, 2],
+        [0, 2, 1, 0, 3],
+        [2, 1, 3, 1, 5],
+        ["ant", "bee", "cat", "dög"],
+        4,
+        titles=["one", "two words", "three", "four"],
+        labels=["x", "y", "x", ""],
+        authors=[("A", "B"), ("A",), (), ("B",)],
+        times=[1987, 1988, 1987, 1990],
+        inputs={"year": [1.0, 2.0, 3.0, 4.5]},
         sequence=[("s", 0), ("s", 2), ("t", 0), ("t", 1)],
     ),
     name="toy",
 )
-CELLS = Records.from_columns({"a": ["x", "y", "", "x"], "b": [1, 2, 2, None], "c": ["u", "v", "w", "u"]})
+CELLS = Records.from_columns(
+    {"a": ["x", "y", "", "x"], "b": [1, 2, 2, None], "c": ["u", "v", "w", "u"]}
+)
 
 
 def _npz(**arrays) -> bytes:
@@ -95,12 +105,14 @@ def _bif() -> list[bytes]:
         import pgmpy  # noqa: F401
     except ImportError:
         return []
-    return [b"""network rain { }
+    return [
+        b"""network rain { }
 variable cloudy { type discrete [ 2 ] { no, yes }; }
 variable rain { type discrete [ 2 ] { no, yes }; }
 probability ( cloudy ) { table 0.5, 0.5; }
 probability ( rain | cloudy ) { (no) 0.8, 0.2; (yes) 0.1, 0.9; }
-"""]
+"""
+    ]
 
 
 def _spec(data: bytes, folder: Path) -> None:
@@ -110,12 +122,15 @@ def _spec(data: bytes, folder: Path) -> None:
 
 def _link(data: bytes, folder: Path) -> None:
     """Sets fields from a query; what is then in the address must set the same again."""
+
     class Owner:
         sort = ""
 
     parts = {
-        "k": widget_part(Values("K", "10", whole=True)), "a": widget_part(Values("a", "0.1", infinite=True)),
-        "n": widget_part(Number("n", 3)), "share": widget_part(Number("share", 0.1, whole=False)),
+        "k": widget_part(Values("K", "10", whole=True)),
+        "a": widget_part(Values("a", "0.1", infinite=True)),
+        "n": widget_part(Number("n", 3)),
+        "share": widget_part(Number("share", 0.1, whole=False)),
         "menu": widget_part(Menu("menu", {"one": 1, "none": None, "text": "x"}, 1)),
         "ticks": widget_part(Ticks("ticks", ["svb", "cgs"], ["svb"])),
         "sort": attribute_part(Owner(), "sort", {"", "-x"}.__contains__),
@@ -142,11 +157,16 @@ def _page(name: str):
 def _page_link(name: str, data: bytes, folder: Path) -> None:
     """Sets parts of a page, one for each line and the next ones after its first; what is then in the address sets the same."""
     _, parts = _page(name)
-    usual = {part: urlencode({part: at.usual}) for part, at in parts.items() if at.now() != at.usual}
+    usual = {
+        part: urlencode({part: at.usual}) for part, at in parts.items() if at.now() != at.usual
+    }
     from_query("&".join(usual.values()), parts)
     names, first = list(parts), zlib.crc32(data)
     values = data.decode("utf-8", "replace").split("\n")
-    from_query(urlencode({names[(first + at) % len(names)]: value for at, value in enumerate(values)}), parts)
+    from_query(
+        urlencode({names[(first + at) % len(names)]: value for at, value in enumerate(values)}),
+        parts,
+    )
     written = to_query(parts)
     refused = from_query(written, parts)
     assert not refused and to_query(parts) == written, (refused, written)
@@ -174,8 +194,11 @@ def _encoded(data: bytes, folder: Path) -> object:
 def _find(data: bytes, folder: Path) -> None:
     """Documents that are looked for, with and without texts."""
     query = data.decode("utf-8", "replace")
-    found = [find_documents(DOCUMENTS, query, table, CORPUS) for table in (TABLE, None)] if ":" not in query else [
-        find_documents(DOCUMENTS, query, TABLE)]
+    found = (
+        [find_documents(DOCUMENTS, query, table, CORPUS) for table in (TABLE, None)]
+        if ":" not in query
+        else [find_documents(DOCUMENTS, query, TABLE)]
+    )
     assert all((np.diff(each) > 0).all() and set(each.tolist()) <= {0, 1, 2, 3} for each in found)
 
 
@@ -198,25 +221,59 @@ def _load(load: Callable, data: bytes, folder: Path) -> object:
 
 
 TABLE = DocumentTable(
-    {"text": ("Ants & bees", "A cat: 12:30", "", "Ants"), "a kind": ("x", None, "y", "x"), "n": (1, 2.5, 3, 4)}, "text"
+    {
+        "text": ("Ants & bees", "A cat: 12:30", "", "Ants"),
+        "a kind": ("x", None, "y", "x"),
+        "n": (1, 2.5, 3, 4),
+    },
+    "text",
 )
-DOCUMENTS = xr.Dataset(coords={"document": list(CORPUS.titles), "document_label": ("document", list(CORPUS.labels))})
+DOCUMENTS = xr.Dataset(
+    coords={"document": list(CORPUS.titles), "document_label": ("document", list(CORPUS.labels))}
+)
 QUERIES = [b"ant", b'"ants & bees" cat', b'label:x "a kind":y', b'n:"2.5" 12', b'"12:30"']
 ENCODINGS = [
-    name.encode() + b"\n" + "text,label\ncafé ants,x\nbees,y\n".encode(name) for name in (
-        "utf-8", "utf-16", "utf-32", "utf-7", "cp1252", "latin-1", "cp437", "iso8859-15", "gb18030", "unicode_escape",
-        "raw_unicode_escape", "punycode",
+    name.encode() + b"\n" + "text,label\ncafé ants,x\nbees,y\n".encode(name)
+    for name in (
+        "utf-8",
+        "utf-16",
+        "utf-32",
+        "utf-7",
+        "cp1252",
+        "latin-1",
+        "cp437",
+        "iso8859-15",
+        "gb18030",
+        "unicode_escape",
+        "raw_unicode_escape",
+        "punycode",
     )
-] + [name + b"\ntext,label\nants,x\n" for name in (b"idna", b"hz", b"iso2022_jp", b"shift_jis", b"koi8-r")]
-LINKS = [
-    b"10,20\ninf\n0.1,1\nsvb,cgs\nTrue", b"one\n3\n-train_perplexity\nseconds\n7",
-    b"bars:side=3\nvotes\n/tmp/x.csv\nText\nfull",
-    b"0.5\n1e-8\nnan\n-1\n2147483648\n", b"True\nFalse\nlda\ncv-hdp\none,one\n1:2:3:4\nstate",
+] + [
+    name + b"\ntext,label\nants,x\n"
+    for name in (b"idna", b"hz", b"iso2022_jp", b"shift_jis", b"koi8-r")
 ]
-FRAME = dict(text=["red ants", None, "green bees"], day=["2020-01-31", "", "2021-02-01"], n=[1, 2, 3], share=[0.5, None, 2.0])
-TEXTS = [b'text,title,label\nibis heron,one,zoo\n"oil,\noil",two,art\n',
-         b"text;label\nibis;a\nheron;b\n", b"text\tn\nibis\t1\n"]
-COUNTS = [b"document,word,count,label\n1,ant,3,x\n1,bee,1,x\n2,cat,2,y\n3,ant,0,\n", b"document;word;count\na;b;3.0\n"]
+LINKS = [
+    b"10,20\ninf\n0.1,1\nsvb,cgs\nTrue",
+    b"one\n3\n-train_perplexity\nseconds\n7",
+    b"bars:side=3\nvotes\n/tmp/x.csv\nText\nfull",
+    b"0.5\n1e-8\nnan\n-1\n2147483648\n",
+    b"True\nFalse\nlda\ncv-hdp\none,one\n1:2:3:4\nstate",
+]
+FRAME = dict(
+    text=["red ants", None, "green bees"],
+    day=["2020-01-31", "", "2021-02-01"],
+    n=[1, 2, 3],
+    share=[0.5, None, 2.0],
+)
+TEXTS = [
+    b'text,title,label\nibis heron,one,zoo\n"oil,\noil",two,art\n',
+    b"text;label\nibis;a\nheron;b\n",
+    b"text\tn\nibis\t1\n",
+]
+COUNTS = [
+    b"document,word,count,label\n1,ant,3,x\n1,bee,1,x\n2,cat,2,y\n3,ant,0,\n",
+    b"document;word;count\na;b;3.0\n",
+]
 WIDE = [b"place,year,x,ant,bee\nA,1990,0.5,3,0\nA,1991,1e3,2,2\nB,1990,-2,0,1\n"]
 LINES = [
     b'{"text": "ibis heron", "title": "one", "label": 3}\n{"text": "oil", "title": "two"}\n',
@@ -251,61 +308,145 @@ parents = ["cause", "season"]
 prior = [[0.5, 0.5], [1, 2], [0.5, 0.5], [2, 1]]
 cpt = "s"
 """
-NET_JSON = json.dumps({"name": "n", "nodes": [
-    {"name": "a", "states": 3, "prior": 0.5}, {"name": "b", "states": ["u", "v"], "parents": ["a"], "given": False},
-]}).encode()
+NET_JSON = json.dumps(
+    {
+        "name": "n",
+        "nodes": [
+            {"name": "a", "states": 3, "prior": 0.5},
+            {"name": "b", "states": ["u", "v"], "parents": ["a"], "given": False},
+        ],
+    }
+).encode()
 SPECS = [
-    make_spec(CORPUS, name, options=options, stop_on="bound" if name == "vb" else None).to_json().encode()
+    make_spec(CORPUS, name, options=options, stop_on="bound" if name == "vb" else None)
+    .to_json()
+    .encode()
     for name, options in {
-        "svb": {}, "vb": {"learn_alpha": "maximised"}, "cgs": {"scored": "sampled"}, "cv-hdp": {}, "network-gibbs": {},
+        "svb": {},
+        "vb": {"learn_alpha": "maximised"},
+        "cgs": {"scored": "sampled"},
+        "cv-hdp": {},
+        "network-gibbs": {},
     }.items()
 ]
-NAMES = [b"bars:side=3:n_documents=5:seed=1", b"zipf:n_words=20:n_documents=3:exponent=0.5", b"lda:n_documents=3:alpha=0.2", ]
+NAMES = [
+    b"bars:side=3:n_documents=5:seed=1",
+    b"zipf:n_words=20:n_documents=3:exponent=0.5",
+    b"lda:n_documents=3:alpha=0.2",
+]
 TARGETS = [
-    Target("uci", [b"3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"], from_file(read_corpus, "docword.toy.txt", format="uci")),
-    Target("vocabulary", [b"ant\nbee\ncat\nd\xc3\xb6g\n"], lambda data, folder: (
-        (folder / "words.txt").write_bytes(data), (folder / "v.txt").write_bytes(b"3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"),
-        read_corpus(folder / "v.txt", vocabulary=folder / "words.txt"),
-    )),
+    Target(
+        "uci",
+        [b"3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"],
+        from_file(read_corpus, "docword.toy.txt", format="uci"),
+    ),
+    Target(
+        "vocabulary",
+        [b"ant\nbee\ncat\nd\xc3\xb6g\n"],
+        lambda data, folder: (
+            (folder / "words.txt").write_bytes(data),
+            (folder / "v.txt").write_bytes(b"3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"),
+            read_corpus(folder / "v.txt", vocabulary=folder / "words.txt"),
+        ),
+    ),
     Target("lda-c", [b"2 0:1 3:2\n0\n1 2:7\n"], from_file(read_corpus, "toy.ldac", format="lda-c")),
-    Target("mtx", [b"%%MatrixMarket matrix coordinate integer general\n% c\n3 4 3\n1 1 2\n1 3 1\n3 2 5\n",
-                   b"%%MatrixMarket matrix coordinate real general\n3 4 2\n1 1 2.0\n3 2 5e0\n"],
-           from_file(read_corpus, "toy.mtx", format="mtx")),
-    Target("mallet", [b"one zoo ibis heron\ntwo - oil, oil\n\nthree,art,,crane\n"],
-           from_file(read_corpus, "toy.txt", format="mallet")),
+    Target(
+        "mtx",
+        [
+            b"%%MatrixMarket matrix coordinate integer general\n% c\n3 4 3\n1 1 2\n1 3 1\n3 2 5\n",
+            b"%%MatrixMarket matrix coordinate real general\n3 4 2\n1 1 2.0\n3 2 5e0\n",
+        ],
+        from_file(read_corpus, "toy.mtx", format="mtx"),
+    ),
+    Target(
+        "mallet",
+        [b"one zoo ibis heron\ntwo - oil, oil\n\nthree,art,,crane\n"],
+        from_file(read_corpus, "toy.txt", format="mallet"),
+    ),
     Target("csv texts", TEXTS, from_file(read_corpus, "toy.csv")),
     Target("csv counts", COUNTS, from_file(read_corpus, "toy.csv")),
-    Target("csv wide", WIDE, from_file(read_corpus, "toy.csv", inputs="x", sequence="place", position="year")),
+    Target(
+        "csv wide",
+        WIDE,
+        from_file(read_corpus, "toy.csv", inputs="x", sequence="place", position="year"),
+    ),
     Target("jsonl", LINES, from_file(read_corpus, "toy.jsonl")),
-    Target("jsonl inputs", LINES[1:2], from_file(read_corpus, "toy.jsonl", inputs="x", sequence="s", position="p")),
-    Target("npz", [next(iter(npz_of(CORPUS, Path("x.npz"), True).files.values())), _npz(doc=[0, 1], word=[0, 3], count=[1, 2])],
-           from_file(read_corpus, "toy.npz")),
-    Target("npz again", [next(iter(npz_of(CORPUS, Path("x.npz"), True).files.values()))], from_file(read_corpus, "toy.npz")),
+    Target(
+        "jsonl inputs",
+        LINES[1:2],
+        from_file(read_corpus, "toy.jsonl", inputs="x", sequence="s", position="p"),
+    ),
+    Target(
+        "npz",
+        [
+            next(iter(npz_of(CORPUS, Path("x.npz"), True).files.values())),
+            _npz(doc=[0, 1], word=[0, 3], count=[1, 2]),
+        ],
+        from_file(read_corpus, "toy.npz"),
+    ),
+    Target(
+        "npz again",
+        [next(iter(npz_of(CORPUS, Path("x.npz"), True).files.values()))],
+        from_file(read_corpus, "toy.npz"),
+    ),
     Target("fasta", [b">one first\nACGT\nAC-*\n>two\nGG\n"], from_file(read_corpus, "toy.fa")),
-    Target("words", [b"It was the best of times, it was the worst of times;\n"],
-           from_file(read_corpus, "toy.txt", format="words")),
-    Target("unknown", [b"3\n4\n1\n1 1 2\n", *TEXTS, *LINES, b">one\nAC\n", b"1 0:2\n"], from_file(read_corpus, "toy")),
-    Target("records csv", [b"a,b,n\nx,u,1\nNA,u,2\ny,,1\nx,v,2\n"],
-           from_file(read_records, "r.csv", missing="NA", multiplicity="n")),
+    Target(
+        "words",
+        [b"It was the best of times, it was the worst of times;\n"],
+        from_file(read_corpus, "toy.txt", format="words"),
+    ),
+    Target(
+        "unknown",
+        [b"3\n4\n1\n1 1 2\n", *TEXTS, *LINES, b">one\nAC\n", b"1 0:2\n"],
+        from_file(read_corpus, "toy"),
+    ),
+    Target(
+        "records csv",
+        [b"a,b,n\nx,u,1\nNA,u,2\ny,,1\nx,v,2\n"],
+        from_file(read_records, "r.csv", missing="NA", multiplicity="n"),
+    ),
     Target("network json", [NETWORK], from_file(network_of, "net.json"), False),
     Target("network toml", [LDA_TOML], from_file(network_of, "net.toml"), False),
     Target("bayes net json", [NET_JSON], from_file(net_of, "bn.json"), False),
     Target("bayes net toml", [NET_TOML], from_file(net_of, "bn.toml"), False),
     Target("spec", SPECS, _spec, False),
-    Target("link", [b"?k=10,20&a=inf&n=4&share=0.5&menu=&ticks=svb,cgs&sort=-x", b"?n=5&k=%31%30"], _link, False),
+    Target(
+        "link",
+        [b"?k=10,20&a=inf&n=4&share=0.5&menu=&ticks=svb,cgs&sort=-x", b"?n=5&k=%31%30"],
+        _link,
+        False,
+    ),
     Target("control", [b'{"wanted": "paused"}', b'{"wanted": "stopped"}'], _control, False),
     Target("corpus name", NAMES, partial(_load, load_corpus), False),
     Target("records name", [b"votes:party=keep", b"votes"], partial(_load, load_records), False),
-    *(Target(f"saved {kind.item}s", [_saved(data)], from_file(kind.load, f"{data.content_hash}.npz"), False)
-      for kind, data in ((wb.Corpus, CORPUS), (Records, CELLS))),
-    *(Target("parquet", [data], from_file(read_records, "r.parquet"), False)
-      for data in _tables("to_parquet", a=["x", "y", None], b=[1, 2, 3])),
-    *(Target("parquet texts", [data], from_file(read_corpus, "t.parquet"), False) for data in _tables("to_parquet", **FRAME)),
-    *(Target("excel", [data], from_file(read_corpus, "t.xlsx", time="day"), False) for data in _tables("to_excel", **FRAME)),
+    *(
+        Target(
+            f"saved {kind.item}s",
+            [_saved(data)],
+            from_file(kind.load, f"{data.content_hash}.npz"),
+            False,
+        )
+        for kind, data in ((wb.Corpus, CORPUS), (Records, CELLS))
+    ),
+    *(
+        Target("parquet", [data], from_file(read_records, "r.parquet"), False)
+        for data in _tables("to_parquet", a=["x", "y", None], b=[1, 2, 3])
+    ),
+    *(
+        Target("parquet texts", [data], from_file(read_corpus, "t.parquet"), False)
+        for data in _tables("to_parquet", **FRAME)
+    ),
+    *(
+        Target("excel", [data], from_file(read_corpus, "t.xlsx", time="day"), False)
+        for data in _tables("to_excel", **FRAME)
+    ),
     Target("texts of documents", [TABLE._content, gzip.compress(TABLE._content, 1)], _texts, False),
     Target("encoding", ENCODINGS, _encoded, False),
     Target("find", QUERIES, _find, False),
-    *(Target(f"{name} link", LINKS, partial(_page_link, name), False) for name in ("compare", "topics")),
+    *(
+        Target(f"{name} link", LINKS, partial(_page_link, name), False)
+        for name in ("compare", "topics")
+    ),
 ]
 RARE = [Target("bif", [data], from_file(net_of, "rain.bif")) for data in _bif()]
 """What takes long: pgmpy makes its grammar anew for each file."""

@@ -35,19 +35,101 @@ SECONDS, MEMORY = 2.0, 300 * 2**20
 ACCEPTED, REFUSED, WRONG = "accepted", "refused", "wrong"
 UNUSUAL = "\u2028 \u2029 \x85 \x1c \x1e \ufeff \u0661 \ud7ff \U0001f600"
 PIECES = [
-    *(bytes([one]) for one in range(256)), *UNUSUAL.encode().split(b" "), b"\xed\xa0\x80", b"\xff\xfe", b"\r\n", b"\n\n",
-    b"-1", b"-0", b"1e309", b"1e18", b"nan", b"NaN", b"inf", b"null", b"true", b"0x10", b"1_0", b"2147483648", b"4294967301",
-    b"9223372036854775808", b"99999999999999999999", b"9" * 5000, b"0." + b"0" * 400 + b"1", b"[]", b"{}", b'""', b"'", b'"',
-    b"\\ud800", b"\\", b"[[", b"]]", b'{"a":', b"%s", b"=", b"..", b"/", b"~", b"*", b"PK\x03\x04", b"\x1f\x8b\x08", b"doc",
-    b"shape", b"name", b"|O", b"<i8", b"(2,)",
+    *(bytes([one]) for one in range(256)),
+    *UNUSUAL.encode().split(b" "),
+    b"\xed\xa0\x80",
+    b"\xff\xfe",
+    b"\r\n",
+    b"\n\n",
+    b"-1",
+    b"-0",
+    b"1e309",
+    b"1e18",
+    b"nan",
+    b"NaN",
+    b"inf",
+    b"null",
+    b"true",
+    b"0x10",
+    b"1_0",
+    b"2147483648",
+    b"4294967301",
+    b"9223372036854775808",
+    b"99999999999999999999",
+    b"9" * 5000,
+    b"0." + b"0" * 400 + b"1",
+    b"[]",
+    b"{}",
+    b'""',
+    b"'",
+    b'"',
+    b"\\ud800",
+    b"\\",
+    b"[[",
+    b"]]",
+    b'{"a":',
+    b"%s",
+    b"=",
+    b"..",
+    b"/",
+    b"~",
+    b"*",
+    b"PK\x03\x04",
+    b"\x1f\x8b\x08",
+    b"doc",
+    b"shape",
+    b"name",
+    b"|O",
+    b"<i8",
+    b"(2,)",
 ]
 VALUES = [
-    None, True, 0, -1, 1, 2, 2**31, 2**32 + 5, 2**63, 10**400, 0.5, -0.5, 1e308, 1e-308, float("nan"), float("inf"),
-    "", "x", "2", "\u2028", "a\nb", "\ud800", "\0", "x" * 5000, [], {}, [[]], [1], ["a", "a"], [None], {"a": 1}, [[["a"]]],
-    "document", "topic",
+    None,
+    True,
+    0,
+    -1,
+    1,
+    2,
+    2**31,
+    2**32 + 5,
+    2**63,
+    10**400,
+    0.5,
+    -0.5,
+    1e308,
+    1e-308,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "2",
+    "\u2028",
+    "a\nb",
+    "\ud800",
+    "\0",
+    "x" * 5000,
+    [],
+    {},
+    [[]],
+    [1],
+    ["a", "a"],
+    [None],
+    {"a": 1},
+    [[["a"]]],
+    "document",
+    "topic",
 ]
 NUMBERS = (b"0", b"-1", b"2147483648", b"4294967301", b"1" * 25, b"1.5")
-CHANGES = (*("flip", "put") * 3, "splice", "splice", "cut", "double", "truncate", "number", "repeat")
+CHANGES = (
+    *("flip", "put") * 3,
+    "splice",
+    "splice",
+    "cut",
+    "double",
+    "truncate",
+    "number",
+    "repeat",
+)
 OFTEN = (2, 64, 2000, 20_000)
 """How often a piece is repeated: at last deeper than Python nests, and what is linear takes no second."""
 IN_MEMORY = Path("/dev/shm")
@@ -65,9 +147,9 @@ def mutated(data: bytes, other: bytes, chance: random.Random) -> bytes:
         near = min(at + chance.choice((1, 2, 8, 64)), len(data))
         match chance.choice(CHANGES):
             case "flip" if at < len(data):
-                data = data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1:]
+                data = data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :]
             case "put":
-                data = data[:at] + chance.choice(PIECES) + data[chance.choice((at, near)):]
+                data = data[:at] + chance.choice(PIECES) + data[chance.choice((at, near)) :]
             case "cut":
                 data = data[:at] + data[near:]
             case "double":
@@ -76,9 +158,11 @@ def mutated(data: bytes, other: bytes, chance: random.Random) -> bytes:
                 data = data[:end]
             case "splice":
                 start = chance.randint(0, len(other))
-                data = data[:at] + other[start:start + chance.choice((1, 8, 64, 4096))] + data[near:]
+                data = (
+                    data[:at] + other[start : start + chance.choice((1, 8, 64, 4096))] + data[near:]
+                )
             case "number" if digit := re.compile(b"[0-9]").search(data, at):
-                data = data[:digit.start()] + chance.choice(NUMBERS) + data[digit.end():]
+                data = data[: digit.start()] + chance.choice(NUMBERS) + data[digit.end() :]
             case "repeat" if chance.random() < 0.1:
                 data = data[:at] + chance.choice(PIECES)[:64] * chance.choice(OFTEN) + data[at:]
         data = data[:LARGEST]
@@ -92,9 +176,14 @@ def member_mutated(data: bytes, other: bytes, chance: random.Random) -> bytes:
     at = chance.randrange(len(members))
     name, content = members[at]
     if chance.random() < 0.2:
-        name = mutated(name.encode(), b"word.npy", chance).decode("utf-8", "replace")[:1000].partition("\0")[0] or "x"
+        name = (
+            mutated(name.encode(), b"word.npy", chance)
+            .decode("utf-8", "replace")[:1000]
+            .partition("\0")[0]
+            or "x"
+        )
     else:
-        head = chance.choice((128, len(content)))   # of an array: its type and shape
+        head = chance.choice((128, len(content)))  # of an array: its type and shape
         content = mutated(content[:head], other, chance) + content[head:]
     members[at] = name, content
     packed = io.BytesIO()
@@ -137,9 +226,19 @@ def value_mutated(data: bytes, other: bytes, chance: random.Random) -> bytes:
 def input_of(seed: int, number: int) -> tuple[Target, bytes]:
     """An input, and what takes it."""
     chance = random.Random(f"{seed} {number}")
-    target = chance.choice(RARE or TARGETS) if number % RARELY == RARELY - 1 else TARGETS[number % len(TARGETS)]
+    target = (
+        chance.choice(RARE or TARGETS)
+        if number % RARELY == RARELY - 1
+        else TARGETS[number % len(TARGETS)]
+    )
     data, other = chance.choice(target.seeds), chance.choice(chance.choice(TARGETS).seeds)
-    inside = member_mutated if data.startswith(b"PK") else value_mutated if data.startswith(b"{") else mutated
+    inside = (
+        member_mutated
+        if data.startswith(b"PK")
+        else value_mutated
+        if data.startswith(b"{")
+        else mutated
+    )
     change = inside if chance.random() < 0.6 else mutated
     packing = chance.random() if target.packed else 1.0
     if packing < 0.15:
@@ -157,7 +256,11 @@ def outcome(target: Target, data: bytes, folder: Path) -> tuple[str, str]:
         return ACCEPTED, ""
     except InputError as error:
         good = len(str(error).splitlines()) == 1 and len(str(error)) < 5000
-        return (REFUSED, "") if good else (WRONG, f"a sentence of {len(str(error))} characters: {str(error)[:100]!r}")
+        return (
+            (REFUSED, "")
+            if good
+            else (WRONG, f"a sentence of {len(str(error))} characters: {str(error)[:100]!r}")
+        )
     except Exception as error:
         frame = error.__traceback__
         while frame.tb_next is not None:
@@ -174,12 +277,17 @@ def run(seed: int, numbers: range, until: float, state: Path) -> dict[str, dict]
         return {name: counts | {"seconds": seconds[name]} for name, counts in found.items()}
 
     place = IN_MEMORY if IN_MEMORY.is_dir() else None
-    with tempfile.TemporaryDirectory(dir=place) as folder, open(state, "wb", buffering=0) as present:
-        for target in (*TARGETS, *RARE):  # each begins from what is valid; imports what it needs, before the limits
+    with (
+        tempfile.TemporaryDirectory(dir=place) as folder,
+        open(state, "wb", buffering=0) as present,
+    ):
+        # each begins from what is valid; imports what it needs, before the limits
+        for target in (*TARGETS, *RARE):
             for data in target.seeds:
                 target.take(data, Path(folder))
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "[^ ]* is not UTF-8 and was read as", UserWarning)  # which is said
+        # which is said
+        warnings.filterwarnings("ignore", "[^ ]* is not UTF-8 and was read as", UserWarning)
         most = psutil.Process().memory_info().vms + MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         for number in numbers:
@@ -210,7 +318,11 @@ def main() -> int:
     about.add_argument("--state", type=Path, default=os.devnull)
     asked = about.parse_args()
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    print(json.dumps(run(asked.seed, range(asked.first, asked.stop, asked.step), asked.until, asked.state)))
+    print(
+        json.dumps(
+            run(asked.seed, range(asked.first, asked.stop, asked.step), asked.until, asked.state)
+        )
+    )
     return 0
 
 

@@ -42,15 +42,41 @@ def make_store(store: Path) -> list[Path]:
     """Finished runs of several families, with several snapshots, notes, a start from another run, texts."""
     corpus, _ = wb.LDA(3, 0.3, 0.2).simulate(20, 15, 12, 3)
     train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
-    about = {"n_iterations": 12, "snapshot_every": 4, "store": store, "progress": False, "test": test}
+    about = {
+        "n_iterations": 12,
+        "snapshot_every": 4,
+        "store": store,
+        "progress": False,
+        "test": test,
+    }
     wb.fit(train, "cgs", n_topics=3, name="cgs", **about)
     wb.fit(train, "svb", n_topics=3, name="svb", start="cgs", **about)
-    wb.fit(train, "g-hdp", n_topics=140, name="hdp", options={"learn_gamma": False, "top_concentration": 60.0}, **about)
-    wb.fit(wb.load_records("votes"), "bn-gibbs", n_iterations=9, snapshot_every=3, store=store, name="nodes", progress=False)
+    wb.fit(
+        train,
+        "g-hdp",
+        n_topics=140,
+        name="hdp",
+        options={"learn_gamma": False, "top_concentration": 60.0},
+        **about,
+    )
+    wb.fit(
+        wb.load_records("votes"),
+        "bn-gibbs",
+        n_iterations=9,
+        snapshot_every=3,
+        store=store,
+        name="nodes",
+        progress=False,
+    )
     words = "ants bees cats dogs eels foxes geese".split()
-    texts = wb.corpus_of(pd.DataFrame({
-        "text": [" ".join(words[(d * n) % 7] for n in range(9)) for d in range(20)], "kind": ["one", "other"] * 10,
-    }))
+    texts = wb.corpus_of(
+        pd.DataFrame(
+            {
+                "text": [" ".join(words[(d * n) % 7] for n in range(9)) for d in range(20)],
+                "kind": ["one", "other"] * 10,
+            }
+        )
+    )
     wb.fit(texts, "cvb0", n_topics=2, name="texts", **about | {"test": None})
     for name in ("cgs", "svb"):
         annotate(store / name, note="seen", tags=["paper"])
@@ -62,10 +88,14 @@ def files_of(path: Path) -> dict[str, list[Path]]:
     """The files that a run is read from, by what they are: see `SHARES`."""
     spec, corpora = wb.Run(path).spec, path.parent / CORPORA
     found = {
-        "run": sorted(file for file in path.rglob("*") if file.is_file() and file.name not in UNREAD),
+        "run": sorted(
+            file for file in path.rglob("*") if file.is_file() and file.name not in UNREAD
+        ),
         "data": [corpora / f"{name}.npz" for name in (spec.train, spec.test) if name],
         "texts": [corpora / f"{spec.table}{SUFFIX}"] if spec.table else [],
-        "beginning": [path.parent / WARM_STARTS / f"{spec.start['counts']}.npz"] if spec.start else [],
+        "beginning": [path.parent / WARM_STARTS / f"{spec.start['counts']}.npz"]
+        if spec.start
+        else [],
     }
     return {what: files for what, files in found.items() if files}
 
@@ -79,8 +109,21 @@ def answer(path: Path) -> str:
     for name in sorted(set(dataset.variables) - set(CLOCKS)):
         values = dataset[name].values
         digest.update(f"{name} {dataset[name].dims} {values.shape}".encode())
-        digest.update(repr(values.tolist()).encode() if values.dtype.kind == "O" else np.ascontiguousarray(values).tobytes())
-    digest.update(repr((sorted(dataset.attrs.items()), run.spec.to_json(), run.notes, run.status()["iteration"])).encode())
+        digest.update(
+            repr(values.tolist()).encode()
+            if values.dtype.kind == "O"
+            else np.ascontiguousarray(values).tobytes()
+        )
+    digest.update(
+        repr(
+            (
+                sorted(dataset.attrs.items()),
+                run.spec.to_json(),
+                run.notes,
+                run.status()["iteration"],
+            )
+        ).encode()
+    )
     if (table := run.table) is not None:
         digest.update(repr((table.columns, table.text, table.counted)).encode())
     if run.spec.start:
@@ -140,7 +183,9 @@ def outcome_later(path: Path, whole: str) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     for file, content in before.items():
-        if file.read_bytes() != content and (refused or not any(file.is_relative_to(each) for each in rows)):
+        if file.read_bytes() != content and (
+            refused or not any(file.is_relative_to(each) for each in rows)
+        ):
             return f"{file.name} was written over"
     return "sentence" if refused else outcome(path, whole)
 
@@ -193,8 +238,12 @@ def test_what_is_damaged_is_never_believed():
 def main(number: int) -> None:
     """Prints how often what came of it, and what must not be; ends with 1 then."""
     found, wrong = campaign(number)
-    print("| damaged | the same answer | a sentence | went on to the same answer | wrong |\n|---:|---:|---:|---:|---:|")
-    print(f"| {number:,} | {' | '.join(f'{found[name]:,}' for name in (*CAME, WENT_ON, 'wrong'))} |")
+    print(
+        "| damaged | the same answer | a sentence | went on to the same answer | wrong |\n|---:|---:|---:|---:|---:|"
+    )
+    print(
+        f"| {number:,} | {' | '.join(f'{found[name]:,}' for name in (*CAME, WENT_ON, 'wrong'))} |"
+    )
     print("\n".join(wrong))
     sys.exit(bool(wrong))
 

@@ -37,9 +37,17 @@ class Campaign:
     """A cluster, and one sweep after another on it."""
 
     def __init__(self, folder: Path, draw: random.Random):
-        self.folder, self.draw, self.kills, self.n_sweeps, self.n_sentences = folder, draw, Counter(), 0, 0
+        self.folder, self.draw, self.kills, self.n_sweeps, self.n_sentences = (
+            folder,
+            draw,
+            Counter(),
+            0,
+            0,
+        )
         train, test = wb.hold_out_tokens(wb.load_corpus(CORPUS), fraction=0.1, seed=0)
-        self.whole = [wb.fit(train, "cgs", seed=seed, test=test, progress=False, **SETTINGS) for seed in SEEDS]
+        self.whole = [
+            wb.fit(train, "cgs", seed=seed, test=test, progress=False, **SETTINGS) for seed in SEEDS
+        ]
         self.cluster = Cluster(folder)
         self.mend()
 
@@ -53,13 +61,19 @@ class Campaign:
 
     def command(self, store: Path) -> subprocess.Popen:
         flags = {
-            "-g": f"seed={','.join(map(str, SEEDS))}", "-k": SETTINGS["n_topics"], "-n": SETTINGS["n_iterations"],
-            "--record-every": SETTINGS["record_every"], "--snapshot-every": SETTINGS["snapshot_every"],
-            "--scheduler": self.cluster.address, "--store": store,
+            "-g": f"seed={','.join(map(str, SEEDS))}",
+            "-k": SETTINGS["n_topics"],
+            "-n": SETTINGS["n_iterations"],
+            "--record-every": SETTINGS["record_every"],
+            "--snapshot-every": SETTINGS["snapshot_every"],
+            "--scheduler": self.cluster.address,
+            "--store": store,
         }
         words = [str(word) for pair in flags.items() for word in pair]
         return subprocess.Popen(
-            [sys.executable, "-m", "workbench", "sweep", CORPUS, "-e", "cgs", "-q", *words], stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-m", "workbench", "sweep", CORPUS, "-e", "cgs", "-q", *words],
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     def sweep(self, kind: str) -> None:
@@ -67,7 +81,12 @@ class Campaign:
         self.n_sweeps += 1
         store = self.folder / f"runs-{self.n_sweeps}"
         command = self.command(store)
-        until(lambda: command.poll() is not None or any(run.state == "running" for run in wb.open_runs(store)))
+        until(
+            lambda: (
+                command.poll() is not None
+                or any(run.state == "running" for run in wb.open_runs(store))
+            )
+        )
         time.sleep(self.draw.uniform(0.0, WITHIN))
         self.kills[kind] += self.kill(kind, command, store)
         told = command.communicate(timeout=300)[1]
@@ -97,7 +116,8 @@ class Campaign:
             kill(self.draw.choice(self.cluster.workers).pid)
         elif kind == "worker":
             (worker,) = [
-                child for child in psutil.Process(self.draw.choice(self.cluster.workers).pid).children()
+                child
+                for child in psutil.Process(self.draw.choice(self.cluster.workers).pid).children()
                 if "spawn_main" in " ".join(child.cmdline())
             ]
             worker.kill()
@@ -137,7 +157,13 @@ if __name__ == "__main__":
     asked.add_argument("--kinds", default=",".join(KINDS))
     asked.add_argument("--seed", type=int, default=0)
     asked = asked.parse_args()
-    print("| killed | times | told to start the scheduler again | lost or changed |\n|---|---|---|---|", flush=True)
+    print(
+        "| killed | times | told to start the scheduler again | lost or changed |\n|---|---|---|---|",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory() as folder:
         for kind, done in main(asked.kinds.split(","), asked.kills, asked.seed, Path(folder)):
-            print(f"| {kind} | {done.kills[kind]} | {done.n_sentences if kind == 'scheduler' else ''} | 0 |", flush=True)
+            print(
+                f"| {kind} | {done.kills[kind]} | {done.n_sentences if kind == 'scheduler' else ''} | 0 |",
+                flush=True,
+            )

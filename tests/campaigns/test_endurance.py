@@ -29,18 +29,24 @@ GROWTH = 1.1
 class Held(NamedTuple):
     """What the server and the store hold."""
 
-    memory: float    # MiB
+    memory: float  # MiB
     files: int
     threads: int
     children: int
-    disk: float      # MiB for each run
+    disk: float  # MiB for each run
 
 
 def held(server: psutil.Process, store: Path) -> Held:
     """What they hold now."""
     runs = max(len(open_runs(store)), 1)
     disk = sum(path.stat().st_size for path in store.rglob("*") if path.is_file()) / 2**20 / runs
-    return Held(server.memory_info().rss / 2**20, server.num_fds(), server.num_threads(), len(server.children()), disk)
+    return Held(
+        server.memory_info().rss / 2**20,
+        server.num_fds(),
+        server.num_threads(),
+        len(server.children()),
+        disk,
+    )
 
 
 class Runs:
@@ -58,7 +64,14 @@ class Runs:
             run.remove()
         for _ in range(self.n_runs - len(runs) + len(ended)):
             self.n_begun += 1
-            start(self.corpus, "cgs", store=self.store, n_topics=5, seed=self.n_begun, n_iterations=self.n_iterations)
+            start(
+                self.corpus,
+                "cgs",
+                store=self.store,
+                n_topics=5,
+                seed=self.n_begun,
+                n_iterations=self.n_iterations,
+            )
 
     def end(self) -> None:
         """All come to their end."""
@@ -72,15 +85,26 @@ def visit(address: str, n_sessions: int, seconds: float) -> list[subprocess.Pope
     origin = address.rsplit("/", 1)[0]
     return [
         subprocess.Popen(
-            [sys.executable, VISITORS, "sessions", "--url", f"{origin}/{page}", "--number", str(n_sessions // 2),
-             "--seconds", str(seconds)],
+            [
+                sys.executable,
+                VISITORS,
+                "sessions",
+                "--url",
+                f"{origin}/{page}",
+                "--number",
+                str(n_sessions // 2),
+                "--seconds",
+                str(seconds),
+            ],
             stdout=subprocess.DEVNULL,
         )
         for page in ("compare", "topics")
     ]
 
 
-def endure(folder: Path, minutes: float, n_runs: int, n_sessions: int, tell=lambda found: None) -> list[Held]:
+def endure(
+    folder: Path, minutes: float, n_runs: int, n_sessions: int, tell=lambda found: None
+) -> list[Held]:
     """What server and store hold after each round of visitors, when all of these have gone."""
     store, found, until = folder / "runs", [], time.monotonic() + 60 * minutes
     store.mkdir()
@@ -89,7 +113,11 @@ def endure(folder: Path, minutes: float, n_runs: int, n_sessions: int, tell=lamb
     try:
         before = {child.pid for child in psutil.Process().children()}
         with serving(our_server(LIFETIME), store) as address:
-            (server,) = (child for child in psutil.Process().children() if child.pid not in before and is_server(child))
+            (server,) = (
+                child
+                for child in psutil.Process().children()
+                if child.pid not in before and is_server(child)
+            )
             while time.monotonic() < until or len(found) < 3:
                 for visitors in visit(address, n_sessions, 5.0):
                     assert visitors.wait(300) == 0
@@ -111,7 +139,10 @@ def check(found: list[Held]) -> None:
     """Nothing has grown from the second third of the rounds to the last."""
     third = max(len(found) // 3, 1)
     for name in Held._fields:
-        before, after = (median(getattr(each, name) for each in part) for part in (found[third : 2 * third], found[-third:]))
+        before, after = (
+            median(getattr(each, name) for each in part)
+            for part in (found[third : 2 * third], found[-third:])
+        )
         more = GROWTH * before if name in ("memory", "disk") else before + 2
         assert after <= more, f"{name} grew from {before:g} to {after:g}"
 
@@ -120,7 +151,7 @@ def check(found: list[Held]) -> None:
 @pytest.mark.browser
 def test_a_server_holds_no_more_after_sessions_and_runs_have_gone(tmp_path):
     found = endure(tmp_path, 0.0, n_runs=2, n_sessions=4)
-    check(found[:1] + found)   # the first round has what is loaded once
+    check(found[:1] + found)  # the first round has what is loaded once
 
 
 def main(minutes: float) -> None:
@@ -132,7 +163,9 @@ def main(minutes: float) -> None:
     def tell(now: Held) -> None:
         rounds.append(now)
         if len(rounds) % 10 == 1:
-            held_now = f"{now.memory:.0f} | {now.files} | {now.threads} | {now.children} | {now.disk:.2f}"
+            held_now = (
+                f"{now.memory:.0f} | {now.files} | {now.threads} | {now.children} | {now.disk:.2f}"
+            )
             print(f"| {len(rounds)} | {held_now} |", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:

@@ -33,7 +33,11 @@ from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import StoreError
 
 FAULTS = {
-    "no space": errno.ENOSPC, "quota": errno.EDQUOT, "input/output": errno.EIO, "read-only": errno.EROFS, "short": None,
+    "no space": errno.ENOSPC,
+    "quota": errno.EDQUOT,
+    "input/output": errno.EIO,
+    "read-only": errno.EROFS,
+    "short": None,
     "slow": None,
 }
 CADENCE = dict(record_every=1, snapshot_every=4)
@@ -106,16 +110,24 @@ class Faults:
                 carry_on(path)
         except StoreError as error:
             said, ended = str(error), "a sentence"
-            assert f"run '{path.name}' cannot be written: " in said and f"workbench resume {path}" in said, said
+            assert (
+                f"run '{path.name}' cannot be written: " in said
+                and f"workbench resume {path}" in said
+            ), said
             assert fault.what not in ("short", "slow")
-            status = wb.Run(path).status()  # as it was made, where not even its first heartbeat could be written
-            assert status["state"] in ("failed", "interrupted") or (status["state"] == "stopped" and not status["iteration"])
+            # as it was made, where not even its first heartbeat could be written
+            status = wb.Run(path).status()
+            assert status["state"] in ("failed", "interrupted") or (
+                status["state"] == "stopped" and not status["iteration"]
+            )
             rows = wb.Run(path).rows()
             if "up to iteration" in said:
                 assert f"kept up to iteration {int(rows[-1, 0]) if len(rows) else 0};" in said
         rows = wb.Run(path).progress()
         n_rows = rows.sizes["iteration"]
-        np.testing.assert_array_equal(rows["train_perplexity"], self.whole["train_perplexity"][:n_rows])
+        np.testing.assert_array_equal(
+            rows["train_perplexity"], self.whole["train_perplexity"][:n_rows]
+        )
         self.finish(path)
         return ended
 
@@ -130,16 +142,23 @@ def main(engines: list[str], n_faults: int | None, seed: int, folder: Path) -> l
     n_faults : of each engine, drawn; all where it is None.
     """
     found, draw = [], random.Random(seed)
-    always = dict(FLUSH_EVERY=0.0, FLUSH_WITHIN=0.0, CHECKPOINT_EVERY=0.0, CHECKPOINT_SHARE=np.inf)  # at every iteration
-    with mock.patch.multiple(writer, **always), mock.patch.object(create, "GROWING_CAPACITY", 3), \
-            mock.patch.object(control, "LOOK_EVERY", 60), mock.patch.object(blocks, "NUMBERS", 16):
+    # at every iteration
+    always = dict(FLUSH_EVERY=0.0, FLUSH_WITHIN=0.0, CHECKPOINT_EVERY=0.0, CHECKPOINT_SHARE=np.inf)
+    with (
+        mock.patch.multiple(writer, **always),
+        mock.patch.object(create, "GROWING_CAPACITY", 3),
+        mock.patch.object(control, "LOOK_EVERY", 60),
+        mock.patch.object(blocks, "NUMBERS", 16),
+    ):
         for engine in engines:
             runs = Faults(engine, folder)
             making, computing = runs.count()
             each = [
                 (which, Fault(at, what, lasts))
                 for which, n in ((runs.while_made, making), (runs.while_computed, computing))
-                for at in range(1, n + 1) for what in FAULTS for lasts in (False, True)
+                for at in range(1, n + 1)
+                for what in FAULTS
+                for lasts in (False, True)
             ]
             each = each if n_faults is None else draw.sample(each, n_faults)
             ends, wrong = Counter(), []
@@ -149,7 +168,9 @@ def main(engines: list[str], n_faults: int | None, seed: int, folder: Path) -> l
                     assert fault.hit, "the fault came over nothing"
                 except Exception as error:
                     lasts = "from then on" if fault.lasts else "once"
-                    wrong.append(f"{engine}, {fault.what} {lasts}, {fault.hit}: {type(error).__name__}: {error}")
+                    wrong.append(
+                        f"{engine}, {fault.what} {lasts}, {fault.hit}: {type(error).__name__}: {error}"
+                    )
             found.append((engine, making + computing, len(each), ends["a sentence"], wrong))
     return found
 
@@ -164,14 +185,18 @@ def test_no_failing_operation_loses_or_changes_anything(tmp_path):
 if __name__ == "__main__":
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--engines", default="svb-cgs,g-hdp,hmm,network-gibbs,bn-gibbs")
-    asked.add_argument("--faults", type=int, help="of each engine, at random; all where it is not given")
+    asked.add_argument(
+        "--faults", type=int, help="of each engine, at random; all where it is not given"
+    )
     asked.add_argument("--seed", type=int, default=0)
     asked = asked.parse_args()
-    print("| engine | operations on files | faults | ended with a sentence | lost or changed |\n|---|---|---|---|---|")
+    print(
+        "| engine | operations on files | faults | ended with a sentence | lost or changed |\n|---|---|---|---|---|"
+    )
     all_wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for engine in asked.engines.split(","):
-            (*row, wrong), = main([engine], asked.faults, asked.seed, Path(folder))
+            ((*row, wrong),) = main([engine], asked.faults, asked.seed, Path(folder))
             print(f"| {' | '.join(map(str, row))} | {len(wrong)} |", flush=True)
             print("\n".join(wrong), file=sys.stderr, flush=True)
             all_wrong += wrong

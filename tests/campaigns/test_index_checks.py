@@ -15,7 +15,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = (
-    "cvb", "cvb0", "cgs", "cv-hdp", "g-hdp", "network-cvb0", "bn-cvb0", "static", "sb-ctm", "hmm", "sbm-lds",
+    "cvb",
+    "cvb0",
+    "cgs",
+    "cv-hdp",
+    "g-hdp",
+    "network-cvb0",
+    "bn-cvb0",
+    "static",
+    "sb-ctm",
+    "hmm",
+    "sbm-lds",
 )
 PLANTED = """
 import numpy as np
@@ -47,7 +57,10 @@ for kernel in (beyond, read_beyond, written_beyond, put_beyond):
     except IndexError:
         print("IndexError")
 """
-IN_CVB = "in_d, in_w = d * n_padded + k, w * n_padded + k", "in_d, in_w = d * n_padded + k, (w + 1) * n_padded + k"
+IN_CVB = (
+    "in_d, in_w = d * n_padded + k, w * n_padded + k",
+    "in_d, in_w = d * n_padded + k, (w + 1) * n_padded + k",
+)
 """A row of `kernels/lda/collapsed_vb.py`, and one that reads the counts of the next word."""
 FITS = """
 import sys
@@ -62,10 +75,16 @@ for name in sys.argv[1:]:
 """
 
 
-def checked(program: str, cache: Path, *arguments: str, root: Path = ROOT) -> subprocess.CompletedProcess:
+def checked(
+    program: str, cache: Path, *arguments: str, root: Path = ROOT
+) -> subprocess.CompletedProcess:
     """Runs a program whose kernels check indices, with a cache of their own; ``root``: of the package."""
     path = os.pathsep.join([str(root), str(ROOT / "tests")])
-    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "WORKBENCH_CACHE": str(cache), "PYTHONPATH": path}
+    environment = os.environ | {
+        "NUMBA_BOUNDSCHECK": "1",
+        "WORKBENCH_CACHE": str(cache),
+        "PYTHONPATH": path,
+    }
     cache.mkdir(exist_ok=True)
     script = cache / "program.py"  # a file: numba caches no function of a text
     script.write_text(program)
@@ -88,7 +107,9 @@ def test_a_wrong_index_planted_in_cvb_is_no_segmentation_fault(tmp_path):
     assert file.read_text().count(right) > 1
     file.write_text(file.read_text().replace(right, wrong))
     done = checked(FITS, tmp_path / "cache", "cvb", root=copy)
-    assert done.returncode == 1 and "IndexError: a vector that reaches beyond its array" in done.stderr
+    assert (
+        done.returncode == 1 and "IndexError: a vector that reaches beyond its array" in done.stderr
+    )
 
 
 @pytest.mark.slow
@@ -106,7 +127,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         done = checked(FITS, Path(folder), *ENGINES)
     n_done = len(done.stdout.split())
-    print(f"| index checks | {n_done} of {len(ENGINES)} engines, two iterations each | {done.stderr[-500:]} |")
+    print(
+        f"| index checks | {n_done} of {len(ENGINES)} engines, two iterations each | {done.stderr[-500:]} |"
+    )
     return done.returncode
 
 

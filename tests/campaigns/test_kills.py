@@ -99,7 +99,9 @@ class Campaign:
         while self.kills.total() < n_kills:
             self.n_runs += 1
             store, n_threads = self.folder / f"{self.engine}-{self.n_runs}", 1 + self.n_runs % 2
-            assert not ended(in_fork(lambda store=store, n_threads=n_threads: self.make(store, n_threads)))
+            assert not ended(
+                in_fork(lambda store=store, n_threads=n_threads: self.make(store, n_threads))
+            )
             (path,) = run_paths(store)
             for _ in range(min(LIVES, n_kills - self.kills.total())):
                 if not self.life(path):
@@ -112,8 +114,14 @@ class Campaign:
 
     def life(self, path: Path) -> bool:
         """One life of a run, and its death; False where the run came to its end first."""
-        at, share, hours = self.draw.randint(1, FARTHEST), self.draw.random(), self.draw.choice((-1, 0, 0, 1))
-        where = self.draw.choice([*PLACES, *(GROWTH if get_engine(self.engine).grows else ()), "a random moment"])
+        at, share, hours = (
+            self.draw.randint(1, FARTHEST),
+            self.draw.random(),
+            self.draw.choice((-1, 0, 0, 1)),
+        )
+        where = self.draw.choice(
+            [*PLACES, *(GROWTH if get_engine(self.engine).grows else ()), "a random moment"]
+        )
         if where in ("the heartbeat", *GROWTH):
             at = 1 + at % 3  # there are few of them
         if where == "a random moment":  # from outside
@@ -165,7 +173,9 @@ class Campaign:
             run = wb.Run(path)
             state = run.state
         rows = run.progress()
-        assert state in ("interrupted", "finished") or (state == "stopped" and not rows.sizes["iteration"]), state
+        assert state in ("interrupted", "finished") or (
+            state == "stopped" and not rows.sizes["iteration"]
+        ), state
         known = self.whole["train_perplexity"][: rows.sizes["iteration"]]
         np.testing.assert_array_equal(rows["train_perplexity"], known)
         counts = run.dataset()
@@ -179,9 +189,13 @@ class Campaign:
 
 def main(engines: list[str], n_kills: int, seed: int, folder: Path):
     """The campaign of each engine, when it is done."""
-    always = dict(FLUSH_EVERY=0.0, FLUSH_WITHIN=0.0, CHECKPOINT_EVERY=0.0, CHECKPOINT_SHARE=np.inf)  # at every iteration
-    with mock.patch.multiple(writer, **always), mock.patch.object(create, "GROWING_CAPACITY", 3), \
-            mock.patch.object(blocks, "NUMBERS", 16):  # a snapshot lies in several chunks
+    # at every iteration
+    always = dict(FLUSH_EVERY=0.0, FLUSH_WITHIN=0.0, CHECKPOINT_EVERY=0.0, CHECKPOINT_SHARE=np.inf)
+    with (
+        mock.patch.multiple(writer, **always),
+        mock.patch.object(create, "GROWING_CAPACITY", 3),
+        mock.patch.object(blocks, "NUMBERS", 16),
+    ):  # a snapshot lies in several chunks
         for engine in engines:
             campaign = Campaign(engine, folder, random.Random(f"{engine} {seed}"))
             campaign.run(n_kills)
@@ -203,8 +217,13 @@ if __name__ == "__main__":
     asked.add_argument("--kills", type=int, default=50, help="of each engine")
     asked.add_argument("--seed", type=int, default=0)
     asked = asked.parse_args()
-    print("| engine | runs | kills | of these in | two writers | lost or changed |\n|---|---|---|---|---|---|")
+    print(
+        "| engine | runs | kills | of these in | two writers | lost or changed |\n|---|---|---|---|---|---|"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for done in main(asked.engines.split(","), asked.kills, asked.seed, Path(folder)):
             where = ", ".join(f"{where} {n}" for where, n in done.kills.most_common())
-            print(f"| {done.engine} | {done.n_runs} | {done.kills.total()} | {where} | {done.n_seconds} | 0 |", flush=True)
+            print(
+                f"| {done.engine} | {done.n_runs} | {done.kills.total()} | {where} | {done.n_seconds} | 0 |",
+                flush=True,
+            )

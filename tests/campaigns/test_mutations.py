@@ -35,7 +35,9 @@ def copied(folder: Path) -> Path:
 def planted(mutation: Mutation, source: str) -> str:
     """The source with the bug in it."""
     found = source.count(mutation.old)
-    assert found == 1, f"the text of '{mutation.name}' stands {found} times in {mutation.file}: the patch needs a new place"
+    assert found == 1, (
+        f"the text of '{mutation.name}' stands {found} times in {mutation.file}: the patch needs a new place"
+    )
     return source.replace(mutation.old, mutation.new)
 
 
@@ -47,13 +49,24 @@ def passes(folder: Path, tests: str) -> bool:
 
 def run(folder: Path, tests: str) -> subprocess.CompletedProcess:
     """Runs a selection of tests on a copy of the tree."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *(f"tests/{one}" for one in tests.split())]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *(f"tests/{one}" for one in tests.split()),
+    ]
     environment = os.environ | {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60 * MINUTES)
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60 * MINUTES
+    )
 
 
 def outcome(folder: Path, mutation: Mutation) -> str:
-    """"seen" where a test fails that passes without the bug, "not seen" where all pass; otherwise how pytest ended."""
+    """ "seen" where a test fails that passes without the bug, "not seen" where all pass; otherwise how pytest ended."""
     if not passes(folder, mutation.tests):
         return "its tests fail without it"
     path = folder / "workbench" / mutation.file
@@ -79,7 +92,9 @@ def test_a_planted_bug_has_one_place_and_tests_that_are_there(mutation):
 def test_four_planted_bugs_are_seen(tmp_path):
     folder = copied(tmp_path)
     drawn = random.Random(0).sample([each for each in CHEAP if each.file in SEEN], 4)
-    assert {each.name: outcome(folder, each) for each in drawn} == {each.name: "seen" for each in drawn}
+    assert {each.name: outcome(folder, each) for each in drawn} == {
+        each.name: "seen" for each in drawn
+    }
 
 
 def main(names: list[str]) -> int:

@@ -36,23 +36,49 @@ SIZES = (1, 2, 17, 300, 2000)
 PRIORS = (1e-8, 1e-4, 0.1, 1.0, 1e4)
 LARGE = ("n_topics", "n_states", "state_dim")
 """Settings that are numbers of topics, states or dimensions."""
-DENSE = {"sb-ctm": 300, "ln-ctm": 300, "sb-ctm-vb": 300, "ctm-em": 300, "sb-ctm-lds": 300, "sb-dtm": 300} | dict.fromkeys(
-    ("sbm-lds", "lnm-lds", "raw-lds", "bn-gibbs"), 17
-)
+DENSE = {
+    "sb-ctm": 300,
+    "ln-ctm": 300,
+    "sb-ctm-vb": 300,
+    "ctm-em": 300,
+    "sb-ctm-lds": 300,
+    "sb-dtm": 300,
+} | dict.fromkeys(("sbm-lds", "lnm-lds", "raw-lds", "bn-gibbs"), 17)
 """Engine → its most topics or states here: a step takes their third power of time, of `bn-gibbs` a draw for each record."""
-BRIEF = ("n_chains", "n_particles", "sweep_particles", "n_draws", "start_sweeps", "n_inner", "learn_", "average_", "moves_")
+BRIEF = (
+    "n_chains",
+    "n_particles",
+    "sweep_particles",
+    "n_draws",
+    "start_sweeps",
+    "n_inner",
+    "learn_",
+    "average_",
+    "moves_",
+)
 """Options, by how they begin, that only take time when they are larger, or begin after the few iterations here."""
 MOST_MEMORY = 8 * 2**30
 """Bytes of address space that the long form may have: what takes more than was forecast raises MemoryError."""
 ROUNDING = 1e-6
 """Of sums, relative to what they should be; single precision rounds to 6e-8 in each of the numbers."""
 PROBABILITIES = {
-    "theta": "topic", "phi": "word", "probability": "word", "first_state": "hidden_state", "transitions": "to_state",
-    "emissions": "word", "state_probability": "hidden_state",
+    "theta": "topic",
+    "phi": "word",
+    "probability": "word",
+    "first_state": "hidden_state",
+    "transitions": "to_state",
+    "emissions": "word",
+    "state_probability": "hidden_state",
 }
 """Variable → the dimension over which it adds up to 1."""
 SOMETIMES_UNDEFINED = (
-    "test_perplexity_average", "moved", "scan", "accepted", "length_time", "length_space", "prevalence",
+    "test_perplexity_average",
+    "moved",
+    "scan",
+    "accepted",
+    "length_time",
+    "length_space",
+    "prevalence",
 )
 """NaN before there is something to average, where nothing is sampled, and where an input or a year has no documents."""
 
@@ -67,12 +93,25 @@ def pairs(*documents: dict[int, int]) -> Corpus:
     return sequenced(placed(dated(corpus)))
 
 
-SMALL = [{}, {0: 1}, {3: 1}, {}, {1: 2, 2: 3, 5: 1}, {0: 4, 3: 2}, {2: 1, 4: 1, 6: 1}, {8: 3}, {9: 1, 1: 1}, {10: 2, 0: 1}]
+SMALL = [
+    {},
+    {0: 1},
+    {3: 1},
+    {},
+    {1: 2, 2: 3, 5: 1},
+    {0: 4, 3: 2},
+    {2: 1, 4: 1, 6: 1},
+    {8: 3},
+    {9: 1, 1: 1},
+    {10: 2, 0: 1},
+]
 WITHOUT = "documents of no token and one"
 DATA = {
     WITHOUT: pairs(*SMALL),
     "a document of a million tokens": pairs(dict.fromkeys(range(10), MILLION // 10), *SMALL),
-    "a count of 2^31 - 1": pairs({0: LARGEST_COUNT, 1: 1}, *SMALL, {3: LARGEST_COUNT, 4: LARGEST_COUNT}),
+    "a count of 2^31 - 1": pairs(
+        {0: LARGEST_COUNT, 1: 1}, *SMALL, {3: LARGEST_COUNT, 4: LARGEST_COUNT}
+    ),
 }
 """Training data by what is special about them; those to test on are `SMALL`, in the documents that there are."""
 
@@ -82,21 +121,29 @@ def records_of(corpus: Corpus) -> Records:
     values = np.full((corpus.n_documents, 4), -1)
     for d, (start, end) in enumerate(itertools.pairwise(corpus.indptr)):
         values[d, corpus.words[start:end] % 4] = np.minimum(corpus.counts[start:end], 3) - 1
-    often = [corpus.counts[start:end].max(initial=1) for start, end in itertools.pairwise(corpus.indptr)]
+    often = [
+        corpus.counts[start:end].max(initial=1) for start, end in itertools.pairwise(corpus.indptr)
+    ]
     levels = (("one", "two", "more"),) * 4
-    return Records(values, np.array(often), tuple(f"field {f}" for f in range(4)), levels, corpus.name)
+    return Records(
+        values, np.array(often), tuple(f"field {f}" for f in range(4)), levels, corpus.name
+    )
 
 
 def scored_words(corpus: Corpus) -> Corpus:
     """Words 0 to 11 in turns, one for each document that the data have."""
     documents = np.flatnonzero(corpus.document_tokens)
     words, ones = np.arange(len(documents)) % corpus.n_words, np.ones(len(documents), int)
-    return corpus.with_pairs(np.searchsorted(documents, np.arange(corpus.n_documents + 1)), words, ones)
+    return corpus.with_pairs(
+        np.searchsorted(documents, np.arange(corpus.n_documents + 1)), words, ones
+    )
 
 
 def drawn(engine, draw: random.Random, most: int = max(SIZES)) -> dict:
     """Settings of `wb.fit`: options that may stand together, each at an edge or at its default; topics and priors."""
-    settings = {name: draw.choice(PRIORS) for name in ("alpha", "beta") if name in engine.model.takes}
+    settings = {
+        name: draw.choice(PRIORS) for name in ("alpha", "beta") if name in engine.model.takes
+    }
     sizes = [size for size in SIZES if size <= DENSE.get(engine.name, most)]
     if "n_topics" in engine.model.takes:
         settings["n_topics"] = draw.choice(sizes)
@@ -108,7 +155,10 @@ def drawn(engine, draw: random.Random, most: int = max(SIZES)) -> dict:
 def options_drawn(engine, draw: random.Random, sizes: list[int]) -> dict:
     """Option → value, which may stand together; drawn again until they may."""
     while True:
-        found = {name: draw.choice(edges(name, about, sizes)) for name, about in options_of(engine).items()}
+        found = {
+            name: draw.choice(edges(name, about, sizes))
+            for name, about in options_of(engine).items()
+        }
         try:
             engine.check_options(make_options(engine, found), DATA[WITHOUT])
         except InputError:
@@ -138,16 +188,26 @@ def check(run, train, model=None) -> None:
             assert np.isfinite(values.values).all(), f"{name} is not finite"
         if name in PROBABILITIES and PROBABILITIES[name] in values.dims:
             assert (values.values >= 0).all(), f"{name} is negative"
-            sums, new_topics = values.sum(PROBABILITIES[name]).values, name == "theta" and model is HDP
+            sums, new_topics = (
+                values.sum(PROBABILITIES[name]).values,
+                name == "theta" and model is HDP,
+            )
             assert sums.max() < 1 + ROUNDING, f"a row of {name} adds up to {sums.max():g}"
-            assert new_topics or sums.min() > 1 - ROUNDING, f"a row of {name} adds up to {sums.min():g}"
+            assert new_topics or sums.min() > 1 - ROUNDING, (
+                f"a row of {name} adds up to {sums.min():g}"
+            )
     if "n_kw" in run and isinstance(train, Corpus):
         of_words = np.bincount(train.words, train.counts, train.n_words)
-        for counts, over, wanted in (("n_kw", "topic", of_words), ("n_dk", "topic", train.document_tokens)):
+        for counts, over, wanted in (
+            ("n_kw", "topic", of_words),
+            ("n_dk", "topic", train.document_tokens),
+        ):
             assert run[counts].values.min() >= 0, f"{counts} is negative"
             worst = abs(run[counts].sum(over).values - wanted).max() / train.n_tokens
             assert worst < ROUNDING, f"{counts} is {worst:g} of the tokens off"
-    assert (run["test_perplexity"].values >= 1).all() and (run["train_perplexity"].values >= 1 - ROUNDING).all()
+    assert (run["test_perplexity"].values >= 1).all() and (
+        run["train_perplexity"].values >= 1 - ROUNDING
+    ).all()
 
 
 def fitted(engine, corpus: Corpus, settings: dict, seed: int) -> str:
@@ -156,7 +216,16 @@ def fitted(engine, corpus: Corpus, settings: dict, seed: int) -> str:
     test = train if engine.model.data is Records else scored_words(corpus)
     try:
         with warnings.catch_warnings(action="error"):
-            run = wb.fit(train, engine.name, test=test, n_iterations=4, burn_in=1, seed=seed, progress=False, **settings)
+            run = wb.fit(
+                train,
+                engine.name,
+                test=test,
+                n_iterations=4,
+                burn_in=1,
+                seed=seed,
+                progress=False,
+                **settings,
+            )
     except InputError as refused:
         assert len(str(refused).splitlines()) == 1, refused
         return str(refused)
@@ -166,12 +235,19 @@ def fitted(engine, corpus: Corpus, settings: dict, seed: int) -> str:
 
 def suits(engine, corpus: Corpus, settings: dict) -> bool:
     """Samplers that go from token to token take minutes for 2^31 of them, at the start of a run too, and bytes for each."""
-    data, options = records_of(corpus) if engine.model.data is Records else corpus, make_options(engine, settings["options"])
-    from_tokens = engine.samples(data, options) or {"start_sweeps", "n_chains"} & settings["options"].keys()
+    data, options = (
+        records_of(corpus) if engine.model.data is Records else corpus,
+        make_options(engine, settings["options"]),
+    )
+    from_tokens = (
+        engine.samples(data, options) or {"start_sweeps", "n_chains"} & settings["options"].keys()
+    )
     return corpus.n_tokens < LARGEST_COUNT or not from_tokens
 
 
-def fits(name: str, n_fits: int, seed: int = 0, most: int = max(SIZES)) -> tuple[Counter, set[str], list[str]]:
+def fits(
+    name: str, n_fits: int, seed: int = 0, most: int = max(SIZES)
+) -> tuple[Counter, set[str], list[str]]:
     """What came of fits of one engine, the sentences of those that were refused, and what went wrong."""
     engine, draw = get_engine(name), random.Random(f"{name} {seed}")
     came, sentences, wrong = Counter(), set(), []
@@ -207,7 +283,9 @@ def test_what_is_not_finite_or_not_conserved_is_seen():
     for name in ("n_kw", "n_dk", "theta", "phi", "test_perplexity"):
         for broken in (run[name] * 1.001, run[name] * np.nan):
             with pytest.raises(AssertionError):
-                check(run.assign({name: broken if name != "test_perplexity" else broken - 1e6}), train)
+                check(
+                    run.assign({name: broken if name != "test_perplexity" else broken - 1e6}), train
+                )
 
 
 def main() -> None:
@@ -219,10 +297,14 @@ def main() -> None:
     asked = asked.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     all_wrong = []
-    print("| engine | fits | finite and conserved | refused | wrong | longest, s |\n|---|---:|---:|---:|---:|---:|")
+    print(
+        "| engine | fits | finite and conserved | refused | wrong | longest, s |\n|---|---:|---:|---:|---:|---:|"
+    )
     for name in asked.engines.split(","):
         came, sentences, wrong = fits(name, asked.fits, asked.seed)
-        print(f"| {name} | {asked.fits} | {came['finite']} | {came['refused']} | {came['wrong']} | {came['seconds']} |")
+        print(
+            f"| {name} | {asked.fits} | {came['finite']} | {came['refused']} | {came['wrong']} | {came['seconds']} |"
+        )
         for line in (*sorted(sentences), *wrong):
             print(line, file=sys.stderr, flush=True)
         all_wrong += wrong

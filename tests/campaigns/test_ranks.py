@@ -53,7 +53,10 @@ def look_at_topics(learnt: bool, corpus, engine, model, options, state):
 
 
 AUTHORS = (("ann",), ("ann", "bob"), ("bob", "cleo"), ("cleo",), ("ann", "cleo"))
-NETWORKS = {"pachinko": (pachinko(3, 2, 0.6, 0.4), None), "author-topic": (author_topic(3, 0.6, 0.4), AUTHORS)}
+NETWORKS = {
+    "pachinko": (pachinko(3, 2, 0.6, 0.4), None),
+    "author-topic": (author_topic(3, 0.6, 0.4), AUTHORS),
+}
 """Networks of mixture levels, and the authors of their five documents."""
 
 
@@ -66,10 +69,14 @@ def draw_paths(network: str, seed: int):
 
 def joint_of_levels(net, counts: dict) -> float:
     """log p of words and paths but for the choice of an author, each as likely as the others of a document."""
-    named = {level.name: counts["n_kw" if level is net.levels[-1] else f"n_{level.name}"]
-             for level in net.levels if level.kind == "dirichlet"}
+    named = {
+        level.name: counts["n_kw" if level is net.levels[-1] else f"n_{level.name}"]
+        for level in net.levels
+        if level.kind == "dirichlet"
+    }
     return sum(
-        dirichlet_multinomial(found.reshape(-1, found.shape[-1]), net.level(name).prior) for name, found in named.items()
+        dirichlet_multinomial(found.reshape(-1, found.shape[-1]), net.level(name).prior)
+        for name, found in named.items()
     )
 
 
@@ -108,7 +115,8 @@ def log_joint_of(net, counts: np.ndarray) -> float:
     """log p of complete records, tables integrated out."""
     rows = net.tables.row_of
     return sum(
-        dirichlet_multinomial(counts[None, rows == row], net.tables.alpha[None, rows == row]) for row in np.unique(rows)
+        dirichlet_multinomial(counts[None, rows == row], net.tables.alpha[None, rows == row])
+        for row in np.unique(rows)
     )
 
 
@@ -116,24 +124,52 @@ def look_at_nodes(records, engine, model, options, state):
     return [log_joint_of(model, state.counts)]
 
 
-LEARN = {"learn_alpha": "sampled", "learn_beta": "sampled", "alpha_form": "symmetric", "learn_after": 1, "learn_every": 1,
-         "a_alpha": A, "b_alpha": B, "a_beta": A, "b_beta": B}
+LEARN = {
+    "learn_alpha": "sampled",
+    "learn_beta": "sampled",
+    "alpha_form": "symmetric",
+    "learn_after": 1,
+    "learn_every": 1,
+    "a_alpha": A,
+    "b_alpha": B,
+    "a_beta": A,
+    "b_beta": B,
+}
 FIXED = {"learn_after": 10**6}
 """A prior of pachinko would be maximised otherwise, and truths are drawn from one that is not."""
 CASES = {
     "cgs": Case("cgs", {}, partial(draw_topics, False), partial(look_at_topics, False)),
-    "cgs, words in order": Case("cgs", {"scan": "words"}, partial(draw_topics, False), partial(look_at_topics, False)),
-    "cgs, priors learnt": Case("cgs", LEARN, partial(draw_topics, True), partial(look_at_topics, True)),
-    **{f"network-gibbs, {name}": Case("network-gibbs", FIXED, partial(draw_paths, name), look_at_paths) for name in NETWORKS},
+    "cgs, words in order": Case(
+        "cgs", {"scan": "words"}, partial(draw_topics, False), partial(look_at_topics, False)
+    ),
+    "cgs, priors learnt": Case(
+        "cgs", LEARN, partial(draw_topics, True), partial(look_at_topics, True)
+    ),
+    **{
+        f"network-gibbs, {name}": Case(
+            "network-gibbs", FIXED, partial(draw_paths, name), look_at_paths
+        )
+        for name in NETWORKS
+    },
     "bn-gibbs": Case("bn-gibbs", {}, partial(draw_nodes, "latent-class"), look_at_nodes),
     "bn-gibbs, tied": Case("bn-gibbs", {}, partial(draw_nodes, "hmm"), look_at_nodes),
-    "bn-gibbs, tied, tables drawn": Case("bn-gibbs", {"tables": "drawn"}, partial(draw_nodes, "hmm"), look_at_nodes),
+    "bn-gibbs, tied, tables drawn": Case(
+        "bn-gibbs", {"tables": "drawn"}, partial(draw_nodes, "hmm"), look_at_nodes
+    ),
     **MORE,
 }
 QUICK = {name: 60 if name in MORE else 150 for name in CASES}
 """Truths in an ordinary run of the tests."""
 SEEN = (
-    "cgs", *(f"network-gibbs, {name}" for name in NETWORKS), "g-hdp", "sb-dtm", "hmm", "sbm-lds", "lnm-lds", "sbm-gp", "lnm-gp",
+    "cgs",
+    *(f"network-gibbs, {name}" for name in NETWORKS),
+    "g-hdp",
+    "sb-dtm",
+    "hmm",
+    "sbm-lds",
+    "lnm-lds",
+    "sbm-gp",
+    "lnm-gp",
 )
 """Samplers of which so few truths show that their prior of words is another one."""
 
@@ -145,7 +181,11 @@ def of_other_words(model):
     if hasattr(model, "levels"):
         words = model.levels[-1]
         return replace(model, levels=(*model.levels[:-1], replace(words, prior=words.prior * 3)))
-    name = next(name for name in ("beta_total", "beta", "alpha0", "b_q", "b_sigma_c2", "scale") if hasattr(model, name))
+    name = next(
+        name
+        for name in ("beta_total", "beta", "alpha0", "b_q", "b_sigma_c2", "scale")
+        if hasattr(model, name)
+    )
     return replace(model, **{name: getattr(model, name) * 3})
 
 
@@ -175,7 +215,10 @@ def ranks_of(case: Case, n_truths: int, planted=lambda model: model, first: int 
 
 def p_values(ranks: np.ndarray) -> list[float]:
     """Of the chi-square test that all ranks are equally frequent, one for each statistic."""
-    return [float(stats.chisquare(np.histogram(own, BINS, (-0.5, N_DRAWS + 0.5))[0]).pvalue) for own in ranks.T]
+    return [
+        float(stats.chisquare(np.histogram(own, BINS, (-0.5, N_DRAWS + 0.5))[0]).pvalue)
+        for own in ranks.T
+    ]
 
 
 @pytest.mark.slow

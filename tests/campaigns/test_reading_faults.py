@@ -43,7 +43,14 @@ class ReadingFault:
     """Lets the operation of a number, and all later ones where it ``lasts``, fail; counts them, but for those of `SOUND`."""
 
     def __init__(self, store: Path, at: int, number: int, lasts: bool):
-        self.sound, self.at, self.number, self.lasts, self.n, self.hit = store / SOUND, at, number, lasts, 0, None
+        self.sound, self.at, self.number, self.lasts, self.n, self.hit = (
+            store / SOUND,
+            at,
+            number,
+            lasts,
+            0,
+            None,
+        )
 
     def __call__(self, operation, do):
         if Path(operation.path).is_relative_to(self.sound):
@@ -61,7 +68,9 @@ def make_store(store: Path) -> None:
     texts = [" ".join(words[(d * n) % 7] for n in range(9)) for d in range(12)]
     corpus = wb.corpus_of(pd.DataFrame({"text": texts, "kind": ["one", "other"] * 6}))
     train, test = wb.hold_out_tokens(corpus, fraction=0.2, seed=0)
-    about = dict(n_iterations=N_ITERATIONS, snapshot_every=4, test=test, store=store, progress=False)
+    about = dict(
+        n_iterations=N_ITERATIONS, snapshot_every=4, test=test, store=store, progress=False
+    )
     wb.fit(train, "cgs", n_topics=2, name=SOUND, **about)
     wb.fit(train, "cvb0", n_topics=2, name=FAULTY, start=SOUND, **about)
     annotate(store / FAULTY, note="seen", tags=["paper"])
@@ -87,13 +96,16 @@ def runs(store: Path, fault: ReadingFault) -> bool:
     """The command lists the other run; says what it cannot list."""
     with reading_operations(fault, store):
         status, out, err = command("runs", "--store", store, "--json")
-    whole = fault.hit is not None and Path(fault.hit.path) == store   # of which no run can be listed
+    # of which no run can be listed
+    whole = fault.hit is not None and Path(fault.hit.path) == store
     if check_sentence(status, out, err):
         assert whole, err
         return True
     names = [run["name"] for run in json.loads(out)["runs"]]
     assert SOUND in names or whole, err
-    assert FAULTY in names or fault.hit is None or fault.hit.kind in ("stat", "list") or FAULTY in err, "nothing is said"
+    assert (
+        FAULTY in names or fault.hit is None or fault.hit.kind in ("stat", "list") or FAULTY in err
+    ), "nothing is said"
     return FAULTY not in names
 
 
@@ -143,8 +155,11 @@ def documents(store: Path, fault: ReadingFault) -> bool:
 
 def resume(store: Path, fault: ReadingFault) -> bool:
     with reading_operations(fault, store):
-        status, out, err = command("resume", FAULTY, "-n", N_ITERATIONS + MORE, "-q", "--store", store)
-    return check_sentence(0 if status == INTERRUPTED else status, out, err)  # where its state cannot be read at the end
+        status, out, err = command(
+            "resume", FAULTY, "-n", N_ITERATIONS + MORE, "-q", "--store", store
+        )
+    # where its state cannot be read at the end
+    return check_sentence(0 if status == INTERRUPTED else status, out, err)
 
 
 ACTIONS = (runs, listed, on_a_page, show, documents, resume)
@@ -176,7 +191,10 @@ class Stores:
                 same_bits(wb.open_run(FAULTY, store), self.before)
             resume(store, ReadingFault(store, 0, 0, False))
             same_bits(wb.open_run(FAULTY, store), self.after)
-            assert wb.Run(store / FAULTY).notes.note == "seen" and wb.Run(store / FAULTY).table is not None
+            assert (
+                wb.Run(store / FAULTY).notes.note == "seen"
+                and wb.Run(store / FAULTY).table is not None
+            )
         finally:
             shutil.rmtree(store)
         return fault, said
@@ -190,7 +208,12 @@ def campaign(n_faults: int | None, seed: int, folder: Path) -> list[tuple]:
         counting = ReadingFault(store, 0, 0, False)
         get_corpus.cache_clear(), get_table.cache_clear()
         action(store, counting)
-        each = [(at, number, lasts) for at in range(1, counting.n + 1) for number in FAULTS for lasts in (False, True)]
+        each = [
+            (at, number, lasts)
+            for at in range(1, counting.n + 1)
+            for number in FAULTS
+            for lasts in (False, True)
+        ]
         each = each if n_faults is None else draw.sample(each, min(n_faults, len(each)))
         ends, wrong = Counter(), []
         for at, number, lasts in each:
@@ -199,7 +222,9 @@ def campaign(n_faults: int | None, seed: int, folder: Path) -> list[tuple]:
                 ends[said] += 1
             except Exception as error:
                 how = f"{errno.errorcode[number]} {'from then on' if lasts else 'once'}"
-                wrong.append(f"{action.__name__}, operation {at}, {how}: {type(error).__name__}: {error}")
+                wrong.append(
+                    f"{action.__name__}, operation {at}, {how}: {type(error).__name__}: {error}"
+                )
         found.append((action.__name__, counting.n, len(each), ends[True], wrong))
     return found
 
@@ -213,12 +238,16 @@ def test_what_cannot_be_read_is_told_and_hides_and_loses_nothing(tmp_path):
 
 if __name__ == "__main__":
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--faults", type=int, help="of each command, at random; all where it is not given")
+    asked.add_argument(
+        "--faults", type=int, help="of each command, at random; all where it is not given"
+    )
     asked.add_argument("--seed", type=int, default=0)
     asked = asked.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = campaign(asked.faults, asked.seed, Path(folder))
-    print("| read by | operations on files | faults | told in a sentence | hidden, lost or changed |\n|---|---|---|---|---|")
+    print(
+        "| read by | operations on files | faults | told in a sentence | hidden, lost or changed |\n|---|---|---|---|---|"
+    )
     for *row, wrong in found:
         print(f"| {' | '.join(map(str, row))} | {len(wrong)} |")
         print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)

@@ -18,7 +18,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CLOCKS = ("elapsed", "cpu_time")
 PLACES = (
     {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "TZ": "UTC"},
-    {"PYTHONHASHSEED": "4711", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "TZ": "Asia/Kolkata", "LC_ALL": "C"},
+    {
+        "PYTHONHASHSEED": "4711",
+        "OMP_NUM_THREADS": "2",
+        "OPENBLAS_NUM_THREADS": "2",
+        "TZ": "Asia/Kolkata",
+        "LC_ALL": "C",
+    },
 )
 OLDER = {"NUMBA_CPU_NAME": "x86-64-v2", "NUMBA_CPU_FEATURES": "+sse4.2,+popcnt"}
 FEW = ("vb", "svb", "cvb0", "cgs", "svb-cgs", "cv-hdp", "network-vb", "sb-ctm", "bn-vb", "bn-gibbs")
@@ -37,20 +43,28 @@ def digests(names: list[str], n_threads: int) -> dict[str, dict]:
         for variable in sorted(set(run.variables) - set(CLOCKS)):
             values = np.ascontiguousarray(run[variable].values)
             digest.update(f"{variable} {values.dtype} {values.shape}".encode())
-            digest.update(repr(values.tolist()).encode() if values.dtype.kind == "O" else values.tobytes())
+            digest.update(
+                repr(values.tolist()).encode() if values.dtype.kind == "O" else values.tobytes()
+            )
         versions = json.loads(run.attrs["versions"])
         found[name] = {"bits": digest.hexdigest(), "made for": versions["cpu"]}
         found[name]["perplexity"] = float(run["test_perplexity"].values[-1])
     return found
 
 
-def elsewhere(names: list[str], n_threads: int, folder: Path, surroundings: dict[str, str]) -> dict[str, dict]:
+def elsewhere(
+    names: list[str], n_threads: int, folder: Path, surroundings: dict[str, str]
+) -> dict[str, dict]:
     """`digests` of another process, in a folder of its own."""
     folder.mkdir()
     code = f"from campaigns.test_same_bits import digests; import json; print(json.dumps(digests({names!r}, {n_threads})))"
     paths = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")]), "TMPDIR": str(folder)}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=os.environ | paths | surroundings, capture_output=True, text=True,
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=os.environ | paths | surroundings,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])
@@ -63,14 +77,20 @@ def test_every_engine_gives_the_same_bits_wherever_and_with_however_many_threads
     here, there = PLACES
     first = elsewhere(list(ENGINES), 1, tmp_path / "here", here)
     other = elsewhere(list(ENGINES)[::-1], 2, tmp_path / "there ü", there)
-    assert {name: each["bits"] for name, each in first.items()} == {name: other[name]["bits"] for name in first}
+    assert {name: each["bits"] for name, each in first.items()} == {
+        name: other[name]["bits"] for name in first
+    }
 
 
 def main(names: list[str], folder: Path) -> None:
     """Prints a row for each engine: its bits here and for an older instruction set, and both perplexities."""
     here = elsewhere(names, 1, folder / "here", PLACES[0])
-    older = elsewhere(names, 1, folder / "older", PLACES[0] | OLDER | {"WORKBENCH_CACHE": str(folder / "cache")})
-    print("| engine | made for | and for | same bits | perplexity | and |\n|---|---|---|---|---:|---:|")
+    older = elsewhere(
+        names, 1, folder / "older", PLACES[0] | OLDER | {"WORKBENCH_CACHE": str(folder / "cache")}
+    )
+    print(
+        "| engine | made for | and for | same bits | perplexity | and |\n|---|---|---|---|---:|---:|"
+    )
     for name in names:
         one, other = here[name], older[name]
         same = "yes" if one["bits"] == other["bits"] else "no"

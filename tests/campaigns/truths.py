@@ -17,14 +17,21 @@ from scipy.special import gammaln, log_softmax
 
 from workbench.corpus import Corpus
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel, covariance
-from workbench.kernels.stick_breaking.sticks import dirichlet_moments, log_probabilities, probabilities
+from workbench.kernels.stick_breaking.sticks import (
+    dirichlet_moments,
+    log_probabilities,
+    probabilities,
+)
 from workbench.models import HDP
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart
 from workbench.models.stick_breaking.dynamic_topics import DynamicTopics
 from workbench.models.stick_breaking.evolving_prevalence import EvolvingPrevalence, SystemPrior
 from workbench.models.stick_breaking.gaussian_process import GaussianProcess, LogisticNormalProcess
 from workbench.models.stick_breaking.hidden_markov import HiddenMarkov
-from workbench.models.stick_breaking.linear_dynamical import LinearDynamicalSystem, LogisticNormalSystem
+from workbench.models.stick_breaking.linear_dynamical import (
+    LinearDynamicalSystem,
+    LogisticNormalSystem,
+)
 from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
 
 THIN = 8
@@ -44,9 +51,9 @@ class Case(NamedTuple):
 
     engine: str
     options: dict
-    draw: object       # (seed) → (data, model, statistics of the truth)
-    look: object       # (data, engine, model, options, state) → the same statistics of a state
-    thin: int = THIN   # sweeps from one draw to the next
+    draw: object  # (seed) → (data, model, statistics of the truth)
+    look: object  # (data, engine, model, options, state) → the same statistics of a state
+    thin: int = THIN  # sweeps from one draw to the next
 
 
 def dirichlet_multinomial(counts: np.ndarray, prior) -> float:
@@ -58,11 +65,18 @@ def dirichlet_multinomial(counts: np.ndarray, prior) -> float:
 
 def case_of(engine: str, options: dict, draw, look, thin: int = THIN) -> Case:
     """The case of draw: (random) → (data, model, truth), and look: (data, model, truth or state) → statistics."""
+
     def drawn(seed):
         data, model, truth = draw(np.random.default_rng([seed, 4]))
         return data, model, look(data, model, truth)
 
-    return Case(engine, options, drawn, lambda data, engine, model, options, state: look(data, model, state), thin)
+    return Case(
+        engine,
+        options,
+        drawn,
+        lambda data, engine, model, options, state: look(data, model, state),
+        thin,
+    )
 
 
 def table_of(corpus) -> np.ndarray:
@@ -76,12 +90,22 @@ def corpus_of_table(counts: np.ndarray, **about) -> Corpus:
     """The corpus of counts (document, word)."""
     documents, words = np.nonzero(counts)
     n_documents, n_words = counts.shape
-    return Corpus.from_pairs(documents, words, counts[documents, words], n_documents=n_documents, n_words=n_words, **about)
+    return Corpus.from_pairs(
+        documents,
+        words,
+        counts[documents, words],
+        n_documents=n_documents,
+        n_words=n_words,
+        **about,
+    )
 
 
 def counts_of(corpus, topics, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
     """(n_dk, n_kw) of the topics of all tokens."""
-    n_dk, n_kw = np.zeros((corpus.n_documents, n_topics), int), np.zeros((n_topics, corpus.n_words), int)
+    n_dk, n_kw = (
+        np.zeros((corpus.n_documents, n_topics), int),
+        np.zeros((n_topics, corpus.n_words), int),
+    )
     np.add.at(n_dk, (np.repeat(corpus.documents, corpus.counts), topics), 1)
     np.add.at(n_kw, (topics, np.repeat(corpus.words, corpus.counts)), 1)
     return n_dk, n_kw
@@ -98,8 +122,13 @@ def inverse_wishart(random, nu: float, scale: np.ndarray) -> np.ndarray:
 
 def draw_linear(random, prior) -> tuple[np.ndarray, np.ndarray]:
     """(what a state is multiplied by, covariance of what comes to it) from their prior."""
-    noise, of_columns = inverse_wishart(random, prior.nu, prior.scale), np.linalg.inv(np.linalg.cholesky(prior.precision))
-    return prior.mean + np.linalg.cholesky(noise) @ random.normal(size=prior.mean.shape) @ of_columns, noise
+    noise, of_columns = (
+        inverse_wishart(random, prior.nu, prior.scale),
+        np.linalg.inv(np.linalg.cholesky(prior.precision)),
+    )
+    return prior.mean + np.linalg.cholesky(noise) @ random.normal(
+        size=prior.mean.shape
+    ) @ of_columns, noise
 
 
 def log_determinant(matrix: np.ndarray) -> float:
@@ -114,7 +143,10 @@ def draw_of_hdp(random):
     priors = model.a_alpha, model.b_alpha, model.a_gamma, model.b_gamma
     drawn = draw_hdp(random, LENGTHS, N_WORDS, model.beta_total, *priors)
     truth = SimpleNamespace(
-        topics=drawn.topics, weights=np.array(drawn.state.weights), rest=drawn.state.rest, alpha_total=drawn.alpha,
+        topics=drawn.topics,
+        weights=np.array(drawn.state.weights),
+        rest=drawn.state.rest,
+        alpha_total=drawn.alpha,
         top_concentration=drawn.gamma,
     )
     return drawn.corpus, model, truth
@@ -126,7 +158,15 @@ def look_at_hdp(corpus, model, state):
     weights = np.append(state.weights[live], state.rest)
     of_words = dirichlet_multinomial(n_kw, model.beta_total / corpus.n_words)
     of_topics = dirichlet_multinomial(n_dk, state.alpha_total * weights)
-    return [of_words, of_topics, state.alpha_total, state.top_concentration, len(live), state.rest, np.sum(weights**2)]
+    return [
+        of_words,
+        of_topics,
+        state.alpha_total,
+        state.top_concentration,
+        len(live),
+        state.rest,
+        np.sum(weights**2),
+    ]
 
 
 # ---------------------------------------------------------------------- correlated topics, and topics over time
@@ -135,7 +175,9 @@ def look_at_hdp(corpus, model, state):
 class NearSticks(CorrelatedTopics):
     """The model with a prior without heavy tails: a chain comes back slowly from sticks that are far out."""
 
-    sticks_prior = NormalInverseWishart(np.array([-0.5, 0.0]), 2.0, 9.0, np.array([[6.0, 1.0], [1.0, 8.0]]))
+    sticks_prior = NormalInverseWishart(
+        np.array([-0.5, 0.0]), 2.0, 9.0, np.array([[6.0, 1.0], [1.0, 8.0]])
+    )
 
 
 class NearComponents(LogisticNormalTopics):
@@ -147,7 +189,9 @@ class NearComponents(LogisticNormalTopics):
 class NearEvolving(EvolvingPrevalence):
     """Likewise."""
 
-    system_prior = SystemPrior(np.eye(2, 3) * 0.5, 3.0 * np.eye(3), 9.0, np.array([[2.0, 0.4], [0.4, 3.0]]))
+    system_prior = SystemPrior(
+        np.eye(2, 3) * 0.5, 3.0 * np.eye(3), 9.0, np.array([[2.0, 0.4], [0.4, 3.0]])
+    )
     documents_prior = 9.0, np.array([[3.0, -0.5], [-0.5, 4.0]])
 
 
@@ -156,8 +200,12 @@ def draw_correlated(model, prior, name: str, random):
     sigma = inverse_wishart(random, prior.nu, prior.scale)
     mean = random.multivariate_normal(prior.mean, sigma / prior.kappa)
     psi = random.multivariate_normal(mean, sigma, len(LENGTHS))
-    corpus, topics = draw_words(random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, model.theta_of(psi)[OF_TOKENS]))
-    truth = SimpleNamespace(topics=topics, mean=mean, covariance=sigma, precision=np.linalg.inv(sigma))
+    corpus, topics = draw_words(
+        random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, model.theta_of(psi)[OF_TOKENS])
+    )
+    truth = SimpleNamespace(
+        topics=topics, mean=mean, covariance=sigma, precision=np.linalg.inv(sigma)
+    )
     setattr(truth, name, psi)
     return corpus, model, truth
 
@@ -167,7 +215,13 @@ def look_at_correlated(name: str, corpus, model, state):
     theta, off = model.theta_of(psi), psi - state.mean
     of_tokens = np.sum(n_dk * np.log(theta)) + dirichlet_multinomial(n_kw, model.beta)
     squares = np.sum(off @ state.precision * off)
-    return [of_tokens, log_determinant(state.covariance), squares, np.mean(np.sum(theta**2, axis=1)), np.sum(state.mean**2)]
+    return [
+        of_tokens,
+        log_determinant(state.covariance),
+        squares,
+        np.mean(np.sum(theta**2, axis=1)),
+        np.sum(state.mean**2),
+    ]
 
 
 def draw_evolving(documents: str, random):
@@ -180,18 +234,36 @@ def draw_evolving(documents: str, random):
     sigma, sticks = inverse_wishart(random, *model.documents_prior), np.array(states)[YEARS]
     if documents == "own":
         sticks = sticks + random.multivariate_normal(np.zeros(2), sigma, len(YEARS))
-    corpus, topics = draw_words(random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, probabilities(sticks)[OF_TOKENS]))
-    return corpus_of_table(table_of(corpus), times=tuple(1990 + YEARS)), model, SimpleNamespace(
-        topics=topics, sticks=sticks, states=np.array(states), covariance=sigma, system=system, noise=noise,
+    corpus, topics = draw_words(
+        random, LENGTHS, N_WORDS, BETA * N_WORDS, one_of(random, probabilities(sticks)[OF_TOKENS])
+    )
+    return (
+        corpus_of_table(table_of(corpus), times=tuple(1990 + YEARS)),
+        model,
+        SimpleNamespace(
+            topics=topics,
+            sticks=sticks,
+            states=np.array(states),
+            covariance=sigma,
+            system=system,
+            noise=noise,
+        ),
     )
 
 
 def look_at_evolving(corpus, model, state):
     n_dk, n_kw = counts_of(corpus, state.topics, model.n_topics)
-    of_tokens = np.sum(n_dk * log_probabilities(state.sticks)) + dirichlet_multinomial(n_kw, model.beta)
+    of_tokens = np.sum(n_dk * log_probabilities(state.sticks)) + dirichlet_multinomial(
+        n_kw, model.beta
+    )
     return [
-        of_tokens, log_determinant(state.noise), log_determinant(state.covariance), np.trace(state.system[:, :-1]),
-        np.sum(np.diff(state.states, axis=0) ** 2), np.sum(state.sticks**2), np.sum(state.states[2] ** 2),
+        of_tokens,
+        log_determinant(state.noise),
+        log_determinant(state.covariance),
+        np.trace(state.system[:, :-1]),
+        np.sum(np.diff(state.states, axis=0) ** 2),
+        np.sum(state.sticks**2),
+        np.sum(state.states[2] ** 2),
     ]
 
 
@@ -217,11 +289,18 @@ def draw_drifting(random):
 def look_at_drifting(corpus, model, state):
     n_dk, _ = counts_of(corpus, state.topics, model.n_topics)
     logs = log_probabilities(state.sticks.transpose(0, 2, 1))
-    documents, words = np.repeat(corpus.documents, corpus.counts), np.repeat(corpus.words, corpus.counts)
+    documents, words = (
+        np.repeat(corpus.documents, corpus.counts),
+        np.repeat(corpus.words, corpus.counts),
+    )
     steps = np.diff(state.sticks, axis=0)
     return [
-        logs[YEARS[documents], state.topics, words].sum(), dirichlet_multinomial(n_dk, model.alphas), state.variance,
-        np.sum(steps**2), np.sum(state.sticks[0] ** 2), np.sum(state.sticks[2]),
+        logs[YEARS[documents], state.topics, words].sum(),
+        dirichlet_multinomial(n_dk, model.alphas),
+        state.variance,
+        np.sum(steps**2),
+        np.sum(state.sticks[0] ** 2),
+        np.sum(state.sticks[2]),
     ]
 
 
@@ -236,9 +315,16 @@ def draw_hidden_markov(random):
         begins = t == 0 or SEQUENCE[t - 1][0] != name
         states.append(random.choice(2, p=first if begins else transitions[states[-1]]))
     truth = SimpleNamespace(
-        states=np.array(states), first_state=first, transitions=transitions, log_emissions=np.log(emissions).T,
+        states=np.array(states),
+        first_state=first,
+        transitions=transitions,
+        log_emissions=np.log(emissions).T,
     )
-    return corpus_of_table(random.multinomial(SIZES, emissions[states]), sequence=SEQUENCE), model, truth
+    return (
+        corpus_of_table(random.multinomial(SIZES, emissions[states]), sequence=SEQUENCE),
+        model,
+        truth,
+    )
 
 
 def look_at_hidden_markov(corpus, model, state):
@@ -249,12 +335,17 @@ def look_at_hidden_markov(corpus, model, state):
     of_states = dirichlet_multinomial(steps, 1.0) + dirichlet_multinomial(first[None], 1.0)
     return [
         dirichlet_multinomial(words, model.alpha0) + of_states,
-        np.sum(words.T * state.log_emissions), np.sum(steps * np.log(state.transitions)), np.trace(state.transitions),
-        np.sum(np.exp(2 * state.log_emissions)), np.sum(first * np.log(state.first_state)),
+        np.sum(words.T * state.log_emissions),
+        np.sum(steps * np.log(state.transitions)),
+        np.trace(state.transitions),
+        np.sum(np.exp(2 * state.log_emissions)),
+        np.sum(first * np.log(state.first_state)),
     ]
 
 
-SYSTEM_PRIOR = SystemPrior(0.3 * np.eye(2), 3.0 * np.eye(2), 9.0, np.array([[2.0, 0.4], [0.4, 3.0]]))
+SYSTEM_PRIOR = SystemPrior(
+    0.3 * np.eye(2), 3.0 * np.eye(2), 9.0, np.array([[2.0, 0.4], [0.4, 3.0]])
+)
 
 
 class NearSystem(LinearDynamicalSystem):
@@ -280,17 +371,29 @@ def draw_system(model, log_p, random):
         of_state = model.first_state if begins else (system @ states[-1], noise)
         states.append(random.multivariate_normal(*of_state))
     psi = np.array(states) @ loadings.T + offset
-    truth = SimpleNamespace(states=np.array(states), loadings=loadings, system=system, noise=noise, sigma_c2=variance)
-    return corpus_of_table(random.multinomial(SIZES, np.exp(log_p(psi))), sequence=SEQUENCE), model, truth
+    truth = SimpleNamespace(
+        states=np.array(states), loadings=loadings, system=system, noise=noise, sigma_c2=variance
+    )
+    return (
+        corpus_of_table(random.multinomial(SIZES, np.exp(log_p(psi))), sequence=SEQUENCE),
+        model,
+        truth,
+    )
 
 
 def look_at_system(log_p, corpus, model, state):
     psi, steps = state.states @ state.loadings.T, np.array([1, 2, 3, 5, 6])
     off = state.states[steps] - state.states[steps - 1] @ state.system.T
     return [
-        np.sum(table_of(corpus) * log_p(psi + model.offset_of(corpus))), state.sigma_c2, log_determinant(state.noise),
-        np.trace(state.system), np.sum(psi[:6] ** 2), psi[6, 0], np.sum(state.states**2),
-        np.sum(state.loadings**2) / state.sigma_c2, np.sum(off * np.linalg.solve(state.noise, off.T).T),
+        np.sum(table_of(corpus) * log_p(psi + model.offset_of(corpus))),
+        state.sigma_c2,
+        log_determinant(state.noise),
+        np.trace(state.system),
+        np.sum(psi[:6] ** 2),
+        psi[6, 0],
+        np.sum(state.states**2),
+        np.sum(state.loadings**2) / state.sigma_c2,
+        np.sum(off * np.linalg.solve(state.noise, off.T).T),
     ]
 
 
@@ -299,51 +402,85 @@ def look_at_system(log_p, corpus, model, state):
 
 def draw_process(model, log_p, sampled: bool, random):
     """sampled : whether the length and the scale are from their prior too."""
-    inputs, kernel = Inputs(np.array(INPUTS["year"])[:, None], np.zeros((5, 0))), np.array(model.kernel)
+    inputs, kernel = (
+        Inputs(np.array(INPUTS["year"])[:, None], np.zeros((5, 0))),
+        np.array(model.kernel),
+    )
     if sampled:
         kernel[[0, 2]] *= np.exp(random.normal(size=2))
     root = np.linalg.cholesky(covariance(inputs, Kernel(*kernel)) + 1e-9 * kernel[2] * np.eye(5))
     mean = dirichlet_moments(np.full(3, 2.0))[0] if model.psi_dim == "stick" else np.zeros(3)
     psi = mean + root @ random.normal(size=(5, len(mean)))
     truth = SimpleNamespace(psi=psi, mean=mean, kernel=kernel, prediction=psi[2:3])
-    return corpus_of_table(random.multinomial(LENGTHS, np.exp(log_p(psi))), inputs=INPUTS), model, truth
+    return (
+        corpus_of_table(random.multinomial(LENGTHS, np.exp(log_p(psi))), inputs=INPUTS),
+        model,
+        truth,
+    )
 
 
 def look_at_process(log_p, sampled: bool, corpus, model, state):
     of_words, off = np.sum(table_of(corpus) * log_p(state.psi)), state.psi - state.mean
     neighbours = np.sum((off[1] - off[0]) ** 2)
     of_prediction = [state.prediction[0, 0]] if model.psi_dim == "stick" else []
-    return [of_words, np.sum(off**2), neighbours, off[2, 0], *of_prediction, *state.kernel[[0, 2] if sampled else []]]
+    return [
+        of_words,
+        np.sum(off**2),
+        neighbours,
+        off[2, 0],
+        *of_prediction,
+        *state.kernel[[0, 2] if sampled else []],
+    ]
 
 
 def system_case(engine: str, model, log_p, options: dict) -> Case:
-    return case_of(engine, options, partial(draw_system, model, log_p), partial(look_at_system, log_p), thin=20)
+    return case_of(
+        engine, options, partial(draw_system, model, log_p), partial(look_at_system, log_p), thin=20
+    )
 
 
 def process_case(engine: str, model, log_p, kernel: str) -> Case:
     sampled = kernel == "sampled"
-    draw, look = partial(draw_process, model, log_p, sampled), partial(look_at_process, log_p, sampled)
+    draw, look = (
+        partial(draw_process, model, log_p, sampled),
+        partial(look_at_process, log_p, sampled),
+    )
     return case_of(engine, {"kernel": kernel}, draw, look)
 
 
 CTM, LN_CTM = NearSticks(3, BETA), NearComponents(3, BETA)
 PROCESS = {"length_time": 3.0, "scale": 1.5, "order": "vocabulary", "mean": "paper-code"}
 SYSTEM = {
-    "state_dim": 2, "learn_sigma_c2": True, "a_sigma_c2": 3.0, "b_sigma_c2": 2.0, "offset": "uniform", "order": "vocabulary",
+    "state_dim": 2,
+    "learn_sigma_c2": True,
+    "a_sigma_c2": 3.0,
+    "b_sigma_c2": 2.0,
+    "offset": "uniform",
+    "order": "vocabulary",
 }
 """The mean of a process, the offset of a system and the order of words would come from the data otherwise."""
 LDS, LN_LDS = NearSystem(**SYSTEM), NearLogisticNormalSystem(**SYSTEM)
 GP, LN_GP = GaussianProcess(**PROCESS), LogisticNormalProcess(**PROCESS)
 SOFTMAX = partial(log_softmax, axis=-1)
-OF_STICKS = partial(draw_correlated, CTM, CTM.sticks_prior, "sticks"), partial(look_at_correlated, "sticks")
-OF_COMPONENTS = partial(draw_correlated, LN_CTM, LN_CTM.components_prior, "psi"), partial(look_at_correlated, "psi")
+OF_STICKS = (
+    partial(draw_correlated, CTM, CTM.sticks_prior, "sticks"),
+    partial(look_at_correlated, "sticks"),
+)
+OF_COMPONENTS = (
+    partial(draw_correlated, LN_CTM, LN_CTM.components_prior, "psi"),
+    partial(look_at_correlated, "psi"),
+)
 MORE = {
     "g-hdp": case_of("g-hdp", {}, draw_of_hdp, look_at_hdp),
     "sb-ctm": case_of("sb-ctm", {}, *OF_STICKS, thin=40),
     "sb-ctm, topics drawn": case_of("sb-ctm", {"topics": "drawn"}, *OF_STICKS, thin=40),
     "ln-ctm": case_of("ln-ctm", {}, *OF_COMPONENTS, thin=40),
-    "sb-ctm-lds, own": case_of("sb-ctm-lds", {}, partial(draw_evolving, "own"), look_at_evolving, thin=100),
-    "sb-ctm-lds, shared": case_of("sb-ctm-lds", {}, partial(draw_evolving, "shared"), look_at_evolving, thin=30),
+    "sb-ctm-lds, own": case_of(
+        "sb-ctm-lds", {}, partial(draw_evolving, "own"), look_at_evolving, thin=100
+    ),
+    "sb-ctm-lds, shared": case_of(
+        "sb-ctm-lds", {}, partial(draw_evolving, "shared"), look_at_evolving, thin=30
+    ),
     "sb-dtm": case_of("sb-dtm", {}, draw_drifting, look_at_drifting),
     "hmm": case_of("hmm", {}, draw_hidden_markov, look_at_hidden_markov),
     "sbm-lds": system_case("sbm-lds", LDS, log_probabilities, {}),

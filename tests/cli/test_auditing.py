@@ -15,7 +15,17 @@ def two_runs(tmp_path, monkeypatch):
     monkeypatch.delenv("WORKBENCH_STORE", raising=False)
     train, test = wb.hold_out_tokens(wb.LDA(2, 0.3, 0.3).simulate(8, 6, 12, seed=0)[0], 0.2)
     for name, engine in (("half", "cgs"), ("other", "g-hdp")):
-        wb.fit(train, engine, n_topics=2, n_iterations=6, burn_in=1, test=test, store="runs", name=name, progress=False)
+        wb.fit(
+            train,
+            engine,
+            n_topics=2,
+            n_iterations=6,
+            burn_in=1,
+            test=test,
+            store="runs",
+            name=name,
+            progress=False,
+        )
     (tmp_path / "new.csv").write_text("text\nw1 w2 w1\nw3\nnobody\n")
 
 
@@ -31,8 +41,15 @@ READ = ("--read", "token_pattern=\\w+")
 def test_audit_prints_the_rows_that_there_are_and_says_why_others_are_not(capsys):
     status, out, err = run(capsys, "audit", "half")
     assert (status, out) == (0, "")
-    assert "held_out_tokens_average" in err and "joint_of_training" in err and "p(w|d) of held-out tokens" in err
-    assert "no document_completion, foldin_same, left_to_right" in err and "there are no unseen documents" in err
+    assert (
+        "held_out_tokens_average" in err
+        and "joint_of_training" in err
+        and "p(w|d) of held-out tokens" in err
+    )
+    assert (
+        "no document_completion, foldin_same, left_to_right" in err
+        and "there are no unseen documents" in err
+    )
 
 
 def test_audit_prints_every_row_as_json(capsys):
@@ -40,7 +57,8 @@ def test_audit_prints_every_row_as_json(capsys):
     told = json.loads(out)
     assert status == 0 and told["name"] == "half"
     wanted = wb.measures.perplexity_audit(
-        wb.open_run("half"), unseen=wb.load_corpus("new.csv", token_pattern=r"\w+"), n_particles=3)
+        wb.open_run("half"), unseen=wb.load_corpus("new.csv", token_pattern=r"\w+"), n_particles=3
+    )
     values = {row["protocol"]: row["value"] for row in told["protocols"]}
     for name in ("left_to_right", "exact", "document_completion", "bound_gensim"):
         assert values[name] == wanted["value"][name]
@@ -49,4 +67,8 @@ def test_audit_prints_every_row_as_json(capsys):
 
 def test_audit_of_another_model_is_one_sentence(capsys):
     status, out, err = run(capsys, "audit", "other")
-    assert status == 2 and out == "" and "audited of runs of LDA; run 'other' is of engine g-hdp" in err
+    assert (
+        status == 2
+        and out == ""
+        and "audited of runs of LDA; run 'other' is of engine g-hdp" in err
+    )

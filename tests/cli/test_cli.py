@@ -14,19 +14,33 @@ import workbench as wb
 
 
 def test_fit_prints_one_json_object_and_nothing_else_on_stdout(command, six_documents):
-    status, out, _ = command("fit", six_documents, "-e", "svb-cgs", "-k", 2, "-n", 12, "-o", "r=inf", "--json")
+    status, out, _ = command(
+        "fit", six_documents, "-e", "svb-cgs", "-k", 2, "-n", 12, "-o", "r=inf", "--json"
+    )
     (told,) = json.loads(out)["runs"]
     assert status == 0 and out.count("\n") == 1
-    assert told["engine"] == "svb-cgs" and told["options"]["r"] == "inf" and told["n_iterations"] == 12
+    assert (
+        told["engine"] == "svb-cgs" and told["options"]["r"] == "inf" and told["n_iterations"] == 12
+    )
     ds = wb.open_run(told["path"])
     assert told["test_perplexity"] == float(ds.test_perplexity[-1])
-    assert {"name", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time"} <= set(told)
+    assert {
+        "name",
+        "test_perplexity_state",
+        "test_perplexity_average",
+        "elapsed",
+        "cpu_time",
+    } <= set(told)
 
 
 def test_without_a_test_set_json_says_null(command, six_documents):
     _, out, _ = command("fit", six_documents, "-k", 2, "-n", 3, "--holdout", 0, "--json")
     (told,) = json.loads(out)["runs"]
-    assert told["test_perplexity"] is None and told["test_perplexity_average"] is None and told["elapsed"] > 0
+    assert (
+        told["test_perplexity"] is None
+        and told["test_perplexity_average"] is None
+        and told["elapsed"] > 0
+    )
 
 
 def test_without_json_stdout_stays_empty(command, six_documents):
@@ -36,9 +50,29 @@ def test_without_json_stdout_stays_empty(command, six_documents):
 
 @pytest.mark.slow
 def test_compare_reopens_the_runs_and_varies_the_inference_seed_alone(command, six_documents):
-    line = ("compare", six_documents, "-e", "svb,svb-cgs:r=2", "-k", 2, "-n", 12, "--seeds", 2, "--jobs", 2, "-q", "--json")
+    line = (
+        "compare",
+        six_documents,
+        "-e",
+        "svb,svb-cgs:r=2",
+        "-k",
+        2,
+        "-n",
+        12,
+        "--seeds",
+        2,
+        "--jobs",
+        2,
+        "-q",
+        "--json",
+    )
     first, second = (json.loads(command(*line)[1])["runs"] for _ in range(2))
-    assert first == second and [told["label"] for told in first] == ["svb", "svb", "svb-cgs r=2", "svb-cgs r=2"]
+    assert first == second and [told["label"] for told in first] == [
+        "svb",
+        "svb",
+        "svb-cgs r=2",
+        "svb-cgs r=2",
+    ]
     assert [told["seed"] for told in first] == [0, 1, 0, 1] and len(wb.open_runs()) == 4
     assert len({run.spec.test for run in wb.open_runs()}) == 1
 
@@ -49,7 +83,10 @@ def test_a_finished_run_says_so_and_is_extended_on_request(command, six_document
     assert status == 0 and "mine is finished (5 iterations); --iterations raises its end" in err
     status, out, _ = command("resume", "mine", "--iterations", 9, "--json")
     assert status == 0 and json.loads(out)["runs"][0]["n_iterations"] == 9
-    assert command("resume", "mine", "--iterations", 4)[0] == 0 and wb.open_run("mine").sizes["iteration"] == 9
+    assert (
+        command("resume", "mine", "--iterations", 4)[0] == 0
+        and wb.open_run("mine").sizes["iteration"] == 9
+    )
 
 
 def test_runs_show_pause_stop_and_remove(command, six_documents):
@@ -57,7 +94,11 @@ def test_runs_show_pause_stop_and_remove(command, six_documents):
     assert [told["name"] for told in json.loads(command("runs", "--json")[1])["runs"]] == ["mine"]
     assert "mine" in command("runs")[2]
     told = json.loads(command("show", "mine", "--json")[1])
-    assert told["status"]["state"] == "finished" and told["spec"]["split"] == {"fraction": 0.1, "per": "corpus", "seed": 0}
+    assert told["status"]["state"] == "finished" and told["spec"]["split"] == {
+        "fraction": 0.1,
+        "per": "corpus",
+        "seed": 0,
+    }
     assert "split seed 0" in command("show", "mine")[2]
     for verb in ("pause", "stop"):
         status, _, err = command(verb, "mine")
@@ -73,12 +114,19 @@ def test_show_tells_that_other_kernels_took_a_run_on(command, six_documents, mon
     assert began[0] == 0 and "made by kernels" not in command("show", "mine")[2]
     for module in ("reader", "provenance"):
         monkeypatch.setattr(f"workbench.runs.store.{module}.KERNELS", "others")
-    assert command("resume", "mine", "-n", 7)[2].count("run 'mine' was made by other kernels than those that go on now") == 1
+    assert (
+        command("resume", "mine", "-n", 7)[2].count(
+            "run 'mine' was made by other kernels than those that go on now"
+        )
+        == 1
+    )
     assert f"made by kernels {began[1]}, others after iteration 5" in command("show", "mine")[2]
     assert json.loads(command("show", "mine", "--json")[1])["made_by"] == [began, [5, "others"]]
 
 
-def test_the_store_is_the_one_of_the_flag_or_the_environment(command, six_documents, monkeypatch, tmp_path):
+def test_the_store_is_the_one_of_the_flag_or_the_environment(
+    command, six_documents, monkeypatch, tmp_path
+):
     command("fit", six_documents, "-k", 2, "-n", 2, "--name", "a", "--store", tmp_path / "one")
     monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path / "two"))
     command("fit", six_documents, "-k", 2, "-n", 2, "--name", "b")
@@ -96,10 +144,19 @@ def test_figures_and_report_are_written(command, six_documents, tmp_path):
 
 
 def test_data_and_engines_say_what_there_is(command):
-    assert [entry["name"] for entry in json.loads(command("data", "list", "--json")[1])["corpora"]][:2] == ["docstrings", "kos"]
+    assert [entry["name"] for entry in json.loads(command("data", "list", "--json")[1])["corpora"]][
+        :2
+    ] == ["docstrings", "kos"]
     assert json.loads(command("data", "info", "kos", "--json")[1])["n_tokens"] == 467_714
-    assert "docstrings" in command("data", "list")[2] and "licence" in command("data", "info", "docstrings")[2]
-    assert {entry["name"] for entry in json.loads(command("engines", "--json")[1])["engines"]} >= {"svb", "cgs", "svb-cgs"}
+    assert (
+        "docstrings" in command("data", "list")[2]
+        and "licence" in command("data", "info", "docstrings")[2]
+    )
+    assert {entry["name"] for entry in json.loads(command("engines", "--json")[1])["engines"]} >= {
+        "svb",
+        "cgs",
+        "svb-cgs",
+    }
     assert "--option r=1" in command("engines", "svb-cgs")[2]
 
 
@@ -116,11 +173,18 @@ def test_a_table_of_texts_is_read_as_asked(command, tmp_path):
     as_asked = ("--read", "text=body", "--read", "title=id", "--read", "min_documents=5")
     status, out, _ = command("fit", "talks.csv", *as_asked, "-k", 2, "-n", 2, "--json")
     ds = wb.open_run(json.loads(out)["runs"][0]["path"])
-    assert status == 0 and ds.word.values.tolist() == ["green", "ideas", "sleep"] and ds.document.values[8] == "8"
+    assert (
+        status == 0
+        and ds.word.values.tolist() == ["green", "ideas", "sleep"]
+        and ds.document.values[8] == "8"
+    )
 
 
 WRONG = [
-    ("fit SIX --read min_documents=5", "is a bag of words, already counted; leave out min_documents"),
+    (
+        "fit SIX --read min_documents=5",
+        "is a bag of words, already counted; leave out min_documents",
+    ),
     ("fit SIX --read min_docs=5", "no reader option 'min_docs'; for raw text there are"),
     ("frobnicate", "No such command 'frobnicate'."),
     ("fit nowhere.txt", "no data set and no file 'nowhere.txt'"),
@@ -128,12 +192,21 @@ WRONG = [
     ("fit SIX --topics 0", "topics must be a whole number from 1 to 65535; got 0"),
     ("fit SIX --topics abc", "--topics must be a whole number; got 'abc'"),
     ("fit SIX --alpha -1", "alpha must be a number greater than 0"),
-    ("fit SIX --alpha a,b", "--alpha must be a number, or one per topic separated by commas; got 'a,b'"),
-    ("fit SIX --alpha .1,.2,.3 -k 2", "alpha must be one number or one per topic (2); got 3 numbers"),
+    (
+        "fit SIX --alpha a,b",
+        "--alpha must be a number, or one per topic separated by commas; got 'a,b'",
+    ),
+    (
+        "fit SIX --alpha .1,.2,.3 -k 2",
+        "alpha must be one number or one per topic (2); got 3 numbers",
+    ),
     ("fit SIX --beta 0", "beta must be a number greater than 0"),
     ("fit SIX --option r", "an option is written name=value, as in --option r=1; got 'r'"),
     ("fit SIX --option r=1", "none of cgs has an option 'r'"),
-    ("fit SIX -e svb-cgs --option r=-2", "option 'r' of svb-cgs must be a number of at least 0 or inf; got '-2'"),
+    (
+        "fit SIX -e svb-cgs --option r=-2",
+        "option 'r' of svb-cgs must be a number of at least 0 or inf; got '-2'",
+    ),
     ("fit SIX --holdout 1.5", "--holdout must be a number of at least 0 and below 1; got 1.5"),
     ("fit SIX --iterations 0", "iterations must be a whole number from 1 to 1048576; got 0"),
     ("fit SIX --name a/b", "a run's name begins with a letter or digit"),
@@ -145,7 +218,10 @@ WRONG = [
     ("show nobody", "no run 'nobody' in runs"),
     ("resume nobody", "no run 'nobody' in runs"),
     ("report nobody", "no run 'nobody' in runs"),
-    ("data info kosmos", "no data set 'kosmos', perhaps 'kos' or 'kos500'; there are docstrings, kos"),
+    (
+        "data info kosmos",
+        "no data set 'kosmos', perhaps 'kos' or 'kos500'; there are docstrings, kos",
+    ),
 ]
 
 
@@ -153,14 +229,23 @@ WRONG = [
 def test_wrong_input_gets_one_line_and_status_2(command, six_documents, line, sentence):
     status, out, err = command(*line.replace("SIX", six_documents).split())
     lines = [line for line in err.splitlines() if line.startswith("workbench:")]
-    assert status == 2 and out == "" and len(lines) == 1 and sentence.replace("SIX", six_documents) in lines[0], err
+    assert (
+        status == 2
+        and out == ""
+        and len(lines) == 1
+        and sentence.replace("SIX", six_documents) in lines[0]
+    ), err
     assert not wb.open_runs(), "a run was left behind"
 
 
 def test_a_mistake_of_ours_is_told_in_one_line_with_status_1(command, six_documents, monkeypatch):
     monkeypatch.setattr("workbench.runs.loading.load_data", lambda *a, **k: 1 / 0)
     status, _, err = command("fit", six_documents)
-    assert status == 1 and err == "workbench: ZeroDivisionError: division by zero (WORKBENCH_DEBUG=1 shows where)\n"
+    assert (
+        status == 1
+        and err
+        == "workbench: ZeroDivisionError: division by zero (WORKBENCH_DEBUG=1 shows where)\n"
+    )
 
 
 def test_a_damaged_run_hides_no_other_and_can_be_removed(command, tmp_path, six_documents):
@@ -169,9 +254,15 @@ def test_a_damaged_run_hides_no_other_and_can_be_removed(command, tmp_path, six_
     shutil.rmtree(tmp_path / "runs" / "damaged" / "data.zarr" / "numbers")
     status, out, err = command("runs", "--json")
     assert status == 0 and [told["name"] for told in json.loads(out)["runs"]] == ["whole"]
-    assert "damaged cannot be read: run 'damaged' is damaged: data.zarr/numbers/zarr.json cannot be read" in err
+    assert (
+        "damaged cannot be read: run 'damaged' is damaged: data.zarr/numbers/zarr.json cannot be read"
+        in err
+    )
     assert command("show", "damaged")[0] == 2
-    assert command("remove", "damaged", "--yes")[0] == 0 and not (tmp_path / "runs" / "damaged").exists()
+    assert (
+        command("remove", "damaged", "--yes")[0] == 0
+        and not (tmp_path / "runs" / "damaged").exists()
+    )
 
 
 @pytest.mark.parametrize("file", ["status.json", "end.json", "kernels.json", "control.json"])
@@ -192,7 +283,11 @@ def test_remove_deletes_nothing_without_a_yes(command, monkeypatch, six_document
     for answer in ("n\n", ""):
         monkeypatch.setattr("sys.stdin", io.StringIO(answer))
         status, _, err = command("remove", "mine")
-        assert status == 1 and "nothing was removed; --yes deletes without asking" in err and "interrupted" not in err
+        assert (
+            status == 1
+            and "nothing was removed; --yes deletes without asking" in err
+            and "interrupted" not in err
+        )
     assert wb.open_runs()
 
 
@@ -239,26 +334,44 @@ def test_help_says_where_runs_lie_by_default(command):
     assert "$WORKBENCH_STORE" in out
 
 
-def test_update_takes_a_text_a_line_from_standard_input_and_says_what_came(command, six_documents, monkeypatch):
-    assert command("fit", six_documents, "-e", "online-vb", "-k", 2, "-n", 2, "--name", "mine", "-q")[0] == 0
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"ant bee ant\n\nzebra cat\nzebra\n")))
+def test_update_takes_a_text_a_line_from_standard_input_and_says_what_came(
+    command, six_documents, monkeypatch
+):
+    assert (
+        command("fit", six_documents, "-e", "online-vb", "-k", 2, "-n", 2, "--name", "mine", "-q")[
+            0
+        ]
+        == 0
+    )
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BytesIO(b"ant bee ant\n\nzebra cat\nzebra\n"))
+    )
     status, out, err = command("update", "mine", "-", "--name", "later", "--json")
     assert status == 0 and json.loads(out)["runs"][0]["name"] == "later"
     assert "2 documents in 1 batch;" in err and "2 of 6 tokens (33.3%)" in err
     assert "left out is 1 document without a word that it knows" in err
     stream = wb.Run("runs/later").spec.start["stream"]
-    assert (stream["n_documents"], stream["n_left_out"], stream["n_tokens"], stream["n_unknown"]) == (2, 1, 4, 2)
+    assert (
+        stream["n_documents"],
+        stream["n_left_out"],
+        stream["n_tokens"],
+        stream["n_unknown"],
+    ) == (2, 1, 4, 2)
 
 
 @pytest.fixture
 def news(tmp_path):
     """24 texts over ten words, and one of an unknown word, as a folder, a table, lines, and their words, a word a line."""
     words = "ant bee cat dog elk fox gnu hen ibex jay".split()
-    texts = [" ".join(words[(3 * d + at * at) % 10] for at in range(12)) for d in range(24)] + ["zebra"]
+    texts = [" ".join(words[(3 * d + at * at) % 10] for at in range(12)) for d in range(24)] + [
+        "zebra"
+    ]
     (tmp_path / "folder").mkdir()
     for at, text in enumerate(texts):
         (tmp_path / "folder" / f"{at:02}.txt").write_text(text)
-    (tmp_path / "news.csv").write_text("id,body\n" + "".join(f"{at},{text}\n" for at, text in enumerate(texts)))
+    (tmp_path / "news.csv").write_text(
+        "id,body\n" + "".join(f"{at},{text}\n" for at, text in enumerate(texts))
+    )
     (tmp_path / "lines.txt").write_text("".join(f"{text}\n\n" for text in texts))
     (tmp_path / "words.txt").write_text("".join(f"{word}\n" for word in words))
     return texts
@@ -267,38 +380,108 @@ def news(tmp_path):
 def test_fit_stream_reads_a_folder_a_table_and_lines_and_says_what_came(command, news, monkeypatch):
     given = ("--vocabulary", "words.txt", "-k", 2, "-o", "batch_size=5")
     runs = []
-    for documents in (("folder",), ("news.csv", "--read", "text=body"), ("-", "--total-documents", 25)):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("lines.txt").read_bytes())))
+    for documents in (
+        ("folder",),
+        ("news.csv", "--read", "text=body"),
+        ("-", "--total-documents", 25),
+    ):
+        monkeypatch.setattr(
+            "sys.stdin", io.TextIOWrapper(io.BytesIO(Path("lines.txt").read_bytes()))
+        )
         status, out, err = command("fit-stream", *documents, *given, "--json")
-        assert status == 0 and "24 documents in 5 batches;" in err and "1 of 289 tokens (0.3%)" in err, err
+        assert (
+            status == 0 and "24 documents in 5 batches;" in err and "1 of 289 tokens (0.3%)" in err
+        ), err
         assert "left out is 1 document without a word that it knows" in err
         runs.append(json.loads(out)["runs"][0]["options"] | {"name": None})
-    assert runs[0] == runs[1] == runs[2] and runs[0]["total_documents"] == 25 and runs[0]["batches_before"] == 5
+    assert (
+        runs[0] == runs[1] == runs[2]
+        and runs[0]["total_documents"] == 25
+        and runs[0]["batches_before"] == 5
+    )
 
 
 def test_fit_stream_takes_its_vocabulary_from_words_a_run_or_a_corpus(command, news):
     """The same words, so the same run each time; of texts the options that choose words hold for the sample alone."""
-    command("fit", "news.csv", "--read", "text=body", "--read", "min_documents=2", "--name", "first", "-k", 2, "-n", 1, "-q")
-    command("data", "convert", "news.csv", "shards", "--shards", "--read", "text=body", "--read", "min_documents=2", "-q")
+    command(
+        "fit",
+        "news.csv",
+        "--read",
+        "text=body",
+        "--read",
+        "min_documents=2",
+        "--name",
+        "first",
+        "-k",
+        2,
+        "-n",
+        1,
+        "-q",
+    )
+    command(
+        "data",
+        "convert",
+        "news.csv",
+        "shards",
+        "--shards",
+        "--read",
+        "text=body",
+        "--read",
+        "min_documents=2",
+        "-q",
+    )
     found, read = [], ("--read", "text=body")
-    for vocabulary in (("words.txt",), ("first",), ("runs/first",), ("shards",), ("news.csv", "--read", "min_documents=2")):
-        status, out, err = command("fit-stream", "news.csv", "-k", 2, "-q", "--json", *read, "--vocabulary", *vocabulary)
+    for vocabulary in (
+        ("words.txt",),
+        ("first",),
+        ("runs/first",),
+        ("shards",),
+        ("news.csv", "--read", "min_documents=2"),
+    ):
+        status, out, err = command(
+            "fit-stream", "news.csv", "-k", 2, "-q", "--json", *read, "--vocabulary", *vocabulary
+        )
         assert status == 0, err
         found.append(json.loads(out)["runs"][0]["name"])
     assert len(set(found)) == 1
 
 
 def test_fit_stream_passes_over_files_as_python_does(command, news, tmp_path):
-    options = ("-k", 2, "-o", "batch_size=5", "--passes", 3, "--read", "text=body", "--vocabulary", "words.txt")
-    status, out, _ = command("fit-stream", "news.csv", "news.csv", *options, "--json", "--name", "twice")
-    documents, words = wb.FileDocuments("news.csv", "news.csv", text="body"), (tmp_path / "words.txt").read_text().split()
-    run = wb.fit_stream(documents, words, 2, options={"batch_size": 5}, passes=3, store=tmp_path / "other", progress=False)
+    options = (
+        "-k",
+        2,
+        "-o",
+        "batch_size=5",
+        "--passes",
+        3,
+        "--read",
+        "text=body",
+        "--vocabulary",
+        "words.txt",
+    )
+    status, out, _ = command(
+        "fit-stream", "news.csv", "news.csv", *options, "--json", "--name", "twice"
+    )
+    documents, words = (
+        wb.FileDocuments("news.csv", "news.csv", text="body"),
+        (tmp_path / "words.txt").read_text().split(),
+    )
+    run = wb.fit_stream(
+        documents,
+        words,
+        2,
+        options={"batch_size": 5},
+        passes=3,
+        store=tmp_path / "other",
+        progress=False,
+    )
     assert status == 0 and wb.Run("runs/twice").spec.hash == run.spec.hash
     assert run.spec.start["stream"]["n_passes"] == 3 and run.spec.options["total_documents"] == 50
 
 
 def test_a_stopped_stream_goes_on_as_its_line_says(command, news, monkeypatch):
     """Ctrl-C while the 18th line is waited for: two batches of five were visited, and one is held back."""
+
     def lines(*_):
         for number, text in enumerate(news):
             if number == 17:
@@ -309,7 +492,9 @@ def test_a_stopped_stream_goes_on_as_its_line_says(command, news, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr("workbench.cli.streaming._lines", lines)
         status, _, err = command("fit-stream", "-", *given, "--name", "stopped")
-    assert status == 0 and "`workbench update stopped FILES --skip 10` goes on with the others" in err
+    assert (
+        status == 0 and "`workbench update stopped FILES --skip 10` goes on with the others" in err
+    )
     assert command("update", "stopped", "folder", "--skip", 10, "--name", "on", "-q")[0] == 0
     assert command("fit-stream", "folder", *given, "--name", "whole", "-q")[0] == 0
     on, whole = (wb.Run(f"runs/{name}").dataset()["n_kw"].values[-1] for name in ("on", "whole"))
@@ -317,7 +502,12 @@ def test_a_stopped_stream_goes_on_as_its_line_says(command, news, monkeypatch):
 
 
 def test_update_says_which_line_of_standard_input_is_no_text(command, six_documents, monkeypatch):
-    assert command("fit", six_documents, "-e", "online-vb", "-k", 2, "-n", 2, "--name", "mine", "-q")[0] == 0
+    assert (
+        command("fit", six_documents, "-e", "online-vb", "-k", 2, "-n", 2, "--name", "mine", "-q")[
+            0
+        ]
+        == 0
+    )
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"ant\nb\xffe\n")))
     status, out, err = command("update", "mine", "-", "-q")
     assert (status, out) == (2, "") and err.strip() == (

@@ -32,7 +32,7 @@ def completed(monkeypatch, capsys):
 def test_commands_engines_corpora_and_formats_are_completed(completed):
     assert completed("workbench sw") == ["sweep"]
     assert completed("workbench fit docstrings --engine cg") == ["cgs"]
-    assert completed("workbench fit ") [:2] == ["docstrings", "kos"]
+    assert completed("workbench fit ")[:2] == ["docstrings", "kos"]
     assert completed("workbench data info ko") == ["kos", "kos500"]
     assert completed("workbench figures a --format svg,p") == ["svg,pdf", "svg,png"]
     assert completed("workbench reproduce hybrid-fig1") == ["hybrid-fig10", "hybrid-fig10-full"]
@@ -44,7 +44,9 @@ def test_a_list_of_engines_is_completed_name_by_name_without_repeating_one(compl
     ]
 
 
-def test_runs_are_completed_from_the_store_that_the_line_names(completed, command, six_documents, tmp_path):
+def test_runs_are_completed_from_the_store_that_the_line_names(
+    completed, command, six_documents, tmp_path
+):
     for store, name in (("runs", "here"), ("elsewhere", "there")):
         command("fit", six_documents, "-k", 2, "-n", 2, "-q", "--name", name, "--store", store)
     (tmp_path / "runs" / "no-run").mkdir()
@@ -54,16 +56,23 @@ def test_runs_are_completed_from_the_store_that_the_line_names(completed, comman
 
 
 def test_the_shell_gets_a_script_to_install(command, monkeypatch):
-    monkeypatch.setattr("shellingham.detect_shell", lambda *_: ("bash", "/bin/bash"))  # there may be none above the tests
+    # there may be none above the tests
+    monkeypatch.setattr("shellingham.detect_shell", lambda *_: ("bash", "/bin/bash"))
     with pytest.raises(SystemExit) as ended:
         command("--show-completion", "bash")
     assert ended.value.code == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", ["workbench sw", "workbench show ", "workbench fit do", "workbench reproduce h"])
+@pytest.mark.parametrize(
+    "line", ["workbench sw", "workbench show ", "workbench fit do", "workbench reproduce h"]
+)
 def test_a_completion_imports_nothing_heavy(line):
-    asked = os.environ | {"_WORKBENCH_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    asked = os.environ | {
+        "_WORKBENCH_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(line.count(" ")),
+    }
     heavy = "[name for name in ('numba', 'xarray', 'zarr', 'pandas', 'holoviews', 'panel', 'sklearn') if name in sys.modules]"
     code = (
         f"import atexit, sys; atexit.register(lambda: print({heavy}, file=sys.stderr)); "

@@ -24,11 +24,29 @@ def run(capsys, *arguments):
 
 
 def test_the_list_says_of_each_corpus_how_to_come_by_it(capsys):
-    where = {entry["name"]: entry["where"] for entry in json.loads(run(capsys, "data", "list", "--json")[1])["corpora"]}
+    where = {
+        entry["name"]: entry["where"]
+        for entry in json.loads(run(capsys, "data", "list", "--json")[1])["corpora"]
+    }
     assert where["docstrings"] == "here" and where["bars"] == "drawn"
-    assert {name for name, state in where.items() if state == "fetchable"} == {"kos", "kos500", "reuters395", "ap", "ap1000"}
+    assert {name for name, state in where.items() if state == "fetchable"} == {
+        "kos",
+        "kos500",
+        "reuters395",
+        "ap",
+        "ap1000",
+    }
     assert {name for name, state in where.items() if state == "by hand"} == {
-        "nips", "nips17", "reuters_top", "news20", "news5", "news1000", "names", "dna", "alice", "reuters_sequences",
+        "nips",
+        "nips17",
+        "reuters_top",
+        "news20",
+        "news5",
+        "news1000",
+        "names",
+        "dna",
+        "alice",
+        "reuters_sequences",
     }
     status, out, err = run(capsys, "data", "list")
     assert (status, out) == (0, "") and "fetchable" in err and "by hand" in err and "drawn" in err
@@ -37,53 +55,94 @@ def test_the_list_says_of_each_corpus_how_to_come_by_it(capsys):
 def test_info_tells_forms_hash_licence_and_options(capsys):
     _, _, told = run(capsys, "data", "info", "kos")
     forms = "docword.kos.txt.gz + vocab.kos.txt; kos.npz + kos.vocab.txt"
-    assert all(part in told for part in (forms, "467,714", "CC BY 4.0", "fddd7667d720c303", "exact"))
+    assert all(
+        part in told for part in (forms, "467,714", "CC BY 4.0", "fddd7667d720c303", "exact")
+    )
     assert "side=5, n_documents=1000" in run(capsys, "data", "info", "bars")[2]
-    assert json.loads(run(capsys, "data", "info", "news20", "--json")[1])["options"] == {"part": "all"}
+    assert json.loads(run(capsys, "data", "info", "news20", "--json")[1])["options"] == {
+        "part": "all"
+    }
 
 
 def test_fetch_says_where_the_files_are_or_why_there_are_none(capsys, tmp_path, monkeypatch):
     status, _, err = run(capsys, "data", "fetch", "nips")
-    assert status == 2 and "no public address serves its files; set WORKBENCH_DATA" in err and err.count("\n") == 1
-    assert run(capsys, "data", "fetch", "bars")[2] == "bars is drawn when it is asked for; there is nothing to fetch\n"
+    assert (
+        status == 2
+        and "no public address serves its files; set WORKBENCH_DATA" in err
+        and err.count("\n") == 1
+    )
+    assert (
+        run(capsys, "data", "fetch", "bars")[2]
+        == "bars is drawn when it is asked for; there is nothing to fetch\n"
+    )
     publish(monkeypatch, *(f"http://127.0.0.1:9/{file}" for file in FILES))
     status, _, err = run(capsys, "data", "fetch", "tiny")
     assert status == 2 and "cannot be reached" in err
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
     write_uci(tmp_path)
     status, out, err = run(capsys, "data", "fetch", "tiny", "--json")
-    assert status == 0 and json.loads(out)["folder"] == str(tmp_path) and err == f"tiny is here, as published: {tmp_path}\n"
+    assert (
+        status == 0
+        and json.loads(out)["folder"] == str(tmp_path)
+        and err == f"tiny is here, as published: {tmp_path}\n"
+    )
 
 
 def test_a_drawn_corpus_is_fitted_by_its_name(capsys):
-    status, out, _ = run(capsys, "fit", "bars:side=3", "--read", "n_documents=30", "-k", 6, "-n", 2, "--json", "-q")
+    status, out, _ = run(
+        capsys, "fit", "bars:side=3", "--read", "n_documents=30", "-k", 6, "-n", 2, "--json", "-q"
+    )
     (told,) = json.loads(out)["runs"]
     assert status == 0 and wb.Run(told["path"]).spec.corpus == "bars:side=3:n_documents=30"
 
 
 def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(capsys):
-    command = ("fit", "bars:side=3:n_documents=30:tokens_per_document=20", "-k", 6, "-n", 2, "-q", "--json")
+    command = (
+        "fit",
+        "bars:side=3:n_documents=30:tokens_per_document=20",
+        "-k",
+        6,
+        "-n",
+        2,
+        "-q",
+        "--json",
+    )
     plain, cut = (
         json.loads(run(capsys, *command, *flags)[1])["runs"][0]
         for flags in ((), ("--top-words", 5, "--singletons", "both-own"))
     )
     assert plain["name"] != cut["name"]
     spec = wb.Run(cut["path"]).spec
-    assert spec.split == {"fraction": 0.1, "seed": 0, "per": "corpus", "top_words": 5, "singletons": "both-own"}
+    assert spec.split == {
+        "fraction": 0.1,
+        "seed": 0,
+        "per": "corpus",
+        "top_words": 5,
+        "singletons": "both-own",
+    }
     assert wb.open_run(cut["path"]).sizes["word"] == 5
     shown = " ".join(run(capsys, "show", cut["name"])[2].split())
-    assert "the 5 most frequent words alone; no singletons in training, nor in test by its own counts" in shown
+    assert (
+        "the 5 most frequent words alone; no singletons in training, nor in test by its own counts"
+        in shown
+    )
 
 
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        ("--top-words 10", "--top-words must be at most the 9 words of 'bars:side=3'; got 10; leave it out to keep"),
+        (
+            "--top-words 10",
+            "--top-words must be at most the 9 words of 'bars:side=3'; got 10; leave it out to keep",
+        ),
         ("--top-words 0", "--top-words must be a whole number of at least 1; got 0"),
         ("--merge 0", "--merge must be a whole number of at least 1; got 0"),
         ("--repeat 0", "--repeat must be a whole number of at least 1; got 0"),
         ("--repeat 999999999", "--repeat must be at most "),
-        ("--singletons none", "singletons must be one of keep, train, both-own, both-full; got 'none'"),
+        (
+            "--singletons none",
+            "singletons must be one of keep, train, both-own, both-full; got 'none'",
+        ),
     ],
 )
 @pytest.mark.parametrize("verb", ["fit", "compare"])

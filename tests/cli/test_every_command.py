@@ -53,7 +53,9 @@ def all_commands(group=app, before=()):
 
 
 NAMES = [" ".join(words) for words, _ in all_commands()]
-WITH_JSON = [" ".join(words) for words, callback in all_commands() if "json" in callback.__annotations__]
+WITH_JSON = [
+    " ".join(words) for words, callback in all_commands() if "json" in callback.__annotations__
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

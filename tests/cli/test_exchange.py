@@ -31,11 +31,22 @@ def run(capsys, *arguments):
 def test_a_corpus_is_converted_and_the_files_and_sizes_are_told(capsys, six_documents):
     status, out, err = run(capsys, "data", "convert", "docword.six.txt", "six.dat")
     assert (status, out) == (0, "")
-    assert "6 documents, 4 words, 9 pairs, 28 tokens" in err and "six.vocab.txt" in err and "six.dat" in err
+    assert (
+        "6 documents, 4 words, 9 pairs, 28 tokens" in err
+        and "six.vocab.txt" in err
+        and "six.dat" in err
+    )
     status, out, _ = run(capsys, "data", "convert", "six.dat", "new/six.csv.gz", "--json")
     told = json.loads(out)
     (file,) = told.pop("files")
-    assert told == {"corpus": "six", "n_documents": 6, "n_words": 4, "n_pairs": 9, "n_tokens": 28, "lost": []}
+    assert told == {
+        "corpus": "six",
+        "n_documents": 6,
+        "n_words": 4,
+        "n_pairs": 9,
+        "n_tokens": 28,
+        "lost": [],
+    }
     assert file["path"] == "new/six.csv.gz" and file["bytes"] > 20
     assert read_corpus("new/six.csv.gz").content_hash == read_corpus(six_documents).content_hash
 
@@ -59,13 +70,17 @@ def test_texts_are_read_as_asked_and_a_format_may_be_said(capsys, tmp_path):
 def test_what_has_no_place_is_said(capsys, tmp_path):
     (tmp_path / "six.titles.txt").write_text("".join(f"title {d}\n" for d in range(6)))
     (tmp_path / "six.npz").write_bytes(b"")
-    np.savez(tmp_path / "six.npz", doc=np.arange(6), word=np.arange(6)[::-1] % 4, count=np.ones(6, int))
+    np.savez(
+        tmp_path / "six.npz", doc=np.arange(6), word=np.arange(6)[::-1] % 4, count=np.ones(6, int)
+    )
     status, out, err = run(capsys, "data", "convert", "six.npz", "six.mallet", "--json")
     assert status == 0 and json.loads(out)["lost"] == ["blanks and commas in titles"]
     assert "six.mallet has no place for blanks and commas in titles; npz holds everything" in err
 
 
-def test_what_is_there_is_replaced_only_when_forced_and_the_source_never(capsys, six_documents, tmp_path):
+def test_what_is_there_is_replaced_only_when_forced_and_the_source_never(
+    capsys, six_documents, tmp_path
+):
     run(capsys, "data", "convert", "docword.six.txt", "six.dat")
     for arguments, sentence in (
         (("docword.six.txt", "six.dat"), "six.dat is there already; --force replaces it, or choose another OUT"),
@@ -84,7 +99,9 @@ def test_what_is_there_is_replaced_only_when_forced_and_the_source_never(capsys,
     assert (tmp_path / "six.dat").read_text().startswith("2 0:3 1:2\n")
 
 
-def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_replaced(capsys, tmp_path):
+def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_replaced(
+    capsys, tmp_path
+):
     run(capsys, "data", "convert", "docword.six.txt", "six.dat")
     status, out, _ = run(capsys, "data", "convert", "six.dat", "six.mtx", "--json")
     assert status == 0 and [file["path"] for file in json.loads(out)["files"]] == ["six.mtx"]
@@ -95,11 +112,20 @@ def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_rep
 
 
 WRONG = [
-    ("data convert docword.six.txt out.txt", "the name 'out.txt' says no format; say which with format=…, one of uci, lda-c"),
-    ("data convert docword.six.txt out.csv --format word", "no format 'word'; there are uci, lda-c, mtx"),
+    (
+        "data convert docword.six.txt out.txt",
+        "the name 'out.txt' says no format; say which with format=…, one of uci, lda-c",
+    ),
+    (
+        "data convert docword.six.txt out.csv --format word",
+        "no format 'word'; there are uci, lda-c, mtx",
+    ),
     ("data convert docword.six.txt . --format csv", ". is a folder; give the name of a file"),
     ("data convert nowhere.dat out.csv", "no data set and no file 'nowhere.dat'"),
-    ("data convert docword.six.txt out.csv --read min_documents=2", "is a bag of words, already counted"),
+    (
+        "data convert docword.six.txt out.csv --read min_documents=2",
+        "is a bag of words, already counted",
+    ),
     ("export nobody", "no run 'nobody' in runs"),
     ("export", "Missing argument 'RUN…'"),
 ]
@@ -114,20 +140,50 @@ def test_wrong_input_gets_one_line_and_status_2(capsys, tmp_path, command, sente
 
 
 @pytest.mark.slow
-def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their_names(capsys, tmp_path):
+def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their_names(
+    capsys, tmp_path
+):
     for name, alpha in (("a", ".1"), ("b", ".1,.3")):
-        run(capsys, "fit", "docword.six.txt", "-k", 2, "-n", 5, "--name", name, "--alpha", alpha, "-q")
-    status, out, err = run(capsys, "export", "a", "--out", "one", "--format", "csv,pyldavis", "--json")
+        run(
+            capsys,
+            "fit",
+            "docword.six.txt",
+            "-k",
+            2,
+            "-n",
+            5,
+            "--name",
+            name,
+            "--alpha",
+            alpha,
+            "-q",
+        )
+    status, out, err = run(
+        capsys, "export", "a", "--out", "one", "--format", "csv,pyldavis", "--json"
+    )
     assert status == 0 and err == ""
     assert json.loads(out)["files"] == [
-        f"one/{name}" for name in ("progress.csv", "n_k.csv", "topics.csv", "documents.csv", "spec.json", "pyldavis.json")
+        f"one/{name}"
+        for name in (
+            "progress.csv",
+            "n_k.csv",
+            "topics.csv",
+            "documents.csv",
+            "spec.json",
+            "pyldavis.json",
+        )
     ]
-    status, out, err = run(capsys, "export", "a", "b", "--out", "two", "--format", "lda-c", "--store", "runs")
+    status, out, err = run(
+        capsys, "export", "a", "b", "--out", "two", "--format", "lda-c", "--store", "runs"
+    )
     assert status == 0 and out == ""
     assert "final.other has one alpha; the mean of the run's 2 is written" in err.splitlines()
     assert "two/b/final.beta" in err and (tmp_path / "two" / "a" / "final.gamma").exists()
     status, _, err = run(capsys, "export", "a", "--format", "gml")
-    assert status == 2 and "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'gml'" in err
+    assert (
+        status == 2
+        and "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'gml'" in err
+    )
     assert not (tmp_path / "export").exists()
 
 
@@ -136,7 +192,19 @@ TALKS = "id,body\n" + "".join(f"{d},green ideas {'sleep ' * d}\n" for d in range
 
 def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(capsys, tmp_path):
     (tmp_path / "talks.csv").write_text(TALKS)
-    line = ("data", "convert", "talks.csv", "talks", "--shards", "--processes", 1, "--read", "text=body", "--read", "title=id")
+    line = (
+        "data",
+        "convert",
+        "talks.csv",
+        "talks",
+        "--shards",
+        "--processes",
+        1,
+        "--read",
+        "text=body",
+        "--read",
+        "title=id",
+    )
     status, out, err = run(capsys, *line)
     assert (status, out) == (0, "") and "9 documents, 3 words, 26 pairs, 54 tokens, 1 shard)" in err
     assert "reading 100%" in err and "writing 100%" in err
@@ -145,15 +213,27 @@ def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(capsys, tmp_p
     expected = read_corpus("talks.csv", text="body", title="id").content_hash
     assert load_corpus("talks").content_hash == expected
     status, out, err = run(capsys, *line, "--force", "--quiet", "--json")
-    assert (status, err) == (0, "") and json.loads(out)["n_tokens"] == 54 and load_corpus("talks").content_hash == expected
+    assert (
+        (status, err) == (0, "")
+        and json.loads(out)["n_tokens"] == 54
+        and load_corpus("talks").content_hash == expected
+    )
     told = json.loads(run(capsys, "data", "info", "talks", "--json")[1])
-    assert told["content"] == expected and told["first words"] == ["green", "ideas", "sleep"] and told["shards"] == 1
+    assert (
+        told["content"] == expected
+        and told["first words"] == ["green", "ideas", "sleep"]
+        and told["shards"] == 1
+    )
     assert run(capsys, "data", "convert", "talks", "talks.jsonl")[0] == 0
     assert read_corpus("talks.jsonl").content_hash == expected
     assert run(capsys, "data", "convert", "talks", "again", "--shards")[0] == 0
     assert load_corpus("again").content_hash == expected
     assert sorted(file.name for file in tmp_path.iterdir() if "six" not in file.name) == [
-        "again", "talks", "talks.csv", "talks.jsonl"]
+        "again",
+        "talks",
+        "talks.csv",
+        "talks.jsonl",
+    ]
 
 
 def test_a_name_of_the_catalog_is_converted_into_shards_too(capsys):

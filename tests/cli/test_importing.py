@@ -14,20 +14,49 @@ from workbench.cli import main
 def there(tmp_path):
     """A store with a run, and beside it a model as npz and its words as a text."""
     (train, test), (theta, phi) = split_corpus(), tables()
-    wb.fit(train, "cgs", n_topics=3, n_iterations=3, test=test, store=tmp_path / "runs", name="ours", progress=False)
+    wb.fit(
+        train,
+        "cgs",
+        n_topics=3,
+        n_iterations=3,
+        test=test,
+        store=tmp_path / "runs",
+        name="ours",
+        progress=False,
+    )
     np.savez(tmp_path / "model.npz", theta=theta, phi=phi)
     (tmp_path / "words.txt").write_text("\n".join(train.vocabulary) + "\n")
     return tmp_path
 
 
 def test_a_model_becomes_a_run_beside_ours(there, capsys):
-    said = ["import", str(there / "model.npz"), "--like", "ours", "--words", str(there / "words.txt"), "--name", "theirs",
-            "--alpha", "0.5", "--store", str(there / "runs"), "--json"]
+    said = [
+        "import",
+        str(there / "model.npz"),
+        "--like",
+        "ours",
+        "--words",
+        str(there / "words.txt"),
+        "--name",
+        "theirs",
+        "--alpha",
+        "0.5",
+        "--store",
+        str(there / "runs"),
+        "--json",
+    ]
     assert main(said) == 0
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     theta, phi = tables()
-    assert run["test_perplexity"] == pytest.approx(own_perplexity(theta, phi, split_corpus()[0].vocabulary), abs=1e-6)
-    assert (run["name"], run["engine"], run["n_iterations"], run["elapsed"]) == ("theirs", "tables", None, None)
+    assert run["test_perplexity"] == pytest.approx(
+        own_perplexity(theta, phi, split_corpus()[0].vocabulary), abs=1e-6
+    )
+    assert (run["name"], run["engine"], run["n_iterations"], run["elapsed"]) == (
+        "theirs",
+        "tables",
+        None,
+        None,
+    )
     assert main(["runs", "--store", str(there / "runs")]) == 0
     assert "theirs" in capsys.readouterr().err
     out = str(there / "report.html")
@@ -41,6 +70,8 @@ def test_a_model_becomes_a_run_beside_ours(there, capsys):
 def test_what_is_missing_is_one_sentence(there, capsys):
     both = ["--like", "ours", "--corpus", "votes"]
     for more, said in ((["--like", "nobody"], "no run 'nobody'"), ([], "give like"), (both, None)):
-        assert main(["import", str(there / "model.npz"), "--store", str(there / "runs"), *more]) == 2
+        assert (
+            main(["import", str(there / "model.npz"), "--store", str(there / "runs"), *more]) == 2
+        )
         err = capsys.readouterr().err
         assert err.count("\n") == 1 and (said is None or said in err)

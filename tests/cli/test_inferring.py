@@ -8,7 +8,12 @@ import pytest
 import workbench as wb
 from workbench.cli import main
 
-TRAINING = ["sun beach sand sun sea", "sea sand beach swim sun", "snow ski mountain snow", "mountain ski slope snow"]
+TRAINING = [
+    "sun beach sand sun sea",
+    "sea sand beach swim sun",
+    "snow ski mountain snow",
+    "mountain ski slope snow",
+]
 UNSEEN = ["sun and sand", "snow, snow, zebra", "zebra", ""]
 
 
@@ -21,7 +26,9 @@ def two_runs(tmp_path, monkeypatch):
     for name, engine in (("talk", "cgs"), ("half", "svb-cgs")):
         wb.fit(corpus, engine, n_topics=2, n_iterations=30, store="runs", name=name, progress=False)
     with open("new.csv", "w", newline="") as file:
-        csv.writer(file).writerows([["title", "text"], *([f"[{i}] new", text] for i, text in enumerate(UNSEEN))])
+        csv.writer(file).writerows(
+            [["title", "text"], *([f"[{i}] new", text] for i, text in enumerate(UNSEEN))]
+        )
 
 
 def run(capsys, *arguments):
@@ -38,7 +45,9 @@ def test_infer_prints_a_table_for_people_on_stderr(capsys):
 
 
 def test_infer_counts_texts_as_those_of_the_run(capsys):
-    corpus = wb.Corpus.from_texts(["New York city", "a City called New York"], ngrams=2, lowercase=False, stop_words=None)
+    corpus = wb.Corpus.from_texts(
+        ["New York city", "a City called New York"], ngrams=2, lowercase=False, stop_words=None
+    )
     wb.fit(corpus, "cgs", n_topics=2, n_iterations=3, store="runs", name="pairs", progress=False)
     with open("city.csv", "w") as file:
         file.write("text\nNew York city\n")
@@ -53,7 +62,9 @@ def test_infer_prints_one_json_object_with_every_document(capsys):
     told = json.loads(out)
     expected = wb.infer("talk", wb.load_corpus("new.csv"), seed=3)
     assert status == 0 and out.count("\n") == 1 and told["run"] == "talk"
-    assert [document["document"] for document in told["documents"]] == [f"[{i}] new" for i in range(4)]
+    assert [document["document"] for document in told["documents"]] == [
+        f"[{i}] new" for i in range(4)
+    ]
     assert [document["theta"] for document in told["documents"]] == expected.theta.values.tolist()
     assert [document["n_tokens"] for document in told["documents"]] == [2, 3, 1, 0]
     assert told["perplexity_foldin_same"] == expected.attrs["perplexity_foldin_same"]
@@ -66,7 +77,9 @@ def test_infer_writes_theta_to_a_file_with_every_digit(capsys, tmp_path):
         rows = list(csv.reader(file))
     expected = wb.infer("talk", wb.load_corpus("new.csv"))
     assert rows[0] == ["document", "n_tokens", "out_of_vocabulary", "topic 0", "topic 1"]
-    assert [[float(value) for value in row[3:]] for row in rows[1:]] == expected.theta.values.tolist()
+    assert [
+        [float(value) for value in row[3:]] for row in rows[1:]
+    ] == expected.theta.values.tolist()
     assert not [path for path in (tmp_path / "deep").iterdir() if path.name != "theta.csv"]
     told = json.loads(run(capsys, "infer", "talk", "new.csv", "--out", "theta.csv", "--json")[1])
     assert told["path"] == "theta.csv" and "documents" not in told
@@ -76,29 +89,46 @@ def test_infer_keeps_the_columns_that_it_was_given(capsys):
     with open("dated.csv", "w", newline="") as file:
         rows = [[text, f"2024-07-{at + 1:02}", "" if at else "x"] for at, text in enumerate(UNSEEN)]
         csv.writer(file).writerows([["text", "day", "kind"], *rows])
-    assert run(capsys, "infer", "talk", "dated.csv", "--out", "theta.csv", "--read", "time=day")[0] == 0
+    assert (
+        run(capsys, "infer", "talk", "dated.csv", "--out", "theta.csv", "--read", "time=day")[0]
+        == 0
+    )
     with open("theta.csv", newline="") as file:
         found = list(csv.DictReader(file))
     assert list(found[0])[-3:] == ["time", "day", "kind"]
-    assert [(row["time"], row["day"], row["kind"]) for row in found] == [(day, day, kind) for _, day, kind in rows]
+    assert [(row["time"], row["day"], row["kind"]) for row in found] == [
+        (day, day, kind) for _, day, kind in rows
+    ]
     inferred = wb.infer("talk", wb.load_corpus("dated.csv"))
-    assert inferred["document_kind"].values.tolist() == ["x", "", "", ""] and "document_text" not in inferred.coords
+    assert (
+        inferred["document_kind"].values.tolist() == ["x", "", "", ""]
+        and "document_text" not in inferred.coords
+    )
 
 
 def test_infer_scores_by_a_protocol_whose_name_goes_with_the_number(capsys):
     for protocol, n_scored in (("document_completion", 2), ("foldin_same", 4)):
-        told = json.loads(run(capsys, "infer", "talk", "new.csv", "--protocol", protocol, "--json")[1])
+        told = json.loads(
+            run(capsys, "infer", "talk", "new.csv", "--protocol", protocol, "--json")[1]
+        )
         assert told == wb.document_completion("talk", wb.load_corpus("new.csv"), protocol=protocol)
         assert told["protocol"] == protocol and told["n_scored"] == n_scored
         status, out, err = run(capsys, "infer", "talk", "new.csv", "--protocol", protocol)
-        assert (status, out) == (0, "") and f"by {protocol} (theta is fitted to" in err and f"{n_scored} tokens of" in err
+        assert (
+            (status, out) == (0, "")
+            and f"by {protocol} (theta is fitted to" in err
+            and f"{n_scored} tokens of" in err
+        )
 
 
 def test_a_long_table_is_cut_and_says_so(capsys):
     with open("long.csv", "w") as file:
         file.write("text\n" + "sun and sand\n" * 25)
     err = run(capsys, "infer", "talk", "long.csv")[2]
-    assert err.count("document ") == 1 + 20 and "and 5 documents more; --out FILE.csv writes them all" in err
+    assert (
+        err.count("document ") == 1 + 20
+        and "and 5 documents more; --out FILE.csv writes them all" in err
+    )
 
 
 def test_strangers_alone_are_a_sentence_and_no_failure(capsys):
@@ -106,13 +136,20 @@ def test_strangers_alone_are_a_sentence_and_no_failure(capsys):
         file.write("text\nzebra giraffe\n")
     status, out, err = run(capsys, "infer", "talk", "strangers.csv", "--json")
     assert status == 0 and json.loads(out)["perplexity_foldin_same"] is None
-    assert err == "none of the 2 words of 'strangers' is known to the run, so every theta is the prior mean\n"
+    assert (
+        err
+        == "none of the 2 words of 'strangers' is known to the run, so every theta is the prior mean\n"
+    )
 
 
 def test_bound_prints_the_number_of_each_method(capsys):
-    told = json.loads(run(capsys, "bound", "half", "--runs", 3, "--temperatures", 5, "--json", "-q")[1])
+    told = json.loads(
+        run(capsys, "bound", "half", "--runs", 3, "--temperatures", 5, "--json", "-q")[1]
+    )
     assert told["method"] == "ais" and len(told["log_weights"]) == 3 and told["iteration"] == 30
-    told = json.loads(run(capsys, "bound", "half", "--method", "bracket", "--sweeps", 5, "--json", "-q")[1])
+    told = json.loads(
+        run(capsys, "bound", "half", "--method", "bracket", "--sweeps", 5, "--json", "-q")[1]
+    )
     assert told["low"] <= told["high"]
     for arguments, sentence in (
         (("--runs", 3, "--temperatures", 5), "nats, standard error "),
@@ -120,18 +157,29 @@ def test_bound_prints_the_number_of_each_method(capsys):
         (("--method", "bracket", "--sweeps", 5), " nats: an interval from Gibbs samples"),
     ):
         status, out, err = run(capsys, "bound", "half", *arguments, "-q")
-        assert (status, out) == (0, "") and err.startswith("log p(words) >= B, ") and sentence in err
+        assert (
+            (status, out) == (0, "") and err.startswith("log p(words) >= B, ") and sentence in err
+        )
         assert "half at iteration 30, 14 sampled tokens" in err
 
 
 WRONG = [
     ("infer nobody new.csv", "no run 'nobody' in runs"),
     ("infer talk nowhere.csv", "nowhere.csv"),
-    ("infer talk new.csv --protocol halves", "--protocol must be one of theta, document_completion, foldin_same; got 'halves'"),
-    ("infer talk new.csv --protocol foldin_same --out a.csv", "--out writes theta, and --protocol foldin_same gives one"),
+    (
+        "infer talk new.csv --protocol halves",
+        "--protocol must be one of theta, document_completion, foldin_same; got 'halves'",
+    ),
+    (
+        "infer talk new.csv --protocol foldin_same --out a.csv",
+        "--out writes theta, and --protocol foldin_same gives one",
+    ),
     ("infer talk new.csv --seed -1", "seed must be a whole number from 0"),
     ("infer talk new.csv --out new.csv/theta.csv", "cannot write new.csv/theta.csv"),
-    ("bound talk", "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs); run 'talk' is cgs"),
+    (
+        "bound talk",
+        "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs); run 'talk' is cgs",
+    ),
     ("bound half --method fast", "method must be one of ais, bracket, exact; got 'fast'"),
     ("bound half --temperatures 0", "temperatures must be a whole number of at least 1; got 0"),
     ("bound nobody", "no run 'nobody' in runs"),

@@ -26,36 +26,53 @@ def test_topics_are_those_of_the_measures_and_a_fit_and_show_end_with_them(fitte
     dataset = wb.open_run("run")
     found = json.loads(command("topics", "run", "--words", 2, "--json")[1])
     sizes, words = topic_sizes(dataset), top_words(dataset, 2)["word"]
-    assert [each["topic"] for each in found["topics"]] == topics_by_size(dataset) and found["name"] == "run"
+    assert [each["topic"] for each in found["topics"]] == topics_by_size(dataset) and found[
+        "name"
+    ] == "run"
     for each in found["topics"]:
         assert each["words"] == list(words.sel(topic=each["topic"]).values)
         assert each["share"] == float(sizes["share"].sel(topic=each["topic"]))
         assert each["label"] == ("animals" if each["topic"] == 1 else "")
     rare = json.loads(command("topics", "run", "--relevance", 0, "--json")[1])
-    np.testing.assert_array_equal(rare["topics"][0]["words"],
-                                  top_words(dataset, 10, 0)["word"].sel(topic=rare["topics"][0]["topic"]))
+    np.testing.assert_array_equal(
+        rare["topics"][0]["words"],
+        top_words(dataset, 10, 0)["word"].sel(topic=rare["topics"][0]["topic"]),
+    )
     said = command("topics", "run")[2]
     assert "animals" in said and len(said.splitlines()) == 4
-    assert "label" not in fitted and all(" ".join(each["words"]) in fitted for each in found["topics"])
+    assert "label" not in fitted and all(
+        " ".join(each["words"]) in fitted for each in found["topics"]
+    )
     assert command("show", "run")[2].splitlines()[-4:] == said.splitlines()
 
 
 def test_documents_are_those_that_represent_a_topic(fitted, command):
     dataset = wb.open_run("run")
-    found = json.loads(command("documents", "run", "--topic", 1, "--number", 2, "--json")[1])["documents"]
+    found = json.loads(command("documents", "run", "--topic", 1, "--number", 2, "--json")[1])[
+        "documents"
+    ]
     wanted = representative_documents(dataset, 1, 2)
     assert [each["document"] for each in found] == wanted["document"].values.tolist()
     assert [each["theta"] for each in found] == wanted["theta"].values.tolist()
     every = json.loads(command("documents", "run", "--number", 1, "--json")[1])["documents"]
     assert list(dict.fromkeys(each["topic"] for each in every)) == [
-        topic for topic in topics_by_size(dataset) if representative_documents(dataset, topic, 1).sizes["rank"]
+        topic
+        for topic in topics_by_size(dataset)
+        if representative_documents(dataset, topic, 1).sizes["rank"]
     ]
-    assert command("documents", "run", "--topic", 1)[2].split()[:4] == ["topic", "title", "share", "tokens"]
-    for wrong, said in ((("documents", "run", "--topic", 3), "there is no topic 3; the run has 0 to 2"),
-                        (("documents", "run", "--number", 0), "number of documents must be"),
-                        (("topics", "run", "--words", 0), "number of top words must be"),
-                        (("topics", "run", "--relevance", 2), "relevance must be a number from 0"),
-                        (("topics", "run-"), "did you mean 'run'?")):
+    assert command("documents", "run", "--topic", 1)[2].split()[:4] == [
+        "topic",
+        "title",
+        "share",
+        "tokens",
+    ]
+    for wrong, said in (
+        (("documents", "run", "--topic", 3), "there is no topic 3; the run has 0 to 2"),
+        (("documents", "run", "--number", 0), "number of documents must be"),
+        (("topics", "run", "--words", 0), "number of top words must be"),
+        (("topics", "run", "--relevance", 2), "relevance must be a number from 0"),
+        (("topics", "run-"), "did you mean 'run'?"),
+    ):
         status, out, err = command(*wrong)
         assert (status, out) == (2, "") and said in err
 
@@ -83,17 +100,24 @@ def test_several_runs_are_paused_and_stopped_at_once(fitted, command, six_docume
     for what in ("pause", "stop"):
         status, _, said = command(what, "run", "other")
         assert status == 0 and said.splitlines() == [
-            f"{name} is finished at iteration 5; there is nothing to {what}" for name in ("run", "other")
+            f"{name} is finished at iteration 5; there is nothing to {what}"
+            for name in ("run", "other")
         ]
 
 
 def test_engines_have_a_line_each_and_options_when_they_are_named(command):
     status, out, said = command("engines")
-    assert status == 0 and out == "" and len([line for line in said.splitlines() if line.strip()]) == len(wb.engines()) + 1
+    assert (
+        status == 0
+        and out == ""
+        and len([line for line in said.splitlines() if line.strip()]) == len(wb.engines()) + 1
+    )
     assert FIRST_CHOICE in " ".join(said.split())
     said = command("engines", "hmm", "cgs")[2]
     assert wb.engines()["hmm"]["when"] in " ".join(said.split())
-    assert "--option n_states=10" in said and "hyperparameters of cgs" in said and "svb:" not in said
+    assert (
+        "--option n_states=10" in said and "hyperparameters of cgs" in said and "svb:" not in said
+    )
     found = json.loads(command("engines", "cgs", "--json")[1])["engines"]
     assert [each["name"] for each in found] == ["cgs"]
     status, _, said = command("engines", "cg")

@@ -23,12 +23,16 @@ def asked(which, corpus):
 def test_what_runs_take_is_said_before_they_start(which, command, six_documents):
     status, out, err = command(*asked(which, six_documents), "--json")
     assert status == 0
-    assert ("MB on disk, about " if which == "sweep" else "MB before compression, about ") in err and " MB of memory" in err
+    assert (
+        "MB on disk, about " if which == "sweep" else "MB before compression, about "
+    ) in err and " MB of memory" in err
     assert all(200 * 2**20 < run["memory"] < 400 * 2**20 for run in json.loads(out)["runs"])
 
 
 @pytest.mark.parametrize("which", COMMANDS)
-def test_what_does_not_fit_is_refused_in_one_line_before_anything_is_made(which, command, six_documents, tmp_path, monkeypatch):
+def test_what_does_not_fit_is_refused_in_one_line_before_anything_is_made(
+    which, command, six_documents, tmp_path, monkeypatch
+):
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
     status, out, err = command(*asked(which, six_documents), "--quiet")
     assert (status, out, len(err.splitlines())) == (2, "", 1)
@@ -38,10 +42,14 @@ def test_what_does_not_fit_is_refused_in_one_line_before_anything_is_made(which,
 
 def test_fewer_jobs_are_proposed_where_they_fit(command, six_documents, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "600M")
-    status, _, err = command(*asked("compare", six_documents)[:-2], "--seeds", "2", "-j", "4", "--store", "runs")
+    status, _, err = command(
+        *asked("compare", six_documents)[:-2], "--seeds", "2", "-j", "4", "--store", "runs"
+    )
     assert status == 2
     assert err.splitlines()[-1].startswith("workbench: 4 runs at a time need about 1,000 MB")
-    assert err.splitlines()[-1].endswith("WORKBENCH_MEMORY allows 600 MB; start at most 2 at a time")
+    assert err.splitlines()[-1].endswith(
+        "WORKBENCH_MEMORY allows 600 MB; start at most 2 at a time"
+    )
     assert not (tmp_path / "runs").exists()
 
 
@@ -49,7 +57,11 @@ def test_fewer_jobs_are_proposed_where_they_fit(command, six_documents, tmp_path
 def test_a_memory_that_is_no_size_is_refused(text, command, six_documents, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", text)
     status, _, err = command(*asked("fit", six_documents))
-    assert status == 2 and f"WORKBENCH_MEMORY must be a size such as 4G or 500M; got {text!r}" in err.splitlines()[-1]
+    assert (
+        status == 2
+        and f"WORKBENCH_MEMORY must be a size such as 4G or 500M; got {text!r}"
+        in err.splitlines()[-1]
+    )
     assert not (tmp_path / "runs").exists()
 
 

@@ -11,7 +11,9 @@ FIT = ("fit", "-e", "network-vb", "-n", 2, "-q")
 
 
 def test_a_shipped_model_is_fitted_shown_and_asked_of_unseen_documents(command, six_documents):
-    status, out, _ = command(*FIT, six_documents, "--model", "hpam2", "-k", 2, "--size", "super=2", "--json")
+    status, out, _ = command(
+        *FIT, six_documents, "--model", "hpam2", "-k", 2, "--size", "super=2", "--json"
+    )
     (run,) = json.loads(out)["runs"]
     assert status == 0 and run["n_topics"] == 5
     _, _, told = command("show", run["name"])
@@ -30,10 +32,19 @@ def test_a_network_in_a_file_is_fitted(command, six_documents, tmp_path):
     ("flags", "sentence"),
     [
         (("--model", "author-topic"), "network 'author-topic' needs the authors of documents"),
-        (("--model", "pachinko", "--size", "super"), "a size is written name=number, as in --size super=5; got 'super'"),
-        (("--model", "pachinko", "--size", "supper=5"), "no variable 'supper'; did you mean 'super'?"),
+        (
+            ("--model", "pachinko", "--size", "super"),
+            "a size is written name=number, as in --size super=5; got 'super'",
+        ),
+        (
+            ("--model", "pachinko", "--size", "supper=5"),
+            "no variable 'supper'; did you mean 'super'?",
+        ),
         (("--model", "nothing.toml"), "there is no file nothing.toml; check the path"),
-        (("-e", "cgs", "--model", "lda"), "cgs has a model of its own, so leave out --model, or choose"),
+        (
+            ("-e", "cgs", "--model", "lda"),
+            "cgs has a model of its own, so leave out --model, or choose",
+        ),
     ],
 )
 def test_a_mistake_about_a_network_is_one_line(command, six_documents, flags, sentence):

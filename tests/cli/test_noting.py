@@ -39,7 +39,10 @@ def test_runs_are_listed_by_tag(command, two_runs):
 
     assert listed("--tag", "good") == ["a"] and listed("--tag", "new") == ["a", "b"] == listed()
     assert listed("--tag", "new", "--tag", "good") == ["a"] and listed("--tag", "old") == []
-    assert "has the tag old; `workbench note RUN --tag old` gives it" in command("runs", "--tag", "old")[2]
+    assert (
+        "has the tag old; `workbench note RUN --tag old` gives it"
+        in command("runs", "--tag", "old")[2]
+    )
 
 
 def test_a_label_is_shown_and_exported(command, two_runs):
@@ -50,7 +53,10 @@ def test_a_label_is_shown_and_exported(command, two_runs):
     for name in ("a", "b"):
         command("export", name, "--format", "csv,npz", "--out", name)
     with open("a/topics.csv") as file:
-        assert {(row["topic"], row["label"]) for row in csv.DictReader(file)} == {("0", ""), ("1", "small animals")}
+        assert {(row["topic"], row["label"]) for row in csv.DictReader(file)} == {
+            ("0", ""),
+            ("1", "small animals"),
+        }
     with open("b/topics.csv") as file:
         assert next(csv.reader(file)) == ["topic", "rank", "word", "probability", "count"]
 
@@ -58,7 +64,11 @@ def test_a_label_is_shown_and_exported(command, two_runs):
 def test_a_file_that_cannot_be_read_hides_no_run(command, two_runs):
     (wb.Run("runs/a").path / "notes.json").write_text("{")
     status, out, err = command("runs", "--json")
-    assert status == 0 and len(json.loads(out)["runs"]) == 2 and "the notes of run 'a' cannot be read" in err
+    assert (
+        status == 0
+        and len(json.loads(out)["runs"]) == 2
+        and "the notes of run 'a' cannot be read" in err
+    )
     assert command("show", "a")[0] == 0
     status, out, err = command("note", "a", "new")
     assert status == 2 and out == "" and "mend or delete" in err

@@ -25,21 +25,55 @@ def run(capsys, *arguments):
     return status, *capsys.readouterr()
 
 
-def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_come_by_them(capsys):
-    where = {entry["name"]: entry["where"] for entry in json.loads(run(capsys, "data", "list", "--json")[1])["records"]}
-    assert [where.pop(name) for name in SIMULATED] == ["drawn" if find_spec("pgmpy") else "by hand"] * 4
+def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_come_by_them(
+    capsys,
+):
+    where = {
+        entry["name"]: entry["where"]
+        for entry in json.loads(run(capsys, "data", "list", "--json")[1])["records"]
+    }
+    assert [where.pop(name) for name in SIMULATED] == [
+        "drawn" if find_spec("pgmpy") else "by hand"
+    ] * 4
     assert where.pop("votes") == "here" and set(where.values()) == {"by hand"} and len(where) == 5
     told = run(capsys, "data", "list")[2]
-    assert "words of Alice's Adventures in Wonderland" in told and "27,330" in told and "342" in told
+    assert (
+        "words of Alice's Adventures in Wonderland" in told and "27,330" in told and "342" in told
+    )
     told = run(capsys, "data", "info", "votes")[2]
-    assert all(part in told for part in ("435", "CC BY 4.0", "HouseVotes84", "a8c3bd9b85b1f2b6", "party=drop", "votes.csv"))
+    assert all(
+        part in told
+        for part in (
+            "435",
+            "CC BY 4.0",
+            "HouseVotes84",
+            "a8c3bd9b85b1f2b6",
+            "party=drop",
+            "votes.csv",
+        )
+    )
     status, _, told = run(capsys, "data", "fetch", "ability")
-    assert status == 2 and "to a folder that holds ability.csv, from psych/ability.csv of" in told and told.count("\n") == 1
+    assert (
+        status == 2
+        and "to a folder that holds ability.csv, from psych/ability.csv of" in told
+        and told.count("\n") == 1
+    )
     assert run(capsys, "data", "fetch", "votes")[2].startswith("votes is here, as published: ")
 
 
 def test_named_records_are_compared_and_come_again(capsys):
-    command = "compare", "votes", "--engines", "bn-vb", "--holdout-per", "record", "-n", 3, "-q", "--json"
+    command = (
+        "compare",
+        "votes",
+        "--engines",
+        "bn-vb",
+        "--holdout-per",
+        "record",
+        "-n",
+        3,
+        "-q",
+        "--json",
+    )
     status, out, _ = run(capsys, *command)
     (told,) = json.loads(out)["runs"]
     assert status == 0 and told["state"] == "finished" and told["test_log_likelihood_record"] < -5
@@ -48,37 +82,68 @@ def test_named_records_are_compared_and_come_again(capsys):
     assert "10 % of the records held out, split seed 0" in shown
     assert run(capsys, "report", told["name"])[0] == 0
     page = Path("report.html").read_text()
-    assert page.count("95 % over records") == 3 and "over documents" not in page  # head of the table, note, definition
+    # head of the table, note, definition
+    assert page.count("95 % over records") == 3 and "over documents" not in page
     assert "The records that have held-out cells are drawn 1,000 times" in page
-    status, out, _ = run(capsys, "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json")
+    status, out, _ = run(
+        capsys, "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json"
+    )
     assert status == 0 and json.loads(out)["runs"][0]["state"] == "finished"
 
 
 def test_a_network_of_ones_own_is_shown_in_words(capsys, tmp_path):
     (tmp_path / "mine.csv").write_text("wet\nyes\nno\nyes\nyes\n")
-    nodes = [{"name": "rain", "states": 3}, {"name": "wet", "states": ["no", "yes"], "parents": ["rain"]}]
+    nodes = [
+        {"name": "rain", "states": 3},
+        {"name": "wet", "states": ["no", "yes"], "parents": ["rain"]},
+    ]
     (tmp_path / "mine.json").write_text(json.dumps({"name": "mine", "nodes": nodes}))
-    status, out, err = run(capsys, *"fit mine.csv -e bn-vb --model mine.json --holdout 0 -n 2 -q --json".split())
+    status, out, err = run(
+        capsys, *"fit mine.csv -e bn-vb --model mine.json --holdout 0 -n 2 -q --json".split()
+    )
     assert status == 0, err
     shown = run(capsys, "show", json.loads(out)["runs"][0]["name"])[2]
-    assert "Bayesian network: mine: rain (3); wet (2) ← rain" in " ".join(shown.split()) and "'prior'" not in shown
+    assert (
+        "Bayesian network: mine: rain (3); wet (2) ← rain" in " ".join(shown.split())
+        and "'prior'" not in shown
+    )
 
 
-def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install(capsys, monkeypatch):
+def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install(
+    capsys, monkeypatch
+):
     monkeypatch.setattr(simulated, "find_spec", lambda name: True)
-    assert run(capsys, "data", "fetch", "alarm")[2] == "alarm is drawn when it is asked for; there is nothing to fetch\n"
+    assert (
+        run(capsys, "data", "fetch", "alarm")[2]
+        == "alarm is drawn when it is asked for; there is nothing to fetch\n"
+    )
     assert "n_records=1000, seed=0, hidden=0.2" in run(capsys, "data", "info", "alarm")[2]
     for module in (bif, simulated):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     for command in ("data fetch alarm", "fit alarm -e bn-vb", "fit votes -e bn-vb --model alarm"):
         status, out, told = run(capsys, *command.split())
-        assert (status, out, told.count("\n")) == (2, "", 1) and "networks in BIF need the package pgmpy" in told
+        assert (status, out, told.count("\n")) == (
+            2,
+            "",
+            1,
+        ) and "networks in BIF need the package pgmpy" in told
 
 
 def test_a_file_of_records_is_read_as_asked(capsys, tmp_path):
     rows = [f"{'xy'[at % 2]},{'NA' if at % 3 else 'u'},{at % 4},{1 + at % 2}" for at in range(20)]
     (tmp_path / "mine.csv").write_text("\n".join(["a,b,c,n", *rows]) + "\n")
-    about = "--read", "fields=a,b,c", "--read", "missing=NA", "--read", "multiplicity=n", "-n", 2, "-q", "--json"
+    about = (
+        "--read",
+        "fields=a,b,c",
+        "--read",
+        "missing=NA",
+        "--read",
+        "multiplicity=n",
+        "-n",
+        2,
+        "-q",
+        "--json",
+    )
     status, out, err = run(capsys, "fit", "mine.csv", "-e", "bn-vb", *about)
     assert status == 0, err
     run(capsys, "data", "list")
@@ -87,34 +152,43 @@ def test_a_file_of_records_is_read_as_asked(capsys, tmp_path):
     assert (status, told) == (2, wanted)
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), [
-    (
-        ("compare", "votes"),
-        "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
-    ),
-    (
-        ("compare", "votes", "--engines", "bn-vb,cgs"),
-        "engines that are compared infer from the same data, and bn-vb from records and cgs from documents; leave one out",
-    ),
-    (
-        ("fit", "bars", "-e", "bn-vb"),
-        "'bars' is a data set of documents, and records were wanted; choose other data, or an engine for documents",
-    ),
-    (("fit", "votes", "-e", "bn-vb", "--holdout-per", "half"), "--holdout-per must be cell or record for records; got 'half'"),
-    (("fit", "bars", "--holdout-per", "record"), "--holdout-per must be one of corpus, document, half; got 'record'"),
-    (
-        ("fit", "votes", "-e", "bn-vb", "--top-words", 5),
-        "records have no words or documents, so --top-words would be without effect; leave it out",
-    ),
-    (
-        ("fit", "votes", "-e", "bn-vb", "--vocabulary", "x.txt"),
-        "the data set 'votes' has no option 'vocabulary'; there are party",
-    ),
-    (
-        ("data", "convert", "votes", "out.npz"),
-        "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
-    ),
-])
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("compare", "votes"),
+            "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
+        ),
+        (
+            ("compare", "votes", "--engines", "bn-vb,cgs"),
+            "engines that are compared infer from the same data, and bn-vb from records and cgs from documents; leave one out",
+        ),
+        (
+            ("fit", "bars", "-e", "bn-vb"),
+            "'bars' is a data set of documents, and records were wanted; choose other data, or an engine for documents",
+        ),
+        (
+            ("fit", "votes", "-e", "bn-vb", "--holdout-per", "half"),
+            "--holdout-per must be cell or record for records; got 'half'",
+        ),
+        (
+            ("fit", "bars", "--holdout-per", "record"),
+            "--holdout-per must be one of corpus, document, half; got 'record'",
+        ),
+        (
+            ("fit", "votes", "-e", "bn-vb", "--top-words", 5),
+            "records have no words or documents, so --top-words would be without effect; leave it out",
+        ),
+        (
+            ("fit", "votes", "-e", "bn-vb", "--vocabulary", "x.txt"),
+            "the data set 'votes' has no option 'vocabulary'; there are party",
+        ),
+        (
+            ("data", "convert", "votes", "out.npz"),
+            "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
+        ),
+    ],
+)
 def test_what_does_not_go_together_is_one_sentence(capsys, arguments, sentence):
     status, out, told = run(capsys, *arguments)
     assert (status, out, told) == (2, "", f"workbench: {sentence}\n")

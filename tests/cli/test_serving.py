@@ -10,12 +10,20 @@ from workbench.dashboard.server.serve import Serving
 
 PLACE = ("--address", "0.0.0.0", "--no-password")
 FLAGS = {
-    "port": (("--port", 5077), 5077), "address": (PLACE, "0.0.0.0"), "no_password": (PLACE, True),
-    "prefix": (("--prefix", "/lab"), "/lab"), "read_only": (("--read-only",), True),
-    "origins": ((*PLACE, "--origin", "https://a.example", "--origin", "b.example"), ("https://a.example", "b.example")),
-    "password_file": (("--password-file", "secret"), Path("secret")), "oauth": (("--oauth", "github"), "github"),
+    "port": (("--port", 5077), 5077),
+    "address": (PLACE, "0.0.0.0"),
+    "no_password": (PLACE, True),
+    "prefix": (("--prefix", "/lab"), "/lab"),
+    "read_only": (("--read-only",), True),
+    "origins": (
+        (*PLACE, "--origin", "https://a.example", "--origin", "b.example"),
+        ("https://a.example", "b.example"),
+    ),
+    "password_file": (("--password-file", "secret"), Path("secret")),
+    "oauth": (("--oauth", "github"), "github"),
     "users": (("--oauth", "github", "--user", "ann", "--user", "bob"), ("ann", "bob")),
-    "data": (("--data", ".", "--data", ".."), (Path("."), Path(".."))), "max_upload": (("--max-upload", 7.5), 7.5),
+    "data": (("--data", ".", "--data", ".."), (Path("."), Path(".."))),
+    "max_upload": (("--max-upload", 7.5), 7.5),
     "limits": (("--limit", "topics=20", "--limit", "memory=2"), ("topics=20", "memory=2")),
 }
 """Field of `Serving` → flags, and what they make of it."""
@@ -40,8 +48,12 @@ def test_a_flag_of_serve_changes_its_own_setting_alone(asked, name):
     serving, _, _ = asked(*flags)
     assert getattr(serving, name) == value != getattr(Serving(), name)
     together = {"address", "no_password", "origins"} if flags[:3] == PLACE else {"oauth", "users"}
-    others = {each.name for each in fields(Serving)} - {name} - (together if name in together else set())
-    assert {other: getattr(serving, other) for other in others} == {other: getattr(Serving(), other) for other in others}
+    others = (
+        {each.name for each in fields(Serving)} - {name} - (together if name in together else set())
+    )
+    assert {other: getattr(serving, other) for other in others} == {
+        other: getattr(Serving(), other) for other in others
+    }
 
 
 def test_store_and_browser_are_passed_on_and_every_setting_has_a_flag(asked, tmp_path):

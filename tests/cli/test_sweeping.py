@@ -16,15 +16,31 @@ def test_json_tells_each_cell_with_its_values_of_the_grid(command, six_documents
     status, out, _ = command(*line)
     told = json.loads(out)["runs"]
     assert status == 0 and [cell["grid"] for cell in told] == [
-        {"r": 1, "n_topics": 2}, {"r": 1, "n_topics": 3}, {"r": "inf", "n_topics": 2}, {"r": "inf", "n_topics": 3},
+        {"r": 1, "n_topics": 2},
+        {"r": 1, "n_topics": 3},
+        {"r": "inf", "n_topics": 2},
+        {"r": "inf", "n_topics": 3},
     ]
-    assert [cell["n_topics"] for cell in told] == [2, 3, 2, 3] and {cell["n_iterations"] for cell in told} == {5}
-    assert {"name", "engine", "options", "test_perplexity", "test_perplexity_state", "elapsed", "path"} <= set(told[0])
-    assert json.loads(command(*line)[1])["runs"] == told and len(wb.open_runs()) == 4  # asked again, reopened
+    assert [cell["n_topics"] for cell in told] == [2, 3, 2, 3] and {
+        cell["n_iterations"] for cell in told
+    } == {5}
+    assert {
+        "name",
+        "engine",
+        "options",
+        "test_perplexity",
+        "test_perplexity_state",
+        "elapsed",
+        "path",
+    } <= set(told[0])
+    # asked again, reopened
+    assert json.loads(command(*line)[1])["runs"] == told and len(wb.open_runs()) == 4
 
 
 def test_a_cell_is_its_run_up_to_its_iterations(command, six_documents):
-    _, out, _ = command("sweep", six_documents, "-g", "iterations=3,6", "-e", "cgs", "-k", 2, "-q", "--json")
+    _, out, _ = command(
+        "sweep", six_documents, "-g", "iterations=3,6", "-e", "cgs", "-k", 2, "-q", "--json"
+    )
     short, long = json.loads(out)["runs"]
     assert short["name"] == long["name"] and (short["n_iterations"], long["n_iterations"]) == (3, 6)
     assert short["test_perplexity"] == float(wb.open_run(long["name"]).test_perplexity[2])
@@ -38,23 +54,47 @@ def test_without_json_there_is_a_table_with_the_grid_in_front(command, six_docum
 
 def test_the_flags_of_compare_are_those_of_sweep(command):
     flags = {
-        name: {word for word in command(name, "--help")[1].split() if word.startswith("--")} for name in ("compare", "sweep")
+        name: {word for word in command(name, "--help")[1].split() if word.startswith("--")}
+        for name in ("compare", "sweep")
     }
     assert flags["compare"] - flags["sweep"] == {"--engines"}
     assert flags["sweep"] - flags["compare"] == {"--grid", "--engine", "--warm"}
 
 
 def test_a_run_that_fails_is_told_at_the_end_with_status_1(command, six_documents, monkeypatch):
-    monkeypatch.setattr("workbench.runs.execution.worker.iterate", lambda spec, *others: 1 / (spec.options["r"] - 1))
-    status, out, err = command("sweep", six_documents, "-g", "r=0,1,2", "-k", 2, "-n", 5, "-q", "--json")
+    monkeypatch.setattr(
+        "workbench.runs.execution.worker.iterate", lambda spec, *others: 1 / (spec.options["r"] - 1)
+    )
+    status, out, err = command(
+        "sweep", six_documents, "-g", "r=0,1,2", "-k", 2, "-n", 5, "-q", "--json"
+    )
     told = json.loads(out)["runs"]
-    assert status == 1 and [cell["state"] for cell in told].count("failed") == 1 and told[1]["test_perplexity"] is None
+    assert (
+        status == 1
+        and [cell["state"] for cell in told].count("failed") == 1
+        and told[1]["test_perplexity"] is None
+    )
     last = err.splitlines()[-1]
-    assert last.startswith(f"workbench: run '{told[1]['name']}' failed: ZeroDivisionError") and "worker.log in" in last
+    assert (
+        last.startswith(f"workbench: run '{told[1]['name']}' failed: ZeroDivisionError")
+        and "worker.log in" in last
+    )
 
 
 def test_warm_begins_each_run_from_that_with_fewer_topics(command, six_documents):
-    line = ("sweep", six_documents, "-g", "topics=3,2", "-e", "cgs", "--warm", "-n", 5, "-q", "--json")
+    line = (
+        "sweep",
+        six_documents,
+        "-g",
+        "topics=3,2",
+        "-e",
+        "cgs",
+        "--warm",
+        "-n",
+        5,
+        "-q",
+        "--json",
+    )
     status, out, _ = command(*line)
     smaller, larger = json.loads(out)["runs"]
     assert status == 0 and (smaller["n_topics"], larger["n_topics"]) == (2, 3)
@@ -66,56 +106,118 @@ def test_warm_begins_each_run_from_that_with_fewer_topics(command, six_documents
 
 def test_a_warm_sweep_that_is_left_in_the_background_is_begun(command, six_documents, monkeypatch):
     begun = []
-    monkeypatch.setattr("workbench.runs.execution.warm_sweep.spawn", lambda *given, **more: begun.append(given[0]))
-    status, out, err = command("sweep", six_documents, "-g", "topics=2,3", "-e", "cgs", "--warm", "-n", 5, "--detach", "--json")
+    monkeypatch.setattr(
+        "workbench.runs.execution.warm_sweep.spawn", lambda *given, **more: begun.append(given[0])
+    )
+    status, out, err = command(
+        "sweep",
+        six_documents,
+        "-g",
+        "topics=2,3",
+        "-e",
+        "cgs",
+        "--warm",
+        "-n",
+        5,
+        "--detach",
+        "--json",
+    )
     (told,) = json.loads(out)["runs"]
     assert status == 0 and begun == ["warm_sweep"] and told["n_topics"] == 2
     assert err.splitlines()[-1] == "those with more topics begin when these have ended"
 
 
 WRONG = [
-    ("sweep SIX -g r=1,2 --warm", "a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40"),
-    ("sweep SIX -g r=1,2 --warm --detach", "a warm sweep goes from few topics to many; give topics in the grid"),
+    (
+        "sweep SIX -g r=1,2 --warm",
+        "a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40",
+    ),
+    (
+        "sweep SIX -g r=1,2 --warm --detach",
+        "a warm sweep goes from few topics to many; give topics in the grid",
+    ),
     ("sweep SIX", "Missing option '--grid' / '-g'"),
     ("sweep SIX -g r", "a grid is written name=values, as in --grid r=0,1,inf; got 'r'"),
     ("sweep SIX -g r=,", "a grid is written name=values, as in --grid r=0,1,inf; got 'r=,'"),
     ("sweep SIX -g r=1 -g r=2", "--grid names 'r' twice; put its values into one list"),
     ("sweep SIX -g topic=1", "no key 'topic' for a grid of svb-cgs; did you mean 'topics'?"),
-    ("sweep SIX -g r=abc", "option 'r' of svb-cgs must be a number of at least 0 or inf; got 'abc'"),
+    (
+        "sweep SIX -g r=abc",
+        "option 'r' of svb-cgs must be a number of at least 0 or inf; got 'abc'",
+    ),
     ("sweep SIX -g topics=2.5", "topics must be a whole number from 1 to 65535; got 2.5"),
     ("sweep SIX -g r=1 -o r=2", "'r' is given twice, in the grid and beside it; leave one out"),
     ("sweep SIX -g r=1 --jobs 0", "jobs must be a whole number of at least 1; got 0"),
-    ("sweep SIX -g r=1 --scheduler nonsense", "a scheduler is an address such as tcp://10.0.0.1:8786, 'local' for the"),
-    ("sweep SIX -g r=1 --scheduler local --jobs 2", "runs go on at a time as its workers have threads; leave --jobs out"),
-    ("sweep SIX -g r=1 --scheduler local --detach", "the workers of a local cluster end with the command; leave --detach out"),
-    ("fit SIX --scheduler local --detach", "the workers of a cluster share a run of this process; leave --detach"),
-    ("compare SIX --scheduler local --detach", "the workers of a local cluster end with the command; leave --detach out"),
-    ("sweep SIX -g topics=1,2 --warm --scheduler tcp://here:1 --detach", "a warm sweep on a cluster goes on with its client"),
-    ("reproduce hybrid-fig33", "no figure 'hybrid-fig33' to reproduce; did you mean 'hybrid-fig3'?"),
+    (
+        "sweep SIX -g r=1 --scheduler nonsense",
+        "a scheduler is an address such as tcp://10.0.0.1:8786, 'local' for the",
+    ),
+    (
+        "sweep SIX -g r=1 --scheduler local --jobs 2",
+        "runs go on at a time as its workers have threads; leave --jobs out",
+    ),
+    (
+        "sweep SIX -g r=1 --scheduler local --detach",
+        "the workers of a local cluster end with the command; leave --detach out",
+    ),
+    (
+        "fit SIX --scheduler local --detach",
+        "the workers of a cluster share a run of this process; leave --detach",
+    ),
+    (
+        "compare SIX --scheduler local --detach",
+        "the workers of a local cluster end with the command; leave --detach out",
+    ),
+    (
+        "sweep SIX -g topics=1,2 --warm --scheduler tcp://here:1 --detach",
+        "a warm sweep on a cluster goes on with its client",
+    ),
+    (
+        "reproduce hybrid-fig33",
+        "no figure 'hybrid-fig33' to reproduce; did you mean 'hybrid-fig3'?",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("line", "sentence"), WRONG, ids=[row[0] for row in WRONG])
 def test_a_wrong_sweep_gets_one_line_and_status_2(command, six_documents, line, sentence):
     status, out, err = command(*line.replace("SIX", six_documents).split())
-    assert status == 2 and out == "" and err.startswith("workbench: ") and err.count("\n") == 1 and sentence in err
+    assert (
+        status == 2
+        and out == ""
+        and err.startswith("workbench: ")
+        and err.count("\n") == 1
+        and sentence in err
+    )
     assert not wb.open_runs(), "a run was left behind"
 
 
-def test_a_run_that_no_cluster_can_share_is_refused_before_it_is_made(command, six_documents, tmp_path, monkeypatch):
+def test_a_run_that_no_cluster_can_share_is_refused_before_it_is_made(
+    command, six_documents, tmp_path, monkeypatch
+):
     line = ("fit", "six", "-e", "svb", "-k", "2", "--holdout", "0", "-q", "--scheduler")
     command("data", "convert", six_documents, "small", "--shards", "-q")
     status, _, err = command("fit", "small", *line[2:], "local")
-    assert status == 2 and "'six' is small enough for a single one: one process infers from it; leave --scheduler out" in err
+    assert (
+        status == 2
+        and "'six' is small enough for a single one: one process infers from it; leave --scheduler out"
+        in err
+    )
     monkeypatch.setattr("workbench.corpus.shard_writer.SHARD_PAIRS", 4)
     command("data", "convert", six_documents, "six", "--shards", "-q")
     assert wb.load_corpus("six").n_shards > 1
-    wrong = {"nonsense": "a scheduler is an address such as", "tcp://127.0.0.1:1": "no scheduler answers"}
+    wrong = {
+        "nonsense": "a scheduler is an address such as",
+        "tcp://127.0.0.1:1": "no scheduler answers",
+    }
     for scheduler, sentence in wrong.items():
         status, _, err = command(*line, scheduler)
         assert status == 2 and err.startswith(f"workbench: {sentence}") and err.count("\n") == 1
     status, _, err = command("fit", "six", "-e", "cv-hdp", "-q")
-    assert status == 2 and "load it whole: in_memory(), or workbench data convert FOLDER all.npz" in err
+    assert (
+        status == 2
+        and "load it whole: in_memory(), or workbench data convert FOLDER all.npz" in err
+    )
     assert not wb.open_runs() and not (tmp_path / "runs").exists()
     assert command("data", "convert", "six", "all.npz")[0] == 0
     assert wb.load_corpus("all.npz").content_hash == wb.load_corpus("six").content_hash

@@ -3,13 +3,28 @@
 import psutil
 import pytest
 
-from workbench.data.available_memory import GIB, MIB, available_memory, container_memory, format_size, parse_size
+from workbench.data.available_memory import (
+    GIB,
+    MIB,
+    available_memory,
+    container_memory,
+    format_size,
+    parse_size,
+)
 from workbench.errors import DataError
 
 
-@pytest.mark.parametrize("text, n_bytes", [
-    ("4G", 4 * GIB), ("500M", 500 * MIB), ("1.5 GiB", 1.5 * GIB), ("64kb", 65536), ("2t", 2048 * GIB), ("1048576", MIB),
-])
+@pytest.mark.parametrize(
+    "text, n_bytes",
+    [
+        ("4G", 4 * GIB),
+        ("500M", 500 * MIB),
+        ("1.5 GiB", 1.5 * GIB),
+        ("64kb", 65536),
+        ("2t", 2048 * GIB),
+        ("1048576", MIB),
+    ],
+)
 def test_a_size_is_read_with_its_unit(text, n_bytes):
     assert parse_size(text) == n_bytes
 
@@ -17,7 +32,9 @@ def test_a_size_is_read_with_its_unit(text, n_bytes):
 @pytest.mark.parametrize("text", ["abc", "-4G", "4X", "G", "0", "4 GB free", "nan", "1e9"])
 def test_what_is_no_size_is_refused_by_name(text, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", text)
-    with pytest.raises(DataError, match=r"WORKBENCH_MEMORY must be a size such as 4G or 500M; got "):
+    with pytest.raises(
+        DataError, match=r"WORKBENCH_MEMORY must be a size such as 4G or 500M; got "
+    ):
         available_memory()
 
 
@@ -31,7 +48,9 @@ def test_without_it_the_machine_is_asked(monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "")
     there = available_memory()
     assert 0 < there.n_bytes <= psutil.virtual_memory().total
-    assert there.describe().endswith("are free") or there.describe().startswith("the container has left ")
+    assert there.describe().endswith("are free") or there.describe().startswith(
+        "the container has left "
+    )
 
 
 def group(folder, **files):
@@ -46,7 +65,12 @@ def test_a_container_of_version_two_counts_with_every_group_above_it(tmp_path):
     assert container_memory(tmp_path / "fs", own) is None
     group(tmp_path / "fs" / "pod" / "job", max="max", current=MIB)
     assert container_memory(tmp_path / "fs", own) is None
-    group(tmp_path / "fs" / "pod", max=100 * MIB, current=60 * MIB, stat=f"anon 1\ninactive_file {5 * MIB}\nactive_file 7")
+    group(
+        tmp_path / "fs" / "pod",
+        max=100 * MIB,
+        current=60 * MIB,
+        stat=f"anon 1\ninactive_file {5 * MIB}\nactive_file 7",
+    )
     assert container_memory(tmp_path / "fs", own) == 45 * MIB
     group(tmp_path / "fs" / "pod" / "job", max=20 * MIB, current=30 * MIB)
     assert container_memory(tmp_path / "fs", own) == 0
@@ -78,4 +102,8 @@ def test_a_container_with_less_than_the_machine_counts(monkeypatch):
 
 
 def test_sizes_are_formatted_with_their_unit():
-    assert (format_size(340.4 * MIB), format_size(GIB), format_size(1234.5 * GIB)) == ("340 MB", "1.0 GB", "1,234.5 GB")
+    assert (format_size(340.4 * MIB), format_size(GIB), format_size(1234.5 * GIB)) == (
+        "340 MB",
+        "1.0 GB",
+        "1,234.5 GB",
+    )

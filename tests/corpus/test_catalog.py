@@ -43,7 +43,10 @@ def test_every_bundled_document_has_words_a_title_of_its_own_and_its_module():
     assert len(set(corpus.titles)) == corpus.n_documents
     packages = {"networkx", "numpy", "pandas", "scipy", "sklearn", "xarray"}
     assert {title.split(".")[0] for title in corpus.titles} == packages
-    assert all(title.split(".")[0] == label.split(".")[0] for title, label in zip(corpus.titles, corpus.labels, strict=True))
+    assert all(
+        title.split(".")[0] == label.split(".")[0]
+        for title, label in zip(corpus.titles, corpus.labels, strict=True)
+    )
     assert corpus.labels[corpus.titles.index("scipy.linalg.lu")] == "scipy.linalg"
 
 
@@ -69,7 +72,9 @@ def test_an_installed_package_carries_the_corpus_inside(tmp_path, monkeypatch):
 
 def test_an_installation_without_the_corpus_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.data.opening.PACKAGE", tmp_path / "workbench")
-    with pytest.raises(CorpusError, match="the bundled data set 'docstrings' is missing from this installation"):
+    with pytest.raises(
+        CorpusError, match="the bundled data set 'docstrings' is missing from this installation"
+    ):
         load_corpus()
 
 
@@ -108,7 +113,9 @@ def test_nips_has_authors_titles_and_years():
     corpus = loaded("nips")
     assert len({author for authors in corpus.authors for author in authors}) == 2_037
     assert sum(map(len, corpus.authors)) == 3_990
-    assert corpus.titles[0] == "Connectivity Versus Entropy" and corpus.authors[0] == ("Abu-Mostafa_Y",)
+    assert corpus.titles[0] == "Connectivity Versus Entropy" and corpus.authors[0] == (
+        "Abu-Mostafa_Y",
+    )
     assert set(corpus.times) == set(range(1987, 2000))
 
 
@@ -120,7 +127,11 @@ def test_nips17_has_authors_and_years():
 
 
 def test_the_reuters_stories_have_titles_or_topics():
-    assert loaded("reuters395").titles[1].startswith("1 GERMANY: Historic Dresden church rising from WW2 ashes.")
+    assert (
+        loaded("reuters395")
+        .titles[1]
+        .startswith("1 GERMANY: Historic Dresden church rising from WW2 ashes.")
+    )
     corpus = loaded("reuters_top")
     assert corpus.titles[0] == "5" and corpus.labels[0] == "grain wheat corn barley oat sorghum"
     wanted = {"acq", "crude", "earn", "grain", "interest", "money-fx", "trade"}
@@ -154,7 +165,8 @@ def test_kos500_has_the_documents_the_words_and_the_split_of_the_specification()
     chosen = np.random.default_rng(0).choice(3430, 500, replace=False)
     assert corpus.titles == tuple(kos.titles[d] for d in chosen)
     assert np.array_equal(corpus.document_tokens, kos.document_tokens[chosen])
-    assert np.bincount(corpus.words, minlength=corpus.n_words).min() == 1  # no word that is not used
+    # no word that is not used
+    assert np.bincount(corpus.words, minlength=corpus.n_words).min() == 1
     train, test = hold_out_tokens(corpus, 0.1, 0, per="document")
     assert (corpus.n_words, train.n_tokens, test.n_tokens) == (6_253, 59_920, 6_401)
 
@@ -165,14 +177,24 @@ def test_news5_has_the_messages_of_five_groups_without_stop_words_and_rare_words
     assert set(corpus.labels) == set(FIVE_GROUPS)
     assert corpus.n_documents == sum(label in FIVE_GROUPS for label in whole.labels)
     assert np.bincount(corpus.words, weights=corpus.counts).min() == 10
-    assert not {"the", "and", "of", "don", "ve"} & set(corpus.vocabulary) and "baseball" in corpus.vocabulary
+    assert (
+        not {"the", "and", "of", "don", "ve"} & set(corpus.vocabulary)
+        and "baseball" in corpus.vocabulary
+    )
 
 
 @pytest.mark.slow
 def test_the_corpora_of_a_thousand_words_have_the_sizes_of_the_specification():
-    for name, n_documents, n_empty, n_tokens in (("ap1000", 2_246, 2, 233_992), ("news1000", 11_269, 6, 678_293)):
+    for name, n_documents, n_empty, n_tokens in (
+        ("ap1000", 2_246, 2, 233_992),
+        ("news1000", 11_269, 6, 678_293),
+    ):
         corpus = loaded(name)
-        assert (corpus.n_documents, corpus.n_words, corpus.n_tokens) == (n_documents, 1000, n_tokens)
+        assert (corpus.n_documents, corpus.n_words, corpus.n_tokens) == (
+            n_documents,
+            1000,
+            n_tokens,
+        )
         assert (corpus.document_tokens == 0).sum() == n_empty
 
 
@@ -191,11 +213,14 @@ def test_a_prepared_data_set_that_comes_out_otherwise_is_refused(kos, monkeypatc
 def test_the_published_forms_of_reuters395_and_ap_are_accepted_too(tmp_path, monkeypatch):
     """Written here as their publishers have them: lda-c files."""
     for name, counts, vocabulary, titles in (
-        ("reuters395", "reuters.ldac", "reuters.tokens", "reuters.titles"), ("ap", "ap.dat", "vocab.txt", None)
+        ("reuters395", "reuters.ldac", "reuters.tokens", "reuters.titles"),
+        ("ap", "ap.dat", "vocab.txt", None),
     ):
         corpus, folder = loaded(name), tmp_path / name
         folder.mkdir()
-        (folder / counts).write_bytes(ldac.write(corpus, folder / counts, vocabulary=False).files[folder / counts])
+        (folder / counts).write_bytes(
+            ldac.write(corpus, folder / counts, vocabulary=False).files[folder / counts]
+        )
         (folder / vocabulary).write_text("\n".join(corpus.vocabulary))
         if titles:
             (folder / titles).write_text("\n".join(corpus.titles))
@@ -211,8 +236,12 @@ def test_data_sets_tell_what_a_page_wants_to_show():
         facts = data_set.facts()
         assert data_set.name == name == facts["name"] and data_set.title and data_set.origin
         assert facts["where"] in ("here", "fetchable", "by hand", "drawn")
-        assert facts["where"] == "drawn" or (data_set.licence and data_set.agreement and len(data_set.content) == 64)
-    assert "reconstruction" in data_sets()["reuters_top"].agreement + data_sets()["reuters_top"].title
+        assert facts["where"] == "drawn" or (
+            data_set.licence and data_set.agreement and len(data_set.content) == 64
+        )
+    assert (
+        "reconstruction" in data_sets()["reuters_top"].agreement + data_sets()["reuters_top"].title
+    )
     assert "one document short" in data_sets()["nips17"].agreement
 
 
@@ -238,7 +267,9 @@ def test_files_are_looked_for_in_every_folder_of_the_variable(tiny):
 
 def test_what_is_recompressed_or_in_another_form_has_the_same_content(tiny):
     first = load_corpus("tiny").content_hash
-    (tiny / "docword.tiny.txt.gz").write_bytes(gzip.compress(FIVE_TOKENS, compresslevel=1, mtime=77))
+    (tiny / "docword.tiny.txt.gz").write_bytes(
+        gzip.compress(FIVE_TOKENS, compresslevel=1, mtime=77)
+    )
     assert load_corpus("tiny").content_hash == first
     (tiny / "docword.tiny.txt.gz").unlink()
     np.savez(tiny / "tiny.npz", doc=[0, 1], word=[0, 2], count=[4, 1])
@@ -247,7 +278,9 @@ def test_what_is_recompressed_or_in_another_form_has_the_same_content(tiny):
 
 
 def test_a_file_with_other_content_is_refused_by_its_name(tiny):
-    (tiny / "docword.tiny.txt.gz").write_bytes(gzip.compress(FIVE_TOKENS.replace(b"1 1 4", b"1 1 5")))
+    (tiny / "docword.tiny.txt.gz").write_bytes(
+        gzip.compress(FIVE_TOKENS.replace(b"1 1 4", b"1 1 5"))
+    )
     with pytest.raises(CorpusError) as refused:
         load_corpus("tiny")
     assert str(refused.value) == (
@@ -258,7 +291,10 @@ def test_a_file_with_other_content_is_refused_by_its_name(tiny):
 
 def test_another_word_is_other_content(tiny):
     (tiny / "vocab.tiny.txt").write_text("ant\nbee\ncow\n")
-    with pytest.raises(CorpusError, match=r"content with the sha256 \w{12}… was wanted, \w{12}… came; replace or remove it"):
+    with pytest.raises(
+        CorpusError,
+        match=r"content with the sha256 \w{12}… was wanted, \w{12}… came; replace or remove it",
+    ):
         load_corpus("tiny")
 
 
@@ -271,7 +307,9 @@ def test_a_wrong_file_does_not_hide_a_right_one(tiny):
 def test_a_damaged_file_has_its_own_sentence(tiny):
     whole = (tiny / "docword.tiny.txt.gz").read_bytes()
     (tiny / "docword.tiny.txt.gz").write_bytes(whole[:-9])
-    with pytest.raises(CorpusError, match="the compressed file ends early here; it is truncated, fetch it again"):
+    with pytest.raises(
+        CorpusError, match="the compressed file ends early here; it is truncated, fetch it again"
+    ):
         load_corpus("tiny")
 
 
@@ -279,7 +317,10 @@ def test_a_file_that_is_missing_beside_the_others_is_named(tiny):
     (tiny / "vocab.tiny.txt").unlink()
     with pytest.raises(CorpusError) as refused:
         load_corpus("tiny")
-    assert str(refused.value) == f"{tiny} has docword.tiny.txt.gz of the data set 'tiny' but not vocab.tiny.txt; put it there"
+    assert (
+        str(refused.value)
+        == f"{tiny} has docword.tiny.txt.gz of the data set 'tiny' but not vocab.tiny.txt; put it there"
+    )
 
 
 def test_missing_files_say_what_to_do(tiny, monkeypatch):
@@ -331,12 +372,24 @@ def test_a_name_in_the_current_folder_is_a_path(tiny, monkeypatch):
         ("no/such.csv", {}, "there is no file or folder no/such.csv; check the path"),
         ("", {}, f"load_corpus wants a name ({ALL}) or a path; got ''"),
         (7, {}, f"load_corpus wants a name ({ALL}) or a path; got 7"),
-        ("docstrings", {"text": "x"}, "the data set 'docstrings' is read as published, without text; leave the options out"),
-        ("docstrings:text=x", {}, "the data set 'docstrings' is read as published, without text; leave the options out"),
+        (
+            "docstrings",
+            {"text": "x"},
+            "the data set 'docstrings' is read as published, without text; leave the options out",
+        ),
+        (
+            "docstrings:text=x",
+            {},
+            "the data set 'docstrings' is read as published, without text; leave the options out",
+        ),
         ("news20:part=dev", {}, "part must be one of all, train, test; got 'dev'"),
         ("news20", {"text": "x"}, "the data set 'news20' has no option 'text'; there are part"),
         ("bars:side", {}, "an option in a name is written bars:option=value; got 'side'"),
-        ("bars:side=4", {"side": 3}, "the option 'side' of 'bars' is given twice; leave one of them out"),
+        (
+            "bars:side=4",
+            {"side": 3},
+            "the option 'side' of 'bars' is given twice; leave one of them out",
+        ),
         (
             "bars:sides=4",
             {},
@@ -353,7 +406,9 @@ def test_what_is_neither_name_nor_path_is_refused_with_a_sentence(wanted, option
 def test_the_package_imports_nothing_heavy():
     heavy = "{'sklearn', 'pandas', 'scipy', 'numba', 'requests'}"
     program = f"import sys, workbench.corpus; print({heavy} & set(sys.modules) or 'nothing')"
-    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
     assert printed.strip() == "nothing"
 
 
@@ -361,11 +416,27 @@ def test_the_table_in_the_readme_is_the_catalog():
     readme = (DOCSTRINGS.folder().parent / "README.md").read_text()
     for data_set in PUBLISHED[1:]:
         sizes = (data_set.n_documents, data_set.n_words, data_set.n_pairs, data_set.n_tokens)
-        row = " | ".join([f"| `{data_set.name}` | {data_set.title}", *(f"{size:,}" for size in sizes), data_set.agreement])
+        row = " | ".join(
+            [
+                f"| `{data_set.name}` | {data_set.title}",
+                *(f"{size:,}" for size in sizes),
+                data_set.agreement,
+            ]
+        )
         assert f"{row} | `{data_set.content[:16]}…` |" in readme
         for form in data_set.forms:
-            assert f"| `{data_set.name}` | " + ", ".join(f"`{file}`" for file in form.files) in readme
+            assert (
+                f"| `{data_set.name}` | " + ", ".join(f"`{file}`" for file in form.files) in readme
+            )
     for made in PREPARED:
-        sizes = [f"{size:,}" for size in (made.n_documents, made.n_words, made.n_pairs, made.n_tokens)]
-        row = " | ".join([f"| `{made.name}` | {made.title} | `{made.source.name}`", *sizes, f"`{made.content[:16]}…` |"])
+        sizes = [
+            f"{size:,}" for size in (made.n_documents, made.n_words, made.n_pairs, made.n_tokens)
+        ]
+        row = " | ".join(
+            [
+                f"| `{made.name}` | {made.title} | `{made.source.name}`",
+                *sizes,
+                f"`{made.content[:16]}…` |",
+            ]
+        )
         assert row in readme

@@ -17,8 +17,14 @@ TABLE = np.array([[4, 0, 1], [1, 2, 0], [0, 0, 3], [2, 2, 2], [0, 1, 0]])
 def corpus_of(counts=TABLE, **about):
     """A corpus from a (document, word) table of counts."""
     documents, words = np.indices(counts.shape)
-    return Corpus.from_pairs(documents.ravel(), words.ravel(), counts.ravel(), n_documents=len(counts), n_words=counts.shape[1],
-                             **about)
+    return Corpus.from_pairs(
+        documents.ravel(),
+        words.ravel(),
+        counts.ravel(),
+        n_documents=len(counts),
+        n_words=counts.shape[1],
+        **about,
+    )
 
 
 def dense(corpus):
@@ -43,27 +49,46 @@ def test_repeated_counts_are_multiples_in_the_same_places(times):
 def test_a_joined_document_keeps_what_all_its_documents_share():
     texts = DocumentTable({"text": tuple("vwxyz"), "id": tuple("12345")}, "text", {"ngrams": 2})
     corpus = corpus_of(
-        titles=tuple("abcde"), authors=[("Ann", "Bo"), ("Bo", "Cy"), ("Di",), ("Di",), ("Ed",)], labels=tuple("ppqqr"),
-        times=tuple("11223"), table=texts,
+        titles=tuple("abcde"),
+        authors=[("Ann", "Bo"), ("Bo", "Cy"), ("Di",), ("Di",), ("Ed",)],
+        labels=tuple("ppqqr"),
+        times=tuple("11223"),
+        table=texts,
     )
     joined = merge_documents(corpus, 2)
     assert joined.titles == ("a + 1 more", "c + 1 more", "e")
     assert joined.authors == (("Ann", "Bo", "Cy"), ("Di",), ("Ed",))
     assert (joined.labels, joined.times) == (tuple("pqr"), tuple("123"))
-    assert joined.table.columns == {"text": ("v\n\nw", "x\n\ny", "z")} and joined.table.counted == {"ngrams": 2}
+    assert joined.table.columns == {"text": ("v\n\nw", "x\n\ny", "z")} and joined.table.counted == {
+        "ngrams": 2
+    }
     mixed = merge_documents(corpus, 3)
-    assert (mixed.labels, mixed.times) == (None, None) and mixed.titles == ("a + 2 more", "d + 1 more")
-    assert merge_documents(replace(corpus, table=DocumentTable({"id": tuple("12345")})), 2).table is None
+    assert (mixed.labels, mixed.times) == (None, None) and mixed.titles == (
+        "a + 2 more",
+        "d + 1 more",
+    )
+    assert (
+        merge_documents(replace(corpus, table=DocumentTable({"id": tuple("12345")})), 2).table
+        is None
+    )
 
 
 def test_words_are_cut_then_documents_joined_then_counts_repeated_then_tokens_held_out():
-    train, test, split = prepare(corpus_of(), 0.25, 3, top_words=2, merge=2, repeat=np.int64(3), singletons="train")
+    train, test, split = prepare(
+        corpus_of(), 0.25, 3, top_words=2, merge=2, repeat=np.int64(3), singletons="train"
+    )
     whole = repeat_counts(merge_documents(prepare(corpus_of(), 0, top_words=2)[0], 2), 3)
     by_hand = hold_out_tokens(whole, 0.25, 3)
     assert test.content_hash == by_hand[1].content_hash
     assert np.array_equal(dense(train), np.where(dense(by_hand[0]) == 1, 0, dense(by_hand[0])))
     assert split == {
-        "fraction": 0.25, "seed": 3, "per": "corpus", "top_words": 2, "merge": 2, "repeat": 3, "singletons": "train"
+        "fraction": 0.25,
+        "seed": 3,
+        "per": "corpus",
+        "top_words": 2,
+        "merge": 2,
+        "repeat": 3,
+        "singletons": "train",
     }
     assert type(split["repeat"]) is int  # JSON knows no numpy
     assert split_in_words(split) == (
@@ -78,17 +103,27 @@ def test_held_out_tokens_are_of_the_repeated_counts():
 
 
 def test_without_a_change_the_record_is_the_old_one():
-    assert prepare(corpus_of(), 0.25, merge=1, repeat=1)[2] == {"fraction": 0.25, "seed": 0, "per": "corpus"}
+    assert prepare(corpus_of(), 0.25, merge=1, repeat=1)[2] == {
+        "fraction": 0.25,
+        "seed": 0,
+        "per": "corpus",
+    }
 
 
-@pytest.mark.parametrize(("changes", "sentence"), [
-    ({"merge": 0}, "merge must be a whole number of at least 1; got 0"),
-    ({"merge": "2"}, "merge must be a whole number of at least 1; got '2'"),
-    ({"repeat": 1.5}, "repeat must be a whole number of at least 1; got 1.5"),
-    ({"repeat": True}, "repeat must be a whole number of at least 1; got True"),
-    ({"repeat": INT32_MAX // 4 + 1}, "repeat must be at most 536870911 for 'corpus', which has 18 tokens and counts up to 4; "
-                                     "got 536870912"),
-])
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"merge": 0}, "merge must be a whole number of at least 1; got 0"),
+        ({"merge": "2"}, "merge must be a whole number of at least 1; got '2'"),
+        ({"repeat": 1.5}, "repeat must be a whole number of at least 1; got 1.5"),
+        ({"repeat": True}, "repeat must be a whole number of at least 1; got True"),
+        (
+            {"repeat": INT32_MAX // 4 + 1},
+            "repeat must be at most 536870911 for 'corpus', which has 18 tokens and counts up to 4; "
+            "got 536870912",
+        ),
+    ],
+)
 def test_wrong_numbers_are_refused_with_a_sentence(changes, sentence):
     with pytest.raises(CorpusError) as refused:
         prepare(corpus_of(), **changes)
@@ -104,19 +139,27 @@ def test_joined_counts_that_no_array_holds_are_refused():
         merge_documents(repeat_counts(corpus_of(np.array([[4], [4]])), INT32_MAX // 4), 2)
 
 
-@pytest.mark.parametrize(("about", "have"), [
-    ({"inputs": {"year": [1.0, 2, 3, 4, 5]}}, "have inputs"),
-    ({"sequence": [("s", d) for d in range(5)]}, "stand in sequences"),
-])
+@pytest.mark.parametrize(
+    ("about", "have"),
+    [
+        ({"inputs": {"year": [1.0, 2, 3, 4, 5]}}, "have inputs"),
+        ({"sequence": [("s", d) for d in range(5)]}, "stand in sequences"),
+    ],
+)
 def test_documents_with_inputs_or_in_sequences_are_not_joined(about, have):
     with pytest.raises(CorpusError) as refused:
         merge_documents(corpus_of(**about), 2)
-    assert str(refused.value) == f"merge cannot join documents that {have}, as those of 'corpus'; got 2; leave it out"
+    assert (
+        str(refused.value)
+        == f"merge cannot join documents that {have}, as those of 'corpus'; got 2; leave it out"
+    )
     assert np.array_equal(dense(repeat_counts(corpus_of(**about), 2)), 2 * TABLE)
 
 
 @pytest.mark.parametrize("name", ["merge", "repeat"])
 def test_records_are_neither_joined_nor_repeated(name):
     records = Records.from_columns({"x": ["a", "a"], "y": ["b", "c"]})
-    with pytest.raises(CorpusError, match=f"records have no words or documents, so {name} would be without effect"):
+    with pytest.raises(
+        CorpusError, match=f"records have no words or documents, so {name} would be without effect"
+    ):
         prepare_records(records, **{name: 2})

@@ -63,7 +63,9 @@ def test_a_format_that_is_said_comes_before_what_it_looks_like(tmp_path):
 
 
 def test_lines_of_other_numbers_are_not_taken_for_ldac(tmp_path):
-    assert "a format that is not recognised" in refusal(put(tmp_path, "labels-and-features", "1 3:2 5:1\n2 1:1 4:1\n"))
+    assert "a format that is not recognised" in refusal(
+        put(tmp_path, "labels-and-features", "1 3:2 5:1\n2 1:1 4:1\n")
+    )
     assert "a format that is not recognised" in refusal(put(tmp_path, "times", "12:30\n12:45\n"))
 
 
@@ -74,7 +76,9 @@ def test_lines_of_other_numbers_are_not_taken_for_ldac(tmp_path):
         ("toy.npz", "toy.vocab.txt.gz"),
     ],
 )  # fmt: skip
-def test_a_vocabulary_beside_the_file_is_used_and_knows_words_that_occur_nowhere(tmp_path, name, beside):
+def test_a_vocabulary_beside_the_file_is_used_and_knows_words_that_occur_nowhere(
+    tmp_path, name, beside
+):
     content = {"dat": LDAC, "mtx": MTX, "npz": NPZ}[name.split(".")[1]]
     path = put(tmp_path, name, content)
     put(tmp_path, beside, "ant\nbee\ncat\nnew york\n")
@@ -89,7 +93,9 @@ def test_a_vocabulary_beside_the_file_is_used_and_knows_words_that_occur_nowhere
 def test_the_vocabulary_that_is_asked_for_gives_named_counts_their_order(tmp_path):
     for name, content in (("toy.csv", TABLE), ("toy.jsonl", COUNTS)):
         path = put(tmp_path, name, content)
-        assert_is_toy(read_corpus(path, vocabulary=["ant", "bee", "cat", "dog"]), ["ant", "bee", "cat", "dog"])
+        assert_is_toy(
+            read_corpus(path, vocabulary=["ant", "bee", "cat", "dog"]), ["ant", "bee", "cat", "dog"]
+        )
         assert refusal(path, vocabulary=["ant", "bee"]) == (
             f"{name}: the word 'cat' is not in the vocabulary; give one that has all words, or leave vocabulary out"
         )
@@ -100,14 +106,19 @@ def test_a_table_of_counts_has_titles_and_labels_and_a_text_comes_before_counts(
     corpus = read_corpus(put(tmp_path, "a.csv", rows), label="kind")
     assert (corpus.titles, corpus.labels) == (("one", "two"), ("p", "q"))
     assert corpus.document_tokens.tolist() == [4, 2]
-    assert read_corpus(put(tmp_path, "b.csv", "document,word,count,text\n1,ant,2,ibis heron\n")).vocabulary == ("heron", "ibis")
+    assert read_corpus(
+        put(tmp_path, "b.csv", "document,word,count,text\n1,ant,2,ibis heron\n")
+    ).vocabulary == ("heron", "ibis")
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
         ("a.dat", "3 1:1 0:2 1:3\n1 1:1\n"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n2 2 1.0\n1 2 1e0\n1 1 2\n1 2 3.\n"),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate real general\n2 2 4\n2 2 1.0\n1 2 1e0\n1 1 2\n1 2 3.\n",
+        ),
         ("a.npz", archive(doc=[1, 0, 0, 0], word=[1, 1, 0, 1], count=[1.0, 1.0, 2.0, 3.0])),
         ("a.csv", "document;word;count\na;w0;0\na;w1;1\na;w0;2\na;w1;3\nb;w1;1\n"),
         ("a.jsonl", '{"counts": {"w0": 0, "w1": 1, "w0": 2, "w1": 3}}\n{"counts": {"w1": 1}}\n'),
@@ -115,19 +126,31 @@ def test_a_table_of_counts_has_titles_and_labels_and_a_text_comes_before_counts(
 )
 def test_pairs_that_stand_twice_are_added_up_in_any_order(tmp_path, name, content):
     corpus = read_corpus(put(tmp_path, name, content))
-    assert (corpus.indptr.tolist(), corpus.words.tolist(), corpus.counts.tolist()) == ([0, 2, 3], [0, 1, 1], [2, 4, 1])
+    assert (corpus.indptr.tolist(), corpus.words.tolist(), corpus.counts.tolist()) == (
+        [0, 2, 3],
+        [0, 1, 1],
+        [2, 4, 1],
+    )
     assert corpus.vocabulary == ("w0", "w1")
 
 
 def test_mallet_text_is_counted_as_text_is_and_needs_its_name_or_format(tmp_path):
     corpus = read_corpus(put(tmp_path, "toy.mallet", MALLET))
     assert (corpus.titles, corpus.labels) == (("x", "y", "z"), ("p", "q", "p"))
-    assert corpus.vocabulary == ("ant", "bee", "cat") and corpus.document_tokens.tolist() == [3, 0, 1]
+    assert corpus.vocabulary == ("ant", "bee", "cat") and corpus.document_tokens.tolist() == [
+        3,
+        0,
+        1,
+    ]
     path = put(tmp_path, "toy.txt.gz", MALLET.replace("p ", "- ").replace("q", "-"))
     assert read_corpus(path, format="mallet").labels is None
     assert "a format that is not recognised" in refusal(path)
     options = {"stop_words": None, "token_pattern": r"\S+"}
-    assert read_corpus(put(tmp_path, "b.mallet", "x en the c++ a\n"), **options).vocabulary == ("a", "c++", "the")
+    assert read_corpus(put(tmp_path, "b.mallet", "x en the c++ a\n"), **options).vocabulary == (
+        "a",
+        "c++",
+        "the",
+    )
 
 
 LONG = 20 * "9"
@@ -213,7 +236,9 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "sentence"), WRONG, ids=[f"{row[0]}-{at}" for at, row in enumerate(WRONG)])
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"), WRONG, ids=[f"{row[0]}-{at}" for at, row in enumerate(WRONG)]
+)
 def test_wrong_counts_are_refused_with_file_and_line(tmp_path, name, content, sentence):
     assert refusal(put(tmp_path, name, content)) == sentence
 
@@ -221,13 +246,20 @@ def test_wrong_counts_are_refused_with_file_and_line(tmp_path, name, content, se
 def test_an_archive_that_is_damaged_or_cut_off_is_refused(tmp_path):
     whole = archive(doc=np.arange(999), word=np.arange(999), count=np.ones(999, int))
     cut = whole[: len(whole) // 2]
-    assert refusal(put(tmp_path, "cut.npz", cut)) == "cut.npz is a damaged npz file (File is not a zip file); fetch it again"
+    assert (
+        refusal(put(tmp_path, "cut.npz", cut))
+        == "cut.npz is a damaged npz file (File is not a zip file); fetch it again"
+    )
     flipped = bytearray(whole)
     flipped[400] ^= 0xFF
-    assert refusal(put(tmp_path, "flipped.npz", bytes(flipped))).startswith("flipped.npz is a damaged npz file (Bad CRC-32")
+    assert refusal(put(tmp_path, "flipped.npz", bytes(flipped))).startswith(
+        "flipped.npz is a damaged npz file (Bad CRC-32"
+    )
 
 
-@pytest.mark.parametrize("name", ["a.dat", "a.mtx", "a.mallet", "a.csv", "a.jsonl", "a.npz", "docword.a.txt"])
+@pytest.mark.parametrize(
+    "name", ["a.dat", "a.mtx", "a.mallet", "a.csv", "a.jsonl", "a.npz", "docword.a.txt"]
+)
 def test_a_file_that_is_missing_empty_or_cut_off_is_refused_in_every_format(tmp_path, name):
     assert refusal(tmp_path / name) == f"there is no file or folder {name}; check the path"
     assert refusal(put(tmp_path, name, "")) == f"{name} is empty; a file with data was wanted"
@@ -265,7 +297,10 @@ def test_a_vocabulary_that_does_not_fit_is_refused(tmp_path, name, content, word
 def test_titles_that_do_not_belong_to_the_file_are_refused(tmp_path):
     path = put(tmp_path, "a.dat", LDAC)
     put(tmp_path, "a.titles.txt", "one\ntwo\n")
-    assert refusal(path) == "a.titles.txt has 2 titles where 3 were wanted; it does not belong to a.dat; mend or remove it"
+    assert (
+        refusal(path)
+        == "a.titles.txt has 2 titles where 3 were wanted; it does not belong to a.dat; mend or remove it"
+    )
 
 
 def test_scipy_and_we_read_each_others_matrices(tmp_path):
@@ -275,10 +310,15 @@ def test_scipy_and_we_read_each_others_matrices(tmp_path):
     corpus = load_corpus()
     pairs = corpus.documents, corpus.words
     for dtype in (int, float):
-        table = coo_array((corpus.counts.astype(dtype), pairs), shape=(corpus.n_documents, corpus.n_words))
+        table = coo_array(
+            (corpus.counts.astype(dtype), pairs), shape=(corpus.n_documents, corpus.n_words)
+        )
         scipy_io.mmwrite(tmp_path / "theirs.mtx", table, comment="by scipy")
         found = read_corpus(tmp_path / "theirs.mtx", vocabulary=corpus.vocabulary)
-        assert all(np.array_equal(getattr(found, field), getattr(corpus, field)) for field in ("indptr", "words", "counts"))
+        assert all(
+            np.array_equal(getattr(found, field), getattr(corpus, field))
+            for field in ("indptr", "words", "counts")
+        )
     write_corpus(corpus, tmp_path / "ours.mtx.gz")
     assert (scipy_io.mmread(tmp_path / "ours.mtx.gz").tocsr() != table.tocsr()).nnz == 0
 
@@ -290,9 +330,13 @@ def test_kos_is_written_and_read_in_every_format(kos, tmp_path, format):
     path = write_corpus(kos, tmp_path / name)[-1]
     as_it_stands = {"stop_words": None, "token_pattern": r"\S+"} if format == "mallet" else {}
     corpus = read_corpus(path, **as_it_stands)
-    assert corpus.content_hash == kos.content_hash or (format == "mallet" and corpus.n_pairs == kos.n_pairs)
+    assert corpus.content_hash == kos.content_hash or (
+        format == "mallet" and corpus.n_pairs == kos.n_pairs
+    )
 
 
 def test_json_with_one_word_twice_in_a_text_object_keeps_the_last(tmp_path):
-    path = put(tmp_path, "a.jsonl", '{"text": "ibis", "text": "heron"}\n' + json.dumps({"text": "ibis"}))
+    path = put(
+        tmp_path, "a.jsonl", '{"text": "ibis", "text": "heron"}\n' + json.dumps({"text": "ibis"})
+    )
     assert read_corpus(path).vocabulary == ("heron", "ibis")

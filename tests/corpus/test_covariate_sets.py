@@ -18,7 +18,9 @@ def loaded(name, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("data_set", COVARIATE_SETS, ids=[data_set.name for data_set in COVARIATE_SETS])
+@pytest.mark.parametrize(
+    "data_set", COVARIATE_SETS, ids=[data_set.name for data_set in COVARIATE_SETS]
+)
 def test_a_data_set_comes_out_as_described(data_set):
     corpus = loaded(data_set.name)
     sizes = (corpus.n_documents, corpus.n_words, corpus.n_pairs, corpus.n_tokens)
@@ -33,34 +35,53 @@ def test_names_are_44_states_with_fifty_births_a_row_before_2012():
     train, test, split = wb.prepare(corpus)
     year = corpus.input("year")
     assert np.sum(train.document_tokens > 0) == 2288 and np.sum(test.document_tokens > 0) == 88
-    assert set(train.document_tokens[year < 2012].tolist()) == {50} and train.document_tokens[year >= 2012].sum() == 0
+    assert (
+        set(train.document_tokens[year < 2012].tolist()) == {50}
+        and train.document_tokens[year >= 2012].sum() == 0
+    )
     assert split == {"rows": {"by": "year", "at_least": 2012}}
     at = corpus.titles.index("OH 1995")
-    assert (year[at], corpus.input("latitude")[at], corpus.input("longitude")[at]) == (1995, 40.3736, -82.7755)
-    assert corpus.vocabulary[:3] == ("Michael", "James", "David") and corpus.vocabulary[-1] == "Jackson"
+    assert (year[at], corpus.input("latitude")[at], corpus.input("longitude")[at]) == (
+        1995,
+        40.3736,
+        -82.7755,
+    )
+    assert (
+        corpus.vocabulary[:3] == ("Michael", "James", "David")
+        and corpus.vocabulary[-1] == "Jackson"
+    )
     whole, other = loaded("names", births="all"), loaded("names", draw=1)
     totals = np.bincount(whole.words, whole.counts)
     assert np.all(np.diff(totals) <= 0) and whole.document_tokens.min() >= 749
     assert (whole.name, other.name) == ("names:births=all", "names:draw=1")
     assert other.content_hash != corpus.content_hash
-    with pytest.raises(CorpusError, match=r"births must be 'all' or at most those of every row, and \w\w \d+ has \d+"):
+    with pytest.raises(
+        CorpusError,
+        match=r"births must be 'all' or at most those of every row, and \w\w \d+ has \d+",
+    ):
         load_corpus("names:births=20000")
 
 
-@pytest.mark.parametrize(("name", "n_test", "n_sequences"), [
-    ("dna", 190, 19), pytest.param("alice", 100, 1, marks=pytest.mark.slow),
-    pytest.param("reuters_sequences", 200, 20, marks=pytest.mark.slow),
-])
+@pytest.mark.parametrize(
+    ("name", "n_test", "n_sequences"),
+    [
+        ("dna", 190, 19),
+        pytest.param("alice", 100, 1, marks=pytest.mark.slow),
+        pytest.param("reuters_sequences", 200, 20, marks=pytest.mark.slow),
+    ],
+)
 def test_the_ends_of_sequences_are_held_out(name, n_test, n_sequences):
     corpus = loaded(name)
     _, test, _ = wb.prepare(corpus)
     assert test.n_tokens == n_test and len(corpus.by_sequence.names) == n_sequences
-    assert np.all(corpus.document_tokens == 1) and corpus.by_sequence.documents.tolist() == list(range(corpus.n_documents))
+    assert np.all(corpus.document_tokens == 1) and corpus.by_sequence.documents.tolist() == list(
+        range(corpus.n_documents)
+    )
 
 
 def test_window_8_of_dna_is_a_tandem_repeat():
     corpus = loaded("dna")
-    symbols = corpus.words[8 * 682:9 * 682]
+    symbols = corpus.words[8 * 682 : 9 * 682]
     assert corpus.titles[8 * 682] == "window 8 0" and np.mean(symbols[16:] == symbols[:-16]) > 0.95
 
 

@@ -19,15 +19,29 @@ TABLE = DocumentTable({"text": TEXTS, "kind": ("x", None, "z")}, "text", {"lower
 def test_a_table_comes_back_from_its_file(tmp_path):
     path = TABLE.save(tmp_path)
     found, before = DocumentTable.load(path), path.stat().st_mtime_ns
-    assert (found.columns, found.text, found.counted) == (TABLE.columns, "text", {"lowercase": True})
+    assert (found.columns, found.text, found.counted) == (
+        TABLE.columns,
+        "text",
+        {"lowercase": True},
+    )
     assert found.content_hash == TABLE.content_hash and path.name.startswith(TABLE.content_hash)
-    assert TABLE.save(tmp_path) == path and path.stat().st_mtime_ns == before and [*tmp_path.iterdir()] == [path]
+    assert (
+        TABLE.save(tmp_path) == path
+        and path.stat().st_mtime_ns == before
+        and [*tmp_path.iterdir()] == [path]
+    )
 
 
-@pytest.mark.parametrize("damage", [
-    lambda data: data[:-9], lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:], lambda data: b"",
-    lambda data: gzip.compress(gzip.decompress(data).replace(b"red", b"bed")), lambda data: gzip.compress(b"[]"),
-])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:-9],
+        lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:],
+        lambda data: b"",
+        lambda data: gzip.compress(gzip.decompress(data).replace(b"red", b"bed")),
+        lambda data: gzip.compress(b"[]"),
+    ],
+)
 def test_a_damaged_file_is_refused(tmp_path, damage):
     path = TABLE.save(tmp_path)
     path.write_bytes(damage(path.read_bytes()))
@@ -39,18 +53,52 @@ def test_a_damaged_file_is_refused(tmp_path, damage):
 
 
 def test_values_are_text_numbers_or_none():
-    values = [np.int64(3), 2.5, float("nan"), np.nan, float("inf"), True, date(2020, 1, 2), datetime(2020, 1, 2, 3), pd.NaT,
-              pd.NA, pd.Timestamp("2020-01-02"), ["a", 1], {"b": None}, None, b"c"]
+    values = [
+        np.int64(3),
+        2.5,
+        float("nan"),
+        np.nan,
+        float("inf"),
+        True,
+        date(2020, 1, 2),
+        datetime(2020, 1, 2, 3),
+        pd.NaT,
+        pd.NA,
+        pd.Timestamp("2020-01-02"),
+        ["a", 1],
+        {"b": None},
+        None,
+        b"c",
+    ]
     table = DocumentTable({"x": values})
-    assert table.columns["x"] == (3, 2.5, None, None, "inf", True, "2020-01-02", "2020-01-02T03:00:00", None, None,
-                                  "2020-01-02", '["a", 1]', '{"b": null}', None, "b'c'")
+    assert table.columns["x"] == (
+        3,
+        2.5,
+        None,
+        None,
+        "inf",
+        True,
+        "2020-01-02",
+        "2020-01-02T03:00:00",
+        None,
+        None,
+        "2020-01-02",
+        '["a", 1]',
+        '{"b": null}',
+        None,
+        "b'c'",
+    )
     assert len(table.content_hash) == 64 and table.texts is None and table.metadata == table.columns
 
 
-@pytest.mark.parametrize(("columns", "text", "said"), [
-    ({"a": (1, 2), "b": (1,)}, None, "must have one length; they have 'a' 2, 'b' 1"), ({}, None, "they have none"),
-    ({"a": (1,)}, "b", "no column 'b' of texts; there are 'a'"),
-])
+@pytest.mark.parametrize(
+    ("columns", "text", "said"),
+    [
+        ({"a": (1, 2), "b": (1,)}, None, "must have one length; they have 'a' 2, 'b' 1"),
+        ({}, None, "they have none"),
+        ({"a": (1,)}, "b", "no column 'b' of texts; there are 'a'"),
+    ],
+)
 def test_columns_that_do_not_fit_are_refused(columns, text, said):
     with pytest.raises(DataError, match=said):
         DocumentTable(columns, text)
@@ -62,33 +110,70 @@ def test_a_column_is_found_by_its_name():
         TABLE.column("kinds")
 
 
-@pytest.mark.parametrize(("name", "content", "columns"), [
-    ("a.csv", "text,kind,n\nThe red ant,x,1\nA bee,,2\n",
-     {"text": ("The red ant", "A bee"), "kind": ("x", ""), "n": ("1", "2")}),
-    ("a.jsonl", '{"text": "The red ant", "n": 1}\n{"text": "A bee", "kind": {"of": "b"}}\n',
-     {"text": ("The red ant", "A bee"), "n": (1, None), "kind": (None, '{"of": "b"}')}),
-    ("a.mallet", "one x The red ant\ntwo y A bee\n", {"text": ("The red ant", "A bee")}),
-    ("a.jsonl", '{"counts": {"ant": 1}, "n": 1}\n{"counts": {"bee": 1}, "n": 2}\n', {"n": (1, 2)}),
-    ("a.csv", "document,word,count,n\none,ant,2,7\none,bee,1,7\ntwo,bee,1,8\n", {"document": ("one", "two"), "n": ("7", "8")}),
-])
+@pytest.mark.parametrize(
+    ("name", "content", "columns"),
+    [
+        (
+            "a.csv",
+            "text,kind,n\nThe red ant,x,1\nA bee,,2\n",
+            {"text": ("The red ant", "A bee"), "kind": ("x", ""), "n": ("1", "2")},
+        ),
+        (
+            "a.jsonl",
+            '{"text": "The red ant", "n": 1}\n{"text": "A bee", "kind": {"of": "b"}}\n',
+            {"text": ("The red ant", "A bee"), "n": (1, None), "kind": (None, '{"of": "b"}')},
+        ),
+        ("a.mallet", "one x The red ant\ntwo y A bee\n", {"text": ("The red ant", "A bee")}),
+        (
+            "a.jsonl",
+            '{"counts": {"ant": 1}, "n": 1}\n{"counts": {"bee": 1}, "n": 2}\n',
+            {"n": (1, 2)},
+        ),
+        (
+            "a.csv",
+            "document,word,count,n\none,ant,2,7\none,bee,1,7\ntwo,bee,1,8\n",
+            {"document": ("one", "two"), "n": ("7", "8")},
+        ),
+    ],
+)
 def test_a_file_keeps_its_columns_unless_they_are_not_wanted(tmp_path, name, content, columns):
     (tmp_path / name).write_text(content)
     kept, left = (wb.load_corpus(tmp_path / name, keep_text=keep) for keep in (True, False))
-    assert kept.table.columns == columns and kept.table.text == ("text" if "text" in columns else None)
+    assert kept.table.columns == columns and kept.table.text == (
+        "text" if "text" in columns else None
+    )
     assert left.table is None and left.content_hash == kept.content_hash
 
 
 def test_a_data_frame_keeps_its_columns():
-    frame = pd.DataFrame({"body": TEXTS, "when": pd.to_datetime(["2020-01-02"] * 3), "n": [1, 2, 3]})
+    frame = pd.DataFrame(
+        {"body": TEXTS, "when": pd.to_datetime(["2020-01-02"] * 3), "n": [1, 2, 3]}
+    )
     corpus = wb.corpus_of(frame, text="body")
-    assert corpus.table.columns == {"body": TEXTS, "when": ("2020-01-02",) * 3, "n": (1, 2, 3)} and corpus.table.text == "body"
-    assert corpus.to_dataframe()[["body", "n"]].to_dict("list") == {"body": list(TEXTS), "n": [1, 2, 3]}
-    assert wb.corpus_of(list(TEXTS)).table.texts == TEXTS and wb.corpus_of([["a"], ["b"]]).table is None
+    assert (
+        corpus.table.columns == {"body": TEXTS, "when": ("2020-01-02",) * 3, "n": (1, 2, 3)}
+        and corpus.table.text == "body"
+    )
+    assert corpus.to_dataframe()[["body", "n"]].to_dict("list") == {
+        "body": list(TEXTS),
+        "n": [1, 2, 3],
+    }
+    assert (
+        wb.corpus_of(list(TEXTS)).table.texts == TEXTS
+        and wb.corpus_of([["a"], ["b"]]).table is None
+    )
 
 
 def test_how_texts_were_counted_is_kept():
-    corpus = Corpus.from_texts(TEXTS, lowercase=False, accents="strip", ngrams=2, token_pattern=r"\w+")
-    assert corpus.table.counted == {"token_pattern": r"\w+", "lowercase": False, "accents": "strip", "ngrams": 2}
+    corpus = Corpus.from_texts(
+        TEXTS, lowercase=False, accents="strip", ngrams=2, token_pattern=r"\w+"
+    )
+    assert corpus.table.counted == {
+        "token_pattern": r"\w+",
+        "lowercase": False,
+        "accents": "strip",
+        "ngrams": 2,
+    }
 
 
 def test_rows_go_with_their_documents():

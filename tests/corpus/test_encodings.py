@@ -9,7 +9,10 @@ import workbench as wb
 from workbench.errors import DataError
 
 WESTERN = "text\nété café\nnaïve\n"
-RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему. " * 3
+RUSSIAN = (
+    "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему. "
+    * 3
+)
 SENTENCES = {
     "cp1252": [
         "Les élèves étudient à l'école près de la forêt. Où êtes-vous allés pendant l'été dernier ? Ça ne m'étonne guère.",
@@ -27,13 +30,22 @@ SENTENCES = {
         "Az idő gyorsan múlik, és az ősz hűvös szelet hoz. Ő jött először, és utolsóként ment el. A főváros fürdői híresek.",
         "Copiii merg la şcoală în fiecare dimineaţă. Guvernul a hotărât să mărească preţurile. Pâinea şi brânza sunt pe masă.",
     ],
-    "cp1254": ["Öğrenciler sınıfta kitap okuyor. Şimdi eve gidiyorum, yarın görüşürüz. İşçiler akşama kadar çalıştı."],
-    "cp1257": ["Vaikai eina į mokyklą. Šiandien šalta ir lyja. Vyriausybė priėmė naują įstatymą. Močiutė kepa."],
+    "cp1254": [
+        "Öğrenciler sınıfta kitap okuyor. Şimdi eve gidiyorum, yarın görüşürüz. İşçiler akşama kadar çalıştı."
+    ],
+    "cp1257": [
+        "Vaikai eina į mokyklą. Šiandien šalta ir lyja. Vyriausybė priėmė naują įstatymą. Močiutė kepa."
+    ],
 }
-GREEK = "Η δημοκρατία είναι το πολίτευμα στο οποίο η εξουσία πηγάζει από τον λαό, ασκείται από τον λαό. " * 3
+GREEK = (
+    "Η δημοκρατία είναι το πολίτευμα στο οποίο η εξουσία πηγάζει από τον λαό, ασκείται από τον λαό. "
+    * 3
+)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252", "latin-1"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252", "latin-1"]
+)
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
 def test_an_encoding_that_is_named_is_read(tmp_path, encoding, suffix):
     path, data = tmp_path / f"a{suffix}", WESTERN.encode(encoding)
@@ -50,19 +62,29 @@ def test_a_byte_order_mark_is_believed_without_a_word(tmp_path, encoding):
     assert corpus.vocabulary == ("café", "naïve", "été")
 
 
-@pytest.mark.parametrize(("text", "encoding", "said"), [
-    ("été café", "latin-1", "cp1252"), (RUSSIAN, "cp1251", "cp1251"), (RUSSIAN, "koi8-r", "koi8_r"),
-    (GREEK, "cp1253", "cp1253"),
-])
+@pytest.mark.parametrize(
+    ("text", "encoding", "said"),
+    [
+        ("été café", "latin-1", "cp1252"),
+        (RUSSIAN, "cp1251", "cp1251"),
+        (RUSSIAN, "koi8-r", "koi8_r"),
+        (GREEK, "cp1253", "cp1253"),
+    ],
+)
 def test_another_encoding_is_detected_and_said(tmp_path, text, encoding, said):
     (tmp_path / "1.txt").write_bytes(text.encode(encoding))
-    with pytest.warns(UserWarning, match=rf"1.txt is not UTF-8 and was read as {said}; say encoding=… if that is wrong"):
+    with pytest.warns(
+        UserWarning,
+        match=rf"1.txt is not UTF-8 and was read as {said}; say encoding=… if that is wrong",
+    ):
         corpus = wb.load_corpus(tmp_path, stop_words=None)
     assert corpus.table.texts == (text,) and corpus.vocabulary == wb.corpus_of([text]).vocabulary
 
 
 @pytest.mark.parametrize("n", [1, 60])
-@pytest.mark.parametrize(("encoding", "text"), [(name, text) for name, texts in SENTENCES.items() for text in texts])
+@pytest.mark.parametrize(
+    ("encoding", "text"), [(name, text) for name, texts in SENTENCES.items() for text in texts]
+)
 def test_languages_of_latin_letters_are_told_apart(tmp_path, encoding, text, n):
     (tmp_path / "a.csv").write_text("text\n" + f'"{text}"\n' * n, encoding=encoding)
     with pytest.warns(UserWarning, match=f"was read as {encoding};"):
@@ -77,13 +99,19 @@ def test_marks_of_an_office_program_are_western(tmp_path):
 
 def test_bytes_of_no_text_have_no_encoding(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"text\n" + bytes(byte for byte in range(128, 256)) * 3)
-    with pytest.raises(DataError, match="a.csv, line 2: byte 0x80 is not UTF-8; .* or say which it has with encoding="):
+    with pytest.raises(
+        DataError,
+        match="a.csv, line 2: byte 0x80 is not UTF-8; .* or say which it has with encoding=",
+    ):
         wb.load_corpus(tmp_path / "a.csv")
 
 
 def test_one_wrong_byte_in_utf8_is_no_other_encoding(tmp_path):
     (tmp_path / "a.csv").write_bytes(WESTERN.encode() + b"caf\xe9\n")
-    with pytest.raises(DataError, match="a.csv, line 4: byte 0xe9 is not UTF-8; .* or say which it has with encoding="):
+    with pytest.raises(
+        DataError,
+        match="a.csv, line 4: byte 0xe9 is not UTF-8; .* or say which it has with encoding=",
+    ):
         wb.load_corpus(tmp_path / "a.csv")
 
 

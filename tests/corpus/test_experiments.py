@@ -21,9 +21,9 @@ from workbench.corpus import (
     split_in_words,
 )
 
-TABLES = st.lists(st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=1, max_size=6).filter(
-    lambda table: sum(map(sum, table)) >= 2
-)
+TABLES = st.lists(
+    st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=1, max_size=6
+).filter(lambda table: sum(map(sum, table)) >= 2)
 WORDS = ("ant", "bee", "cat", "dog")
 
 
@@ -31,7 +31,13 @@ def corpus_of(table):
     """A corpus from a (document, word) table of counts over ant, bee, cat, dog."""
     table = np.array(table)
     documents, words = np.indices(table.shape)
-    return Corpus.from_pairs(documents.ravel(), words.ravel(), table.ravel(), WORDS[: table.shape[1]], n_documents=len(table))
+    return Corpus.from_pairs(
+        documents.ravel(),
+        words.ravel(),
+        table.ravel(),
+        WORDS[: table.shape[1]],
+        n_documents=len(table),
+    )
 
 
 def dense(corpus):
@@ -73,9 +79,13 @@ def test_the_old_corpus_is_left_as_it_was():
     corpus = corpus_of([[1, 0, 2, 3]])
     before = corpus.content_hash
     keep_top_words(corpus, 2), drop_singletons(corpus, None)
-    assert corpus_of([[1, 0, 2, 3]]).content_hash == before == Corpus(
-        corpus.indptr, corpus.words, corpus.counts, corpus.vocabulary, corpus.titles
-    ).content_hash
+    assert (
+        corpus_of([[1, 0, 2, 3]]).content_hash
+        == before
+        == Corpus(
+            corpus.indptr, corpus.words, corpus.counts, corpus.vocabulary, corpus.titles
+        ).content_hash
+    )
 
 
 # ---------------------------------------------------------------------- documents, frequent words, stop words
@@ -86,11 +96,16 @@ def test_the_old_corpus_is_left_as_it_was():
 def test_words_with_fewer_tokens_than_asked_for_go(table, least):
     totals = np.sum(table, axis=0)
     if least > totals.max():
-        with pytest.raises(CorpusError, match=f"no word of 'corpus' has {least} tokens, the most frequent has {totals.max()};"):
+        with pytest.raises(
+            CorpusError,
+            match=f"no word of 'corpus' has {least} tokens, the most frequent has {totals.max()};",
+        ):
             frequent_words(corpus_of(table), least)
         return
     cut = frequent_words(corpus_of(table), least)
-    assert cut.vocabulary == tuple(word for word, n in zip(WORDS, totals, strict=True) if n >= least)
+    assert cut.vocabulary == tuple(
+        word for word, n in zip(WORDS, totals, strict=True) if n >= least
+    )
     assert np.array_equal(dense(cut), np.array(table)[:, totals >= least])
 
 
@@ -114,7 +129,12 @@ def test_stop_words_are_those_of_texts_or_the_ones_given():
 
 
 @settings(max_examples=100, deadline=None)
-@given(TABLES, st.integers(0, 2**30), st.sampled_from(["train", "both"]), st.sampled_from(["own", "full"]))
+@given(
+    TABLES,
+    st.integers(0, 2**30),
+    st.sampled_from(["train", "both"]),
+    st.sampled_from(["own", "full"]),
+)
 def test_singletons_go_by_the_counts_that_the_rule_names(table, seed, where, rule):
     """Against the definition, on dense tables."""
     full = np.array(table)
@@ -136,7 +156,8 @@ def test_a_pair_of_two_with_one_held_out_is_a_training_singleton():
     train, test = corpus_of([[1, 3, 0, 0]]), corpus_of([[1, 0, 2, 0]])
     left, scored = drop_singletons(train, test, "both", "full")
     assert dense(left).tolist() == [[0, 3, 0, 0]]
-    assert dense(scored).tolist() == [[1, 0, 2, 0]]  # two tokens of ant in the full corpus: no singleton there
+    # two tokens of ant in the full corpus: no singleton there
+    assert dense(scored).tolist() == [[1, 0, 2, 0]]
     assert dense(drop_singletons(train, test, "both", "own")[1]).tolist() == [[0, 0, 2, 0]]
 
 
@@ -153,13 +174,21 @@ def test_words_are_cut_before_the_split_and_singletons_after_it():
     train, test, split = prepare(corpus, 0.25, 3, top_words=2, singletons="both-own")
     by_hand = drop_singletons(*hold_out_tokens(keep_top_words(corpus, 2), 0.25, 3), "both", "own")
     assert (train.content_hash, test.content_hash) == tuple(each.content_hash for each in by_hand)
-    assert split == {"fraction": 0.25, "seed": 3, "per": "corpus", "top_words": 2, "singletons": "both-own"}
+    assert split == {
+        "fraction": 0.25,
+        "seed": 3,
+        "per": "corpus",
+        "top_words": 2,
+        "singletons": "both-own",
+    }
 
 
 def test_a_share_of_each_document_is_held_out_and_recorded():
     corpus = corpus_of([[9, 5, 1, 1], [6, 7, 1, 0], [0, 0, 3, 0]])
     train, test, split = prepare(corpus, 0.25, 3, per="document")
-    assert test.document_tokens.tolist() == [4, 3, 0] and (train.document_tokens + test.document_tokens).tolist() == [16, 14, 3]
+    assert test.document_tokens.tolist() == [4, 3, 0] and (
+        train.document_tokens + test.document_tokens
+    ).tolist() == [16, 14, 3]
     assert split == {"fraction": 0.25, "seed": 3, "per": "document"}
     assert split_in_words(split) == "25 % of the tokens of each document held out, split seed 3"
 
@@ -167,42 +196,62 @@ def test_a_share_of_each_document_is_held_out_and_recorded():
 def test_defaults_are_the_plain_split_with_its_old_record():
     corpus = corpus_of([[9, 5, 1, 1], [6, 7, 1, 0]])
     train, test, split = prepare(corpus, 0.2, 1)
-    assert [each.content_hash for each in (train, test)] == [each.content_hash for each in hold_out_tokens(corpus, 0.2, 1)]
+    assert [each.content_hash for each in (train, test)] == [
+        each.content_hash for each in hold_out_tokens(corpus, 0.2, 1)
+    ]
     assert split == {"fraction": 0.2, "seed": 1, "per": "corpus"}
     assert prepare(corpus, 0) == (corpus, None, None)
 
 
 def test_without_a_test_set_the_record_still_says_what_was_cut():
-    train, test, split = prepare(corpus_of([[9, 5, 1, 1]]), 0, top_words=np.int64(3), singletons="both-full")
+    train, test, split = prepare(
+        corpus_of([[9, 5, 1, 1]]), 0, top_words=np.int64(3), singletons="both-full"
+    )
     assert (train.n_words, train.counts.min(), test) == (3, 5, None)
-    assert split == {"fraction": 0, "seed": 0, "per": "corpus", "top_words": 3, "singletons": "both-full"}
+    assert split == {
+        "fraction": 0,
+        "seed": 0,
+        "per": "corpus",
+        "top_words": 3,
+        "singletons": "both-full",
+    }
     assert type(split["top_words"]) is int  # JSON knows no numpy
 
 
 def test_the_record_is_told_in_words():
     split = {"fraction": 0.1, "seed": 4, "per": "corpus"}
     assert split_in_words(split) == "10 % of the tokens of the corpus held out, split seed 4"
-    assert [split_in_words({"fraction": 0.1, "seed": 4, "per": per}) for per in ("cell", "record")] == [
-        f"10 % of the {whose} held out, split seed 4" for whose in ("known cells", "records")
-    ]
-    assert split_in_words({"fraction": 0, "seed": 0, "per": "corpus", "top_words": 3000, "singletons": "both-own"}) == (
+    assert [
+        split_in_words({"fraction": 0.1, "seed": 4, "per": per}) for per in ("cell", "record")
+    ] == [f"10 % of the {whose} held out, split seed 4" for whose in ("known cells", "records")]
+    assert split_in_words(
+        {"fraction": 0, "seed": 0, "per": "corpus", "top_words": 3000, "singletons": "both-own"}
+    ) == (
         "nothing held out; the 3,000 most frequent words alone; no singletons in training, nor in test by its own counts"
     )
     for singletons in SINGLETONS[1:]:
-        assert "no singletons in training" in split_in_words({"fraction": 0.1, "singletons": singletons})
+        assert "no singletons in training" in split_in_words(
+            {"fraction": 0.1, "singletons": singletons}
+        )
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
         (lambda c: keep_top_words(c, 0), "top words must be a whole number of at least 1; got 0"),
-        (lambda c: keep_top_words(c, 1.5), "top words must be a whole number of at least 1; got 1.5"),
+        (
+            lambda c: keep_top_words(c, 1.5),
+            "top words must be a whole number of at least 1; got 1.5",
+        ),
         (
             lambda c: keep_top_words(c, 5),
             "top words must be at most the 4 words of 'corpus'; got 5; leave it out to keep the whole vocabulary",
         ),
         (lambda c: drop_singletons(c, None, "test"), "where must be 'train' or 'both'; got 'test'"),
-        (lambda c: drop_singletons(c, None, "both", "mine"), "rule must be 'own' or 'full'; got 'mine'"),
+        (
+            lambda c: drop_singletons(c, None, "both", "mine"),
+            "rule must be 'own' or 'full'; got 'mine'",
+        ),
         (
             lambda c: drop_singletons(c, keep_top_words(c, 2), "both"),
             "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair",
@@ -215,17 +264,32 @@ def test_the_record_is_told_in_words():
             lambda c: drop_singletons(c, corpus_of([[1, 0, 0, 1], [0, 0, 0, 0]]), "both"),
             "all 2 test pairs of 'corpus' are singletons; hold out more, or drop them in training alone",
         ),
-        (lambda c: frequent_words(c, 0), "the least number of tokens of a word must be a whole number of at least 1; got 0"),
+        (
+            lambda c: frequent_words(c, 0),
+            "the least number of tokens of a word must be a whole number of at least 1; got 0",
+        ),
         (lambda c: keep_documents(c, []), "documents are kept by their labels; no label came"),
-        (lambda c: keep_documents(c, ["x"]), "no document of 'corpus' has the label 'x'; it has 0 labels"),
+        (
+            lambda c: keep_documents(c, ["x"]),
+            "no document of 'corpus' has the label 'x'; it has 0 labels",
+        ),
         (
             lambda c: keep_documents(replace(c, labels=("rec.autos", "sci.space")), "rec.auto"),
             "no document of 'corpus' has the label 'rec.auto'; perhaps 'rec.autos'",
         ),
-        (lambda c: drop_stop_words(c, WORDS), "no token of 'corpus' would be left; keep more of its words"),
-        (lambda c: drop_stop_words(c, 3), "stop_words must be a language, a file, a list of words or None; got 3"),
+        (
+            lambda c: drop_stop_words(c, WORDS),
+            "no token of 'corpus' would be left; keep more of its words",
+        ),
+        (
+            lambda c: drop_stop_words(c, 3),
+            "stop_words must be a language, a file, a list of words or None; got 3",
+        ),
         (lambda c: prepare(c, per="word"), "per must be one of corpus, document, half; got 'word'"),
-        (lambda c: prepare(c, singletons="none"), "singletons must be one of keep, train, both-own, both-full; got 'none'"),
+        (
+            lambda c: prepare(c, singletons="none"),
+            "singletons must be one of keep, train, both-own, both-full; got 'none'",
+        ),
         (lambda c: prepare(c, 1), "fraction must be a number of at least 0 and below 1; got 1"),
     ],
 )
@@ -238,28 +302,45 @@ def test_wrong_arguments_are_refused_with_a_sentence(call, sentence):
 # ---------------------------------------------------------------------- KOS
 
 
-@pytest.mark.parametrize(("n_words", "n_tokens", "n_pairs"), [(3000, 404_344, 299_171), (4000, 428_396, 319_337)])
+@pytest.mark.parametrize(
+    ("n_words", "n_tokens", "n_pairs"), [(3000, 404_344, 299_171), (4000, 428_396, 319_337)]
+)
 def test_the_most_frequent_words_of_kos(kos, n_words, n_tokens, n_pairs):
     """Tokens as in scope H20; its pairs, 299,144 and 319,321, come from another order among equally frequent words."""
     cut = keep_top_words(kos, n_words)
-    assert (cut.n_words, cut.n_tokens, cut.n_pairs, cut.n_documents) == (n_words, n_tokens, n_pairs, 3_430)
+    assert (cut.n_words, cut.n_tokens, cut.n_pairs, cut.n_documents) == (
+        n_words,
+        n_tokens,
+        n_pairs,
+        3_430,
+    )
 
 
 @pytest.mark.parametrize(("n_words", "scope"), [(3000, 299_144), (4000, 319_321)])
-def test_the_pairs_of_scope_h20_are_those_of_some_order_among_equally_frequent_words(kos, n_words, scope):
+def test_the_pairs_of_scope_h20_are_those_of_some_order_among_equally_frequent_words(
+    kos, n_words, scope
+):
     totals = np.bincount(kos.words, weights=kos.counts, minlength=kos.n_words)
     pairs = np.bincount(kos.words, minlength=kos.n_words)
     last = np.sort(totals)[-n_words]
     surely, tied = pairs[totals > last].sum(), np.sort(pairs[totals == last])
     chosen = n_words - int((totals > last).sum())
     assert surely + tied[:chosen].sum() <= scope <= surely + tied[-chosen:].sum()
-    assert surely + tied[:chosen].sum() <= keep_top_words(kos, n_words).n_pairs <= surely + tied[-chosen:].sum()
+    assert (
+        surely + tied[:chosen].sum()
+        <= keep_top_words(kos, n_words).n_pairs
+        <= surely + tied[-chosen:].sum()
+    )
 
 
 def test_the_singletons_of_kos_before_any_split(kos):
     """Scope H21: 62.3 % of the tokens, 82.5 % of the pairs, and 26 documents have nothing else."""
     left, _ = drop_singletons(kos, None)
-    assert (left.n_tokens, left.n_pairs, int((left.document_tokens == 0).sum())) == (176_255, 61_701, 26)
+    assert (left.n_tokens, left.n_pairs, int((left.document_tokens == 0).sum())) == (
+        176_255,
+        61_701,
+        26,
+    )
 
 
 @pytest.mark.parametrize(
@@ -271,12 +352,16 @@ def test_the_singletons_of_kos_before_any_split(kos):
         ({"singletons": "both-full"}, (151_047, 53_770, 17_702), (157, 81, 86)),
     ],
 )
-def test_the_experiments_on_kos_have_the_sizes_of_the_specification(kos, made, published, deviations):
+def test_the_experiments_on_kos_have_the_sizes_of_the_specification(
+    kos, made, published, deviations
+):
     """Specification E.2: training tokens and pairs, test tokens.
 
     Its split is not ours, so sizes that depend on the split differ by four standard deviations of a difference
     at most; a size deviates, over twelve of our seeds, by what is given here, and by 0 where it is exact.
     """
     train, test, _ = prepare(kos, **made)
-    for size, wanted, deviation in zip((train.n_tokens, train.n_pairs, test.n_tokens), published, deviations, strict=True):
+    for size, wanted, deviation in zip(
+        (train.n_tokens, train.n_pairs, test.n_tokens), published, deviations, strict=True
+    ):
         assert abs(size - wanted) <= 4 * np.sqrt(2) * deviation

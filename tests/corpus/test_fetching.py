@@ -34,7 +34,8 @@ def served(request, tmp_path, monkeypatch):
     monkeypatch.delenv("WORKBENCH_DATA", raising=False)
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
     server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), lambda *args, **options: request.param(*args, directory=str(folder), **options)
+        ("127.0.0.1", 0),
+        lambda *args, **options: request.param(*args, directory=str(folder), **options),
     )
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -50,7 +51,11 @@ def tiny_at(monkeypatch, address):
 
 def left_behind(tmp_path):
     """Names of everything in the cache."""
-    return sorted(path.name for path in (tmp_path / "cache").rglob("*") if path.is_file() or path.name.startswith("."))
+    return sorted(
+        path.name
+        for path in (tmp_path / "cache").rglob("*")
+        if path.is_file() or path.name.startswith(".")
+    )
 
 
 def refusal(tiny):
@@ -59,7 +64,9 @@ def refusal(tiny):
     return str(refused.value)
 
 
-def test_a_data_set_is_fetched_into_the_cache_and_found_there(served, monkeypatch, tmp_path, capsys):
+def test_a_data_set_is_fetched_into_the_cache_and_found_there(
+    served, monkeypatch, tmp_path, capsys
+):
     tiny = tiny_at(monkeypatch, served[1])
     assert tiny.whereabouts() == "fetchable"
     assert tiny.fetch(progress=False) == tmp_path / "cache" / "data" / "tiny"
@@ -84,7 +91,9 @@ def test_a_bar_goes_to_stderr(served, monkeypatch, capsys):
 
 def test_loading_touches_no_network_unless_asked_to(served, monkeypatch):
     tiny_at(monkeypatch, served[1])
-    with pytest.raises(CorpusError, match="`workbench data fetch tiny` gets it, or set WORKBENCH_DATA"):
+    with pytest.raises(
+        CorpusError, match="`workbench data fetch tiny` gets it, or set WORKBENCH_DATA"
+    ):
         load_corpus("tiny")
     assert load_corpus("tiny", fetch=True).n_tokens == 5
 
@@ -112,7 +121,11 @@ def test_a_truncated_gzip_is_refused_and_nothing_stays(served, monkeypatch, tmp_
     whole = (served[0] / FILES[0]).read_bytes()
     (served[0] / FILES[0]).write_bytes(whole[:-9])
     told = refusal(tiny_at(monkeypatch, served[1]))
-    assert "docword.tiny.txt.gz, line" in told and "it is truncated, fetch it again" in told and str(tmp_path) not in told
+    assert (
+        "docword.tiny.txt.gz, line" in told
+        and "it is truncated, fetch it again" in told
+        and str(tmp_path) not in told
+    )
     assert left_behind(tmp_path) == []
 
 
@@ -139,7 +152,10 @@ def test_a_refused_connection_is_one_sentence(monkeypatch, tmp_path):
     with http.server.HTTPServer(("127.0.0.1", 0), _Quiet) as server:
         address = f"http://127.0.0.1:{server.server_address[1]}"
     told = refusal(tiny_at(monkeypatch, address))
-    assert told == f"{address}/{FILES[0]} cannot be reached (Connection refused); check the network, or get the file by hand"
+    assert (
+        told
+        == f"{address}/{FILES[0]} cannot be reached (Connection refused); check the network, or get the file by hand"
+    )
     assert left_behind(tmp_path) == []
 
 

@@ -27,8 +27,11 @@ def counted(documents, words):
 
 def same(documents, corpus):
     indptr, words, counts = counted(documents, corpus.vocabulary)
-    return (np.array_equal(indptr, corpus.indptr) and np.array_equal(words, corpus.words)
-            and np.array_equal(counts, corpus.counts))
+    return (
+        np.array_equal(indptr, corpus.indptr)
+        and np.array_equal(words, corpus.words)
+        and np.array_equal(counts, corpus.counts)
+    )
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -57,9 +60,16 @@ def test_texts_come_as_they_are_of_several_files(tmp_path):
     (tmp_path / "c.mallet").write_text("one X an ant\ntwo X a bee\n")
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "1.txt").write_text("a dog")
-    documents = wb.FileDocuments(*(tmp_path / name for name in ("a.csv", "b.jsonl", "c.mallet", "d")), stop_words=None)
+    documents = wb.FileDocuments(
+        *(tmp_path / name for name in ("a.csv", "b.jsonl", "c.mallet", "d")), stop_words=None
+    )
     assert list(documents) == [*texts, *texts, "an ant", "a bee", "a dog"] == list(documents)
-    assert documents.count() == 9 and documents.has_texts and documents.vocabulary is None and documents.name == "a"
+    assert (
+        documents.count() == 9
+        and documents.has_texts
+        and documents.vocabulary is None
+        and documents.name == "a"
+    )
     assert documents.of_text == {"stop_words": None}
 
 
@@ -69,9 +79,15 @@ def test_a_corpus_in_shards_comes_shard_by_shard(six, tmp_path, monkeypatch):
     assert shards.n_shards > 1
     for source in (tmp_path / "shards", shards, six):
         documents = wb.FileDocuments(source)
-        assert same(documents, six) and documents.count() == 6 and documents.vocabulary == tuple(six.vocabulary)
+        assert (
+            same(documents, six)
+            and documents.count() == 6
+            and documents.vocabulary == tuple(six.vocabulary)
+        )
         assert documents.corpus.content_hash == six.content_hash
-    assert wb.FileDocuments(six, shards).corpus is None and wb.FileDocuments(six, shards).count() == 12
+    assert (
+        wb.FileDocuments(six, shards).corpus is None and wb.FileDocuments(six, shards).count() == 12
+    )
 
 
 def test_rows_in_several_blocks_are_one_document(tmp_path, monkeypatch):
@@ -83,11 +99,23 @@ def test_rows_in_several_blocks_are_one_document(tmp_path, monkeypatch):
 
 
 REFUSED = {
-    "rows apart": ("apart.csv", {}, "rows of a document do not follow each other, or documents are not in the order of their"),
+    "rows apart": (
+        "apart.csv",
+        {},
+        "rows of a document do not follow each other, or documents are not in the order of their",
+    ),
     "ids that fall": ("docword.back.txt", {}, "docword.back.txt FOLDER --shards"),
     "nowhere": ("nowhere.csv", {}, "no data set and no file"),
-    "words of counts": ("docword.back.txt", {"stop_words": None}, "is a bag of words, already counted; leave out stop_words"),
-    "kept texts": ("apart.csv", {"keep_text": True}, "texts of a stream are not kept; leave keep_text out"),
+    "words of counts": (
+        "docword.back.txt",
+        {"stop_words": None},
+        "is a bag of words, already counted; leave out stop_words",
+    ),
+    "kept texts": (
+        "apart.csv",
+        {"keep_text": True},
+        "texts of a stream are not kept; leave keep_text out",
+    ),
     "an option": ("apart.csv", {"txt": "body"}, "no reader option 'txt'"),
     "a pipe": ("pipe", {}, "is a pipe, which can be read only once"),
     "another word": ("one.csv", {"vocabulary": ["bee"]}, "the word 'ant' is not in the vocabulary"),

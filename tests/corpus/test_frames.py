@@ -7,12 +7,23 @@ import pytest
 import workbench as wb
 from workbench.errors import DataError
 
-TABLE = pd.DataFrame({
-    "text": ["red ants", None, "green bees"], "day": pd.to_datetime(["2020-01-31", None, "2021-02-01"]), "n": [1, 2, 3],
-    "share": [0.5, np.nan, 2.0], "title": ["one", "two", "three"],
-})
-COUNTS = pd.DataFrame({"document": ["one", "one", "two"], "word": ["ant", "bee", "bee"], "count": [2, 1, 3]})
-WRITE = {"a.parquet": pd.DataFrame.to_parquet, "a.pq": pd.DataFrame.to_parquet, "a.xlsx": pd.DataFrame.to_excel}
+TABLE = pd.DataFrame(
+    {
+        "text": ["red ants", None, "green bees"],
+        "day": pd.to_datetime(["2020-01-31", None, "2021-02-01"]),
+        "n": [1, 2, 3],
+        "share": [0.5, np.nan, 2.0],
+        "title": ["one", "two", "three"],
+    }
+)
+COUNTS = pd.DataFrame(
+    {"document": ["one", "one", "two"], "word": ["ant", "bee", "bee"], "count": [2, 1, 3]}
+)
+WRITE = {
+    "a.parquet": pd.DataFrame.to_parquet,
+    "a.pq": pd.DataFrame.to_parquet,
+    "a.xlsx": pd.DataFrame.to_excel,
+}
 
 
 @pytest.fixture(params=WRITE)
@@ -29,26 +40,40 @@ def write(table, path, name=None):
 def test_texts_times_and_columns_are_read(path, name):
     corpus = wb.load_corpus(write(TABLE, path, name), time="day")
     assert corpus.table.columns == {
-        "text": ("red ants", "", "green bees"), "day": ("2020-01-31", "", "2021-02-01"), "n": ("1", "2", "3"),
-        "share": ("0.5", "", "2"), "title": ("one", "two", "three"),
+        "text": ("red ants", "", "green bees"),
+        "day": ("2020-01-31", "", "2021-02-01"),
+        "n": ("1", "2", "3"),
+        "share": ("0.5", "", "2"),
+        "title": ("one", "two", "three"),
     }
-    assert corpus.times == ("2020-01-31", None, "2021-02-01") and corpus.titles == ("one", "two", "three")
+    assert corpus.times == ("2020-01-31", None, "2021-02-01") and corpus.titles == (
+        "one",
+        "two",
+        "three",
+    )
     assert corpus.document_tokens.tolist() == [2, 0, 2] and corpus.table.text == "text"
 
 
 def test_counts_are_read(path):
     corpus = wb.load_corpus(write(COUNTS, path))
-    assert corpus.to_scipy().toarray().tolist() == [[2, 1], [0, 3]] and corpus.vocabulary == ("ant", "bee")
+    assert corpus.to_scipy().toarray().tolist() == [[2, 1], [0, 3]] and corpus.vocabulary == (
+        "ant",
+        "bee",
+    )
 
 
 def test_a_wrong_file_is_a_sentence(path):
     write(TABLE, path)
-    with pytest.raises(DataError, match=r"line 1: no column 'body' for the text; there are 'text', 'day'"):
+    with pytest.raises(
+        DataError, match=r"line 1: no column 'body' for the text; there are 'text', 'day'"
+    ):
         wb.load_corpus(path, text="body")
     with pytest.raises(DataError, match=r"line 3: 'share' must be a finite number, not ''"):
         wb.load_corpus(path, inputs="share")
     path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(DataError, match=r"is damaged, or not an? (Parquet|Excel) file \(\w+\); fetch it again"):
+    with pytest.raises(
+        DataError, match=r"is damaged, or not an? (Parquet|Excel) file \(\w+\); fetch it again"
+    ):
         wb.load_corpus(path)
     with pytest.raises(DataError, match="is read only; write one of uci"):
         wb.write_corpus(wb.Corpus.from_texts(["red"]), path)
@@ -57,5 +82,8 @@ def test_a_wrong_file_is_a_sentence(path):
 def test_a_package_that_is_not_there_is_named(path, monkeypatch):
     write(TABLE, path)
     monkeypatch.setattr("workbench.corpus.frames.find_spec", lambda name: None)
-    with pytest.raises(DataError, match=r"needs the package (pyarrow|openpyxl); `pip install (pyarrow|openpyxl)`, or save"):
+    with pytest.raises(
+        DataError,
+        match=r"needs the package (pyarrow|openpyxl); `pip install (pyarrow|openpyxl)`, or save",
+    ):
         wb.load_corpus(path)

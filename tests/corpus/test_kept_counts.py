@@ -16,22 +16,34 @@ from workbench.corpus.text import counted
 from workbench.data import opening
 
 N = 2000
-TEXTS = ["ant bee{} café gnu{}{}".format(*(chr(97 + d // n % 26) for n in (1, 1, 26))) if d % 5 else "" for d in range(N)]
+TEXTS = [
+    "ant bee{} café gnu{}{}".format(*(chr(97 + d // n % 26) for n in (1, 1, 26))) if d % 5 else ""
+    for d in range(N)
+]
 
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """Files are read in many pieces, and all counts are worth keeping."""
-    for module, name, value in [(by_name, "BATCH", 2000), (opening, "BLOCK", 64), (kept_counts, "LEAST", 0)]:
+    for module, name, value in [
+        (by_name, "BATCH", 2000),
+        (opening, "BLOCK", 64),
+        (kept_counts, "LEAST", 0),
+    ]:
         monkeypatch.setattr(module, name, value)
 
 
 def written(folder, texts=TEXTS):
-    return put(folder, "it.jsonl", "\n".join(json.dumps({"text": text, "title": f"t{d}"}) for d, text in enumerate(texts)))
+    return put(
+        folder,
+        "it.jsonl",
+        "\n".join(json.dumps({"text": text, "title": f"t{d}"}) for d, text in enumerate(texts)),
+    )
 
 
 def interrupted(path, folder, at: float = 0.5, doing: str = "reading", **options) -> int:
     """Bytes of the counts that are left by a conversion that is interrupted."""
+
     def told(what, share):
         if what == doing and share > at:
             raise KeyboardInterrupt
@@ -46,7 +58,11 @@ def interrupted(path, folder, at: float = 0.5, doing: str = "reading", **options
 def n_counted(monkeypatch):
     """How many texts were counted."""
     found = []
-    monkeypatch.setattr(streaming, "counted", lambda texts, words_of: found.extend(texts) or counted(texts, words_of))
+    monkeypatch.setattr(
+        streaming,
+        "counted",
+        lambda texts, words_of: found.extend(texts) or counted(texts, words_of),
+    )
     return lambda: len(found)
 
 
@@ -55,7 +71,10 @@ def test_it_goes_on_behind_the_texts_that_are_counted(tmp_path, n_counted, doing
     path = written(tmp_path)
     assert interrupted(path, tmp_path / "shards", 0.5 if doing == "reading" else 0.0, doing) > 1000
     before = n_counted()
-    with pytest.warns(UserWarning, match=rf"goes on behind the {before:,} texts .* to begin anew delete .*\.shards\.counted"):
+    with pytest.warns(
+        UserWarning,
+        match=rf"goes on behind the {before:,} texts .* to begin anew delete .*\.shards\.counted",
+    ):
         found = read_shards(path, tmp_path / "shards")
     assert before > 20 and n_counted() == N and (doing == "writing") == (before == N)
     assert found.content_hash == read_corpus(path, keep_text=False).content_hash
@@ -99,7 +118,10 @@ def test_a_file_that_has_changed_begins_anew_and_says_so(tmp_path, n_counted):
     path.write_text(path.read_text().replace("beeb", "beec"))
     with pytest.warns(UserWarning, match="begins anew: .* had the counts of another file"):
         found = read_shards(path, folder)
-    assert n_counted() == before + N and found.content_hash == read_corpus(path, keep_text=False).content_hash
+    assert (
+        n_counted() == before + N
+        and found.content_hash == read_corpus(path, keep_text=False).content_hash
+    )
 
 
 def test_counts_of_a_tokenizer_and_few_counts_are_not_kept(tmp_path, monkeypatch):
@@ -147,7 +169,26 @@ def told(what, share):
         os.kill(os.getpid(), signal.SIGKILL)
 read_shards({str(path)!r}, {str(tmp_path / "shards")!r}, told=told)
 """
-    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == -signal.SIGKILL
+    assert (
+        subprocess.run([sys.executable, "-c", program], timeout=120).returncode == -signal.SIGKILL
+    )
     assert (tmp_path / ".shards.counted").exists() and not (tmp_path / "shards").exists()
-    assert main(["data", "convert", str(path), str(tmp_path / "shards"), "--shards", "--processes", "1", "--quiet"]) == 0
-    assert "goes on behind the " in capsys.readouterr().err and not (tmp_path / ".shards.counted").exists()
+    assert (
+        main(
+            [
+                "data",
+                "convert",
+                str(path),
+                str(tmp_path / "shards"),
+                "--shards",
+                "--processes",
+                "1",
+                "--quiet",
+            ]
+        )
+        == 0
+    )
+    assert (
+        "goes on behind the " in capsys.readouterr().err
+        and not (tmp_path / ".shards.counted").exists()
+    )

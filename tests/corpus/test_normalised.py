@@ -21,14 +21,23 @@ PAIRS = [0, 0, 1], [0, 1, 1], [1, 2, 3]
 
 
 def plain() -> Corpus:
-    about = {"titles": ["x", "y"], "labels": ["u", ""], "authors": [("A", "B"), ()], "times": [1987, 1.5]}
+    about = {
+        "titles": ["x", "y"],
+        "labels": ["u", ""],
+        "authors": [("A", "B"), ()],
+        "times": [1987, 1.5],
+    }
     return Corpus.from_pairs(*PAIRS, ["ant", "bee"], **about)
 
 
 def test_arrays_of_texts_and_numbers_have_the_hash_of_lists():
     arrays = Corpus.from_pairs(
-        *map(np.array, PAIRS), np.array(["ant", "bee"]), titles=np.array(["x", "y"], object), labels=np.array(["u", ""]),
-        authors=[np.array(["A", "B"]), []], times=[np.int64(1987), np.float32(1.5)],
+        *map(np.array, PAIRS),
+        np.array(["ant", "bee"]),
+        titles=np.array(["x", "y"], object),
+        labels=np.array(["u", ""]),
+        authors=[np.array(["A", "B"]), []],
+        times=[np.int64(1987), np.float32(1.5)],
     )
     assert arrays.content_hash == plain().content_hash
     assert {type(one) for one in (*arrays.vocabulary, *arrays.labels, *arrays.authors[0])} == {str}
@@ -36,7 +45,11 @@ def test_arrays_of_texts_and_numbers_have_the_hash_of_lists():
 
 
 def test_a_corpus_with_numpys_texts_is_stored_and_read_back(tmp_path):
-    corpus = replace(plain(), vocabulary=np.array(["ant", "bee"]), sequence=[(np.str_("s"), np.int64(1)), ["s", 2]])
+    corpus = replace(
+        plain(),
+        vocabulary=np.array(["ant", "bee"]),
+        sequence=[(np.str_("s"), np.int64(1)), ["s", 2]],
+    )
     assert Corpus.load(corpus.save(tmp_path)).content_hash == corpus.content_hash
 
 
@@ -48,7 +61,10 @@ def test_records_of_numpys_texts_have_the_hash_of_lists():
 
 def test_what_cannot_be_stored_is_said_before_anything_is_written(tmp_path):
     dated = replace(plain(), times=(datetime.date(1987, 1, 1), None))
-    with pytest.raises(DataError, match="'corpus' cannot be stored .*date is not JSON serializable.*; give texts or numbers"):
+    with pytest.raises(
+        DataError,
+        match="'corpus' cannot be stored .*date is not JSON serializable.*; give texts or numbers",
+    ):
         dated.save(tmp_path)
     assert not list(tmp_path.iterdir())
 
@@ -74,7 +90,9 @@ def test_numbers_that_a_type_cannot_hold_are_refused_with_their_row(values, dtyp
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_narrowed_numbers_are_the_same_numbers(kind, dtype):
     limits = np.iinfo("i2" if kind.startswith("f") else kind)
-    values = np.array([max(limits.min, np.iinfo(dtype).min), 0, 7, min(limits.max, np.iinfo(dtype).max)]).astype(kind)
+    values = np.array(
+        [max(limits.min, np.iinfo(dtype).min), 0, 7, min(limits.max, np.iinfo(dtype).max)]
+    ).astype(kind)
     found = narrowed(values, "values", dtype)
     assert found.dtype == dtype and [int(one) for one in found] == [int(one) for one in values]
 
@@ -90,16 +108,23 @@ def test_counts_and_ids_above_their_types_are_refused_everywhere():
         Records(np.array([[0]]), np.array([2**63 + 1], np.uint64), ["a"], [["x"]])
     with pytest.raises(DataError, match="there may be 1099511627776 records"):
         Records(np.array([[0], [1]]), [2**62, 2**62], ["a"], [["x", "y"]])
-    with pytest.raises(DataError, match="'n' must be a whole number of at least 1 and at most 1099511627776, not '1e300'"):
+    with pytest.raises(
+        DataError,
+        match="'n' must be a whole number of at least 1 and at most 1099511627776, not '1e300'",
+    ):
         Records.from_columns({"a": ["x"], "n": ["1e300"]}, multiplicity="n")
 
 
 def test_sizes_and_ids_that_must_be_a_mistake_are_refused_before_memory_is_taken():
     with pytest.raises(DataError, match="2147483647 words without a vocabulary must be a mistake"):
         Corpus.from_pairs([0], [2**31 - 2], [1])
-    with pytest.raises(DataError, match="1000000000000001 documents with 1 counts must be a mistake"):
+    with pytest.raises(
+        DataError, match="1000000000000001 documents with 1 counts must be a mistake"
+    ):
         Corpus.from_pairs([10**15], [0], [1])
-    with pytest.raises(DataError, match="n_documents must be a whole number of at least 0; got '5'"):
+    with pytest.raises(
+        DataError, match="n_documents must be a whole number of at least 0; got '5'"
+    ):
         Corpus.from_pairs([0], [0], [1], n_documents="5")
 
 
@@ -118,7 +143,11 @@ def test_arguments_that_are_no_lists_are_refused_in_one_line(about):
 @pytest.mark.parametrize("digits", [400, 6000])
 def test_whole_numbers_beyond_floats_are_refused_as_settings(digits):
     huge = 10**digits
-    for given in ({"n_topics": huge}, {"n_topics": 2, "alpha": huge}, {"n_topics": 2, "beta": huge}):
+    for given in (
+        {"n_topics": huge},
+        {"n_topics": 2, "alpha": huge},
+        {"n_topics": 2, "beta": huge},
+    ):
         with pytest.raises(InputError, match=r"must be .*; got (\d+|a number of [\d,]+ bits)"):
             LDA(**given)
 
@@ -138,30 +167,52 @@ def test_inputs_are_doubles_whatever_they_were():
 def test_what_would_not_fit_is_refused_before_anything_is_drawn(name, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "4G")
     monkeypatch.setattr(np.random, "default_rng", lambda *seed: pytest.fail("it was drawn"))
-    with pytest.raises(DataError, match=r"would take .* of memory and WORKBENCH_MEMORY allows 4.0 GB; ask for fewer"):
+    with pytest.raises(
+        DataError,
+        match=r"would take .* of memory and WORKBENCH_MEMORY allows 4.0 GB; ask for fewer",
+    ):
         wb.load_corpus(name)
 
 
 def test_records_that_would_not_fit_are_refused_before_they_are_drawn():
     net = BayesNet("one", (Node("a", 2),))
-    with pytest.raises(DataError, match="1,000,000,000,000,000 records of network 'one' would take more than a petabyte"):
+    with pytest.raises(
+        DataError,
+        match="1,000,000,000,000,000 records of network 'one' would take more than a petabyte",
+    ):
         draw_records(net, [0.5, 0.5], 10**15)
 
 
-@pytest.mark.parametrize("arguments", [
-    {"beta": 1e308}, {"alpha": 1e-320}, {"exponent": 1e300}, {"spread": 30.0}, {"beta": 1e-320},
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"beta": 1e308},
+        {"alpha": 1e-320},
+        {"exponent": 1e300},
+        {"spread": 30.0},
+        {"beta": 1e-320},
+    ],
+)
 def test_priors_beyond_numpys_precision_give_a_corpus_or_a_sentence(arguments):
     try:
-        assert synthetic.zipf(n_documents=3, n_words=5, tokens_per_document=4, n_topics=2, **arguments)[0].n_tokens > 0
+        assert (
+            synthetic.zipf(
+                n_documents=3, n_words=5, tokens_per_document=4, n_topics=2, **arguments
+            )[0].n_tokens
+            > 0
+        )
     except DataError as error:
         assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize("draw, arguments", [
-    (synthetic.bars, {"side": 6, "n_documents": 3000}), (synthetic.zipf, {"n_documents": 3000, "n_words": 3000}),
-    (synthetic.lda, {"n_documents": 2000, "n_words": 2000}),
-])
+@pytest.mark.parametrize(
+    "draw, arguments",
+    [
+        (synthetic.bars, {"side": 6, "n_documents": 3000}),
+        (synthetic.zipf, {"n_documents": 3000, "n_words": 3000}),
+        (synthetic.lda, {"n_documents": 2000, "n_words": 2000}),
+    ],
+)
 def test_the_forecast_of_a_drawn_corpus_is_about_what_it_takes(draw, arguments, monkeypatch):
     import tracemalloc
 
@@ -171,7 +222,8 @@ def test_the_forecast_of_a_drawn_corpus_is_about_what_it_takes(draw, arguments, 
     draw(**arguments)
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert 0.8 * taken < forecasts[0] < 3 * taken, (forecasts, taken)  # it is to refuse what cannot be, not to be exact
+    # it is to refuse what cannot be, not to be exact
+    assert 0.8 * taken < forecasts[0] < 3 * taken, (forecasts, taken)
 
 
 # ---------------------------------------------------------------------- splits
@@ -179,7 +231,10 @@ def test_the_forecast_of_a_drawn_corpus_is_about_what_it_takes(draw, arguments, 
 
 def test_a_split_of_more_than_fits_is_refused(monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "1G")
-    with pytest.raises(DataError, match="a subset of 2,147,483,652 would take about 2.0 GB of memory and WORKBENCH_MEMORY"):
+    with pytest.raises(
+        DataError,
+        match="a subset of 2,147,483,652 would take about 2.0 GB of memory and WORKBENCH_MEMORY",
+    ):
         draw_share(2**31 + 4, 0.1, 0, 0, "documents")
     records = Records([[0, 1], [1, 0]], [2**39, 5], ["a", "b"], [["x", "y"]] * 2)
     with pytest.raises(DataError, match="a split of 549,755,813,893 records would take"):

@@ -10,7 +10,17 @@ import workbench as wb
 from workbench.cli import main
 from workbench.corpus.quality import NEAR, describe_quality, quality_of
 
-TEXTS = ["Red ants eat", "", "eat the RED ants!", "the of", "green bee", "green bee green", "bee; green", "red ants eat", "x"]
+TEXTS = [
+    "Red ants eat",
+    "",
+    "eat the RED ants!",
+    "the of",
+    "green bee",
+    "green bee green",
+    "bee; green",
+    "red ants eat",
+    "x",
+]
 
 
 def test_empty_and_repeated_documents_are_found():
@@ -26,7 +36,9 @@ def test_they_are_named_and_a_clean_corpus_is_not_spoken_of():
         "4 of 11 documents of 'texts' have the same words as an earlier one: 'document 2' as 'document 0', 'document 6' as "
         "'document 4', 'document 7' as 'document 0' and 1 more",
     ]
-    assert describe_quality(wb.Corpus.from_texts(["red", "green", ""]))[0].startswith("1 of 3 documents of 'texts' has no word")
+    assert describe_quality(wb.Corpus.from_texts(["red", "green", ""]))[0].startswith(
+        "1 of 3 documents of 'texts' has no word"
+    )
     assert describe_quality(wb.Corpus.from_texts(["red ant", "green ant"])) == []
 
 
@@ -38,7 +50,10 @@ def jaccard(one: str, other: str) -> float:
 @pytest.mark.parametrize("seed", range(3))
 def test_nearly_repeated_documents_are_those_that_a_comparison_of_all_finds(seed):
     draw = random.Random(seed)
-    texts = [" ".join(f"w{int(draw.paretovariate(0.5)) % 3000:x}" for _ in range(draw.randint(1, 120))) for _ in range(150)]
+    texts = [
+        " ".join(f"w{int(draw.paretovariate(0.5)) % 3000:x}" for _ in range(draw.randint(1, 120)))
+        for _ in range(150)
+    ]
     for _ in range(50):  # some words of an earlier text replaced, up to a tenth of them
         words = draw.choice(texts).split()
         for _ in range(draw.randint(0, len(words) // 10)):
@@ -46,16 +61,25 @@ def test_nearly_repeated_documents_are_those_that_a_comparison_of_all_finds(seed
         texts.append(" ".join(words))
     found = quality_of(wb.Corpus.from_texts(texts, token_pattern=r"\w+", stop_words=None))
     near = dict(zip(found.near.tolist(), found.near_originals.tolist(), strict=True))
-    wanted = {later for later in range(200) if later not in found.repeated and any(
-        jaccard(texts[earlier], texts[later]) >= NEAR for earlier in range(later))}
+    wanted = {
+        later
+        for later in range(200)
+        if later not in found.repeated
+        and any(jaccard(texts[earlier], texts[later]) >= NEAR for earlier in range(later))
+    }
     assert len(wanted) > 10 and set(near) <= wanted
-    assert len(wanted - set(near)) <= 1  # at the threshold one of a hundred is missed, and most are above it
-    assert all(jaccard(texts[one], texts[other]) >= NEAR and other < one for one, other in near.items())
+    # at the threshold one of a hundred is missed, and most are above it
+    assert len(wanted - set(near)) <= 1
+    assert all(
+        jaccard(texts[one], texts[other]) >= NEAR and other < one for one, other in near.items()
+    )
 
 
 def test_nearly_repeated_documents_are_named_and_looked_for_within_bounds(monkeypatch):
     text = " ".join(f"word{letter}" for letter in "abcdefghijklmnopqrst")
-    corpus = wb.Corpus.from_texts([text, "", text + " wordz", text.replace("worda", "wordy"), "wordz", text])
+    corpus = wb.Corpus.from_texts(
+        [text, "", text + " wordz", text.replace("worda", "wordy"), "wordz", text]
+    )
     assert describe_quality(corpus)[2] == (
         "2 of 6 documents of 'texts' have nearly the same words as an earlier one (90% of those of both): 'document 2' as "
         "'document 0', 'document 3' as 'document 0'"
@@ -64,43 +88,74 @@ def test_nearly_repeated_documents_are_named_and_looked_for_within_bounds(monkey
     assert describe_quality(corpus)[2] == (
         "'texts' has more than 50 tokens; nearly repeated documents were not looked for"
     )
-    many = wb.Corpus.from_texts([f"{text} word{at % 2 + 1}" for at in range(4000)], token_pattern=r"\w+")
+    many = wb.Corpus.from_texts(
+        [f"{text} word{at % 2 + 1}" for at in range(4000)], token_pattern=r"\w+"
+    )
     monkeypatch.undo()
     assert len(quality_of(many).near) == 1 and len(quality_of(many).repeated) == 3998
 
 
-@pytest.mark.parametrize("command", [["fit", "a.csv", "-k", "2", "-n", "2", "-q"], ["data", "info", "a.csv"]])
+@pytest.mark.parametrize(
+    "command", [["fit", "a.csv", "-k", "2", "-n", "2", "-q"], ["data", "info", "a.csv"]]
+)
 def test_the_command_line_says_it_before_the_start(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("text,kind\nred ant,x\nRed ant!,y\ngreen bees,x\nthe,z\n")
     assert main(command) == 0
     err = capsys.readouterr().err
     assert "1 of 4 documents of 'a' has no word that is counted: 'document 3'" in err
-    assert "1 of 4 documents of 'a' has the same words as an earlier one: 'document 1' as 'document 0'" in err
+    assert (
+        "1 of 4 documents of 'a' has the same words as an earlier one: 'document 1' as 'document 0'"
+        in err
+    )
 
 
 def test_info_of_a_file_says_what_is_kept_of_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").write_bytes("text,kind,day\nred café,x,2020-01-31\ngreen bees,y,2021-02-01\n".encode("cp1252"))
+    (tmp_path / "a.csv").write_bytes(
+        "text,kind,day\nred café,x,2020-01-31\ngreen bees,y,2021-02-01\n".encode("cp1252")
+    )
     assert main(["data", "info", "a.csv", "--read", "time=day", "--read", "label=kind"]) == 0
     out = " ".join(capsys.readouterr().err.split())
     assert "a.csv is not UTF-8 and was read as cp1252" in out
-    for fact in ("documents 2", "tokens 4", "times 2020-01-31 to 2021-02-01", "labels 2", "texts kept", "columns kind, day"):
+    for fact in (
+        "documents 2",
+        "tokens 4",
+        "times 2020-01-31 to 2021-02-01",
+        "labels 2",
+        "texts kept",
+        "columns kind, day",
+    ):
         assert fact in out, out
-    assert main(["data", "info", "a.csv", "--read", "keep_text=false", "--read", "encoding=cp1252"]) == 0
+    assert (
+        main(["data", "info", "a.csv", "--read", "keep_text=false", "--read", "encoding=cp1252"])
+        == 0
+    )
     assert "texts not kept" in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize(("read", "words"), [
-    (["stop_words=alpha,beta"], ["and", "gamma"]), (["stop_words=none"], ["alpha", "and", "beta", "gamma"]),
-    (["stop_words="], ["alpha", "and", "beta", "gamma"]), (["more_stop_words=alpha,beta"], ["gamma"]),
-    (["stop_words=stop.txt"], ["alpha", "and", "beta"]),
-])
-def test_stop_words_are_a_list_a_file_or_none_on_the_command_line(tmp_path, monkeypatch, capsys, read, words):
+@pytest.mark.parametrize(
+    ("read", "words"),
+    [
+        (["stop_words=alpha,beta"], ["and", "gamma"]),
+        (["stop_words=none"], ["alpha", "and", "beta", "gamma"]),
+        (["stop_words="], ["alpha", "and", "beta", "gamma"]),
+        (["more_stop_words=alpha,beta"], ["gamma"]),
+        (["stop_words=stop.txt"], ["alpha", "and", "beta"]),
+    ],
+)
+def test_stop_words_are_a_list_a_file_or_none_on_the_command_line(
+    tmp_path, monkeypatch, capsys, read, words
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("text\nalpha and beta\nbeta and gamma\n")
     (tmp_path / "stop.txt").write_text("gamma\n")
-    assert main(["data", "info", "a.csv", "--json", *(part for one in read for part in ("--read", one))]) == 0
+    assert (
+        main(
+            ["data", "info", "a.csv", "--json", *(part for one in read for part in ("--read", one))]
+        )
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["first words"] == words
 
 
@@ -109,4 +164,9 @@ def test_info_of_a_file_is_one_json_object(tmp_path, monkeypatch, capsys):
     (tmp_path / "a.csv").write_text("text,kind\nred ant,x\nRed ant!,y\nthe,z\n")
     assert main(["data", "info", "a.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["documents"] == 3 and found["empty"] == 1 and found["repeated"] == 1 and found["columns"] == ["kind"]
+    assert (
+        found["documents"] == 3
+        and found["empty"] == 1
+        and found["repeated"] == 1
+        and found["columns"] == ["kind"]
+    )

@@ -47,7 +47,9 @@ def test_a_vocabulary_may_be_a_file_or_a_list(tmp_path):
     assert read_corpus(path, vocabulary=list("abcd")).vocabulary == tuple("abcd")
 
 
-@pytest.mark.parametrize("rows", ["1\t1\t2\r\n1  3 1 \r\n\r\n3 2 5", "3 2 5\n1 3 1\n1 1 1\n1 1 1\n"])
+@pytest.mark.parametrize(
+    "rows", ["1\t1\t2\r\n1  3 1 \r\n\r\n3 2 5", "3 2 5\n1 3 1\n1 1 1\n1 1 1\n"]
+)
 def test_spaces_blank_lines_order_and_repeated_pairs_do_not_matter(tmp_path, rows):
     n_rows = len(rows.split("\n")) - 1
     corpus = read_corpus(put(tmp_path, "toy", f"3\r\n4\r\n{n_rows}\r\n{rows}"))
@@ -93,14 +95,18 @@ def test_a_truncated_packed_file_is_refused_with_the_line_it_ends_in(tmp_path):
     whole = gzip.compress(f"1\n5000\n5000\n{rows}".encode())
     sentence = refusal(put(tmp_path, "docword.toy.txt", whole[: len(whole) // 2]))
     assert sentence.startswith("docword.toy.txt, line ")
-    assert sentence.endswith(": the compressed file ends early here; it is truncated, fetch it again")
+    assert sentence.endswith(
+        ": the compressed file ends early here; it is truncated, fetch it again"
+    )
     assert 1000 < int(sentence.split("line ")[1].split(":")[0]) < 4500
 
 
 def test_a_damaged_packed_file_is_refused(tmp_path):
     whole = bytearray(gzip.compress(UCI.encode()))
     whole[-6] ^= 0xFF  # its checksum
-    assert refusal(put(tmp_path, "toy", bytes(whole))).startswith("toy is a damaged gzip file (incorrect data check")
+    assert refusal(put(tmp_path, "toy", bytes(whole))).startswith(
+        "toy is a damaged gzip file (incorrect data check"
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,8 +128,14 @@ def test_a_wrong_vocabulary_is_refused(tmp_path, words, sentence):
 
 def test_a_vocabulary_that_is_not_there_or_does_not_fit_is_refused(tmp_path):
     path = put(tmp_path, "docword.toy.txt", UCI)
-    assert refusal(path, vocabulary=tmp_path / "none.txt") == "there is no file none.txt; check the path"
-    assert refusal(path, vocabulary=["a"]) == "docword.toy.txt: the vocabulary must have 4 words; it has 1"
+    assert (
+        refusal(path, vocabulary=tmp_path / "none.txt")
+        == "there is no file none.txt; check the path"
+    )
+    assert (
+        refusal(path, vocabulary=["a"])
+        == "docword.toy.txt: the vocabulary must have 4 words; it has 1"
+    )
     assert refusal(path, vocabulary=["a", "b", "a", "d"]) == (
         "the vocabulary has 'a' twice, as words 0 and 2 counted from 0; two words may not have one name, change one of them"
     )
@@ -140,7 +152,10 @@ def test_a_size_that_must_be_a_mistake_is_refused_before_memory_runs_out(tmp_pat
 
 def test_options_of_text_are_refused_for_a_bag_of_words(tmp_path):
     path = put(tmp_path, "docword.toy.txt", UCI)
-    assert refusal(path, min_documents=2) == "docword.toy.txt is a bag of words, already counted; leave out min_documents"
+    assert (
+        refusal(path, min_documents=2)
+        == "docword.toy.txt is a bag of words, already counted; leave out min_documents"
+    )
 
 
 def test_kos_is_read_by_name(kos):
@@ -202,8 +217,14 @@ DIALECTS = {
     "blanks and backslash": ('title, text\n"one", "ibis, \\"heron\\""\n"two", "crane"\n', {}),
     "given": ("title~text\none~'ibis ~heron'\ntwo~crane\n", {"separator": "~", "quote": "'"}),
     "escape": ('title,text\none,"ibis !"heron!""\ntwo,crane\n', {"escape": "!"}),
-    "no quotes": ('title\ttext\none\tibis "heron\ntwo\t"crane\n', {"separator": "tab", "quote": "none"}),
-    "comments": ('# of birds\n\ntitle,text\n#one,"x\none,"ibis\n#heron"\n# end\ntwo,crane\n', {"comment": "#"}),
+    "no quotes": (
+        'title\ttext\none\tibis "heron\ntwo\t"crane\n',
+        {"separator": "tab", "quote": "none"},
+    ),
+    "comments": (
+        '# of birds\n\ntitle,text\n#one,"x\none,"ibis\n#heron"\n# end\ntwo,crane\n',
+        {"comment": "#"},
+    ),
 }
 
 
@@ -211,7 +232,9 @@ DIALECTS = {
 @pytest.mark.parametrize("name", ["a.csv", "birds"])
 def test_dialects_of_csv_are_read(tmp_path, content, options, name):
     corpus = read_corpus(put(tmp_path, name, content), **options)
-    assert corpus.titles == ("one", "two") and {"ibis", "heron"} == set(corpus.vocabulary) - {"crane"}
+    assert corpus.titles == ("one", "two") and {"ibis", "heron"} == set(corpus.vocabulary) - {
+        "crane"
+    }
     assert corpus.document_tokens.tolist() == [2, 1]
     assert not any(text.startswith((" ", "'")) for text in corpus.table.texts)
 
@@ -219,20 +242,54 @@ def test_dialects_of_csv_are_read(tmp_path, content, options, name):
 def test_what_could_be_read_before_is_read_as_it_was(tmp_path):
     content = 'label,text\nC:\\zoo, ibis\n sea,"a ""heron"", a \\ crane"\n'
     corpus = read_corpus(put(tmp_path, "a.csv", content))
-    assert corpus.labels == ("C:\\zoo", " sea") and corpus.table.texts == (" ibis", 'a "heron", a \\ crane')
+    assert corpus.labels == ("C:\\zoo", " sea") and corpus.table.texts == (
+        " ibis",
+        'a "heron", a \\ crane',
+    )
 
 
-@pytest.mark.parametrize(("content", "options", "sentence"), [
-    ("sep=;\ntitle;text\none;ibis;heron\n", {}, "a.csv, line 3: 2 columns were wanted and 3 came; put double quotes around a "
-     "text that contains ';'"),
-    ("#\ntitle,text\n#\n\none,ibis\ntwo,a,b\n", {"comment": "#"}, "a.csv, line 6: 2 columns were wanted and 3 came; put "
-     "double quotes around a text that contains ','"),
-    ('title,text\none,"a \\"b\\", "c\n', {}, "a.csv, line 2: not a CSV row (',' expected after '\"'); check the quotes"),
-    ("#\n#\n", {"comment": "#"}, "a.csv holds nothing but comments; a header and rows were wanted"),
-    ("title,text\n", {"separator": "::"}, "separator must be one character, tab, space or none; got '::'"),
-    ("sep=\r\ntitle,text\n", {"quote": ","}, "the characters of a CSV file must differ; separator=',', quote=','"),
-    ("title,text\n", {"separator": "|", "quote": "|"}, "the characters of a CSV file must differ; separator='|', quote='|'"),
-])
+@pytest.mark.parametrize(
+    ("content", "options", "sentence"),
+    [
+        (
+            "sep=;\ntitle;text\none;ibis;heron\n",
+            {},
+            "a.csv, line 3: 2 columns were wanted and 3 came; put double quotes around a "
+            "text that contains ';'",
+        ),
+        (
+            "#\ntitle,text\n#\n\none,ibis\ntwo,a,b\n",
+            {"comment": "#"},
+            "a.csv, line 6: 2 columns were wanted and 3 came; put "
+            "double quotes around a text that contains ','",
+        ),
+        (
+            'title,text\none,"a \\"b\\", "c\n',
+            {},
+            "a.csv, line 2: not a CSV row (',' expected after '\"'); check the quotes",
+        ),
+        (
+            "#\n#\n",
+            {"comment": "#"},
+            "a.csv holds nothing but comments; a header and rows were wanted",
+        ),
+        (
+            "title,text\n",
+            {"separator": "::"},
+            "separator must be one character, tab, space or none; got '::'",
+        ),
+        (
+            "sep=\r\ntitle,text\n",
+            {"quote": ","},
+            "the characters of a CSV file must differ; separator=',', quote=','",
+        ),
+        (
+            "title,text\n",
+            {"separator": "|", "quote": "|"},
+            "the characters of a CSV file must differ; separator='|', quote='|'",
+        ),
+    ],
+)
 def test_a_wrong_row_of_a_dialect_is_refused_with_its_line(tmp_path, content, options, sentence):
     assert refusal(put(tmp_path, "a.csv", content), format="csv", **options) == sentence
 
@@ -244,10 +301,15 @@ def test_a_dialect_is_of_csv_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "separator"), [("a.csv", ","), ("a.csv.gz", ","), ("a.csv", ";"), ("a.tsv", "\t"), ("a", ",")]
+    ("name", "separator"),
+    [("a.csv", ","), ("a.csv.gz", ","), ("a.csv", ";"), ("a.tsv", "\t"), ("a", ",")],
 )
 def test_a_csv_file_has_text_title_and_label(tmp_path, name, separator):
-    content = "\ufefftitle,text,label\none,ibis heron,zoo\ntwo,,zoo\nthree,\"oil,\noil\",art\n".replace(",", separator)
+    content = (
+        '\ufefftitle,text,label\none,ibis heron,zoo\ntwo,,zoo\nthree,"oil,\noil",art\n'.replace(
+            ",", separator
+        )
+    )
     corpus = read_corpus(put(tmp_path, name, content))
     assert corpus.name == "a"
     assert corpus.titles == ("one", "two", "three")
@@ -328,7 +390,10 @@ def test_a_wrong_csv_file_is_refused_with_file_and_line(tmp_path, content, optio
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.ndjson", "a.json", "a"])
 def test_json_lines_have_text_title_and_label(tmp_path, name):
-    entries = [{"text": "ibis\u2028heron", "title": "one", "label": 3, "id": 7}, {"text": "", "title": "two"}]
+    entries = [
+        {"text": "ibis\u2028heron", "title": "one", "label": 3, "id": 7},
+        {"text": "", "title": "two"},
+    ]
     content = "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries) + "\n\n"
     corpus = read_corpus(put(tmp_path, name, content))
     assert corpus.name == "a"

@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_corpora import drawn, full
 
-from workbench.corpus import Corpus, CorpusError, ShardedCorpus, content, keep_top_words, load_corpus
+from workbench.corpus import (
+    Corpus,
+    CorpusError,
+    ShardedCorpus,
+    content,
+    keep_top_words,
+    load_corpus,
+)
 from workbench.corpus import shard_writer as writing
 from workbench.corpus.shard_writer import MANIFEST
 from workbench.runs.spec import SpecError
@@ -33,7 +40,9 @@ def same(corpus, other) -> None:
         assert np.array_equal(mine, its) and mine.dtype == its.dtype
     for field in ("vocabulary", *FIELDS):
         mine, its = getattr(corpus, field), getattr(other, field)
-        assert (mine is None) == (its is None) and (mine is None or tuple(mine) == tuple(its)), field
+        assert (mine is None) == (its is None) and (mine is None or tuple(mine) == tuple(its)), (
+            field
+        )
     assert corpus.input_names == other.input_names
     assert corpus.inputs is None or np.array_equal(corpus.inputs, other.inputs)
 
@@ -46,7 +55,9 @@ def plain_hash(corpus) -> str:
     for field in (corpus.vocabulary, corpus.titles, corpus.authors, corpus.labels, corpus.times):
         digest.update(repr(field).encode() + b"|")
     if corpus.inputs is not None:
-        digest.update(f"inputs {corpus.input_names!r}|".encode() + corpus.inputs.astype("<f8").tobytes())
+        digest.update(
+            f"inputs {corpus.input_names!r}|".encode() + corpus.inputs.astype("<f8").tobytes()
+        )
     if corpus.sequence is not None:
         digest.update(f"|sequence {corpus.sequence!r}".encode())
     return digest.hexdigest()
@@ -57,19 +68,32 @@ def plain_hash(corpus) -> str:
 def test_the_content_hash_is_that_of_everything_written_out(monkeypatch, block, n_documents):
     monkeypatch.setattr(content, "BLOCK", block)
     for corpus in (drawn(n_documents), full(40).of_documents(np.arange(n_documents))):
-        assert corpus.content_hash == ShardedCorpus.of_corpus(corpus).computed_hash() == plain_hash(corpus)
+        assert (
+            corpus.content_hash
+            == ShardedCorpus.of_corpus(corpus).computed_hash()
+            == plain_hash(corpus)
+        )
 
 
 @pytest.mark.parametrize("corpus", [drawn(), full()], ids=["counts", "everything"])
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_a_sharded_corpus_has_the_content_and_the_hash_of_the_corpus(tmp_path, corpus, in_memory):
-    sharded = ShardedCorpus.of_corpus(corpus) if in_memory else ShardedCorpus.write(corpus, tmp_path / "it")
-    assert sharded.n_shards > 3 and sharded.content_hash == sharded.computed_hash() == corpus.content_hash
+    sharded = (
+        ShardedCorpus.of_corpus(corpus)
+        if in_memory
+        else ShardedCorpus.write(corpus, tmp_path / "it")
+    )
+    assert (
+        sharded.n_shards > 3
+        and sharded.content_hash == sharded.computed_hash() == corpus.content_hash
+    )
     same(sharded.in_memory(), corpus)
     sizes = ("name", "n_documents", "n_words", "n_pairs", "n_tokens", "n_items", "item")
     assert all(getattr(sharded, size) == getattr(corpus, size) for size in sizes)
     assert np.array_equal(sharded.document_tokens, corpus.document_tokens)
-    assert np.array_equal(sharded.word_tokens, np.bincount(corpus.words, corpus.counts, corpus.n_words))
+    assert np.array_equal(
+        sharded.word_tokens, np.bincount(corpus.words, corpus.counts, corpus.n_words)
+    )
     assert sharded.same_rows(corpus) and corpus.same_rows(sharded) and sharded.same_rows(sharded)
     assert not sharded.same_rows(drawn(41)) and not drawn(41).same_rows(sharded)
     assert pickle.loads(pickle.dumps(sharded)).content_hash == corpus.content_hash
@@ -78,7 +102,11 @@ def test_a_sharded_corpus_has_the_content_and_the_hash_of_the_corpus(tmp_path, c
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_a_shard_is_the_corpus_of_its_documents(tmp_path, in_memory):
     corpus = full()
-    sharded = ShardedCorpus.of_corpus(corpus) if in_memory else ShardedCorpus.write(corpus, tmp_path / "it")
+    sharded = (
+        ShardedCorpus.of_corpus(corpus)
+        if in_memory
+        else ShardedCorpus.write(corpus, tmp_path / "it")
+    )
     for at in range(sharded.n_shards):
         first, last = sharded.bounds[at : at + 2]
         shard = sharded.shard(at)
@@ -87,7 +115,9 @@ def test_a_shard_is_the_corpus_of_its_documents(tmp_path, in_memory):
         assert sharded.first_tokens[at] == corpus.tokens_before[corpus.indptr[first]]
         assert shard.content_hash == corpus.of_documents(np.arange(first, last)).content_hash
         full_shard = shard.n_pairs >= writing.SHARD_PAIRS
-        assert (full_shard or at == sharded.n_shards - 1) and (last - first == 1 or shard.indptr[-2] < writing.SHARD_PAIRS)
+        assert (full_shard or at == sharded.n_shards - 1) and (
+            last - first == 1 or shard.indptr[-2] < writing.SHARD_PAIRS
+        )
     assert sharded.bounds[-1] == corpus.n_documents and sharded.first_tokens[-1] == corpus.n_tokens
 
 
@@ -106,7 +136,11 @@ def test_blocks_are_all_pairs_in_order(tmp_path, n_pairs):
     corpus = drawn()
     sharded, found, n = ShardedCorpus.write(corpus, tmp_path / "it"), [], 0
     for first, indptr, words, counts in sharded.blocks(n_pairs):
-        assert first == n and len(words) == len(counts) == indptr[-1] and (len(words) <= n_pairs or len(indptr) == 2)
+        assert (
+            first == n
+            and len(words) == len(counts) == indptr[-1]
+            and (len(words) <= n_pairs or len(indptr) == 2)
+        )
         n += len(indptr) - 1
         found.append((words, counts))
     assert n == 40 and np.array_equal(np.concatenate([words for words, _ in found]), corpus.words)
@@ -128,13 +162,19 @@ def test_titles_that_only_count_take_no_space(tmp_path):
     assert sharded.rows(5, 9).titles[0] == "document 5"
     first = drawn(8)
     later = Corpus.from_pairs([0], [1], [1], first.vocabulary, titles=["named"])
-    assert tuple(ShardedCorpus.write([first, later], tmp_path / "both").titles) == (*first.titles, "named")
+    assert tuple(ShardedCorpus.write([first, later], tmp_path / "both").titles) == (
+        *first.titles,
+        "named",
+    )
 
 
 def test_parts_that_do_not_belong_together_are_refused_and_leave_nothing(tmp_path):
     for parts, sentence in [
         ([drawn(), drawn(n_words=8)], "all parts of a sharded corpus must have one vocabulary"),
-        ([full(), drawn()], "must have titles, authors, labels, times, sequence, latitude, year; a part came with titles"),
+        (
+            [full(), drawn()],
+            "must have titles, authors, labels, times, sequence, latitude, year; a part came with titles",
+        ),
         ([], "needs at least one part; none came"),
         ([drawn(2, labels=[1j, 2])], "'drawn' cannot be stored"),
     ]:
@@ -145,7 +185,9 @@ def test_parts_that_do_not_belong_together_are_refused_and_leave_nothing(tmp_pat
 
 def test_a_folder_that_is_there_is_refused_and_stays(tmp_path):
     sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
-    with pytest.raises(CorpusError, match="it is there already; choose another place, or delete it"):
+    with pytest.raises(
+        CorpusError, match="it is there already; choose another place, or delete it"
+    ):
         ShardedCorpus.write(full(), tmp_path / "it")
     sharded.check()
     assert sharded.content_hash == drawn().content_hash
@@ -165,7 +207,9 @@ def test_every_file_that_is_missing_cut_or_changed_is_refused_in_one_sentence(tm
                 ShardedCorpus.open(sharded.folder).check()
             said = str(refused.value)
             assert "\n" not in said and file.name in said
-            assert said.endswith("convert the corpus again") or (file.name == MANIFEST and wrong is None)
+            assert said.endswith("convert the corpus again") or (
+                file.name == MANIFEST and wrong is None
+            )
         file.write_bytes(content)
     ShardedCorpus.open(sharded.folder).check()
 
@@ -173,7 +217,9 @@ def test_every_file_that_is_missing_cut_or_changed_is_refused_in_one_sentence(tm
 def test_a_manifest_that_says_something_else_than_was_written_is_refused(tmp_path):
     path = ShardedCorpus.write(drawn(), tmp_path / "it").folder / MANIFEST
     path.write_text(path.read_text().replace('"name": "drawn"', '"name": "other"'))
-    with pytest.raises(CorpusError, match="corpus.json does not have the checksum it was written with; convert"):
+    with pytest.raises(
+        CorpusError, match="corpus.json does not have the checksum it was written with; convert"
+    ):
         ShardedCorpus.open(tmp_path / "it")
 
 
@@ -181,7 +227,10 @@ def test_a_shard_that_goes_later_is_refused_in_one_sentence(tmp_path):
     sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
     (sharded.folder / "shard-00001.words.npy").unlink()
     sharded.shard(0)
-    with pytest.raises(CorpusError, match="it is damaged: shard-00001.words.npy is missing; convert the corpus again"):
+    with pytest.raises(
+        CorpusError,
+        match="it is damaged: shard-00001.words.npy is missing; convert the corpus again",
+    ):
         sharded.shard(1)
 
 
@@ -195,7 +244,10 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
 def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, at):
     from campaigns.file_operations import full_after, operations
 
-    with operations(full_after(at)), pytest.raises(CorpusError, match="cannot write .*it: No space left on device"):
+    with (
+        operations(full_after(at)),
+        pytest.raises(CorpusError, match="cannot write .*it: No space left on device"),
+    ):
         ShardedCorpus.write(full(), tmp_path / "it")
     assert not list(tmp_path.iterdir())
 
@@ -213,7 +265,9 @@ def test_an_interruption_leaves_nothing(tmp_path):
 def test_a_corpus_by_path_is_found(tmp_path):
     sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
     assert isinstance(load_corpus(sharded.folder), ShardedCorpus)
-    with pytest.raises(CorpusError, match="it is a sharded corpus, already counted; leave out stop_words"):
+    with pytest.raises(
+        CorpusError, match="it is a sharded corpus, already counted; leave out stop_words"
+    ):
         load_corpus(sharded.folder, stop_words=None)
 
 
@@ -232,16 +286,23 @@ def test_a_store_keeps_a_copy_where_there_are_no_links(tmp_path, monkeypatch):
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
 
     monkeypatch.setattr(os, "link", no_links)
-    ShardedCorpus.open(ShardedCorpus.write(full(), tmp_path / "it").save(tmp_path / "store")).check()
+    ShardedCorpus.open(
+        ShardedCorpus.write(full(), tmp_path / "it").save(tmp_path / "store")
+    ).check()
 
 
 def test_one_of_another_hash_than_its_name_is_refused(tmp_path):
     ShardedCorpus.write(drawn(), tmp_path / CORPORA / ("0" * 64))
-    with pytest.raises(SpecError, match="does not hold the content its name says; delete it and fit the run again"):
+    with pytest.raises(
+        SpecError, match="does not hold the content its name says; delete it and fit the run again"
+    ):
         get_corpus(tmp_path, "0" * 64)
 
 
-@pytest.mark.parametrize(("part", "at", "value"), [("words", 0, -1), ("words", 0, 9), ("counts", 0, 0), ("indptr", 1, 99)])
+@pytest.mark.parametrize(
+    ("part", "at", "value"),
+    [("words", 0, -1), ("words", 0, 9), ("counts", 0, 0), ("indptr", 1, 99)],
+)
 def test_numbers_that_no_corpus_has_are_refused_where_a_shard_is_read(tmp_path, part, at, value):
     ShardedCorpus.write(drawn(), tmp_path / "it")
     file = tmp_path / "it" / f"shard-00001.{part}.npy"
@@ -251,7 +312,11 @@ def test_numbers_that_no_corpus_has_are_refused_where_a_shard_is_read(tmp_path, 
     damaged = ShardedCorpus.open(tmp_path / "it")  # every file has its size
     damaged.shard(0)
     first = int(damaged.bounds[1])
-    for read in (lambda: damaged.shard(1), lambda: damaged.rows(first, first + 2), lambda: list(damaged.blocks())):
+    for read in (
+        lambda: damaged.shard(1),
+        lambda: damaged.rows(first, first + 2),
+        lambda: list(damaged.blocks()),
+    ):
         with pytest.raises(CorpusError, match="it is damaged: .*; convert the corpus again"):
             read()
 
@@ -259,7 +324,9 @@ def test_numbers_that_no_corpus_has_are_refused_where_a_shard_is_read(tmp_path, 
 def test_shards_and_rows_that_there_are_not_are_refused():
     sharded = ShardedCorpus.of_corpus(drawn())
     for ask in (lambda: sharded.shard(-1), lambda: sharded.shard(sharded.n_shards)):
-        with pytest.raises(CorpusError, match=rf"'drawn' has the shards 0..{sharded.n_shards - 1}; got"):
+        with pytest.raises(
+            CorpusError, match=rf"'drawn' has the shards 0..{sharded.n_shards - 1}; got"
+        ):
             ask()
     for first, last in ((-1, 3), (3, 3), (39, 41)):
         with pytest.raises(CorpusError, match=r"rows must lie in 0..40 and be one at least; got"):
@@ -269,14 +336,23 @@ def test_shards_and_rows_that_there_are_not_are_refused():
 def test_what_memory_does_not_hold_is_not_taken_into_it(monkeypatch):
     sharded = ShardedCorpus.of_corpus(drawn())
     monkeypatch.setenv("WORKBENCH_MEMORY", "1K")
-    with pytest.raises(CorpusError, match="'drawn' as a whole would take about 0 MB of memory and .*; read it shard by shard"):
+    with pytest.raises(
+        CorpusError,
+        match="'drawn' as a whole would take about 0 MB of memory and .*; read it shard by shard",
+    ):
         sharded.in_memory()
 
 
 def test_what_only_a_corpus_in_memory_has_is_refused_in_one_sentence():
-    with pytest.raises(CorpusError, match=r"'drawn' is kept in shards, and its words are no array; take shard\(i\), rows"):
+    with pytest.raises(
+        CorpusError,
+        match=r"'drawn' is kept in shards, and its words are no array; take shard\(i\), rows",
+    ):
         keep_top_words(ShardedCorpus.of_corpus(drawn()), 3)
-    for ask, why in (("by_word", "needs all documents at once"), ("to_scipy", "makes one thing of all documents")):
+    for ask, why in (
+        ("by_word", "needs all documents at once"),
+        ("to_scipy", "makes one thing of all documents"),
+    ):
         with pytest.raises(CorpusError, match=f"'drawn' is kept in shards, and {ask} {why}; take"):
             getattr(ShardedCorpus.of_corpus(drawn()), ask)
     assert not hasattr(ShardedCorpus.of_corpus(drawn()), "nonsense")

@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_corpora import drawn, full
 
-from workbench.corpus import CorpusError, ShardedCorpus, hold_out_documents, hold_out_tokens, prepare, sharded, split_halves
+from workbench.corpus import (
+    CorpusError,
+    ShardedCorpus,
+    hold_out_documents,
+    hold_out_tokens,
+    prepare,
+    sharded,
+    split_halves,
+)
 from workbench.corpus import shard_writer as writing
 from workbench.data import drawing
 
@@ -26,7 +34,12 @@ def drawn_at_once(lengths, wanted, seed, stream):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.integers(0, 60), min_size=1, max_size=8), st.floats(0, 1), st.integers(0, 2**40), st.integers(0, 2))
+@given(
+    st.lists(st.integers(0, 60), min_size=1, max_size=8),
+    st.floats(0, 1),
+    st.integers(0, 2**40),
+    st.integers(0, 2),
+)
 def test_subsets_are_those_of_all_keys_sorted_whatever_the_blocks(lengths, share, seed, stream):
     lengths = np.array(lengths)
     wanted = np.floor(share * lengths).astype(np.int64)
@@ -50,12 +63,27 @@ def test_of_keys_that_are_equal_the_first_are_chosen_whatever_the_blocks(monkeyp
 
         def random_raw(self, n):
             self.at += n
-            return np.array([3, 1, 1, 2], np.uint64)[np.arange(self.at - n, self.at) % 4] << np.uint64(50)
+            return np.array([3, 1, 1, 2], np.uint64)[
+                np.arange(self.at - n, self.at) % 4
+            ] << np.uint64(50)
 
     monkeypatch.setattr(np.random, "PCG64", Repeating)
     monkeypatch.setattr(drawing, "BLOCK", 3)
     found = drawing.draw_subsets(np.array([12]), np.array([8]), 0, 0)
-    assert found.tolist() == [False, True, True, True, False, True, True, True, False, True, True, False]
+    assert found.tolist() == [
+        False,
+        True,
+        True,
+        True,
+        False,
+        True,
+        True,
+        True,
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("per", ["corpus", "document"])
@@ -72,40 +100,69 @@ def test_the_split_of_shards_is_that_of_the_corpus(tmp_path, monkeypatch, per, b
         assert part.content_hash == part.computed_hash() == whole.content_hash and part.n_shards > 1
         assert part.in_memory().content_hash == whole.content_hash
         assert part.bounds.tolist() == ShardedCorpus.of_corpus(whole).bounds.tolist()
-    assert found[0].same_rows(found[1]) and found[0].folder == tmp_path / f"it.split-0.3-4-{per}" / "train"
-    for part, whole in zip(hold_out_tokens(ShardedCorpus.of_corpus(corpus), per=per, **GIVEN), expected, strict=True):
+    assert (
+        found[0].same_rows(found[1])
+        and found[0].folder == tmp_path / f"it.split-0.3-4-{per}" / "train"
+    )
+    for part, whole in zip(
+        hold_out_tokens(ShardedCorpus.of_corpus(corpus), per=per, **GIVEN), expected, strict=True
+    ):
         assert part.content_hash == whole.content_hash
 
 
 def test_a_split_that_is_there_is_opened_and_another_one_refused(tmp_path):
     corpus = ShardedCorpus.write(drawn(), tmp_path / "it")
     first, again = hold_out_tokens(corpus, **GIVEN)[0], hold_out_tokens(corpus, **GIVEN)[0]
-    assert (first.folder / "corpus.json").stat().st_ino == (again.folder / "corpus.json").stat().st_ino
+    assert (first.folder / "corpus.json").stat().st_ino == (
+        again.folder / "corpus.json"
+    ).stat().st_ino
     placed = hold_out_tokens(corpus, **GIVEN, folder=tmp_path / "there")
-    assert [part.folder for part in placed] == [tmp_path / "there" / "train", tmp_path / "there" / "test"]
-    with pytest.raises(CorpusError, match="there is there and is not this split; give another folder, or delete it"):
+    assert [part.folder for part in placed] == [
+        tmp_path / "there" / "train",
+        tmp_path / "there" / "test",
+    ]
+    with pytest.raises(
+        CorpusError, match="there is there and is not this split; give another folder, or delete it"
+    ):
         hold_out_tokens(corpus, 0.4, folder=tmp_path / "there")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["it", "it.split-0.3-4-corpus", "there"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "it",
+        "it.split-0.3-4-corpus",
+        "there",
+    ]
 
 
 def test_nothing_held_out_is_a_test_corpus_without_pairs(tmp_path):
     train, test = hold_out_tokens(ShardedCorpus.write(drawn(), tmp_path / "it"), 0)
     assert train.content_hash == drawn().content_hash
-    assert test.content_hash == hold_out_tokens(drawn(), 0)[1].content_hash and test.shard(0).n_tokens == 0
+    assert (
+        test.content_hash == hold_out_tokens(drawn(), 0)[1].content_hash
+        and test.shard(0).n_tokens == 0
+    )
 
 
 def test_prepare_holds_tokens_out_of_shards(tmp_path):
     corpus = drawn()
     train, test, split = prepare(ShardedCorpus.write(corpus, tmp_path / "it"), 0.3, 4)
     *whole, expected = prepare(corpus, 0.3, 4)
-    assert [train.content_hash, test.content_hash] == [part.content_hash for part in whole] and split == expected
+    assert [train.content_hash, test.content_hash] == [
+        part.content_hash for part in whole
+    ] and split == expected
 
 
-@pytest.mark.parametrize("other", [
-    hold_out_documents, split_halves, lambda corpus: prepare(corpus, top_words=3), lambda corpus: prepare(corpus, merge=2),
-    lambda corpus: prepare(corpus, repeat=2), lambda corpus: prepare(corpus, singletons="train"),
-    lambda corpus: prepare(corpus, per="half"), lambda corpus: prepare(corpus, rows={"by": "labels", "values": [1987]}),
-])
+@pytest.mark.parametrize(
+    "other",
+    [
+        hold_out_documents,
+        split_halves,
+        lambda corpus: prepare(corpus, top_words=3),
+        lambda corpus: prepare(corpus, merge=2),
+        lambda corpus: prepare(corpus, repeat=2),
+        lambda corpus: prepare(corpus, singletons="train"),
+        lambda corpus: prepare(corpus, per="half"),
+        lambda corpus: prepare(corpus, rows={"by": "labels", "values": [1987]}),
+    ],
+)
 def test_other_splits_of_shards_are_refused_in_one_sentence(tmp_path, other):
     corpus = ShardedCorpus.write(full(), tmp_path / "it")
     with pytest.raises(CorpusError) as refused:
@@ -119,9 +176,13 @@ def test_a_folder_for_a_corpus_in_memory_is_refused(tmp_path):
         hold_out_tokens(drawn(), folder=tmp_path / "there")
 
 
-@pytest.mark.parametrize(("fraction", "sentence"), [
-    (1.0, "must be a number of at least 0 and below 1"), (1e-9, "is no token at all; ask for a larger"),
-])
+@pytest.mark.parametrize(
+    ("fraction", "sentence"),
+    [
+        (1.0, "must be a number of at least 0 and below 1"),
+        (1e-9, "is no token at all; ask for a larger"),
+    ],
+)
 def test_wrong_shares_are_refused_and_leave_nothing(tmp_path, fraction, sentence):
     corpus = ShardedCorpus.write(drawn(), tmp_path / "it")
     with pytest.raises(CorpusError, match=sentence):

@@ -21,16 +21,22 @@ from workbench.corpus import (
     split_in_words,
 )
 
-COUNTS = st.lists(st.lists(st.integers(0, 5), min_size=4, max_size=4), min_size=1, max_size=6).filter(
-    lambda table: sum(map(sum, table)) >= 2
-)
+COUNTS = st.lists(
+    st.lists(st.integers(0, 5), min_size=4, max_size=4), min_size=1, max_size=6
+).filter(lambda table: sum(map(sum, table)) >= 2)
 
 
 def corpus_of(table):
     """A corpus from a (document, word) table of counts."""
     table = np.array(table)
     documents, words = np.indices(table.shape)
-    return Corpus.from_pairs(documents.ravel(), words.ravel(), table.ravel(), n_documents=len(table), n_words=table.shape[1])
+    return Corpus.from_pairs(
+        documents.ravel(),
+        words.ravel(),
+        table.ravel(),
+        n_documents=len(table),
+        n_words=table.shape[1],
+    )
 
 
 def dense(corpus):
@@ -41,14 +47,23 @@ def dense(corpus):
 
 
 @settings(max_examples=100, deadline=None)
-@given(COUNTS, st.sampled_from([0.1, 0.25, 0.5, 0.75]), st.integers(0, 2**40), st.sampled_from(["corpus", "document"]))
+@given(
+    COUNTS,
+    st.sampled_from([0.1, 0.25, 0.5, 0.75]),
+    st.integers(0, 2**40),
+    st.sampled_from(["corpus", "document"]),
+)
 def test_training_and_test_counts_add_up_to_the_corpus_pair_by_pair(table, fraction, seed, per):
     corpus = corpus_of(table)
     try:
         train, test = hold_out_tokens(corpus, fraction, seed, per)
     except CorpusError:
         share = [corpus.n_tokens] if per == "corpus" else corpus.document_tokens
-        drawn = round(fraction * corpus.n_tokens) if per == "corpus" else sum(int(fraction * n) for n in share)
+        drawn = (
+            round(fraction * corpus.n_tokens)
+            if per == "corpus"
+            else sum(int(fraction * n) for n in share)
+        )
         assert drawn in (0, corpus.n_tokens)
         return
     assert np.array_equal(dense(train) + dense(test), table)
@@ -69,13 +84,26 @@ def test_shares_of_a_document_are_not_lost_to_rounding_errors():
 def test_a_seed_names_the_same_split_for_ever():
     """The numbers were printed once; they may never change, or stored runs lose their test sets."""
     corpus = corpus_of([[3, 0, 2, 1], [0, 0, 0, 0], [1, 4, 0, 5]])
-    assert dense(hold_out_tokens(corpus, 0.4, seed=0)[1]).tolist() == [[2, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 3]]
-    assert dense(hold_out_tokens(corpus, 0.4, seed=0, per="document")[1]).tolist() == [[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 3]]
+    assert dense(hold_out_tokens(corpus, 0.4, seed=0)[1]).tolist() == [
+        [2, 0, 1, 0],
+        [0, 0, 0, 0],
+        [0, 0, 0, 3],
+    ]
+    assert dense(hold_out_tokens(corpus, 0.4, seed=0, per="document")[1]).tolist() == [
+        [1, 0, 1, 0],
+        [0, 0, 0, 0],
+        [0, 1, 0, 3],
+    ]
 
 
 def test_a_seed_names_the_same_halves_and_documents_for_ever():
     corpus = corpus_of([[3, 0, 2, 1], [0, 0, 1, 0], [1, 4, 0, 5], [2, 2, 2, 2]])
-    assert dense(split_halves(corpus, seed=0)[1]).tolist() == [[2, 0, 1, 0], [0, 0, 0, 0], [1, 2, 0, 2], [0, 2, 1, 1]]
+    assert dense(split_halves(corpus, seed=0)[1]).tolist() == [
+        [2, 0, 1, 0],
+        [0, 0, 0, 0],
+        [1, 2, 0, 2],
+        [0, 2, 1, 1],
+    ]
     assert hold_out_documents(corpus, 0.5, seed=0)[1].titles == ("document 0", "document 3")
 
 
@@ -98,15 +126,19 @@ def test_every_subset_of_tokens_is_equally_likely(per):
     assert set(seen) == set(expected)
     for drawn, probability in expected.items():
         error = np.sqrt(probability * (1 - probability) / n_draws)
-        assert abs(seen[drawn] / n_draws - probability) < 4 * error  # seeds are fixed: fails or passes for ever
+        # seeds are fixed: fails or passes for ever
+        assert abs(seen[drawn] / n_draws - probability) < 4 * error
 
 
 def test_tokens_of_all_documents_are_in_one_urn():
     """Per corpus, the number drawn from a document varies as the hypergeometric law says."""
     corpus = corpus_of([[10, 0], [0, 10]])
-    drawn = np.array([hold_out_tokens(corpus, 0.5, seed)[1].document_tokens[0] for seed in range(2000)])
+    drawn = np.array(
+        [hold_out_tokens(corpus, 0.5, seed)[1].document_tokens[0] for seed in range(2000)]
+    )
     assert abs(drawn.mean() - 5) < 4 * np.sqrt(25 / 19 / 2000)
-    assert abs(drawn.var() - 25 / 19) < 0.2  # 10 draws of 20, half of them here: 10 · ¼ · 10/19; four errors of a variance
+    # 10 draws of 20, half of them here: 10 · ¼ · 10/19; four errors of a variance
+    assert abs(drawn.var() - 25 / 19) < 0.2
 
 
 @settings(max_examples=100, deadline=None)
@@ -121,7 +153,10 @@ def test_halves_add_up_and_the_odd_token_is_observed(table, seed):
     assert observed.document_tokens.tolist() == ((kept + 1) // 2).tolist()
     assert scored.document_tokens.tolist() == (kept // 2).tolist()
     assert np.array_equal(dense(observed) + dense(scored), dense(corpus) * (lengths >= 2)[:, None])
-    assert observed.titles == scored.titles == corpus.titles and observed.vocabulary == scored.vocabulary == corpus.vocabulary
+    assert (
+        observed.titles == scored.titles == corpus.titles
+        and observed.vocabulary == scored.vocabulary == corpus.vocabulary
+    )
 
 
 def test_every_pair_of_halves_is_equally_likely():
@@ -136,7 +171,8 @@ def test_every_pair_of_halves_is_equally_likely():
     assert set(seen) == set(expected)
     for drawn, probability in expected.items():
         error = np.sqrt(probability * (1 - probability) / n_draws)
-        assert abs(seen[drawn] / n_draws - probability) < 4 * error  # seeds are fixed: fails or passes for ever
+        # seeds are fixed: fails or passes for ever
+        assert abs(seen[drawn] / n_draws - probability) < 4 * error
 
 
 @settings(max_examples=100, deadline=None)
@@ -144,8 +180,12 @@ def test_every_pair_of_halves_is_equally_likely():
 def test_each_document_is_for_training_or_unseen_as_a_whole(table, fraction, seed):
     corpus = corpus_of(table)
     corpus = corpus.with_pairs(
-        corpus.indptr, corpus.words, corpus.counts, labels=[f"label {d}" for d in range(len(table))],
-        times=range(len(table)), authors=[[f"author {d}"] for d in range(len(table))],
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        labels=[f"label {d}" for d in range(len(table))],
+        times=range(len(table)),
+        authors=[[f"author {d}"] for d in range(len(table))],
     )
     try:
         train, unseen = hold_out_documents(corpus, fraction, seed)
@@ -169,17 +209,24 @@ def test_every_choice_of_documents_is_equally_likely():
     seen = np.unique(seen, axis=0, return_counts=True)
     assert len(seen[0]) == 6
     error = np.sqrt(1 / 6 * 5 / 6 / n_draws)
-    assert np.all(np.abs(seen[1] / n_draws - 1 / 6) < 4 * error)  # seeds are fixed: fails or passes for ever
+    # seeds are fixed: fails or passes for ever
+    assert np.all(np.abs(seen[1] / n_draws - 1 / 6) < 4 * error)
 
 
 def test_held_out_documents_and_held_out_tokens_of_one_seed_are_independent():
     """Documents of one token: which are unseen says nothing of which tokens would have been held out."""
     corpus, both, n_draws = corpus_of([[1]] * 10), 0, 1000
     for seed in range(n_draws):
-        unseen = {int(title.split()[1]) for title in hold_out_documents(corpus, 0.5, seed)[1].titles}
-        both += len(unseen & set(np.flatnonzero(hold_out_tokens(corpus, 0.5, seed)[1].document_tokens).tolist()))
+        unseen = {
+            int(title.split()[1]) for title in hold_out_documents(corpus, 0.5, seed)[1].titles
+        }
+        both += len(
+            unseen
+            & set(np.flatnonzero(hold_out_tokens(corpus, 0.5, seed)[1].document_tokens).tolist())
+        )
     variance = 5 * 0.5 * 0.5 * 5 / 9  # hypergeometric: 5 of 10, where 5 are marked
-    assert abs(both / n_draws - 2.5) < 4 * np.sqrt(variance / n_draws)  # 5 when both come from one stream
+    # 5 when both come from one stream
+    assert abs(both / n_draws - 2.5) < 4 * np.sqrt(variance / n_draws)
 
 
 def test_equal_keys_at_the_edge_do_not_change_how_many_are_drawn(monkeypatch):
@@ -214,7 +261,10 @@ def test_documents_of_one_token_go_to_one_side():
     [
         ({"fraction": 1}, "fraction must be a number of at least 0 and below 1; got 1"),
         ({"fraction": -0.1}, "fraction must be a number of at least 0 and below 1; got -0.1"),
-        ({"fraction": float("nan")}, "fraction must be a number of at least 0 and below 1; got nan"),
+        (
+            {"fraction": float("nan")},
+            "fraction must be a number of at least 0 and below 1; got nan",
+        ),
         ({"fraction": "0.1"}, "fraction must be a number of at least 0 and below 1; got '0.1'"),
         ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
         ({"seed": 1.5}, "seed must be a whole number of at least 0; got 1.5"),
@@ -228,7 +278,10 @@ def test_documents_of_one_token_go_to_one_side():
             "fraction 0.1 per document is no token at all, the longest document has 5; "
             "ask for at least 0.2, or use per='corpus'",
         ),
-        ({"fraction": 0.99}, "fraction 0.99 of 8 tokens leaves none to train on; ask for a smaller fraction"),
+        (
+            {"fraction": 0.99},
+            "fraction 0.99 of 8 tokens leaves none to train on; ask for a smaller fraction",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused_with_a_sentence(options, sentence):
@@ -254,9 +307,18 @@ def test_wrong_arguments_are_refused_with_a_sentence(options, sentence):
             lambda corpus: hold_out_documents(hold_out_tokens(corpus, 0)[1], 0.5),
             "all 1 training document(s) are empty; ask for another fraction or seed",
         ),
-        (lambda corpus: hold_out_documents(corpus, 1), "fraction must be a number of at least 0 and below 1; got 1"),
-        (lambda corpus: hold_out_documents(corpus, 0.5, "x"), "seed must be a whole number of at least 0; got 'x'"),
-        (lambda corpus: split_halves(corpus, -1), "seed must be a whole number of at least 0; got -1"),
+        (
+            lambda corpus: hold_out_documents(corpus, 1),
+            "fraction must be a number of at least 0 and below 1; got 1",
+        ),
+        (
+            lambda corpus: hold_out_documents(corpus, 0.5, "x"),
+            "seed must be a whole number of at least 0; got 'x'",
+        ),
+        (
+            lambda corpus: split_halves(corpus, -1),
+            "seed must be a whole number of at least 0; got -1",
+        ),
         (
             lambda corpus: split_halves(corpus_of([[1, 0], [0, 1]])),
             "no document of 'corpus' has two tokens to be split into halves; give longer documents",
@@ -271,19 +333,25 @@ def test_documents_that_cannot_be_split_are_refused_with_a_sentence(split, sente
 
 @settings(max_examples=100, deadline=None)
 @given(COUNTS, st.sampled_from([0.2, 0.5, 0.8]), st.integers(0, 2**40))
-def test_half_of_each_drawn_document_is_scored_but_for_words_that_are_not_trained(table, fraction, seed):
+def test_half_of_each_drawn_document_is_scored_but_for_words_that_are_not_trained(
+    table, fraction, seed
+):
     corpus = corpus_of(table)
     try:
         train, test, left_out = hold_out_halves(corpus, fraction, seed)
     except CorpusError:
         return
-    scored = dense(corpus) - dense(train)  # the test corpus has these, but for words without a training token
+    # the test corpus has these, but for words without a training token
+    scored = dense(corpus) - dense(train)
     known = dense(train).sum(axis=0) > 0
     assert np.array_equal(dense(test), scored * known) and left_out == scored[:, ~known].sum()
     drawn = scored.sum(axis=1) > 0
     assert (scored.sum(axis=1)[drawn] == corpus.document_tokens[drawn] // 2).all()
     assert drawn.sum() <= round(fraction * corpus.n_documents)
-    assert train.titles == test.titles == corpus.titles and train.vocabulary == test.vocabulary == corpus.vocabulary
+    assert (
+        train.titles == test.titles == corpus.titles
+        and train.vocabulary == test.vocabulary == corpus.vocabulary
+    )
 
 
 def test_halves_of_drawn_documents_are_those_of_the_unseen_documents():
@@ -301,7 +369,8 @@ def test_tokens_that_are_left_out_of_halves_are_counted_and_told():
     table[:, :2] = 3
     table[np.arange(10), 2 + np.arange(10)] = 2  # a word of each document's own
     train, test, split = prepare(corpus_of(table), 0.5, 4, per="half")
-    assert split == {"fraction": 0.5, "seed": 4, "per": "half", "left_out": 2}  # both of one document, by this seed
+    # both of one document, by this seed
+    assert split == {"fraction": 0.5, "seed": 4, "per": "half", "left_out": 2}
     assert test.n_tokens == 5 * 4 - 2 and train.n_tokens == 80 - 20
     assert split_in_words(split) == (
         "half of the tokens of 50 % of the documents held out, split seed 4, but for 2 tokens whose word has no training token"
@@ -321,21 +390,32 @@ def test_words_whose_training_tokens_were_singletons_are_left_out_of_halves_too(
 
 def test_halves_of_which_no_word_is_trained_without_singletons_are_refused():
     corpus = corpus_of([[1, 1, 0], [1, 1, 0], [0, 0, 2]])
-    with pytest.raises(CorpusError, match=r"^no word of the \d scored token\(s\) of 'corpus' has a training token once "):
+    with pytest.raises(
+        CorpusError,
+        match=r"^no word of the \d scored token\(s\) of 'corpus' has a training token once ",
+    ):
         prepare(corpus, 0.34, 0, per="half", singletons="train")
 
 
 def test_documents_too_short_for_halves_are_refused_with_a_sentence():
-    with pytest.raises(CorpusError, match=r"^none of the 2 documents drawn from 'corpus' has two tokens to be split"):
+    with pytest.raises(
+        CorpusError,
+        match=r"^none of the 2 documents drawn from 'corpus' has two tokens to be split",
+    ):
         hold_out_halves(corpus_of(np.eye(4, dtype=int)), 0.5)
     own_words = np.kron(np.eye(4, dtype=int), [1, 1])
-    with pytest.raises(CorpusError, match=r"^no word of the 2 scored token\(s\) of 'corpus' has a training token; ask for"):
+    with pytest.raises(
+        CorpusError,
+        match=r"^no word of the 2 scored token\(s\) of 'corpus' has a training token; ask for",
+    ):
         hold_out_halves(corpus_of(own_words), 0.5)
 
 
 def test_a_corpus_without_tokens_is_not_split():
     _, empty = hold_out_tokens(corpus_of([[3, 2]]), 0)
-    with pytest.raises(CorpusError, match="a corpus needs at least one token to be split; 'corpus' has none"):
+    with pytest.raises(
+        CorpusError, match="a corpus needs at least one token to be split; 'corpus' has none"
+    ):
         hold_out_tokens(empty)
 
 
@@ -351,8 +431,14 @@ def test_a_tenth_of_kos_is_46771_tokens(kos):
 def known():
     """Five documents of four states and years, the fourth empty; 'ca' is a sequence of three, 'ny' of two."""
     return Corpus.from_pairs(
-        [0, 1, 2, 4, 4], [0, 1, 0, 1, 2], [1, 2, 3, 4, 5], n_documents=5, name="known", labels=["x", "y", "x", "z", "y"],
-        times=[1999, 2000, 2001, 2002, 2003], inputs={"year": [1999, 2000, 2001, 2002, 2003]},
+        [0, 1, 2, 4, 4],
+        [0, 1, 0, 1, 2],
+        [1, 2, 3, 4, 5],
+        n_documents=5,
+        name="known",
+        labels=["x", "y", "x", "z", "y"],
+        times=[1999, 2000, 2001, 2002, 2003],
+        inputs={"year": [1999, 2000, 2001, 2002, 2003]},
         sequence=[("ca", 5), ("ny", 1), ("ca", 2), ("ca", 9), ("ny", 4)],
     )
 
@@ -377,7 +463,11 @@ def test_rows_are_held_out_whole_and_both_parts_have_all_documents(known, held_o
     assert np.array_equal(dense(test), np.where(np.isin(np.arange(5), rows)[:, None], table, 0))
     assert np.array_equal(dense(train) + dense(test), table)
     for part in (train, test):
-        assert (part.n_documents, part.vocabulary, part.titles) == (5, known.vocabulary, known.titles)
+        assert (part.n_documents, part.vocabulary, part.titles) == (
+            5,
+            known.vocabulary,
+            known.titles,
+        )
         assert np.array_equal(part.inputs, known.inputs) and part.sequence == known.sequence
     assert split == {"rows": held_out}
 
@@ -387,8 +477,10 @@ def test_rows_are_held_out_whole_and_both_parts_have_all_documents(known, held_o
 def test_rows_of_any_cut_are_complementary(table, data):
     years = data.draw(st.lists(st.integers(0, 5), min_size=len(table), max_size=len(table)))
     cut = data.draw(st.integers(0, 6))
-    corpus = corpus_of(table).with_pairs(*(getattr(corpus_of(table), name) for name in ("indptr", "words", "counts")),
-                                         inputs={"year": years})
+    corpus = corpus_of(table).with_pairs(
+        *(getattr(corpus_of(table), name) for name in ("indptr", "words", "counts")),
+        inputs={"year": years},
+    )
     try:
         train, test = hold_out_rows(corpus, "year", at_least=cut)
     except CorpusError as error:
@@ -410,9 +502,19 @@ def test_a_split_by_rows_is_recorded_and_described(known):
     assert described(n_rows=2) == "the last 2 documents of each sequence held out"
     numbers = prepare(known, rows={"by": "year", "values": np.arange(1999, 2001)})[2]
     assert json.dumps(numbers) == '{"rows": {"by": "year", "values": [1999, 2000]}}'
-    train, test, split = prepare(known, top_words=2, singletons="both-own", rows={"by": "year", "at_least": 2001})
-    assert split == {"rows": {"by": "year", "at_least": 2001}, "top_words": 2, "singletons": "both-own"}
-    assert train.n_words == 2 and train.counts.min() > 1 and train.sequence == test.sequence == known.sequence
+    train, test, split = prepare(
+        known, top_words=2, singletons="both-own", rows={"by": "year", "at_least": 2001}
+    )
+    assert split == {
+        "rows": {"by": "year", "at_least": 2001},
+        "top_words": 2,
+        "singletons": "both-own",
+    }
+    assert (
+        train.n_words == 2
+        and train.counts.min() > 1
+        and train.sequence == test.sequence == known.sequence
+    )
 
 
 @pytest.mark.parametrize(
@@ -454,7 +556,10 @@ def test_a_split_by_rows_is_recorded_and_described(known):
             lambda corpus: hold_out_ends(corpus, 3),
             "no sequence of 'known' is longer than 3, the longest has 3; hold out fewer rows of each",
         ),
-        (lambda corpus: hold_out_ends(corpus, 0), "n_rows must be a whole number of at least 1; got 0"),
+        (
+            lambda corpus: hold_out_ends(corpus, 0),
+            "n_rows must be a whole number of at least 1; got 0",
+        ),
         (
             lambda corpus: hold_out_ends(corpus_of([[1], [1]])),
             "the documents of 'corpus' stand in no sequences; give sequence=[(name, position), …]",

@@ -15,7 +15,15 @@ from campaigns.file_operations import full_after, operations
 from data_files import put
 from sharded_corpora import drawn, full
 
-from workbench.corpus import CorpusError, by_name, pair_files, read_corpus, shard_writer, streaming, write_corpus
+from workbench.corpus import (
+    CorpusError,
+    by_name,
+    pair_files,
+    read_corpus,
+    shard_writer,
+    streaming,
+    write_corpus,
+)
 from workbench.corpus.streaming import read_shards
 from workbench.data import opening, rows, stored_texts
 
@@ -26,8 +34,15 @@ WORDS = ["ant", "Bee", "café", "straße", "don't", "über", "a", "zebra", "gnu"
 def small_pieces(monkeypatch):
     """Files are read, and shards written, in many pieces."""
     for module, name, value in [
-        (by_name, "BATCH", 500), (rows, "BATCH", 500), (rows, "HEAD", 60), (opening, "BLOCK", 64), (opening, "PACKED", 16),
-        (opening, "HEAD", 8), (pair_files, "ROWS", 11), (shard_writer, "SHARD_PAIRS", 40), (stored_texts, "BLOCK", 3),
+        (by_name, "BATCH", 500),
+        (rows, "BATCH", 500),
+        (rows, "HEAD", 60),
+        (opening, "BLOCK", 64),
+        (opening, "PACKED", 16),
+        (opening, "HEAD", 8),
+        (pair_files, "ROWS", 11),
+        (shard_writer, "SHARD_PAIRS", 40),
+        (stored_texts, "BLOCK", 3),
     ]:
         monkeypatch.setattr(module, name, value)
 
@@ -35,19 +50,36 @@ def small_pieces(monkeypatch):
 def texts(n: int = 60, seed: int = 0) -> list[str]:
     """Texts of some words, some of them empty."""
     draw = random.Random(seed)
-    return ["" if d % 11 == 5 else " ".join(draw.choices(WORDS[: 4 + d % 9], k=draw.randrange(12))) for d in range(n)]
+    return [
+        "" if d % 11 == 5 else " ".join(draw.choices(WORDS[: 4 + d % 9], k=draw.randrange(12)))
+        for d in range(n)
+    ]
 
 
 def table(n: int = 60) -> pd.DataFrame:
     """Texts with all that may stand beside them."""
-    return pd.DataFrame({
-        "key": [f"título {d}, \"x\"" for d in range(n)], "body": texts(n), "kind": ["one", "", "other"] * (n // 3),
-        "day": [f"2024-{1 + d % 12:02d}-0{1 + d % 9}" for d in range(n)], "year": [1990 + d % 7 for d in range(n)],
-        "who": ["ann", "bob"] * (n // 2), "turn": range(n),
-    })
+    return pd.DataFrame(
+        {
+            "key": [f'título {d}, "x"' for d in range(n)],
+            "body": texts(n),
+            "kind": ["one", "", "other"] * (n // 3),
+            "day": [f"2024-{1 + d % 12:02d}-0{1 + d % 9}" for d in range(n)],
+            "year": [1990 + d % 7 for d in range(n)],
+            "who": ["ann", "bob"] * (n // 2),
+            "turn": range(n),
+        }
+    )
 
 
-COLUMNS = dict(text="body", title="key", label="kind", time="day", inputs="year", sequence="who", position="turn")
+COLUMNS = dict(
+    text="body",
+    title="key",
+    label="kind",
+    time="day",
+    inputs="year",
+    sequence="who",
+    position="turn",
+)
 
 
 def csv(folder, name="it.csv", **options):
@@ -59,12 +91,17 @@ def json_lines(folder):
 
 
 def some_titled(folder):
-    entries = [{"text": text} | ({"title": f"t{d}", "label": d} if d % 9 == 8 else {}) for d, text in enumerate(texts())]
+    entries = [
+        {"text": text} | ({"title": f"t{d}", "label": d} if d % 9 == 8 else {})
+        for d, text in enumerate(texts())
+    ]
     return put(folder, "it.jsonl.gz", "\n".join(map(json.dumps, entries)))
 
 
 def tokens(folder):
-    return put(folder, "it.jsonl", "\n".join(json.dumps({"tokens": text.split()}) for text in texts()))
+    return put(
+        folder, "it.jsonl", "\n".join(json.dumps({"tokens": text.split()}) for text in texts())
+    )
 
 
 def parquet(folder):
@@ -92,11 +129,17 @@ def zipped(folder):
 
 def mallet(folder):
     labels = ["-", "x"]
-    return put(folder, "it.mallet", "".join(f"n{d} {labels[d % 40 == 7]} {text}\n" for d, text in enumerate(texts())))
+    return put(
+        folder,
+        "it.mallet",
+        "".join(f"n{d} {labels[d % 40 == 7]} {text}\n" for d, text in enumerate(texts())),
+    )
 
 
 def plain_mallet(folder):
-    return put(folder, "it.mallet", "".join(f"n{d}\t-\t{text}\r\n\n" for d, text in enumerate(texts())))
+    return put(
+        folder, "it.mallet", "".join(f"n{d}\t-\t{text}\r\n\n" for d, text in enumerate(texts()))
+    )
 
 
 def written(folder, name, **options):
@@ -123,36 +166,63 @@ def counts_in_any_order(folder):
 
 
 def wide(folder):
-    counts = pd.DataFrame(np.random.default_rng(0).poisson(1, (20, 3)), columns=["ant", "bee", "cat"])
+    counts = pd.DataFrame(
+        np.random.default_rng(0).poisson(1, (20, 3)), columns=["ant", "bee", "cat"]
+    )
     return put(folder, "it.csv", counts.assign(year=range(20)).to_csv(index=False))
 
 
 FILES = {
-    "csv": (csv, COLUMNS), "tsv": (partial(csv, name="it.tsv", sep="\t"), COLUMNS),
+    "csv": (csv, COLUMNS),
+    "tsv": (partial(csv, name="it.tsv", sep="\t"), COLUMNS),
     "csv with semicolons, packed": (partial(csv, name="it.csv.gz", sep=";"), COLUMNS),
     "csv quoted by backslashes": (partial(csv, doublequote=False, escapechar="\\"), COLUMNS),
-    "csv without positions": (csv, COLUMNS | {"position": None}), "csv of texts alone": (csv, {"text": "body"}),
-    "csv, pruned": (csv, {"text": "body", "min_documents": 3, "max_share": 0.4, "max_words": 4, "stop_words": None}),
-    "csv, words cut otherwise": (csv, {"text": "body", "ngrams": 2, "min_letters": 3, "lowercase": False, "accents": "strip"}),
+    "csv without positions": (csv, COLUMNS | {"position": None}),
+    "csv of texts alone": (csv, {"text": "body"}),
+    "csv, pruned": (
+        csv,
+        {"text": "body", "min_documents": 3, "max_share": 0.4, "max_words": 4, "stop_words": None},
+    ),
+    "csv, words cut otherwise": (
+        csv,
+        {"text": "body", "ngrams": 2, "min_letters": 3, "lowercase": False, "accents": "strip"},
+    ),
     "csv, a tokenizer": (csv, {"text": "body", "tokenizer": lambda text: text.split("e")}),
-    "csv, a column of several uses": (csv, {"text": "body", "time": "turn", "sequence": "who", "position": "turn",
-                                            "inputs": "turn"}),
-    "csv of counts, a column of several uses": (counts_in_any_order, {"inputs": "year", "time": "year", "sequence": "label",
-                                                                      "position": "year"}),
-    "jsonl": (json_lines, COLUMNS), "jsonl, some with titles": (some_titled, {}), "jsonl of tokens": (tokens, {}),
+    "csv, a column of several uses": (
+        csv,
+        {"text": "body", "time": "turn", "sequence": "who", "position": "turn", "inputs": "turn"},
+    ),
+    "csv of counts, a column of several uses": (
+        counts_in_any_order,
+        {"inputs": "year", "time": "year", "sequence": "label", "position": "year"},
+    ),
+    "jsonl": (json_lines, COLUMNS),
+    "jsonl, some with titles": (some_titled, {}),
+    "jsonl of tokens": (tokens, {}),
     "jsonl of tokens, a vocabulary": (tokens, {"vocabulary": ["more", *reversed(WORDS)]}),
-    "parquet": (parquet, COLUMNS), "excel": (excel, COLUMNS), "folder": (text_files, {}),
-    "folder of folders": (partial(text_files, inside="{kind}/{d:02d}.txt"), {}), "zip": (zipped, {}),
-    "mallet": (mallet, {}), "mallet without labels": (plain_mallet, {"stop_words": None, "token_pattern": r"\S+"}),
-    "uci": (partial(written, name="docword.it.txt"), {}), "uci, packed": (partial(written, name="docword.it.txt.gz"), {}),
+    "parquet": (parquet, COLUMNS),
+    "excel": (excel, COLUMNS),
+    "folder": (text_files, {}),
+    "folder of folders": (partial(text_files, inside="{kind}/{d:02d}.txt"), {}),
+    "zip": (zipped, {}),
+    "mallet": (mallet, {}),
+    "mallet without labels": (plain_mallet, {"stop_words": None, "token_pattern": r"\S+"}),
+    "uci": (partial(written, name="docword.it.txt"), {}),
+    "uci, packed": (partial(written, name="docword.it.txt.gz"), {}),
     "uci without a vocabulary": (partial(written, name="docword.it.txt", vocabulary=False), {}),
-    "uci in any order": (shuffled, {}), "lda-c": (partial(written, name="it.dat"), {}),
+    "uci in any order": (shuffled, {}),
+    "lda-c": (partial(written, name="it.dat"), {}),
     "lda-c without a vocabulary": (partial(written, name="it.dat", vocabulary=False), {}),
-    "mtx": (partial(written, name="it.mtx"), {}), "npz": (partial(written, name="it.npz"), {}),
-    "csv of counts": (partial(written, name="it.csv"), {}), "jsonl of counts": (partial(written, name="it.jsonl"), {}),
+    "mtx": (partial(written, name="it.mtx"), {}),
+    "npz": (partial(written, name="it.npz"), {}),
+    "csv of counts": (partial(written, name="it.csv"), {}),
+    "jsonl of counts": (partial(written, name="it.jsonl"), {}),
     "csv of counts in any order": (counts_in_any_order, {"inputs": "year", "label": "label"}),
     "wide csv": (wide, {"inputs": "year"}),
-    "words": (lambda folder: put(folder, "it.txt", " ".join(texts())), {"format": "words", "stop_words": None}),
+    "words": (
+        lambda folder: put(folder, "it.txt", " ".join(texts())),
+        {"format": "words", "stop_words": None},
+    ),
     "fasta": (lambda folder: put(folder, "it.fa", ">a\nACGT\nAC\n>b\nTT\n"), {}),
 }
 
@@ -164,13 +234,25 @@ def test_what_is_streamed_is_what_is_read(tmp_path, name):
     path = make(tmp_path)
     expected = read_corpus(path, **options)
     shares = []
-    found = read_shards(path, tmp_path / "shards", told=lambda what, share: shares.append((what, share)), **options)
-    assert found.content_hash == found.computed_hash() == expected.content_hash and found.name == expected.name
-    assert found.n_tokens == expected.n_tokens and found.in_memory().content_hash == expected.content_hash
+    found = read_shards(
+        path, tmp_path / "shards", told=lambda what, share: shares.append((what, share)), **options
+    )
+    assert (
+        found.content_hash == found.computed_hash() == expected.content_hash
+        and found.name == expected.name
+    )
+    assert (
+        found.n_tokens == expected.n_tokens
+        and found.in_memory().content_hash == expected.content_hash
+    )
     found.check()
     assert not [file for file in tmp_path.iterdir() if file.name.endswith(".partial")]
-    streamed = getattr(streaming.request_of(path, **options).format, "stream", None) and name not in ("excel", "wide csv")
-    assert not streamed or (shares[-1] == ("writing", 1.0) and ("reading", 1.0) in shares and found.n_shards > 1)
+    streamed = getattr(
+        streaming.request_of(path, **options).format, "stream", None
+    ) and name not in ("excel", "wide csv")
+    assert not streamed or (
+        shares[-1] == ("writing", 1.0) and ("reading", 1.0) in shares and found.n_shards > 1
+    )
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -201,19 +283,44 @@ def test_other_encodings_are_found_as_in_memory(tmp_path):
 
 @pytest.mark.parametrize("at", range(8))
 def test_a_byte_that_is_no_text_is_told_with_its_line_wherever_it_stands(tmp_path, at):
-    for content in (b"text\n" + b"ant \n" * 30 + b" " * at + "é".encode()[:1],
-                    b"text\n" + b"ant\n" * 20 + b" " * at + b"b\xffe\n" + b"gnu\n"):
+    for content in (
+        b"text\n" + b"ant \n" * 30 + b" " * at + "é".encode()[:1],
+        b"text\n" + b"ant\n" * 20 + b" " * at + b"b\xffe\n" + b"gnu\n",
+    ):
         path = put(tmp_path, "it.csv", content)
-        with pytest.raises(CorpusError, match=r"it.csv, line \d\d: byte 0x(c3|ff) is not UTF-8; save") as expected:
+        with pytest.raises(
+            CorpusError, match=r"it.csv, line \d\d: byte 0x(c3|ff) is not UTF-8; save"
+        ) as expected:
             read_corpus(path, encoding="utf-8")
         with pytest.raises(CorpusError) as refused:
             read_shards(path, tmp_path / "shards", encoding="utf-8")
         assert str(refused.value) == str(expected.value)
 
 
-MUTATED = [name for name, (make, _) in FILES.items() if make not in (parquet, excel) and "folder" not in name]
-PIECES = [b'"', b",", b"\n", b"\r", b'\\"', b', "', b"\xff", b"\xc3", b"0", b"99999999999", b"-", b"{", b"\t",
-          b" ", b"\0", b":", b"%"]
+MUTATED = [
+    name
+    for name, (make, _) in FILES.items()
+    if make not in (parquet, excel) and "folder" not in name
+]
+PIECES = [
+    b'"',
+    b",",
+    b"\n",
+    b"\r",
+    b'\\"',
+    b', "',
+    b"\xff",
+    b"\xc3",
+    b"0",
+    b"99999999999",
+    b"-",
+    b"{",
+    b"\t",
+    b" ",
+    b"\0",
+    b":",
+    b"%",
+]
 
 
 def mutated(content: bytes, draw: random.Random) -> bytes:
@@ -249,17 +356,44 @@ def test_a_file_that_is_changed_anyhow_gives_what_it_gives_in_memory(tmp_path, n
 
 
 WRONG = {
-    "docword.it.txt": ["3\n4\n3\n1 1 2\n1 3 1\n", "3\n4\n3\n1 1 2\n1 5 1\n3 2 5\n", "3\n4\n3\n1 1 2\n1 x 1\n3 2 5\n",
-                       "3\n4\n0\n", "3\n4\n1\n1 1 9999999999\n", "3\n4\nx\n1 1 1\n", "99999999\n4\n1\n1 1 1\n"],
-    "it.dat": ["1 0:1\n2 0:1\n", "1 0:1\nx\n"], "it.mtx": ["%%MatrixMarket matrix array real general\n1 1\n1\n"],
-    "it.csv": ["text,label\na,b,c\n", "text\n\"ant", "title\nant\n", "text\n", "document,word,count\nd,ant,x\n"],
-    "it.jsonl": ['{"text": "ant"}\n{"text": 3}\n', '{"text": "ant"}\nx\n', '{"counts": {"ant": -1}}\n', '{"counts": {}}\n'],
-    "it.mallet": ["name\n", "n - the of\n"], "it.npz": ["x"], "none.csv": [], "it.txt": ["\n\n"],
+    "docword.it.txt": [
+        "3\n4\n3\n1 1 2\n1 3 1\n",
+        "3\n4\n3\n1 1 2\n1 5 1\n3 2 5\n",
+        "3\n4\n3\n1 1 2\n1 x 1\n3 2 5\n",
+        "3\n4\n0\n",
+        "3\n4\n1\n1 1 9999999999\n",
+        "3\n4\nx\n1 1 1\n",
+        "99999999\n4\n1\n1 1 1\n",
+    ],
+    "it.dat": ["1 0:1\n2 0:1\n", "1 0:1\nx\n"],
+    "it.mtx": ["%%MatrixMarket matrix array real general\n1 1\n1\n"],
+    "it.csv": [
+        "text,label\na,b,c\n",
+        'text\n"ant',
+        "title\nant\n",
+        "text\n",
+        "document,word,count\nd,ant,x\n",
+    ],
+    "it.jsonl": [
+        '{"text": "ant"}\n{"text": 3}\n',
+        '{"text": "ant"}\nx\n',
+        '{"counts": {"ant": -1}}\n',
+        '{"counts": {}}\n',
+    ],
+    "it.mallet": ["name\n", "n - the of\n"],
+    "it.npz": ["x"],
+    "none.csv": [],
+    "it.txt": ["\n\n"],
 }
 
 
-@pytest.mark.parametrize(("name", "content"), [(name, content) for name, found in WRONG.items() for content in found or [None]])
-def test_what_is_wrong_is_told_in_the_sentence_of_the_reader_and_nothing_is_left(tmp_path, name, content):
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [(name, content) for name, found in WRONG.items() for content in found or [None]],
+)
+def test_what_is_wrong_is_told_in_the_sentence_of_the_reader_and_nothing_is_left(
+    tmp_path, name, content
+):
     path = tmp_path / name if content is None else put(tmp_path, name, content)
     with pytest.raises(CorpusError) as expected:
         read_corpus(path)
@@ -269,14 +403,23 @@ def test_what_is_wrong_is_told_in_the_sentence_of_the_reader_and_nothing_is_left
     assert [file.name for file in tmp_path.iterdir()] == ([] if content is None else [name])
 
 
-@pytest.mark.parametrize("options", [
-    {"text": "body", "sequence": "who", "position": "year"},
-    {"text": "nothing"}, {"text": "body", "time": "key"}, {"text": "body", "inputs": "who"},
-    {"text": "body", "position": "turn"}, {"text": "body", "vocabulary": ["a"]},
-    {"text": "body", "nonsense": 1}, {"text": "body", "min_documents": 0},
-    {"text": "body", "max_share": 0.001}, {"text": "body", "token_pattern": "q+"}, {"text": "body", "encoding": "none"},
-    {"document": "who", "word": "kind", "count": "turn", "inputs": "year"},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"text": "body", "sequence": "who", "position": "year"},
+        {"text": "nothing"},
+        {"text": "body", "time": "key"},
+        {"text": "body", "inputs": "who"},
+        {"text": "body", "position": "turn"},
+        {"text": "body", "vocabulary": ["a"]},
+        {"text": "body", "nonsense": 1},
+        {"text": "body", "min_documents": 0},
+        {"text": "body", "max_share": 0.001},
+        {"text": "body", "token_pattern": "q+"},
+        {"text": "body", "encoding": "none"},
+        {"document": "who", "word": "kind", "count": "turn", "inputs": "year"},
+    ],
+)
 def test_options_are_refused_in_the_sentence_of_the_reader(tmp_path, options):
     path = csv(tmp_path)
     with pytest.raises(CorpusError) as expected:
@@ -287,22 +430,35 @@ def test_options_are_refused_in_the_sentence_of_the_reader(tmp_path, options):
     assert [file.name for file in tmp_path.iterdir()] == ["it.csv"]
 
 
-@pytest.mark.parametrize(("name", "content"), [
-    ("it.jsonl", '{"text": "a"}\n{"text": "' + "ant " * 30 + '"}\n'), ("docword.it.txt", "1\n1\n1\n" + "1 1 1" + " " * 99),
-    ("it.mallet", "a - b\n" + "n - " + "ant " * 30), ("it.csv", "text\na b\n" + "ant " * 30),
-])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("it.jsonl", '{"text": "a"}\n{"text": "' + "ant " * 30 + '"}\n'),
+        ("docword.it.txt", "1\n1\n1\n" + "1 1 1" + " " * 99),
+        ("it.mallet", "a - b\n" + "n - " + "ant " * 30),
+        ("it.csv", "text\na b\n" + "ant " * 30),
+    ],
+)
 def test_a_line_that_is_too_long_is_refused(tmp_path, monkeypatch, name, content):
     monkeypatch.setattr(opening, "LONGEST_LINE", 90)
     path = put(tmp_path, name, content)
-    with pytest.raises(CorpusError, match=r"it\S*, line \d: a line of at most 90 characters was wanted and a longer one came"):
+    with pytest.raises(
+        CorpusError,
+        match=r"it\S*, line \d: a line of at most 90 characters was wanted and a longer one came",
+    ):
         read_shards(path, tmp_path / "shards")
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
-def test_a_value_whose_quotes_do_not_close_is_refused_before_it_is_as_long_as_the_file(tmp_path, monkeypatch):
+def test_a_value_whose_quotes_do_not_close_is_refused_before_it_is_as_long_as_the_file(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(rows, "LONGEST_LINE", 90)
     path = put(tmp_path, "it.csv", 'text\n"ant\n' + "bee\n" * 200)
-    with pytest.raises(CorpusError, match=r"it.csv, line \d\d: not a CSV row \(field larger than field limit \(90\)\)"):
+    with pytest.raises(
+        CorpusError,
+        match=r"it.csv, line \d\d: not a CSV row \(field larger than field limit \(90\)\)",
+    ):
         read_shards(path, tmp_path / "shards")
 
 
@@ -319,7 +475,10 @@ def test_more_words_than_memory_holds_are_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize("at", [0, 5, 30, 45])
 def test_a_full_disk_leaves_nothing(tmp_path, at):
     path = csv(tmp_path)
-    with operations(full_after(at)), pytest.raises(CorpusError, match="cannot write .*shards: No space left on device; choose"):
+    with (
+        operations(full_after(at)),
+        pytest.raises(CorpusError, match="cannot write .*shards: No space left on device; choose"),
+    ):
         read_shards(path, tmp_path / "shards", **COLUMNS)
     assert [file.name for file in tmp_path.iterdir()] == ["it.csv"]
 
@@ -346,7 +505,10 @@ def test_a_folder_that_is_there_is_refused_before_anything_is_read(tmp_path, mon
 
 @pytest.mark.parametrize("options", [{"processes": 0}, {"keep_text": True}])
 def test_options_of_streaming_that_cannot_be_are_refused(tmp_path, options):
-    with pytest.raises(CorpusError, match="processes must be a whole number of at least 1|texts are not kept beside shards"):
+    with pytest.raises(
+        CorpusError,
+        match="processes must be a whole number of at least 1|texts are not kept beside shards",
+    ):
         read_shards(csv(tmp_path), tmp_path / "shards", **COLUMNS, **options)
 
 
@@ -364,8 +526,12 @@ if __name__ == "__main__":
     streaming.read_shards("it.csv", "shards", processes=2, text="body")
 """
     csv(tmp_path), put(tmp_path, "program.py", program)
-    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert "a process that counts words was ended from outside" in done.stderr.splitlines()[-1], done.stderr
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert "a process that counts words was ended from outside" in done.stderr.splitlines()[-1], (
+        done.stderr
+    )
     assert not (tmp_path / "shards").exists() and not list(tmp_path.glob(".*"))
 
 

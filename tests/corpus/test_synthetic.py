@@ -1,6 +1,5 @@
 """Corpora drawn with their truth: what they are, that they follow it, and that a name draws them again."""
 
-
 import numpy as np
 import pytest
 
@@ -21,19 +20,28 @@ def test_bars_are_the_rows_and_the_columns_of_the_picture():
     assert corpus.vocabulary[:6] == ("r1c1", "r1c2", "r1c3", "r1c4", "r1c5", "r2c1")
 
 
-@pytest.mark.parametrize("draw", [synthetic.bars, synthetic.zipf, synthetic.lda], ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize(
+    "draw", [synthetic.bars, synthetic.zipf, synthetic.lda], ids=lambda draw: draw.__name__
+)
 def test_the_counts_of_the_truth_are_those_of_the_tokens_and_follow_their_probabilities(draw):
     corpus, truth = draw(n_documents=300, tokens_per_document=80, seed=4)
     n_dk, n_kw = truth["n_dk"], truth["n_kw"]
     assert np.array_equal(n_dk.sum(1), corpus.document_tokens)
-    assert np.array_equal(n_kw.sum(0), np.bincount(corpus.words, corpus.counts, minlength=corpus.n_words))
+    assert np.array_equal(
+        n_kw.sum(0), np.bincount(corpus.words, corpus.counts, minlength=corpus.n_words)
+    )
     assert np.array_equal(n_dk.sum(0), n_kw.sum(1))
     assert np.allclose(truth["theta"].sum(1), 1) and np.allclose(truth["phi"].sum(1), 1)
-    for counts, shares, totals in ((n_dk, truth["theta"], n_dk.sum(1)), (n_kw, truth["phi"], n_kw.sum(1))):
+    for counts, shares, totals in (
+        (n_dk, truth["theta"], n_dk.sum(1)),
+        (n_kw, truth["phi"], n_kw.sum(1)),
+    ):
         expected = totals[:, None] * shares
         # Multinomial: the squared deviations add up to expected · (1 - share) in the mean; 20 % is five standard errors
         # and more for thousands of cells, of which the few large ones carry the sum.
-        assert np.sum((counts - expected) ** 2) == pytest.approx(np.sum(expected * (1 - shares)), rel=0.2)
+        assert np.sum((counts - expected) ** 2) == pytest.approx(
+            np.sum(expected * (1 - shares)), rel=0.2
+        )
         assert np.all(counts[shares == 0] == 0)
 
 
@@ -42,16 +50,20 @@ def test_zipf_falls_with_the_rank_and_has_lengths_about_a_median():
     totals = np.bincount(corpus.words, corpus.counts, minlength=3000)
     ranks = np.arange(1, 101)
     slope = np.polyfit(np.log(ranks), np.log(totals[:100]), 1)[0]
-    assert slope == pytest.approx(-1.2, abs=0.07)  # -1.21 ± 0.012 over seeds: logs of few tokens lean down
+    # -1.21 ± 0.012 over seeds: logs of few tokens lean down
+    assert slope == pytest.approx(-1.2, abs=0.07)
     logs = np.log(corpus.document_tokens)
-    assert np.median(corpus.document_tokens) == pytest.approx(100, abs=6)  # 5 · 1.25 · 0.5 · 100 / sqrt(2000)
-    assert logs.std() == pytest.approx(0.5, abs=0.04)                      # 5 · 0.5 / sqrt(2 · 2000)
+    # 5 · 1.25 · 0.5 · 100 / sqrt(2000)
+    assert np.median(corpus.document_tokens) == pytest.approx(100, abs=6)
+    # 5 · 0.5 / sqrt(2 · 2000)
+    assert logs.std() == pytest.approx(0.5, abs=0.04)
 
 
 def test_no_spread_and_no_exponent_are_equal_documents_of_equal_words():
     corpus, truth = synthetic.zipf(50, 40, 30, 400, exponent=0, spread=0)
     assert set(corpus.document_tokens) == {30}
-    assert truth["phi"].mean(0) == pytest.approx(np.full(40, 1 / 40), abs=0.02)  # 400 draws of sd 0.07: five errors
+    # 400 draws of sd 0.07: five errors
+    assert truth["phi"].mean(0) == pytest.approx(np.full(40, 1 / 40), abs=0.02)
 
 
 @pytest.mark.slow
@@ -81,7 +93,11 @@ def test_the_catalog_says_how_large_the_default_is_and_what_may_be_asked():
         data_set, corpus = data_sets()[name], load_corpus(name)
         assert (corpus.n_documents, corpus.n_words) == (data_set.n_documents, data_set.n_words)
         assert data_set.n_tokens in (None, corpus.n_tokens)
-        assert data_set.whereabouts() == "drawn" and data_set.folder() is None and "seed" in data_set.options
+        assert (
+            data_set.whereabouts() == "drawn"
+            and data_set.folder() is None
+            and "seed" in data_set.options
+        )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +110,10 @@ def test_the_catalog_says_how_large_the_default_is_and_what_may_be_asked():
         ("bars:seed=-1", "seed must be a whole number of at least 0; got -1"),
         ("zipf:exponent=-1", "exponent must be a number of at least 0; got -1"),
         ("zipf:spread=nan", "spread must be a number of at least 0; got 'nan'"),
-        (f"zipf:beta=1{'0' * 400}", f"beta must be a number greater than 0; got 1{'0' * 17}...{'0' * 19}"),
+        (
+            f"zipf:beta=1{'0' * 400}",
+            f"beta must be a number greater than 0; got 1{'0' * 17}...{'0' * 19}",
+        ),
         ("zipf:beta=Infinity", "beta must be a number greater than 0; got inf"),
         ("lda:n_topics=0", "n_topics must be a whole number of at least 1; got 0"),
         ("lda:n_words=0", "n_words must be a whole number of at least 1; got 0"),
@@ -106,7 +125,10 @@ def test_wrong_arguments_are_refused_with_a_sentence(wanted, sentence):
     assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize("wanted", ["bars:side=1e183", "zipf:n_documents=1e300:tokens_per_document=1e300", "lda:n_words=1e308"])
+@pytest.mark.parametrize(
+    "wanted",
+    ["bars:side=1e183", "zipf:n_documents=1e300:tokens_per_document=1e300", "lda:n_words=1e308"],
+)
 def test_sizes_whose_product_is_beyond_all_numbers_are_refused(wanted):
     with pytest.raises(DataError, match="would take more than a petabyte of memory"):
         load_corpus(wanted)
@@ -114,5 +136,9 @@ def test_sizes_whose_product_is_beyond_all_numbers_are_refused(wanted):
 
 def test_one_topic_one_word_and_one_document_are_legal():
     corpus, truth = synthetic.zipf(1, 1, 5, 1, spread=0)
-    assert corpus.n_tokens == 5 and np.allclose(truth["phi"], 1) and truth["n_dk"].tolist() == truth["n_kw"].tolist() == [[5]]
+    assert (
+        corpus.n_tokens == 5
+        and np.allclose(truth["phi"], 1)
+        and truth["n_dk"].tolist() == truth["n_kw"].tolist() == [[5]]
+    )
     assert synthetic.lda(1, 1, 1, 1)[0].n_tokens == 1

@@ -16,7 +16,10 @@ FRUIT = ["Apple banana apple", "banana cherry", "Cherry, cherry and apple!"]
 def counts(corpus):
     """Per document, word → count."""
     return [
-        {corpus.vocabulary[w]: int(c) for w, c in zip(corpus.words[a:b], corpus.counts[a:b], strict=True)}
+        {
+            corpus.vocabulary[w]: int(c)
+            for w, c in zip(corpus.words[a:b], corpus.counts[a:b], strict=True)
+        }
         for a, b in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True)
     ]
 
@@ -24,7 +27,11 @@ def counts(corpus):
 def test_words_are_counted_in_lower_case_without_stop_words():
     corpus = Corpus.from_texts(FRUIT)
     assert corpus.vocabulary == ("apple", "banana", "cherry")
-    assert counts(corpus) == [{"apple": 2, "banana": 1}, {"banana": 1, "cherry": 1}, {"apple": 1, "cherry": 2}]
+    assert counts(corpus) == [
+        {"apple": 2, "banana": 1},
+        {"banana": 1, "cherry": 1},
+        {"apple": 1, "cherry": 2},
+    ]
     assert corpus.titles == ("document 0", "document 1", "document 2")
 
 
@@ -39,7 +46,9 @@ def test_one_document_is_a_corpus():
 
 
 def test_contractions_leave_no_stumps():
-    assert Corpus.from_texts(["we don't know; they've said it isn't apple, we'll eat apples"]).vocabulary == (
+    assert Corpus.from_texts(
+        ["we don't know; they've said it isn't apple, we'll eat apples"]
+    ).vocabulary == (
         "apple",
         "apples",
         "eat",
@@ -49,7 +58,11 @@ def test_contractions_leave_no_stumps():
 
 
 def test_words_of_any_alphabet_count_and_numbers_do_not():
-    assert Corpus.from_texts(["Äpfel яблоко りんご 42 x_1"]).vocabulary == ("äpfel", "яблоко", "りんご")
+    assert Corpus.from_texts(["Äpfel яблоко りんご 42 x_1"]).vocabulary == (
+        "äpfel",
+        "яблоко",
+        "りんご",
+    )
 
 
 def test_stop_words_may_be_given_or_left_alone():
@@ -59,20 +72,45 @@ def test_stop_words_may_be_given_or_left_alone():
 
 def test_stop_words_of_other_languages_and_of_a_file(tmp_path):
     text = ["Der Apfel und die Birne", "La pomme et la poire"]
-    assert Corpus.from_texts(text, stop_words="german").vocabulary == ("apfel", "birne", "et", "la", "poire", "pomme")
-    assert Corpus.from_texts(text, stop_words="fr").vocabulary == ("apfel", "birne", "der", "die", "poire", "pomme", "und")
+    assert Corpus.from_texts(text, stop_words="german").vocabulary == (
+        "apfel",
+        "birne",
+        "et",
+        "la",
+        "poire",
+        "pomme",
+    )
+    assert Corpus.from_texts(text, stop_words="fr").vocabulary == (
+        "apfel",
+        "birne",
+        "der",
+        "die",
+        "poire",
+        "pomme",
+        "und",
+    )
     (tmp_path / "mine.txt").write_text("apfel\n\n Pomme \n")
     for own in (tmp_path / "mine.txt", str(tmp_path / "mine.txt")):
         assert not {"apfel", "pomme"} & set(Corpus.from_texts(text, stop_words=own).vocabulary)
-    assert languages()[0] == "english" and {"german", "french", "spanish"} <= set(languages()) and len(languages()) > 30
-    assert Corpus.from_texts(FRUIT, stop_words="en").content_hash == Corpus.from_texts(FRUIT).content_hash
+    assert (
+        languages()[0] == "english"
+        and {"german", "french", "spanish"} <= set(languages())
+        and len(languages()) > 30
+    )
+    assert (
+        Corpus.from_texts(FRUIT, stop_words="en").content_hash
+        == Corpus.from_texts(FRUIT).content_hash
+    )
 
 
 def test_stop_words_may_be_a_text_with_commas_or_none(tmp_path):
     assert Corpus.from_texts(FRUIT, stop_words="Apple, banana").vocabulary == ("and", "cherry")
     assert Corpus.from_texts(FRUIT, stop_words="apple,").vocabulary == ("and", "banana", "cherry")
     for none in ("none", "", " None "):
-        assert Corpus.from_texts(FRUIT, stop_words=none).content_hash == Corpus.from_texts(FRUIT, stop_words=None).content_hash
+        assert (
+            Corpus.from_texts(FRUIT, stop_words=none).content_hash
+            == Corpus.from_texts(FRUIT, stop_words=None).content_hash
+        )
     (path := tmp_path / "my, own.txt").write_text("banana")
     assert Corpus.from_texts(FRUIT, stop_words=str(path)).vocabulary == ("and", "apple", "cherry")
 
@@ -80,9 +118,18 @@ def test_stop_words_may_be_a_text_with_commas_or_none(tmp_path):
 @pytest.mark.parametrize("more", ["apple,Banana", ["apple", "BANANA "], " apple , banana ,"])
 def test_more_stop_words_are_left_out_besides_those_of_a_language(more):
     assert Corpus.from_texts(FRUIT, more_stop_words=more).vocabulary == ("cherry",)
-    assert Corpus.from_texts(FRUIT, stop_words=None, more_stop_words=more).vocabulary == ("and", "cherry")
-    assert Corpus.from_texts(FRUIT, more_stop_words="").content_hash == Corpus.from_texts(FRUIT).content_hash
-    with pytest.raises(CorpusError, match="more_stop_words must be words with commas, a list of words or None; got 3"):
+    assert Corpus.from_texts(FRUIT, stop_words=None, more_stop_words=more).vocabulary == (
+        "and",
+        "cherry",
+    )
+    assert (
+        Corpus.from_texts(FRUIT, more_stop_words="").content_hash
+        == Corpus.from_texts(FRUIT).content_hash
+    )
+    with pytest.raises(
+        CorpusError,
+        match="more_stop_words must be words with commas, a list of words or None; got 3",
+    ):
         Corpus.from_texts(FRUIT, more_stop_words=3)
     with pytest.raises(CorpusError, match="more_stop_words must be"):
         Corpus.from_texts(FRUIT, more_stop_words=[3])
@@ -90,41 +137,68 @@ def test_more_stop_words_are_left_out_besides_those_of_a_language(more):
 
 def test_case_accents_and_short_words():
     text = ["Café cafe CAFÉ, El Niño"]
-    assert Corpus.from_texts(text, lowercase=False).vocabulary == ("CAFÉ", "Café", "El", "Niño", "cafe")
+    assert Corpus.from_texts(text, lowercase=False).vocabulary == (
+        "CAFÉ",
+        "Café",
+        "El",
+        "Niño",
+        "cafe",
+    )
     assert counts(Corpus.from_texts(text, accents="strip")) == [{"cafe": 3, "el": 1, "nino": 1}]
     assert Corpus.from_texts(text, min_letters=4).vocabulary == ("cafe", "café", "niño")
     assert Corpus.from_texts(["The cat AND the dog"], lowercase=False).vocabulary == ("cat", "dog")
-    assert Corpus.from_texts(["el café"], stop_words=["CAFÉ"], accents="strip").vocabulary == ("el",)
+    assert Corpus.from_texts(["el café"], stop_words=["CAFÉ"], accents="strip").vocabulary == (
+        "el",
+    )
 
 
 def test_how_texts_were_counted_is_written_down(tmp_path):
     (path := tmp_path / "own.txt").write_text("cherry\nbanana\n")
     usual = {"token_pattern": WORD_PATTERN, "lowercase": True, "accents": "keep", "ngrams": 1}
     for options, more in (
-        ({}, {}), ({"stop_words": "german"}, {"stop_words": "german"}), ({"stop_words": None}, {"stop_words": []}),
-        ({"stop_words": "none"}, {"stop_words": []}), ({"stop_words": path}, {"stop_words": ["banana", "cherry"]}),
-        ({"stop_words": iter(["cherry"])}, {"stop_words": ["cherry"]}), ({"tokenizer": str.split}, {"tokenizer": True}),
-        ({"more_stop_words": "a, b"}, {"more_stop_words": ["a", "b"]}), ({"ngrams": 2, "max_words": 1}, {"ngrams": 2}),
+        ({}, {}),
+        ({"stop_words": "german"}, {"stop_words": "german"}),
+        ({"stop_words": None}, {"stop_words": []}),
+        ({"stop_words": "none"}, {"stop_words": []}),
+        ({"stop_words": path}, {"stop_words": ["banana", "cherry"]}),
+        ({"stop_words": iter(["cherry"])}, {"stop_words": ["cherry"]}),
+        ({"tokenizer": str.split}, {"tokenizer": True}),
+        ({"more_stop_words": "a, b"}, {"more_stop_words": ["a", "b"]}),
+        ({"ngrams": 2, "max_words": 1}, {"ngrams": 2}),
     ):
         assert Corpus.from_texts(FRUIT, **options).table.counted == usual | more
-    assert as_counted(usual | {"min_letters": 2, "new": 1}, {"ngrams": 2}) == usual | {"min_letters": 2, "ngrams": 2}
+    assert as_counted(usual | {"min_letters": 2, "new": 1}, {"ngrams": 2}) == usual | {
+        "min_letters": 2,
+        "ngrams": 2,
+    }
     table = Corpus.from_texts(["red ant"]).table
     assert table.content_hash == DocumentTable({"text": ["red ant"]}, "text", usual).content_hash
 
 
 def test_ngrams_are_of_words_that_follow_each_other_without_stop_words():
     corpus = Corpus.from_texts(["new york and new jersey", "york"], ngrams=3)
-    assert counts(corpus) == [{
-        "new": 2, "york": 1, "jersey": 1, "new_york": 1, "york_new": 1, "new_jersey": 1, "new_york_new": 1,
-        "york_new_jersey": 1,
-    }, {"york": 1}]
+    assert counts(corpus) == [
+        {
+            "new": 2,
+            "york": 1,
+            "jersey": 1,
+            "new_york": 1,
+            "york_new": 1,
+            "new_jersey": 1,
+            "new_york_new": 1,
+            "york_new_jersey": 1,
+        },
+        {"york": 1},
+    ]
     assert Corpus.from_texts(FRUIT, ngrams=1).content_hash == Corpus.from_texts(FRUIT).content_hash
 
 
 def test_a_tokenizer_takes_the_place_of_the_pattern():
     corpus = Corpus.from_texts(["A-b c-D", "the c-d"], tokenizer=str.split)
     assert counts(corpus) == [{"a-b": 1, "c-d": 1}, {"c-d": 1}]
-    assert counts(Corpus.from_texts(["東京都"], tokenizer=lambda text: [text[:2], text[2:]])) == [{"東京": 1, "都": 1}]
+    assert counts(Corpus.from_texts(["東京都"], tokenizer=lambda text: [text[:2], text[2:]])) == [
+        {"東京": 1, "都": 1}
+    ]
 
 
 def test_the_words_are_those_of_scikit_learn_where_nothing_else_is_asked_for():
@@ -137,7 +211,9 @@ def test_the_words_are_those_of_scikit_learn_where_nothing_else_is_asked_for():
 
 
 def test_stop_words_are_cut_by_the_same_pattern_as_the_text():
-    assert Corpus.from_texts(["e-mail apple"], stop_words=["E-Mail"], token_pattern=r"[a-z]+").vocabulary == ("apple",)
+    assert Corpus.from_texts(
+        ["e-mail apple"], stop_words=["E-Mail"], token_pattern=r"[a-z]+"
+    ).vocabulary == ("apple",)
 
 
 def test_rare_and_frequent_words_are_pruned():
@@ -148,7 +224,11 @@ def test_rare_and_frequent_words_are_pruned():
 
 
 def test_the_most_frequent_words_stay_and_ties_go_by_alphabet():
-    assert Corpus.from_texts(["pear pear fig fig apple date"], max_words=3).vocabulary == ("apple", "fig", "pear")
+    assert Corpus.from_texts(["pear pear fig fig apple date"], max_words=3).vocabulary == (
+        "apple",
+        "fig",
+        "pear",
+    )
 
 
 def test_labels_and_name_are_kept():
@@ -185,20 +265,47 @@ def test_labels_and_name_are_kept():
             "none of 2 words is in at least 2 and at most 100% of 2 documents; lower min_documents or raise max_share",
         ),
         (FRUIT, {"min_documents": 0}, "min_documents must be a whole number of at least 1; got 0"),
-        (FRUIT, {"max_share": 1.5}, "max_share must be a share of the documents, above 0 and at most 1; got 1.5"),
-        (FRUIT, {"max_words": 0}, "max_words must be a whole number of at least 1, or None for all; got 0"),
-        (FRUIT, {"stop_words": "germn"},
-         "stop_words must be a language, a file, a list of words or None; got 'germn'; did you mean 'german'?"),
-        (FRUIT, {"stop_words": "none.txt"}, "there is no file none.txt of stop words; check the path, or name a language"),
-        (FRUIT, {"stop_words": 3}, "stop_words must be a language, a file, a list of words or None; got 3"),
+        (
+            FRUIT,
+            {"max_share": 1.5},
+            "max_share must be a share of the documents, above 0 and at most 1; got 1.5",
+        ),
+        (
+            FRUIT,
+            {"max_words": 0},
+            "max_words must be a whole number of at least 1, or None for all; got 0",
+        ),
+        (
+            FRUIT,
+            {"stop_words": "germn"},
+            "stop_words must be a language, a file, a list of words or None; got 'germn'; did you mean 'german'?",
+        ),
+        (
+            FRUIT,
+            {"stop_words": "none.txt"},
+            "there is no file none.txt of stop words; check the path, or name a language",
+        ),
+        (
+            FRUIT,
+            {"stop_words": 3},
+            "stop_words must be a language, a file, a list of words or None; got 3",
+        ),
         (FRUIT, {"min_letters": 0}, "min_letters must be a whole number of at least 1; got 0"),
         (FRUIT, {"ngrams": 6}, "ngrams must be a whole number from 1 to 5; got 6"),
         (FRUIT, {"ngrams": "2"}, "ngrams must be a whole number of at least 1; got '2'"),
         (FRUIT, {"lowercase": "no"}, "lowercase must be true or false; got 'no'"),
         (FRUIT, {"accents": "drop"}, "accents must be one of keep, strip; got 'drop'"),
-        (FRUIT, {"tokenizer": "split"}, "tokenizer must be a function of a text, or None; got 'split'"),
+        (
+            FRUIT,
+            {"tokenizer": "split"},
+            "tokenizer must be a function of a text, or None; got 'split'",
+        ),
         (FRUIT, {"tokenizer": lambda text: [1]}, "the tokenizer must give strings; it gave 1"),
-        (FRUIT, {"max_share": None}, "max_share must be a share of the documents, above 0 and at most 1; got None"),
+        (
+            FRUIT,
+            {"max_share": None},
+            "max_share must be a share of the documents, above 0 and at most 1; got None",
+        ),
         (FRUIT, {"titles": ["one"]}, "titles must have one entry per document (3); it has 1"),
         (
             FRUIT,
@@ -214,5 +321,7 @@ def test_wrong_texts_are_refused_with_a_sentence(texts, options, sentence):
 
 
 def test_a_pattern_that_is_no_pattern_is_refused():
-    with pytest.raises(CorpusError, match=re.escape("token_pattern must be a regular expression; '[' is not")):
+    with pytest.raises(
+        CorpusError, match=re.escape("token_pattern must be a regular expression; '[' is not")
+    ):
         Corpus.from_texts(FRUIT, token_pattern="[")

@@ -16,26 +16,52 @@ def read(values):
     return times_of(values, "day", "row {}".format)
 
 
-@pytest.mark.parametrize(("given", "found"), [
-    (["2020-01-02", "2021-12-31 10:00", "", "1999-05-05"], ("2020-01-02", "2021-12-31T10:00:00", None, "1999-05-05")),
-    (["1999", " 2001.0 "], (1999, 2001)), ([3, 1.0, None, float("nan")], (3, 1, None, None)), (np.array([7, 8]), (7, 8)),
-    (["13/02/2021", "03/04/2021"], ("2021-02-13", "2021-04-03")), (["03/04/2021", "13/02/2021"], ("2021-04-03", "2021-02-13")),
-    (["03/04/2021"], ("2021-03-04",)), (["2021/3/4", "2020/12/01"], ("2021-03-04", "2020-12-01")),
-    (["March 3, 2021", "4 May 2020"], ("2021-03-03", "2020-05-04")), (["1999-05", "2000-06"], ("1999-05-01", "2000-06-01")),
-    (["2024-01-01T01:00:00+02:00", "2024-02-01T10:00:00+01:00"], ("2023-12-31T23:00:00", "2024-02-01T09:00:00")),
-    (["20240102", "20231231"], ("2024-01-02", "2023-12-31")), ([20240102, 20231231], ("2024-01-02", "2023-12-31")),
-    (pd.to_datetime(["2020-01-02", None]), ("2020-01-02", None)), ([date(2020, 5, 6)], ("2020-05-06",)),
-    (["", None], (None, None)),
-], ids=str)
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (
+            ["2020-01-02", "2021-12-31 10:00", "", "1999-05-05"],
+            ("2020-01-02", "2021-12-31T10:00:00", None, "1999-05-05"),
+        ),
+        (["1999", " 2001.0 "], (1999, 2001)),
+        ([3, 1.0, None, float("nan")], (3, 1, None, None)),
+        (np.array([7, 8]), (7, 8)),
+        (["13/02/2021", "03/04/2021"], ("2021-02-13", "2021-04-03")),
+        (["03/04/2021", "13/02/2021"], ("2021-04-03", "2021-02-13")),
+        (["03/04/2021"], ("2021-03-04",)),
+        (["2021/3/4", "2020/12/01"], ("2021-03-04", "2020-12-01")),
+        (["March 3, 2021", "4 May 2020"], ("2021-03-03", "2020-05-04")),
+        (["1999-05", "2000-06"], ("1999-05-01", "2000-06-01")),
+        (
+            ["2024-01-01T01:00:00+02:00", "2024-02-01T10:00:00+01:00"],
+            ("2023-12-31T23:00:00", "2024-02-01T09:00:00"),
+        ),
+        (["20240102", "20231231"], ("2024-01-02", "2023-12-31")),
+        ([20240102, 20231231], ("2024-01-02", "2023-12-31")),
+        (pd.to_datetime(["2020-01-02", None]), ("2020-01-02", None)),
+        ([date(2020, 5, 6)], ("2020-05-06",)),
+        (["", None], (None, None)),
+    ],
+    ids=str,
+)
 def test_dates_and_numbers_are_read(given, found):
     assert read(given) == found
 
 
-@pytest.mark.parametrize(("given", "row", "value"), [
-    (["2020-01-01", "x"], 1, "'x'"), (["2020-13-01"], 0, "'2020-13-01'"), (["20240102", "20231399"], 1, "'20231399'"),
-    (["2020-02-30"], 0, "'2020-02-30'"), ([1.5], 0, "'1.5'"), ([float("inf"), 3], 0, "'inf'"), ([[1]], 0, r"\[1\]"),
-    (["2020-01-01", "12 apples"], 1, "'12 apples'"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("given", "row", "value"),
+    [
+        (["2020-01-01", "x"], 1, "'x'"),
+        (["2020-13-01"], 0, "'2020-13-01'"),
+        (["20240102", "20231399"], 1, "'20231399'"),
+        (["2020-02-30"], 0, "'2020-02-30'"),
+        ([1.5], 0, "'1.5'"),
+        ([float("inf"), 3], 0, "'inf'"),
+        ([[1]], 0, r"\[1\]"),
+        (["2020-01-01", "12 apples"], 1, "'12 apples'"),
+    ],
+    ids=str,
+)
 def test_what_is_no_time_is_named_with_its_row(given, row, value):
     wanted = rf"^row {row}: 'day' must be a date, as 2024-07-31, or a whole number, as 2024; it is {value}$"
     with pytest.raises(DataError, match=wanted):
@@ -43,17 +69,31 @@ def test_what_is_no_time_is_named_with_its_row(given, row, value):
 
 
 def test_models_over_years_take_the_years_of_dates():
-    table = pd.DataFrame({"text": ["red ant", "green bee", "red bee"], "day": ["2020-01-31", "2022-12-31", "2020"]})
+    table = pd.DataFrame(
+        {"text": ["red ant", "green bee", "red bee"], "day": ["2020-01-31", "2022-12-31", "2020"]}
+    )
     years = years_of(wb.corpus_of(table, time="day"))
     assert (years.first, years.n, years.of_documents.tolist()) == (2020, 3, [0, 2, 0])
 
 
-@pytest.mark.parametrize(("name", "content"), [
-    ("a.csv", "text,day,title\nred ant,2020-01-31,one\ngreen bee,,two\n"),
-    ("a.csv", "document,word,count,day\none,ant,2,2020-01-31\none,bee,1,2020-01-31\ntwo,bee,1,\n"),
-    ("a.jsonl", '{"text": "red", "day": "2020-01-31", "title": "one"}\n{"text": "bee", "title": "two", "day": null}\n'),
-    ("a.jsonl", '{"counts": {"a": 1}, "day": "2020-01-31", "title": "one"}\n{"counts": {"b": 1}, "title": "two", "day": ""}\n'),
-])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "text,day,title\nred ant,2020-01-31,one\ngreen bee,,two\n"),
+        (
+            "a.csv",
+            "document,word,count,day\none,ant,2,2020-01-31\none,bee,1,2020-01-31\ntwo,bee,1,\n",
+        ),
+        (
+            "a.jsonl",
+            '{"text": "red", "day": "2020-01-31", "title": "one"}\n{"text": "bee", "title": "two", "day": null}\n',
+        ),
+        (
+            "a.jsonl",
+            '{"counts": {"a": 1}, "day": "2020-01-31", "title": "one"}\n{"counts": {"b": 1}, "title": "two", "day": ""}\n',
+        ),
+    ],
+)
 def test_a_column_of_a_file_has_the_times(tmp_path, name, content):
     (tmp_path / name).write_text(content)
     corpus = wb.load_corpus(tmp_path / name, time="day")
@@ -61,6 +101,10 @@ def test_a_column_of_a_file_has_the_times(tmp_path, name, content):
 
 
 def test_a_document_of_counts_has_one_time(tmp_path):
-    (tmp_path / "a.csv").write_text("document,word,count,day\none,ant,2,2020-01-31\none,bee,1,2020-02-01\n")
-    with pytest.raises(DataError, match="'day' of document 'one' is '2020-02-01' here and '2020-01-31' on line 2"):
+    (tmp_path / "a.csv").write_text(
+        "document,word,count,day\none,ant,2,2020-01-31\none,bee,1,2020-02-01\n"
+    )
+    with pytest.raises(
+        DataError, match="'day' of document 'one' is '2020-02-01' here and '2020-01-31' on line 2"
+    ):
         wb.load_corpus(tmp_path / "a.csv", time="day")

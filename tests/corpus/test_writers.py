@@ -17,8 +17,13 @@ from workbench.corpus import Corpus, CorpusError, load_corpus, read_corpus, writ
 from workbench.data.saving import put_files
 
 NAMES = {
-    "uci": "docword.toy.txt", "lda-c": "toy.dat", "mtx": "toy.mtx", "mallet": "toy.mallet", "csv": "toy.csv",
-    "jsonl": "toy.jsonl", "npz": "toy.npz",
+    "uci": "docword.toy.txt",
+    "lda-c": "toy.dat",
+    "mtx": "toy.mtx",
+    "mallet": "toy.mallet",
+    "csv": "toy.csv",
+    "jsonl": "toy.jsonl",
+    "npz": "toy.npz",
 }
 AS_IT_STANDS = {"stop_words": None, "token_pattern": r"\S+"}  # of MALLET's texts
 PLAIN = st.text("abcxyz", min_size=1, max_size=3)
@@ -30,12 +35,20 @@ ANY = st.one_of(PLAIN, st.text(max_size=4), st.sampled_from(ODD))
 def tiny_corpora(draw, strings=ANY):
     """Up to 4 documents of up to 5 words, some empty, some words in none, with odd names."""
     n_documents, n_words = draw(st.integers(1, 4)), draw(st.integers(1, 5))
-    cells = st.lists(st.integers(0, 3), min_size=n_documents * n_words, max_size=n_documents * n_words).filter(any)
+    cells = st.lists(
+        st.integers(0, 3), min_size=n_documents * n_words, max_size=n_documents * n_words
+    ).filter(any)
     documents, words = np.indices((n_documents, n_words)).reshape(2, -1)
     per_document = st.lists(strings, min_size=n_documents, max_size=n_documents)
     return Corpus.from_pairs(
-        documents, words, draw(cells), draw(st.lists(strings, min_size=n_words, max_size=n_words, unique=True)), n_documents,
-        titles=draw(per_document), labels=draw(st.one_of(st.none(), per_document)), name="toy",
+        documents,
+        words,
+        draw(cells),
+        draw(st.lists(strings, min_size=n_words, max_size=n_words, unique=True)),
+        n_documents,
+        titles=draw(per_document),
+        labels=draw(st.one_of(st.none(), per_document)),
+        name="toy",
     )
 
 
@@ -92,7 +105,11 @@ def test_mallet_has_the_words_that_occur_in_alphabetical_order(corpus):
     used = sorted({corpus.vocabulary[word] for word in corpus.words})
     assert found.vocabulary == tuple(used)
     assert tokens(found) == tokens(corpus)
-    assert found.vocabulary == corpus.vocabulary or "words that occur nowhere" in lost or "the order of the words" in lost
+    assert (
+        found.vocabulary == corpus.vocabulary
+        or "words that occur nowhere" in lost
+        or "the order of the words" in lost
+    )
     assert found.titles == corpus.titles or "blanks and commas in titles" in lost
     assert found.labels == corpus.labels or "blanks and commas in labels" in lost
 
@@ -100,7 +117,10 @@ def test_mallet_has_the_words_that_occur_in_alphabetical_order(corpus):
 def tokens(corpus) -> list[dict]:
     """Word → count of each document."""
     return [
-        {corpus.vocabulary[corpus.words[pair]]: int(corpus.counts[pair]) for pair in range(*corpus.indptr[d : d + 2])}
+        {
+            corpus.vocabulary[corpus.words[pair]]: int(corpus.counts[pair])
+            for pair in range(*corpus.indptr[d : d + 2])
+        }
         for d in range(corpus.n_documents)
     ]
 
@@ -127,7 +147,10 @@ def test_an_archive_holds_authors_and_times_and_other_formats_say_that_they_do_n
     found, lost = written_and_read(corpus, "toy.npz")
     assert found.content_hash == corpus.content_hash and not lost
     for name in ("docword.toy.txt", "toy.dat", "toy.mtx", "toy.csv", "toy.jsonl"):
-        assert "has no place for" in written_and_read(corpus, name)[1] and "authors, times" in written_and_read(corpus, name)[1]
+        assert (
+            "has no place for" in written_and_read(corpus, name)[1]
+            and "authors, times" in written_and_read(corpus, name)[1]
+        )
     odd = replace(corpus, times=(np.datetime64("1987"), np.datetime64("2003")))
     assert "times (they are neither text nor numbers)" in written_and_read(odd, "toy.npz")[1]
 
@@ -160,7 +183,9 @@ def test_the_same_corpus_gives_the_same_bytes(tmp_path, name, monkeypatch):
     corpus = replace(CORPORA["toy_a"], titles=("one", "two"))
     first = {path.name: path.read_bytes() for path in write_corpus(corpus, tmp_path / "a" / name)}
     monkeypatch.setattr("time.time", lambda: 4e9)
-    assert first == {path.name: path.read_bytes() for path in write_corpus(corpus, tmp_path / "b" / name)}
+    assert first == {
+        path.name: path.read_bytes() for path in write_corpus(corpus, tmp_path / "b" / name)
+    }
 
 
 def test_titles_that_are_the_same_are_told_apart_in_a_table(tmp_path):
@@ -171,7 +196,11 @@ def test_titles_that_are_the_same_are_told_apart_in_a_table(tmp_path):
 
 
 def test_a_table_begins_with_the_whole_vocabulary_and_has_a_row_for_an_empty_document(tmp_path):
-    corpus = replace(corpus_of([(0, 1, 2)], n_documents=2, n_words=2), titles=("full", "empty"), vocabulary=("cat", 'say "so"'))
+    corpus = replace(
+        corpus_of([(0, 1, 2)], n_documents=2, n_words=2),
+        titles=("full", "empty"),
+        vocabulary=("cat", 'say "so"'),
+    )
     path = write_corpus(corpus, tmp_path / "a.csv")[0]
     assert path.read_text() == 'document,word,count\nfull,cat,0\nfull,"say ""so""",2\nempty,cat,0\n'
 
@@ -197,7 +226,9 @@ def test_a_table_begins_with_the_whole_vocabulary_and_has_a_row_for_an_empty_doc
          "toy.npz cannot hold 'c\\x00' in its vocabulary, whose last character is a null; take it out"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_written_is_refused_and_nothing_is_left_behind(tmp_path, name, options, vocabulary, sentence):
+def test_what_cannot_be_written_is_refused_and_nothing_is_left_behind(
+    tmp_path, name, options, vocabulary, sentence
+):
     corpus = replace(CORPORA["toy_a"], vocabulary=vocabulary.split(" "))
     with pytest.raises(CorpusError) as refused:
         write_corpus(corpus, tmp_path / name, **options)
@@ -210,8 +241,15 @@ def test_files_appear_whole_or_not_at_all(tmp_path):
     (tmp_path / "old").write_bytes(b"old")
     with pytest.raises(CorpusError, match="b is a folder; give the name of a file"):
         put_files({tmp_path / "a": b"1", tmp_path / "b": b"2"})
-    with pytest.raises(CorpusError, match="cannot write .*old/c: (Not a directory|File exists); choose another place"):
+    with pytest.raises(
+        CorpusError,
+        match="cannot write .*old/c: (Not a directory|File exists); choose another place",
+    ):
         put_files({tmp_path / "a": b"1", tmp_path / "old" / "c": b"2"})
-    assert sorted(os.listdir(tmp_path)) == ["b", "old"] and (tmp_path / "old").read_bytes() == b"old"
+    assert (
+        sorted(os.listdir(tmp_path)) == ["b", "old"] and (tmp_path / "old").read_bytes() == b"old"
+    )
     put_files({tmp_path / "old": b"new", tmp_path / "new.gz": b"packed"})
-    assert (tmp_path / "old").read_bytes() == b"new" and gzip.decompress((tmp_path / "new.gz").read_bytes()) == b"packed"
+    assert (tmp_path / "old").read_bytes() == b"new" and gzip.decompress(
+        (tmp_path / "new.gz").read_bytes()
+    ) == b"packed"

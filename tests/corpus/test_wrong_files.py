@@ -29,7 +29,9 @@ def damaged() -> bytes:
 # ---------------------------------------------------------------------- gzip
 
 
-@pytest.mark.parametrize("format", ["uci", "lda-c", "mtx", "mallet", "csv", "jsonl", "fasta", "words"])
+@pytest.mark.parametrize(
+    "format", ["uci", "lda-c", "mtx", "mallet", "csv", "jsonl", "fasta", "words"]
+)
 def test_every_reader_of_documents_refuses_a_damaged_gzip_file(tmp_path, format):
     path = put(tmp_path, "toy", damaged())
     assert refusal(path, format=format).startswith("toy is a damaged gzip file (")
@@ -52,15 +54,21 @@ def test_several_gzip_streams_in_one_file_and_zeros_behind_them_are_read(tmp_pat
     streams = b"".join(gzip.compress(part) for part in (UCI[:5], UCI[5:9], UCI[9:]))
     for padding in (b"", b"\0" * 700):
         assert read_corpus(put(tmp_path, "docword.toy.txt", streams + padding)).n_tokens == 8
-    assert "incorrect header check" in refusal(put(tmp_path, "docword.toy.txt", streams + b"x" * 18))
+    assert "incorrect header check" in refusal(
+        put(tmp_path, "docword.toy.txt", streams + b"x" * 18)
+    )
 
 
 def test_a_file_that_unpacks_to_more_than_half_of_the_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "20M")
-    bomb = put(tmp_path, "docword.toy.txt", gzip.compress(b"3\n4\n3000000\n" + b"1 1 1\n" * 3 * 10**6))
+    bomb = put(
+        tmp_path, "docword.toy.txt", gzip.compress(b"3\n4\n3000000\n" + b"1 1 1\n" * 3 * 10**6)
+    )
     assert bomb.stat().st_size < 30_000
-    assert refusal(bomb) == ("docword.toy.txt has 11 MB or more, of which twice as much is needed to read it, and "
-                             "WORKBENCH_MEMORY allows 20 MB; give a part of it, or more memory")
+    assert refusal(bomb) == (
+        "docword.toy.txt has 11 MB or more, of which twice as much is needed to read it, and "
+        "WORKBENCH_MEMORY allows 20 MB; give a part of it, or more memory"
+    )
     large = put(tmp_path, "large.txt", b"a b\n" * 3 * 10**6)
     assert refusal(large, format="words").startswith("large.txt has 11 MB or more")
 
@@ -102,13 +110,17 @@ def test_devices_are_refused_and_a_pipe_is_read_when_its_format_is_said(tmp_path
     reading, writing = os.pipe()
     os.write(writing, UCI)
     os.close(writing)
-    with pytest.raises(CorpusError, match="is a pipe, which can be read only once, .*; say which with format="):
+    with pytest.raises(
+        CorpusError, match="is a pipe, which can be read only once, .*; say which with format="
+    ):
         read_corpus(f"/dev/fd/{reading}")
     assert read_corpus(f"/dev/fd/{reading}", format="uci").n_tokens == 8
     os.close(reading)
 
 
-@pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "~nobody-has-this-name/corpus", "a" * 300 + "/b"])
+@pytest.mark.parametrize(
+    "name", ["a\0b", "x" * 5000, "~nobody-has-this-name/corpus", "a" * 300 + "/b"]
+)
 @pytest.mark.parametrize("read", [load_corpus, read_corpus, read_records, wb.load_records])
 def test_names_that_no_file_can_have_are_refused_in_one_short_line(read, name):
     with pytest.raises(DataError) as refused:
@@ -131,7 +143,10 @@ def test_a_name_of_several_lines_makes_no_sentence_of_several(read, name):
 @pytest.mark.parametrize("name", ["a.jsonl", "a.mallet", "a.csv", "a.fa", "a.txt"])
 def test_a_file_of_blanks_that_only_unicode_knows_is_empty(tmp_path, name, blank):
     format = {"format": "words"} if name == "a.txt" else {}
-    assert refusal(put(tmp_path, name, blank), **format) == f"{name} is empty; a file with data was wanted"
+    assert (
+        refusal(put(tmp_path, name, blank), **format)
+        == f"{name} is empty; a file with data was wanted"
+    )
 
 
 def test_separators_of_unicode_end_no_line(tmp_path):
@@ -139,7 +154,11 @@ def test_separators_of_unicode_end_no_line(tmp_path):
     lines = read_corpus(put(tmp_path, "a.jsonl", f'{{"text": "{text.replace(chr(28), "")}"}}\n'))
     assert lines.n_documents == 1 and "heron" in lines.vocabulary
     mallet = read_corpus(put(tmp_path, "a.mallet", f"one zoo {text}\ntwo - crane\n"))
-    assert mallet.titles == ("one", "two") and mallet.labels == ("zoo", "") and "oil" in mallet.vocabulary
+    assert (
+        mallet.titles == ("one", "two")
+        and mallet.labels == ("zoo", "")
+        and "oil" in mallet.vocabulary
+    )
 
 
 def test_a_count_between_separators_is_a_count(tmp_path):
@@ -152,7 +171,9 @@ def test_numbers_of_thousands_of_digits_and_deep_brackets_are_refused(tmp_path):
         assert refusal(put(tmp_path, "a.jsonl", content)) == (
             "a.jsonl, line 1: JSON that cannot be read, with a number too long or brackets too deep; correct it"
         )
-    assert "a UCI bag of words begins with" in refusal(put(tmp_path, "a.txt", f"{long}\n1\n1\n1 1 1\n"), format="uci")
+    assert "a UCI bag of words begins with" in refusal(
+        put(tmp_path, "a.txt", f"{long}\n1\n1\n1 1 1\n"), format="uci"
+    )
     for name in ("net.json", "net.toml"):
         with pytest.raises(ModelError, match="net.* is not "):
             net_of(put(tmp_path, name, ("a = " if name.endswith("toml") else "") + "[" * 100_000))
@@ -162,10 +183,14 @@ def test_a_line_of_commas_takes_no_time_squared(tmp_path):
     """A hundred thousand took minutes; the test's timeout would end it."""
     path = put(tmp_path, "a.mallet", "," * 100_000)
     assert "a name, a label and a text were wanted" in refusal(path)
-    assert read_corpus(put(tmp_path, "a.mallet", "one " + "," * 100_000 + "zoo ibis")).labels == ("zoo",)
+    assert read_corpus(put(tmp_path, "a.mallet", "one " + "," * 100_000 + "zoo ibis")).labels == (
+        "zoo",
+    )
 
 
-@pytest.mark.parametrize("line", ["one,two,,three four", "a,b,,", "a b,,", "a,,b c, d", "x y z", "one\tzoo,ibis,", "a,b"])
+@pytest.mark.parametrize(
+    "line", ["one,two,,three four", "a,b,,", "a b,,", "a,,b c, d", "x y z", "one\tzoo,ibis,", "a,b"]
+)
 def test_mallets_lines_are_split_as_its_pattern_splits_them(tmp_path, line):
     import re
 
@@ -201,7 +226,9 @@ def archive(**members) -> bytes:
 def promising(shape: tuple) -> bytes:
     """An array of whole numbers whose header promises this shape, and which has three."""
     file = io.BytesIO()
-    np.lib.format.write_array_header_1_0(file, {"descr": "<i8", "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(
+        file, {"descr": "<i8", "fortran_order": False, "shape": shape}
+    )
     return file.getvalue() + bytes(24)
 
 
@@ -209,14 +236,22 @@ GOOD = {"doc": [0, 0, 1], "word": [0, 1, 1], "count": [1, 2, 3]}
 
 
 @pytest.mark.parametrize("shape", [(10**12,), (2,), (10**6, 10**6), (2**62, 4)])
-def test_an_array_that_promises_another_size_than_it_has_is_refused_before_memory_is_taken(tmp_path, shape):
+def test_an_array_that_promises_another_size_than_it_has_is_refused_before_memory_is_taken(
+    tmp_path, shape
+):
     sentence = refusal(put(tmp_path, "a.npz", archive(**GOOD | {"word": promising(shape)})))
-    assert sentence == (f"a.npz: word promises {8 * int(np.prod(shape, dtype=object))} bytes and 24 came; the file is damaged, "
-                        "fetch it again")
+    assert sentence == (
+        f"a.npz: word promises {8 * int(np.prod(shape, dtype=object))} bytes and 24 came; the file is damaged, "
+        "fetch it again"
+    )
 
 
 def test_members_that_are_not_wanted_are_not_read(tmp_path):
-    others = {"model": promising((10**12,)), "notes": np.array([{"a": 1}], object), "picture": b"no array"}
+    others = {
+        "model": promising((10**12,)),
+        "notes": np.array([{"a": 1}], object),
+        "picture": b"no array",
+    }
     assert read_corpus(put(tmp_path, "a.npz", archive(**GOOD, **others))).n_tokens == 6
 
 
@@ -226,8 +261,12 @@ def test_pickled_objects_are_refused_and_never_loaded(tmp_path):
             return pytest.fail, ("it was unpickled",)
 
     for name in ("doc", "vocabulary", "about"):
-        sentence = refusal(put(tmp_path, "a.npz", archive(**GOOD | {name: np.array([Trap()], object)})))
-        assert sentence.endswith(f"{name} holds pickled objects, which are not read; write its strings with dtype=str")
+        sentence = refusal(
+            put(tmp_path, "a.npz", archive(**GOOD | {name: np.array([Trap()], object)}))
+        )
+        assert sentence.endswith(
+            f"{name} holds pickled objects, which are not read; write its strings with dtype=str"
+        )
 
 
 def test_an_encrypted_archive_a_cut_header_and_odd_names_are_refused(tmp_path):
@@ -239,7 +278,9 @@ def test_an_encrypted_archive_a_cut_header_and_odd_names_are_refused(tmp_path):
             start = encrypted.find(magic, start + 1)
     assert "is encrypted" in refusal(put(tmp_path, "a.npz", bytes(encrypted)))
     cut = promising((3,)).replace(b"(3,), }", b"(3,    ")
-    assert "is a damaged npz file" in refusal(put(tmp_path, "a.npz", archive(**GOOD | {"word": cut})))
+    assert "is a damaged npz file" in refusal(
+        put(tmp_path, "a.npz", archive(**GOOD | {"word": cut}))
+    )
     assert refusal(put(tmp_path, "a.npz", archive(**{"../doc": [1], "word\n": [1]}))) == (
         "a.npz: arrays doc, word and count were wanted; there is no doc, but ../doc, word\\n"
     )
@@ -249,15 +290,28 @@ def test_characters_that_there_are_not_are_refused(tmp_path):
     for order in "<>":
         words = np.array([0x61, 0x110000], f"{order}u4").view(f"{order}U1")
         sentence = refusal(put(tmp_path, "a.npz", archive(**GOOD | {"vocabulary": words})))
-        assert sentence == "a.npz: vocabulary has characters that there are not; the file is damaged, fetch it again"
+        assert (
+            sentence
+            == "a.npz: vocabulary has characters that there are not; the file is damaged, fetch it again"
+        )
 
 
-@pytest.mark.parametrize("about", [
-    '{"labels": 5}', '{"times": {"a": 1}}', '{"sequence": [["a", 1e300], ["a", 1]]}', "[1]", '"x"',
-    '{"authors": "abc"}', '{"sequence": [["a", 1' + "0" * 40 + '], ["a", 1]]}',
-])
+@pytest.mark.parametrize(
+    "about",
+    [
+        '{"labels": 5}',
+        '{"times": {"a": 1}}',
+        '{"sequence": [["a", 1e300], ["a", 1]]}',
+        "[1]",
+        '"x"',
+        '{"authors": "abc"}',
+        '{"sequence": [["a", 1' + "0" * 40 + '], ["a", 1]]}',
+    ],
+)
 def test_what_is_said_of_documents_inside_an_archive_must_fit_them(tmp_path, about):
-    assert refusal(put(tmp_path, "a.npz", archive(**GOOD, about=np.array(about)))).startswith("a.npz: ")
+    assert refusal(put(tmp_path, "a.npz", archive(**GOOD, about=np.array(about)))).startswith(
+        "a.npz: "
+    )
 
 
 def test_a_folder_whose_files_go_while_it_is_read_is_refused_in_a_sentence(tmp_path, monkeypatch):

@@ -18,17 +18,44 @@ def test_every_year_from_the_first_to_the_last_is_one():
     assert years.of_documents.tolist() == [3, 0, 1]
 
 
-@pytest.mark.parametrize("times, sentence", [
-    (None, "topics over time need the year of each document, and 'mine' has none; give times, as the corpus nips has"),
-    ((1990, 1990.5), "the time of a document must be a year, a whole number; that of 'document 1' is 1990.5"),
-    ((1990, None), "the time of a document must be a year, a whole number; that of 'document 1' is None"),
-    (("1990-03", 1990), "the time of a document must be a year, a whole number; that of 'document 0' is '1990-03'"),
-    ((True, 1990), "the time of a document must be a year, a whole number; that of 'document 0' is True"),
-    ((float("nan"), 1), "the time of a document must be a year, a whole number; that of 'document 0' is nan"),
-    ((float("inf"), 1), "the time of a document must be a year, a whole number; that of 'document 0' is inf"),
-    ((0, 10_000), "the times of 'mine' go from 0 to 10000; topics over time take at most 10000 years: give years, or "
-                  "count time in larger steps"),
-])
+@pytest.mark.parametrize(
+    "times, sentence",
+    [
+        (
+            None,
+            "topics over time need the year of each document, and 'mine' has none; give times, as the corpus nips has",
+        ),
+        (
+            (1990, 1990.5),
+            "the time of a document must be a year, a whole number; that of 'document 1' is 1990.5",
+        ),
+        (
+            (1990, None),
+            "the time of a document must be a year, a whole number; that of 'document 1' is None",
+        ),
+        (
+            ("1990-03", 1990),
+            "the time of a document must be a year, a whole number; that of 'document 0' is '1990-03'",
+        ),
+        (
+            (True, 1990),
+            "the time of a document must be a year, a whole number; that of 'document 0' is True",
+        ),
+        (
+            (float("nan"), 1),
+            "the time of a document must be a year, a whole number; that of 'document 0' is nan",
+        ),
+        (
+            (float("inf"), 1),
+            "the time of a document must be a year, a whole number; that of 'document 0' is inf",
+        ),
+        (
+            (0, 10_000),
+            "the times of 'mine' go from 0 to 10000; topics over time take at most 10000 years: give years, or "
+            "count time in larger steps",
+        ),
+    ],
+)
 def test_what_is_no_year_is_refused_in_a_sentence(times, sentence):
     with pytest.raises(DataError) as error:
         years_of(corpus_of(times))

@@ -29,10 +29,25 @@ def test_a_zip_is_read_as_the_folder_that_it_holds(tmp_path):
         put(tmp_path, f"texts/{name}", content)
     folder = read_corpus(tmp_path / "texts")
     for prefix in ("", "my texts/", "my texts/of 2024/"):
-        found = read_corpus(put(tmp_path, "texts.zip", zipped({f"{prefix}{name}": text for name, text in TEXTS.items()})))
-        assert (found.name, found.titles, found.labels) == ("texts", ("1", "2", "3"), ("a", "a", "b"))
+        found = read_corpus(
+            put(
+                tmp_path,
+                "texts.zip",
+                zipped({f"{prefix}{name}": text for name, text in TEXTS.items()}),
+            )
+        )
+        assert (found.name, found.titles, found.labels) == (
+            "texts",
+            ("1", "2", "3"),
+            ("a", "a", "b"),
+        )
         assert found.content_hash == folder.content_hash
-    assert read_corpus(put(tmp_path, "one.zip", zipped({"x/1.txt": "red ants", "x/2.txt": "bees"}))).labels is None
+    assert (
+        read_corpus(
+            put(tmp_path, "one.zip", zipped({"x/1.txt": "red ants", "x/2.txt": "bees"}))
+        ).labels
+        is None
+    )
 
 
 def test_a_zip_is_known_by_its_bytes_and_other_files_that_are_zips_are_not_taken_for_one(tmp_path):
@@ -42,7 +57,12 @@ def test_a_zip_is_known_by_its_bytes_and_other_files_that_are_zips_are_not_taken
 
 
 def test_what_archivers_add_and_what_is_no_text_is_left_out(tmp_path):
-    more = {"__MACOSX/a/._1.txt": b"\0\xff", "a/.hidden.txt": b"\0\xff", "a/notes.md": "x", "a/": ""}
+    more = {
+        "__MACOSX/a/._1.txt": b"\0\xff",
+        "a/.hidden.txt": b"\0\xff",
+        "a/notes.md": "x",
+        "a/": "",
+    }
     assert read_corpus(put(tmp_path, "t.zip", zipped(more | TEXTS))).n_documents == 3
 
 
@@ -51,10 +71,15 @@ def test_texts_of_another_encoding_are_read_as_it_is_said(tmp_path):
     assert "crème" in read_corpus(path, encoding="cp1252").vocabulary
 
 
-@pytest.mark.parametrize("name", ["../out.txt", "a/../../out.txt", "/etc/out.txt", "..\\out.txt", "a\\..\\..\\out.txt"])
+@pytest.mark.parametrize(
+    "name", ["../out.txt", "a/../../out.txt", "/etc/out.txt", "..\\out.txt", "a\\..\\..\\out.txt"]
+)
 def test_a_name_that_leads_out_of_the_archive_is_refused_and_nothing_is_written(tmp_path, name):
     path = put(tmp_path / "in", "t.zip", zipped(TEXTS | {name: "x"}))
-    assert "a name that leads out of the archive; make it again of a folder of .txt files" in refusal(path)
+    assert (
+        "a name that leads out of the archive; make it again of a folder of .txt files"
+        in refusal(path)
+    )
     assert [*tmp_path.rglob("*")] == [tmp_path / "in", path]
 
 
@@ -82,25 +107,41 @@ def other_packing() -> bytes:
     return bytes(data)
 
 
-NO_TEXT = "t.zip has no .txt file, one per document was wanted; for another format give the file itself"
+NO_TEXT = (
+    "t.zip has no .txt file, one per document was wanted; for another format give the file itself"
+)
 
 
-@pytest.mark.parametrize(("content", "said"), [
-    (encrypted(), "t.zip is encrypted; make it again without a password"),
-    (other_packing(), "t.zip is packed in a way that cannot be read here; make it again with the usual one, deflate"),
-    (lying(), "t.zip is damaged, or no zip archive (Bad CRC-32 for file '1.txt'); make it again"),
-    (zipped(TEXTS)[:-30], "t.zip is damaged, or no zip archive (File is not a zip file); make it again"),
-    (b"PK\x05\x06" + bytes(18), NO_TEXT),
-    (zipped({"a.csv": "text\nx"}), NO_TEXT),
-    (b"no zip", "t.zip is damaged, or no zip archive (File is not a zip file); make it again"),
-    (b"", "t.zip is empty; a file with data was wanted"),
-])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (encrypted(), "t.zip is encrypted; make it again without a password"),
+        (
+            other_packing(),
+            "t.zip is packed in a way that cannot be read here; make it again with the usual one, deflate",
+        ),
+        (
+            lying(),
+            "t.zip is damaged, or no zip archive (Bad CRC-32 for file '1.txt'); make it again",
+        ),
+        (
+            zipped(TEXTS)[:-30],
+            "t.zip is damaged, or no zip archive (File is not a zip file); make it again",
+        ),
+        (b"PK\x05\x06" + bytes(18), NO_TEXT),
+        (zipped({"a.csv": "text\nx"}), NO_TEXT),
+        (b"no zip", "t.zip is damaged, or no zip archive (File is not a zip file); make it again"),
+        (b"", "t.zip is empty; a file with data was wanted"),
+    ],
+)
 def test_an_archive_that_cannot_be_read_is_refused_in_one_sentence(tmp_path, content, said):
     assert refusal(put(tmp_path, "t.zip", content)) == said
 
 
 def test_every_damaged_byte_gives_a_corpus_or_one_sentence(tmp_path):
-    whole = zipped({"1.txt": "red ants and bees", "2.txt": "blue"}, compression=zipfile.ZIP_DEFLATED)
+    whole = zipped(
+        {"1.txt": "red ants and bees", "2.txt": "blue"}, compression=zipfile.ZIP_DEFLATED
+    )
     for at in range(len(whole)):
         for value in (0x00, 0xFF, whole[at] ^ 0x10):
             path = put(tmp_path, "t.zip", whole[:at] + bytes([value]) + whole[at + 1 :])
@@ -110,7 +151,9 @@ def test_every_damaged_byte_gives_a_corpus_or_one_sentence(tmp_path):
                 assert len(str(error).splitlines()) == 1 and "t.zip" in str(error)
 
 
-def test_an_archive_that_unpacks_to_more_than_the_memory_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+def test_an_archive_that_unpacks_to_more_than_the_memory_is_refused_before_it_is_unpacked(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("WORKBENCH_MEMORY", "20M")
     path = put(tmp_path, "t.zip", zipped({f"{n}.txt": b"\n" * 10**7 for n in range(3)}))
     monkeypatch.setattr(zlib, "decompressobj", None)

@@ -29,7 +29,14 @@ def new_run(tmp_path, halves):
     def make(name, engine="svb", n_iterations=12, **settings):
         train, test = halves
         settings |= {"store": tmp_path / "runs", "name": name, "progress": False}
-        fit(train, engine, settings.pop("n_topics", 4), test=test, n_iterations=n_iterations, **settings)
+        fit(
+            train,
+            engine,
+            settings.pop("n_topics", 4),
+            test=test,
+            n_iterations=n_iterations,
+            **settings,
+        )
         return tmp_path / "runs" / name
 
     return make
@@ -47,16 +54,44 @@ def reading_of(tmp_path):
     """A function that makes a reading with some points, without a run behind it."""
 
     def make(
-        name="a-run", n_points=5, state="running", n_topics=10, seed=0, label="svb", test="hash", split=None, start=None,
-        notes=NONE, **status,
+        name="a-run",
+        n_points=5,
+        state="running",
+        n_topics=10,
+        seed=0,
+        label="svb",
+        test="hash",
+        split=None,
+        start=None,
+        notes=NONE,
+        **status,
     ):
         numbers = np.arange(1.0, n_points + 1)[:, None] * np.arange(1.0, len(COLUMNS) + 1)
         model = {"n_topics": n_topics, "alpha": 0.1, "beta": 0.1}
         spec = SimpleNamespace(
-            model=model, options={}, seed=seed, test=test, corpus="kos", split=split, start=start, hash=name, snapshot_every=50,
-            train="train", burn_in=10, n_iterations=10, n_threads=1, label=lambda: label, engine=label.split()[0],
+            model=model,
+            options={},
+            seed=seed,
+            test=test,
+            corpus="kos",
+            split=split,
+            start=start,
+            hash=name,
+            snapshot_every=50,
+            train="train",
+            burn_in=10,
+            n_iterations=10,
+            n_threads=1,
+            label=lambda: label,
+            engine=label.split()[0],
         )
-        told = {"state": state, "iteration": n_points, "n_iterations": 10, "time_left": 12.0, "message": ""} | status
+        told = {
+            "state": state,
+            "iteration": n_points,
+            "n_iterations": 10,
+            "time_left": 12.0,
+            "message": "",
+        } | status
         latest = numbers[-1] if n_points else np.full(len(COLUMNS), np.nan)
         return Reading(tmp_path / name, spec, label, told, 1, numbers, latest, notes=notes)
 

@@ -20,13 +20,21 @@ class Served:
     def __init__(self, server):
         self.server, self.root = server, f"127.0.0.1:{server.port}"
 
-    def ask(self, path: str = "/compare", method: str = "GET", body: str | None = None, **headers: str):
+    def ask(
+        self, path: str = "/compare", method: str = "GET", body: str | None = None, **headers: str
+    ):
         """What it answers, redirects not followed; ``_`` in names of headers stands for -."""
         request = HTTPRequest(
-            f"http://{self.root}{path}", method, {name.replace("_", "-"): value for name, value in headers.items()}, body,
-            follow_redirects=False, request_timeout=PATIENCE,
+            f"http://{self.root}{path}",
+            method,
+            {name.replace("_", "-"): value for name, value in headers.items()},
+            body,
+            follow_redirects=False,
+            request_timeout=PATIENCE,
         )
-        return self.server.io_loop.run_sync(lambda: AsyncHTTPClient().fetch(request, raise_error=False), PATIENCE)
+        return self.server.io_loop.run_sync(
+            lambda: AsyncHTTPClient().fetch(request, raise_error=False), PATIENCE
+        )
 
     def socket_opens(self, path: str = "/compare/ws", **headers: str) -> bool:
         """Whether it lets a web socket be opened."""
@@ -35,7 +43,8 @@ class Served:
         async def connect() -> bool:
             try:
                 socket = await websocket_connect(
-                    HTTPRequest(f"ws://{self.root}{path}", headers=named), subprotocols=["bokeh", "no-token"]
+                    HTTPRequest(f"ws://{self.root}{path}", headers=named),
+                    subprotocols=["bokeh", "no-token"],
                 )
             except HTTPClientError as error:
                 assert error.code == 403, error
@@ -66,7 +75,10 @@ def served(store, monkeypatch, **settings):
     monkeypatch.setenv("WORKBENCH_STORE", str(store))
     monkeypatch.setenv("XDG_STATE_HOME", str(store.parent / "state"))
     handlers = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
-    config = {name: getattr(pn.config, name) for name in ("cookie_secret", "cookie_path", "oauth_provider")}
+    config = {
+        name: getattr(pn.config, name)
+        for name in ("cookie_secret", "cookie_path", "oauth_provider")
+    }
     try:
         with loop_of_its_own():
             server = make_server(Serving(port=0, **settings))

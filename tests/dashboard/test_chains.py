@@ -21,10 +21,15 @@ from workbench.views.style import COLOURS
 @pytest.fixture
 def drawn(new_run):
     """Three seeds of cgs, one of a hybrid, two of svb, as they are seen on the page."""
-    seeds = [(engine, seed) for engine, n in (("cgs", 3), ("svb-cgs", 1), ("svb", 2)) for seed in range(n)]
+    seeds = [
+        (engine, seed)
+        for engine, n in (("cgs", 3), ("svb-cgs", 1), ("svb", 2))
+        for seed in range(n)
+    ]
     options = {"svb-cgs": {"r": 5}}
     paths = [
-        new_run(f"{engine}-{seed}", engine, seed=seed, n_iterations=40, options=options.get(engine)) for engine, seed in seeds
+        new_run(f"{engine}-{seed}", engine, seed=seed, n_iterations=40, options=options.get(engine))
+        for engine, seed in seeds
     ]
     runs = tuple((path, path.name, colour) for path, colour in zip(paths, COLOURS, strict=False))
     return Drawn(runs, "iterations", "headline", (0.0, 40.0), (0.0, 40.0))
@@ -37,12 +42,20 @@ def asked(drawn):
 def test_the_rows_are_what_the_measures_say(drawn):
     chains = [open_run(path) for path, *_ in drawn.runs[:3]]
     several, alone = convergence_by_label(asked(drawn))
-    assert (several.label, alone.label) == ("cgs", "svb-cgs r=5") and several.runs == ("cgs-0", "cgs-1", "cgs-2")
+    assert (several.label, alone.label) == ("cgs", "svb-cgs r=5") and several.runs == (
+        "cgs-0",
+        "cgs-1",
+        "cgs-2",
+    )
     wanted = convergence(chains).isel(label=0)
     worst = wanted.isel(quantity=np.argmax(wanted["r_hat"].values))
     assert (several.r_hat, several.of) == (worst["r_hat"], worst["quantity"])
-    assert several.ess_bulk == float(wanted["ess_bulk"].min()) and several.ess_tail == float(wanted["ess_tail"].min())
-    assert several.n_draws == wanted["n_draws"] and np.array_equal(several.ranks, rank_histograms(label_free(chains)).values)
+    assert several.ess_bulk == float(wanted["ess_bulk"].min()) and several.ess_tail == float(
+        wanted["ess_tail"].min()
+    )
+    assert several.n_draws == wanted["n_draws"] and np.array_equal(
+        several.ranks, rank_histograms(label_free(chains)).values
+    )
 
 
 def test_the_table_has_a_row_for_each_label_that_samples_and_bars_for_several_chains(drawn):
@@ -56,7 +69,7 @@ def test_the_table_has_a_row_for_each_label_that_samples_and_bars_for_several_ch
 def test_the_card_is_there_where_something_samples(drawn):
     known = {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings}
     card = Chains(Handover())
-    card.show(drawn._replace(runs=drawn.runs[4:]), known)     # svb
+    card.show(drawn._replace(runs=drawn.runs[4:]), known)  # svb
     assert not card.card.visible
     card.show(drawn, known)
     assert card.card.visible and "R-hat" in card.html.object
@@ -71,7 +84,9 @@ def test_a_run_that_was_removed_meanwhile_is_left_out(drawn):
 def test_its_files(drawn):
     paths = [path for path, *_ in drawn.runs]
     told = convergence_file(paths, "csv").content.decode().splitlines()
-    assert told[0] == "label,n_chains,quantity,r_hat,ess_bulk,ess_tail" and told[1].startswith("cgs,3,")
+    assert told[0] == "label,n_chains,quantity,r_hat,ess_bulk,ess_tail" and told[1].startswith(
+        "cgs,3,"
+    )
     assert b"<svg" in convergence_file(paths, "svg").content
     with pytest.raises(FileError, match="differ in their seeds"):
         convergence_file(paths[3:4], "svg")

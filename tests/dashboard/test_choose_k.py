@@ -27,8 +27,15 @@ from workbench.runs.store.lock import Lock
 from workbench.runs.store.status import QUEUES, RUNNING, STOPPED, requested, set_state
 
 FORM = {
-    "corpus": "simulated", "read": {}, "engine": "cgs", "n_topics": [2, 3], "n_iterations": 6, "seeds": 2, "holdout": 0.2,
-    "jobs": 2, "warm": False,
+    "corpus": "simulated",
+    "read": {},
+    "engine": "cgs",
+    "n_topics": [2, 3],
+    "n_iterations": 6,
+    "seeds": 2,
+    "holdout": 0.2,
+    "jobs": 2,
+    "warm": False,
 }
 
 
@@ -54,8 +61,15 @@ def swept(store, corpus, monkeypatch):
 
     def sweep(**changes):
         values = FORM | changes
-        wb.sweep(corpus, {"n_topics": values["n_topics"]}, values["engine"], values["seeds"], store, progress=False, **{
-            name: values[name] for name in ("n_iterations", "holdout", "warm")})
+        wb.sweep(
+            corpus,
+            {"n_topics": values["n_topics"]},
+            values["engine"],
+            values["seeds"],
+            store,
+            progress=False,
+            **{name: values[name] for name in ("n_iterations", "holdout", "warm")},
+        )
         return listed(store)
 
     return sweep
@@ -66,10 +80,20 @@ def opened(store, corpus, monkeypatch):
     """A page on the store, whose listing is as of now at every tick, and which has all numbers at once."""
     monitor = RunMonitor(store)
     monkeypatch.setattr("workbench.dashboard.sweeps.page.LIVE_EVERY", 0.0)
-    monkeypatch.setattr("workbench.dashboard.sweeps.page.monitor_of", lambda store: SimpleNamespace(
-        latest=lambda patience=0.0: monitor.look(), look_soon=lambda: None))
+    monkeypatch.setattr(
+        "workbench.dashboard.sweeps.page.monitor_of",
+        lambda store: SimpleNamespace(
+            latest=lambda patience=0.0: monitor.look(), look_soon=lambda: None
+        ),
+    )
     page = ChooseKPage(store)
-    for name, value in {"n_topics": "2, 3", "n_iterations": 6, "seeds": 2, "holdout": 0.2, "jobs": 2}.items():
+    for name, value in {
+        "n_topics": "2, 3",
+        "n_iterations": 6,
+        "seeds": 2,
+        "holdout": 0.2,
+        "jobs": 2,
+    }.items():
         page.fields[name].value = value
     return page
 
@@ -94,8 +118,13 @@ def test_the_runs_of_a_form_are_those_of_its_settings_whoever_started_them(swept
     swept(engine="svb")
     readings = swept(holdout=0.1)
     assert ks_of(runs_of(readings, values_of(FORM))) == [(2, 0), (2, 1), (3, 0), (3, 1)]
-    assert ks_of(runs_of(readings, values_of(FORM | {"n_topics": [4, 2], "seeds": 1}))) == [(2, 0), (4, 0)]
-    assert {one.spec.engine for one in runs_of(readings, values_of(FORM | {"engine": "svb"}))} == {"svb"}
+    assert ks_of(runs_of(readings, values_of(FORM | {"n_topics": [4, 2], "seeds": 1}))) == [
+        (2, 0),
+        (4, 0),
+    ]
+    assert {one.spec.engine for one in runs_of(readings, values_of(FORM | {"engine": "svb"}))} == {
+        "svb"
+    }
     assert not runs_of(readings, values_of(FORM | {"corpus": "another", "engine": "vb"}))
 
 
@@ -115,7 +144,11 @@ def test_runs_of_a_warm_sweep_are_those_that_began_from_each_other(swept):
     values = values_of(FORM | {"n_topics": [2, 3, 4], "seeds": 1, "warm": True})
     found = runs_of(readings, values)
     assert ks_of(found) == [(2, 0), (3, 0), (4, 0)]
-    assert [one.spec.start and one.spec.start["name"] for one in found] == [None, found[0].name, found[1].name]
+    assert [one.spec.start and one.spec.start["name"] for one in found] == [
+        None,
+        found[0].name,
+        found[1].name,
+    ]
     assert ks_of(runs_of(readings, values | {"warm": False})) == [(2, 0)]
 
 
@@ -127,11 +160,16 @@ def test_the_engines_are_those_of_documents_whose_number_of_topics_is_chosen():
 # ---------------------------------------------------------------------- mistakes
 
 
-@pytest.mark.parametrize(("ks", "sentence"), [
-    (0, "whole number from 1 to 65535; got 0"), ([5, "ten"], "whole number from 1 to 65535; got 'ten'"),
-    (None, "whole number from 1 to 65535; the field is empty"), ([5, ""], "there is none beside a comma"),
-    (1, "Topics K must be several numbers to choose from, as 5, 10, 20."),
-])
+@pytest.mark.parametrize(
+    ("ks", "sentence"),
+    [
+        (0, "whole number from 1 to 65535; got 0"),
+        ([5, "ten"], "whole number from 1 to 65535; got 'ten'"),
+        (None, "whole number from 1 to 65535; the field is empty"),
+        ([5, ""], "there is none beside a comma"),
+        (1, "Topics K must be several numbers to choose from, as 5, 10, 20."),
+    ],
+)
 def test_a_wrong_list_of_topics_gets_one_sentence_under_its_field(ks, sentence):
     found = mistakes(values_of(FORM | {"corpus": "docstrings", "n_topics": ks}))
     assert list(found) == ["n_topics"] and sentence in found["n_topics"]
@@ -143,15 +181,22 @@ def test_one_topic_among_others_and_a_single_seed_are_taken():
 
 def test_more_runs_than_the_server_allows_are_refused_before_the_start(ruled):
     ruled(limits=Limits(start=3))
-    assert "These are 4 runs where 3 may be started at once" in str(mistakes(values_of(FORM | {"corpus": "docstrings"})))
+    assert "These are 4 runs where 3 may be started at once" in str(
+        mistakes(values_of(FORM | {"corpus": "docstrings"}))
+    )
 
 
 # ---------------------------------------------------------------------- the start
 
 
-def test_a_start_makes_every_run_and_a_second_one_those_that_are_missing(store, corpus, monkeypatch):
+def test_a_start_makes_every_run_and_a_second_one_those_that_are_missing(
+    store, corpus, monkeypatch
+):
     queued = []
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: queued.append((paths, jobs)))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.starting.enqueue",
+        lambda paths, jobs: queued.append((paths, jobs)),
+    )
     n, sentence = start_sweep(store, values_of(FORM))
     assert n == 4 and sentence.startswith("4 runs started, 2 in parallel")
     assert len(queued[0][0]) == 4 and queued[0][1] == 2
@@ -161,7 +206,9 @@ def test_a_start_makes_every_run_and_a_second_one_those_that_are_missing(store, 
     assert start_sweep(store, values_of(FORM | {"n_topics": [2, 3, 5]}))[0] == 2
 
 
-def test_a_warm_start_leaves_the_sweep_to_a_process_and_is_refused_while_that_goes_on(store, corpus, monkeypatch):
+def test_a_warm_start_leaves_the_sweep_to_a_process_and_is_refused_while_that_goes_on(
+    store, corpus, monkeypatch
+):
     monkeypatch.setattr(queue, "launch", carry_on)
     monkeypatch.setattr(warm_sweep, "spawn", lambda *given, lock, log: lock.release())
     values = values_of(FORM | {"n_topics": [3, 2], "warm": True})
@@ -196,11 +243,22 @@ def test_numbers_on_the_page_are_those_of_the_measure(store, corpus, swept):
     for k in (2, 3):
         one = table.sel(n_topics=k)
         row = next(row for row in shown.table.split("<tr")[2:] if f'class="n">{k}</th>' in row)
-        for name, digits in (("log_likelihood", 4), ("npmi", 3), ("diversity", 3), ("stability", 3)):
+        for name, digits in (
+            ("log_likelihood", 4),
+            ("npmi", 3),
+            ("diversity", 3),
+            ("stability", 3),
+        ):
             assert f"{float(one[name]):.{digits}f}".replace("-", "−") in row, name
-        assert all(f"topics?run={each.name}" in row for each in runs if each.spec.model["n_topics"] == k)
-    assert recommend_k(table).reason in shown.advice and '<tr class="lit" aria-current="true"' in shown.table
-    assert shown.figure.count("<svg") == 1 and "Bound" not in shown.table  # which Gibbs sampling has not
+        assert all(
+            f"topics?run={each.name}" in row for each in runs if each.spec.model["n_topics"] == k
+        )
+    assert (
+        recommend_k(table).reason in shown.advice
+        and '<tr class="lit" aria-current="true"' in shown.table
+    )
+    # which Gibbs sampling has not
+    assert shown.figure.count("<svg") == 1 and "Bound" not in shown.table
     lines = results_file(points, "cgs", (2, 3), "csv").content.decode().splitlines()
     assert lines[0].startswith("n_topics,n_runs,n_finished,log_likelihood") and len(lines) == 3
     assert results_file(points, "cgs", (2, 3), "svg").content.startswith(b"<?xml")
@@ -209,26 +267,46 @@ def test_numbers_on_the_page_are_those_of_the_measure(store, corpus, swept):
 def test_a_number_that_is_still_to_come_is_said_and_the_edge_is_not(swept):
     runs = runs_of(swept(), values_of(FORM))
     shown = shown_of(points_of(runs), "cgs", (2, 3, 50))
-    assert "K = 50 is still to come, so this may change." in shown.advice and "try larger" not in shown.advice
+    assert (
+        "K = 50 is still to come, so this may change." in shown.advice
+        and "try larger" not in shown.advice
+    )
 
 
 def test_where_nothing_is_held_out_the_page_says_so_and_shows_the_rest(swept):
     runs = runs_of(swept(holdout=0), values_of(FORM | {"holdout": 0}))
     shown = shown_of(points_of(runs), "cgs", (2, 3))
     assert "No run has a held-out score to choose K by; hold out some tokens." in shown.advice
-    assert "<svg" in shown.figure and "Log likelihood" not in shown.table and "Coherence" in shown.table
+    assert (
+        "<svg" in shown.figure
+        and "Log likelihood" not in shown.table
+        and "Coherence" in shown.table
+    )
 
 
-@pytest.mark.parametrize(("progress", "goes_on", "sentence"), [
-    (Progress(12, 12, 0, 0, 0.0, ()), False, "All 12 runs have ended."),
-    (Progress(12, 12, 2, 0, 0.0, ()), False,
-     "All 12 runs have ended, 2 with fewer iterations than the form says; Start takes them there."),
-    (Progress(12, 5, 0, 2, 130.0, ()), False, "5 of 12 runs have ended; about 2 min left."),
-    (Progress(12, 5, 0, 0, None, ()), True, "5 of 12 runs have ended."),
-    (Progress(12, 1, 0, 0, 9.0, ()), False, "1 of 12 runs has ended. Start goes on with the others."),
-    (Progress(2, 1, 0, 0, 9.0, ("no memory",)), False,
-     "1 of 2 runs has ended; 1 failed: no memory. Start goes on with the others."),
-])
+@pytest.mark.parametrize(
+    ("progress", "goes_on", "sentence"),
+    [
+        (Progress(12, 12, 0, 0, 0.0, ()), False, "All 12 runs have ended."),
+        (
+            Progress(12, 12, 2, 0, 0.0, ()),
+            False,
+            "All 12 runs have ended, 2 with fewer iterations than the form says; Start takes them there.",
+        ),
+        (Progress(12, 5, 0, 2, 130.0, ()), False, "5 of 12 runs have ended; about 2 min left."),
+        (Progress(12, 5, 0, 0, None, ()), True, "5 of 12 runs have ended."),
+        (
+            Progress(12, 1, 0, 0, 9.0, ()),
+            False,
+            "1 of 12 runs has ended. Start goes on with the others.",
+        ),
+        (
+            Progress(2, 1, 0, 0, 9.0, ("no memory",)),
+            False,
+            "1 of 2 runs has ended; 1 failed: no memory. Start goes on with the others.",
+        ),
+    ],
+)
 def test_progress_is_one_sentence(progress, goes_on, sentence):
     assert told(progress, goes_on) == sentence
 
@@ -247,11 +325,20 @@ def test_a_link_finds_the_runs_again(opened, swept, store, monkeypatch):
     opened.tick()
     assert said(opened.progress).strip() == "All 4 runs have ended." and opened.results.visible
     link = dict(parse_qsl(to_query(opened.parts)[1:]))
-    assert link == {"n_topics": "2, 3", "n_iterations": "6", "seeds": "2", "holdout": "0.2", "jobs": "2"}
+    assert link == {
+        "n_topics": "2, 3",
+        "n_iterations": "6",
+        "seeds": "2",
+        "holdout": "0.2",
+        "jobs": "2",
+    }
     again = ChooseKPage(store)
     assert "No run of these settings yet." in said(again.progress)
     assert from_query(to_query(opened.parts), again.parts) == []
-    assert said(again.progress).strip() == "All 4 runs have ended." and again.advice.object == opened.advice.object
+    assert (
+        said(again.progress).strip() == "All 4 runs have ended."
+        and again.advice.object == opened.advice.object
+    )
     wrong = "?n_topics=ten&engine=g-hdp&seeds=none&warm=maybe"
     assert from_query(wrong, again.parts) == ["n_topics", "engine", "seeds", "warm"]
 
@@ -291,7 +378,11 @@ def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, monke
     for path in paths[:3]:
         set_state(path, STOPPED)
     opened.tick()
-    assert opened.stop.disabled and not opened.start.disabled and "Start goes on with the others." in said(opened.progress)
+    assert (
+        opened.stop.disabled
+        and not opened.start.disabled
+        and "Start goes on with the others." in said(opened.progress)
+    )
 
 
 def test_start_rests_while_all_runs_of_the_form_are_at_work(opened, store, corpus, monkeypatch):
@@ -313,13 +404,20 @@ def test_where_nothing_can_be_changed_there_is_neither_start_nor_stop(opened, ru
     ruled(read_only=True)
     opened.tick()
     assert said(opened.progress).strip() == "No run of these settings yet."
-    assert opened.start not in list(opened.view().select()) and "read-only" in opened.view()[0][0].object
+    assert (
+        opened.start not in list(opened.view().select())
+        and "read-only" in opened.view()[0][0].object
+    )
 
 
-def test_numbers_of_runs_that_change_while_they_are_computed_are_shown_all_the_same(opened, swept, monkeypatch):
+def test_numbers_of_runs_that_change_while_they_are_computed_are_shown_all_the_same(
+    opened, swept, monkeypatch
+):
     waiting = []
-    monkeypatch.setattr("workbench.dashboard.sweeps.page.in_background", lambda document, work, then, *pool: waiting.append(
-        lambda: then(work(), None)))
+    monkeypatch.setattr(
+        "workbench.dashboard.sweeps.page.in_background",
+        lambda document, work, then, *pool: waiting.append(lambda: then(work(), None)),
+    )
     swept(seeds=1)
     opened.tick()
     swept()
@@ -339,24 +437,35 @@ def test_numbers_of_runs_that_change_while_they_are_computed_are_shown_all_the_s
     assert not opened.results.visible and not waiting
 
 
-def test_a_folder_of_shards_is_swept_and_its_runs_are_found_by_the_name_within(tmp_path, store, monkeypatch, ruled):
+def test_a_folder_of_shards_is_swept_and_its_runs_are_found_by_the_name_within(
+    tmp_path, store, monkeypatch, ruled
+):
     working_here(monkeypatch)
     enqueue = "workbench.dashboard.compare.starting.enqueue"
     monkeypatch.setattr(enqueue, lambda paths, jobs: [Run(path).resume() for path in paths])
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 40)
     ShardedCorpus.write(small := simulated(), folder := tmp_path / "folder")
-    columns = {"text": "text", "title": "title", "label": "label"}  # as the fields of the page are filled
+    # as the fields of the page are filled
+    columns = {"text": "text", "title": "title", "label": "label"}
     values = values_of(FORM | {"corpus": str(folder), "read": columns})
     assert mistakes(values) == {} and start_sweep(store, values)[0] == 4
     found = runs_of(listed(store), values)
-    assert {(one.spec.model["n_topics"], one.spec.seed) for one in found} == {(2, 0), (2, 1), (3, 0), (3, 1)}
-    assert {(one.spec.corpus, one.state) for one in found} == {(small.name, "finished")} and found[0].spec.shards > 1
+    assert {(one.spec.model["n_topics"], one.spec.seed) for one in found} == {
+        (2, 0),
+        (2, 1),
+        (3, 0),
+        (3, 1),
+    }
+    assert {(one.spec.corpus, one.state) for one in found} == {(small.name, "finished")} and found[
+        0
+    ].spec.shards > 1
     train, test = wb.hold_out_tokens(small, fraction=0.2, seed=0)
     for one in found:
         k, seed = one.spec.model["n_topics"], one.spec.seed
         alone = wb.fit(train, "cgs", k, test=test, seed=seed, n_iterations=6, progress=False)
         scores = [float(run["test_perplexity"][-1]) for run in (alone, Run(one.path).progress())]
-        assert scores[1] == pytest.approx(scores[0], rel=1e-12)  # sums over shards have other last digits
+        # sums over shards have other last digits
+        assert scores[1] == pytest.approx(scores[0], rel=1e-12)
     shutil.copytree(folder, tmp_path / "damaged")
     (tmp_path / "damaged" / "corpus.json").write_text("{")
     damaged = values | {"corpus": str(tmp_path / "damaged")}

@@ -55,16 +55,32 @@ def held(page) -> list[str]:
 def test_the_columns_of_the_example_are_known(tmp_path):
     columns = columns_of(str(wb.write_example_csv(tmp_path / "news.csv", 20)), None, "detect")
     assert list(columns) == ["id", "date", "category", "source", "text"]
-    assert guessed(columns) == {"text": "text", "title": "id", "label": "category", "file.time": "date"}
+    assert guessed(columns) == {
+        "text": "text",
+        "title": "id",
+        "label": "category",
+        "file.time": "date",
+    }
 
 
-@pytest.mark.parametrize(("columns", "wanted"), [
-    ({"Body": ["x"], "Headline": ["y"], "Year": ["2024", ""]}, {"text": "Body", "title": "Headline", "file.time": "Year"}),
-    ({"a": ["one two three four five"], "b": ["one two"]}, {"text": "a"}), ({"a": ["1"], "b": ["2"]}, {}),
-    ({"text": ["x"], "date": ["soon"], "year": ["2024"]}, {"text": "text", "file.time": "year"}),
-    ({"text": ["x"], "date": ["", ""]}, {"text": "text"}), ({}, {}),
-    ({"text": [], "label": []}, {"text": "text", "label": "label"}),
-])
+@pytest.mark.parametrize(
+    ("columns", "wanted"),
+    [
+        (
+            {"Body": ["x"], "Headline": ["y"], "Year": ["2024", ""]},
+            {"text": "Body", "title": "Headline", "file.time": "Year"},
+        ),
+        ({"a": ["one two three four five"], "b": ["one two"]}, {"text": "a"}),
+        ({"a": ["1"], "b": ["2"]}, {}),
+        (
+            {"text": ["x"], "date": ["soon"], "year": ["2024"]},
+            {"text": "text", "file.time": "year"},
+        ),
+        ({"text": ["x"], "date": ["", ""]}, {"text": "text"}),
+        ({}, {}),
+        ({"text": [], "label": []}, {"text": "text", "label": "label"}),
+    ],
+)
 def test_a_column_is_chosen_where_its_name_or_its_values_make_it_obvious(columns, wanted):
     assert guessed(columns) == wanted
 
@@ -73,7 +89,11 @@ def test_a_file_that_arrives_is_the_corpus_with_its_columns_in_the_menus(page, t
     content = wb.write_example_csv(tmp_path / "news.csv", 30).read_bytes()
     received = send(page, "my news.csv", content)
     form = page.settings
-    assert form.corpus.value == FILE and form.values()["corpus"] == received and "path" not in form.form.seen
+    assert (
+        form.corpus.value == FILE
+        and form.values()["corpus"] == received
+        and "path" not in form.form.seen
+    )
     assert held(page) == ["text", "id", "category", "date"] and not form.form.wrong
     assert form.form.menus["text"] == ["id", "date", "category", "source", "text"]
     assert form.form.menus["file.time"] == ["(none)", *form.form.menus["text"]]
@@ -86,17 +106,27 @@ def test_a_file_that_arrives_is_the_corpus_with_its_columns_in_the_menus(page, t
     assert held(page) == ["text", "", "source", "date"] and not mistakes_in(form.values())
     ((run,), *_) = start_runs(page.store, form.values())
     train = get_corpus(page.store, run.spec.train)
-    assert run.spec.corpus == "my news" and train.times[0].startswith("20") and set(train.labels) == {"web", "print"}
+    assert (
+        run.spec.corpus == "my news"
+        and train.times[0].startswith("20")
+        and set(train.labels) == {"web", "print"}
+    )
 
 
 def test_another_file_has_its_own_columns_and_none_takes_them_away(page):
     send(page, "a.csv", b"id,date,text\n1,2024-07-31,red ants\n")
     send(page, "b.jsonl", b'{"body": "red ants", "name": "x", "about": 1}\n')
-    assert held(page) == ["body", "name", "label", ""] and page.settings.form.menus["text"] == ["body", "name", "about"]
+    assert held(page) == ["body", "name", "label", ""] and page.settings.form.menus["text"] == [
+        "body",
+        "name",
+        "about",
+    ]
     send(page, "docword.c.txt", b"1\n1\n1\n1 1 1\n")
     assert not {*OF_COLUMNS} & {*page.settings.form.seen} and page.settings.form.menus["text"] == []
     page.settings.form._handle_msg({"field": "upload", "value": ""})
-    assert page.settings.values()["corpus"] == "" and {"path", *OF_COLUMNS} <= {*page.settings.form.seen}
+    assert page.settings.values()["corpus"] == "" and {"path", *OF_COLUMNS} <= {
+        *page.settings.form.seen
+    }
     assert not [*page.settings.inbox._folder.iterdir()]
 
 
@@ -105,7 +135,10 @@ def test_a_path_that_is_typed_has_the_same_menus(page, tmp_path):
     assert page.settings.form.menus["text"] == [] and "No file" in page.settings.form.wrong["path"]
     (tmp_path / "a.csv").write_text("id,body\n1,red ants\n")
     page.settings.path.value = str(tmp_path / "a.csv")
-    assert held(page) == ["body", "id", "label", ""] and page.settings.form.menus["text"] == ["id", "body"]
+    assert held(page) == ["body", "id", "label", ""] and page.settings.form.menus["text"] == [
+        "id",
+        "body",
+    ]
     page.settings.corpus.value = "docstrings"
     assert page.settings.form.menus["text"] == []
 
@@ -120,22 +153,35 @@ def test_what_a_link_says_of_columns_stands(make_page, tmp_path, monkeypatch):
 
     monkeypatch.setattr("workbench.dashboard.compare.page.follow_address", follow)
     page = make_page()
-    assert held(page) == ["id", "title", "label", ""] and page.settings.form.menus["text"] == ["id", "body", "date"]
+    assert held(page) == ["id", "title", "label", ""] and page.settings.form.menus["text"] == [
+        "id",
+        "body",
+        "date",
+    ]
 
 
 def test_what_is_wrong_with_a_file_stands_at_its_field_under_its_own_name(page, ruled):
     for others in (False, True):
         ruled(others=others, uploads=True)
         for name, content, said in (
-            ("my news.csv", b'id,text\n1,"red\n', "The file, line 2: not a CSV row (unexpected end of data); check the quotes"),
-            ("texts.zip", b"PK\x03\x04", None), ("a.what", b"\0\1\2", "The file has a format that is not recognised"),
+            (
+                "my news.csv",
+                b'id,text\n1,"red\n',
+                "The file, line 2: not a CSV row (unexpected end of data); check the quotes",
+            ),
+            ("texts.zip", b"PK\x03\x04", None),
+            ("a.what", b"\0\1\2", "The file has a format that is not recognised"),
         ):
             send(page, name, content)
             if said is None:  # of a zip there are no columns
                 page.settings.preview.clicks += 1
                 said = "is damaged, or no zip archive"
             wrong = page.settings.form.wrong["format" if name == "a.what" else "upload"]
-            assert said.lower() in wrong.lower() and "workbench-upload" not in wrong and "/tmp" not in wrong, wrong
+            assert (
+                said.lower() in wrong.lower()
+                and "workbench-upload" not in wrong
+                and "/tmp" not in wrong
+            ), wrong
 
 
 def test_a_file_that_was_removed_meanwhile_is_missed(page):
@@ -154,7 +200,10 @@ def test_where_others_come_in_a_file_is_sent_and_no_path_is_typed(ruled, make_pa
     page.settings.path.value = "/etc/passwd"
     assert "upload" in page.settings.form.seen and "path" not in page.settings.form.seen
     page.settings.start.clicks += 1
-    assert page.settings.form.wrong["upload"] == "The corpus needs a file; upload one or choose a corpus of the list"
+    assert (
+        page.settings.form.wrong["upload"]
+        == "The corpus needs a file; upload one or choose a corpus of the list"
+    )
     (part,) = (part for part in page.settings.form.parts if part["name"] == "upload")
     assert part["open"] and "path" not in part["hint"] and part["most"] == 5 * 10**6
     assert part["otherwise"] == "give a part of it"
@@ -163,7 +212,10 @@ def test_where_others_come_in_a_file_is_sent_and_no_path_is_typed(ruled, make_pa
 def test_without_a_server_of_ours_the_field_tells_what_it_needs(ruled, make_page):
     (part,) = (part for part in make_page().settings.form.parts if part["name"] == "upload")
     assert not part["open"]
-    assert part["hint"] == "To upload a file, open this page with `workbench serve`; or give its path below."
+    assert (
+        part["hint"]
+        == "To upload a file, open this page with `workbench serve`; or give its path below."
+    )
     ruled(read_only=True, uploads=True, others=True)
     assert FILE not in make_page().settings.corpus.options
 

@@ -26,9 +26,15 @@ from workbench.runs.store.layout import StoreError
 def desk(tmp_path, monkeypatch):
     """A page and a function that changes what its store holds."""
     listings = [Listing(0, ())]
-    monkeypatch.setattr("workbench.dashboard.compare.page.monitor_of", lambda store: SimpleNamespace(
-        latest=lambda patience=0.0: listings[-1], looked=lambda: True, look_soon=lambda: None, progress=None
-    ))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.page.monitor_of",
+        lambda store: SimpleNamespace(
+            latest=lambda patience=0.0: listings[-1],
+            looked=lambda: True,
+            look_soon=lambda: None,
+            progress=None,
+        ),
+    )
     page = ComparePage(tmp_path / "runs")
 
     def holds(*readings):
@@ -89,7 +95,10 @@ def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(
     assert set(page.figure.curve.colours()) == set(names[:8])
     assert {path.name for path, *_ in page.figure.compared().runs} == set(names)
     assert {colour for *_, colour in page.figure.compared().runs[8:]} == {""}
-    assert "The figure has room for 8; 2 more are in the comparison and the report." in page.figure.meaning.object
+    assert (
+        "The figure has room for 8; 2 more are in the comparison and the report."
+        in page.figure.meaning.object
+    )
     page.newest.clicks += 1
     assert len(page.figure.compared().runs) == 8 and "more are in" not in page.figure.meaning.object
 
@@ -103,16 +112,25 @@ def test_unreadable_runs_are_listed_and_not_drawn(desk, reading_of):
 
 def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(desk, reading_of, monkeypatch):
     page, holds = desk
-    holds(reading_of("live", state="running"), reading_of("held", state="paused"), reading_of("done", state="finished"))
+    holds(
+        reading_of("live", state="running"),
+        reading_of("held", state="paused"),
+        reading_of("done", state="finished"),
+    )
     assert all(button.disabled for button in page.steering.buttons.values())
     page.table.chosen = ["live", "held", "done"]
     assert {action: page.steering.targets(action) for action in page.steering.buttons} == {
-        "pause": ("live",), "resume": ("held",), "stop": ("live", "held"), "remove": ("done",),
+        "pause": ("live",),
+        "resume": ("held",),
+        "stop": ("live", "held"),
+        "remove": ("done",),
     }
     assert page.steering.buttons["stop"].label == "Stop 2"
     asked = []
-    monkeypatch.setattr("workbench.dashboard.compare.steering.Run",
-                        lambda path: SimpleNamespace(stop=lambda: asked.append(path.name)))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.steering.Run",
+        lambda path: SimpleNamespace(stop=lambda: asked.append(path.name)),
+    )
     page.steering.press("stop")
     assert asked == ["live", "held"]
 
@@ -122,18 +140,25 @@ def test_going_on_says_which_runs_other_kernels_made(desk, reading_of, monkeypat
     page, holds = desk
     names = {"old": True, "new": False, "held": True}
     holds(*(reading_of(name, state="paused" if name == "held" else "stopped") for name in names))
-    monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(
-        resume=lambda: None, stop=lambda: None, by_other_kernels=lambda: names[path.name]
-    ))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.steering.Run",
+        lambda path: SimpleNamespace(
+            resume=lambda: None, stop=lambda: None, by_other_kernels=lambda: names[path.name]
+        ),
+    )
     page.table.chosen = list(names)
     page.steering.press("resume")
-    assert "3 runs asked to go on; run &#x27;old&#x27; was made by other kernels than those that go on now: from here" in \
-        page.steering.said.object
+    assert (
+        "3 runs asked to go on; run &#x27;old&#x27; was made by other kernels than those that go on now: from here"
+        in page.steering.said.object
+    )
     page.steering.press("stop")
     assert page.steering.said.object.count("other kernels") == 0
 
 
-def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(desk, reading_of, monkeypatch):
+def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(
+    desk, reading_of, monkeypatch
+):
     page, holds = desk
     removed = []
 
@@ -142,23 +167,37 @@ def test_one_run_that_refuses_does_not_hold_up_the_others_and_is_told(desk, read
             raise StoreError(f"{path.name} is being written")
         removed.append(path.name)
 
-    monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(remove=lambda: remove(path)))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.steering.Run",
+        lambda path: SimpleNamespace(remove=lambda: remove(path)),
+    )
     holds(*(reading_of(name, state="finished") for name in "abc"))
     page.table.chosen = ["a", "b", "c"]
     for _ in range(2):
         page.steering.press("remove")
-    assert removed == ["b"] and "A is being written; 1 more of 3 refused too" in page.steering.said.object
+    assert (
+        removed == ["b"]
+        and "A is being written; 1 more of 3 refused too" in page.steering.said.object
+    )
 
 
 def test_many_runs_that_go_on_stand_in_line(desk, reading_of, monkeypatch):
     page, holds = desk
     lined, resumed = [], []
     monkeypatch.setattr("workbench.dashboard.compare.steering.SLOTS", 2)
-    monkeypatch.setattr("workbench.dashboard.compare.steering.enqueue", lambda paths, jobs: lined.append((len(paths), jobs)))
-    monkeypatch.setattr("workbench.dashboard.compare.steering.Run", lambda path: SimpleNamespace(
-        resume=lambda: resumed.append(path.name), by_other_kernels=lambda: False
-    ))
-    holds(reading_of("held", state="paused"), *(reading_of(name, state="stopped") for name in "abc"))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.steering.enqueue",
+        lambda paths, jobs: lined.append((len(paths), jobs)),
+    )
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.steering.Run",
+        lambda path: SimpleNamespace(
+            resume=lambda: resumed.append(path.name), by_other_kernels=lambda: False
+        ),
+    )
+    holds(
+        reading_of("held", state="paused"), *(reading_of(name, state="stopped") for name in "abc")
+    )
     page.table.chosen = ["held", "a", "b", "c"]
     page.steering.press("resume")
     assert (lined, resumed) == ([(3, 2)], ["held"])
@@ -179,7 +218,9 @@ def test_removing_asks_first_and_forgets_when_the_choice_changes(desk, reading_o
     assert removed == ["one", "two"]
 
 
-def test_ticked_runs_have_links_to_their_topics_and_the_last_one_or_the_newest_without(desk, reading_of):
+def test_ticked_runs_have_links_to_their_topics_and_the_last_one_or_the_newest_without(
+    desk, reading_of
+):
     page, holds = desk
     assert page.topics.object == "" and not page.topics.visible
     holds(*(reading_of(name) for name in ("c", "b<&", "a")))
@@ -203,37 +244,58 @@ def test_of_runs_that_were_ticked_at_once_the_last_one_is_in_the_link(desk, read
     assert address(page)["topics_of"] == "a"
 
 
-def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_alone(desk, reading_of):
+def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_alone(
+    desk, reading_of
+):
     page, holds = desk
     figure = page.figure
     holds(reading_of("one"))
     figure.chart.value = "Number of topics"
     assert (figure.measure.value, figure.curve.measure) == ("active", "active")
     figure.measure.value = "large"
-    assert address(page) == {"measure": "large"} and "hundredth of all tokens" in figure.meaning.object
+    assert (
+        address(page) == {"measure": "large"} and "hundredth of all tokens" in figure.meaning.object
+    )
     figure.chart.value = "Bound"
     assert not figure.measure.visible
     assert opened(page, "?measure=by+topic") == []
-    assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == ("Priors as learnt", "by topic", True)
+    assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == (
+        "Priors as learnt",
+        "by topic",
+        True,
+    )
     assert "No run that is drawn records this" in figure.meaning.object
     assert opened(page, "?measure=nonsense") == ["measure"] and figure.curve.measure == "by topic"
     assert opened(page, "?measure=both") == []
-    assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == ("Perplexity", "both", False)
+    assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == (
+        "Perplexity",
+        "both",
+        False,
+    )
     assert "No run" not in figure.meaning.object
 
 
 def test_the_mean_of_seeds_is_drawn_of_all_the_runs_that_a_label_has(desk, reading_of):
     page, holds = desk
     page.figure.lines.value = "mean of seeds"
-    runs = [reading_of(f"{label}-{seed}", label=label, seed=seed) for seed in range(5) for label in ("cgs", "svb")]
+    runs = [
+        reading_of(f"{label}-{seed}", label=label, seed=seed)
+        for seed in range(5)
+        for label in ("cgs", "svb")
+    ]
     holds(*runs)
     assert [len(names) for names in page.figure.curve.members()[:3]] == [5, 5, 0]
     assert len(set(page.table.colours.values())) == 2 and len(page.table.colours) == 10
-    assert page.figure.highlight.slots == page.figure.curve.members() and page.figure.highlight.said[0] == "cgs · mean of 5"
+    assert (
+        page.figure.highlight.slots == page.figure.curve.members()
+        and page.figure.highlight.said[0] == "cgs · mean of 5"
+    )
     page.draw("cgs-0")
     assert [len(names) for names in page.figure.curve.members()[:2]] == [4, 5]
     page.figure.lines.value = "each run"
-    assert len(page.figure.curve.colours()) == 8 and page.figure.curve.labels()[0].startswith("cgs · seed")
+    assert len(page.figure.curve.colours()) == 8 and page.figure.curve.labels()[0].startswith(
+        "cgs · seed"
+    )
 
 
 def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):
@@ -249,17 +311,28 @@ def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):
     assert "until" not in address(page) and "at or below 2" not in page.figure.meaning.object
 
 
-def test_logarithmic_axes_are_in_the_link_with_a_range_and_told_where_they_cannot_be(desk, reading_of):
+def test_logarithmic_axes_are_in_the_link_with_a_range_and_told_where_they_cannot_be(
+    desk, reading_of
+):
     page, holds = desk
     holds(reading_of("one"))
     assert opened(page, "?log=x,y&zoom=1,4,2,30") == []
-    assert address(page) == {"log": "x,y", "zoom": "1,4,2,30"} and page.figure.curve.seen().log == ("x", "y")
+    assert address(page) == {"log": "x,y", "zoom": "1,4,2,30"} and page.figure.curve.seen().log == (
+        "x",
+        "y",
+    )
     page.figure.log.value = ["y"]
     assert address(page) == {"log": "y"} and "not logarithmic" not in page.figure.meaning.object
     below = reading_of("one", n_points=6)
-    holds(below._replace(numbers=np.where(np.array(COLUMNS) == "bound_per_token", -below.numbers, below.numbers)))
+    holds(
+        below._replace(
+            numbers=np.where(np.array(COLUMNS) == "bound_per_token", -below.numbers, below.numbers)
+        )
+    )
     assert opened(page, "?measure=bound&log=y") == []
-    assert "Not all values are above 0, so the y axis is not logarithmic" in page.figure.meaning.object
+    assert (
+        "Not all values are above 0, so the y axis is not logarithmic" in page.figure.meaning.object
+    )
     assert opened(page, "?log=z") == ["log"]
 
 
@@ -277,7 +350,9 @@ def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(
     assert opened(page, "?zoom=0,3,1,2") == [] and page.figure.curve.seen()[3:5] == ((0, 3), (1, 2))
 
 
-def test_moves_of_the_run_that_was_ticked_last_are_listed_and_what_marks_mean_is_said(desk, reading_of):
+def test_moves_of_the_run_that_was_ticked_last_are_listed_and_what_marks_mean_is_said(
+    desk, reading_of
+):
     page, holds = desk
     moving = reading_of("moving")
     moving = moving._replace(moves=(Move(2, "split", 0, 1, 3.0, True),), marks=moving.numbers[1:2])
@@ -299,8 +374,13 @@ def test_who_began_from_whom_is_drawn_in_the_colours_of_the_curves(desk, reading
     page, holds = desk
     holds(reading_of("one"))
     assert not page.lineage.card.visible
-    holds(reading_of("warm", start={"name": "one", "hash": "one", "iteration": 5}), reading_of("one"))
-    assert page.lineage.card.visible and page.figure.curve.colours()["warm"] in page.lineage.html.object
+    holds(
+        reading_of("warm", start={"name": "one", "hash": "one", "iteration": 5}), reading_of("one")
+    )
+    assert (
+        page.lineage.card.visible
+        and page.figure.curve.colours()["warm"] in page.lineage.html.object
+    )
 
 
 def test_runs_of_the_store_are_offered_to_start_from_unless_they_cannot_be_read(desk, reading_of):
@@ -312,8 +392,10 @@ def test_runs_of_the_store_are_offered_to_start_from_unless_they_cannot_be_read(
 def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(desk):
     page, _ = desk
     for downloads, name, said in (
-        (page.figure.files, "SVG", "Nothing is drawn; click"), (page.figure.files, "CSV", "Nothing is drawn; click"),
-        (page.figure.files, "Report", "Nothing is drawn; click"), (page.run_files, "Download as", "No run is ticked; tick"),
+        (page.figure.files, "SVG", "Nothing is drawn; click"),
+        (page.figure.files, "CSV", "Nothing is drawn; click"),
+        (page.figure.files, "Report", "Nothing is drawn; click"),
+        (page.run_files, "Download as", "No run is ticked; tick"),
     ):
         downloads.buttons[name].clicks += 1
         assert said in downloads.said.object and downloads.said.visible
@@ -328,13 +410,22 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
     assert not page.settings.start.disabled and page.settings.start.label == "Start"
 
 
-def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(desk, tmp_path, monkeypatch):
+def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(
+    desk, tmp_path, monkeypatch
+):
     page, _ = desk
     monkeypatch.setenv("WORKBENCH_MEMORY", "30M")
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started"))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started")
+    )
     page.settings.start.clicks += 1
-    assert "runs at a time need about" in page.settings.said.object or "nothing smaller of it fits" in page.settings.said.object
-    assert "WORKBENCH_MEMORY allows 30 MB" in page.settings.said.object and page.settings.said.visible
+    assert (
+        "runs at a time need about" in page.settings.said.object
+        or "nothing smaller of it fits" in page.settings.said.object
+    )
+    assert (
+        "WORKBENCH_MEMORY allows 30 MB" in page.settings.said.object and page.settings.said.visible
+    )
     assert list(tmp_path.rglob("zarr.json")) == []
 
 
@@ -371,10 +462,16 @@ def test_only_the_thread_of_the_server_touches_the_document_after_work_in_the_ba
 
 def test_work_for_a_session_that_has_gone_tells_nobody():
     async def serve() -> None:
-        document = SimpleNamespace(session_context=None, add_next_tick_callback=lambda callback: pytest.fail("told"))
+        document = SimpleNamespace(
+            session_context=None, add_next_tick_callback=lambda callback: pytest.fail("told")
+        )
         worked = asyncio.Event()
         loop = asyncio.get_running_loop()
-        in_background(document, lambda: loop.call_soon_threadsafe(worked.set), lambda result, error: pytest.fail("told"))
+        in_background(
+            document,
+            lambda: loop.call_soon_threadsafe(worked.set),
+            lambda result, error: pytest.fail("told"),
+        )
         await asyncio.wait_for(worked.wait(), 20)
         await asyncio.sleep(0.1)
 

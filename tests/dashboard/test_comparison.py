@@ -20,7 +20,11 @@ from workbench.views.style import COLOURS
 @pytest.fixture
 def drawn(new_run):
     """Two seeds of two engines as they are seen on the page."""
-    paths = [new_run(f"{engine}-{seed}", engine, seed=seed, n_iterations=14) for engine in ("svb", "cgs") for seed in range(2)]
+    paths = [
+        new_run(f"{engine}-{seed}", engine, seed=seed, n_iterations=14)
+        for engine in ("svb", "cgs")
+        for seed in range(2)
+    ]
     runs = tuple((path, path.name, colour) for path, colour in zip(paths, COLOURS, strict=False))
     return Drawn(runs, "iterations", "headline", (0.0, 14.0), (0.0, 40.0))
 
@@ -41,19 +45,27 @@ def test_the_rows_are_what_the_measures_say(drawn):
     until = reached_by_all(runs)
     spent = time_to(runs, until, "updates").values
     np.testing.assert_allclose(found["updates"], [np.nanmean(spent[:2]), np.nanmean(spent[2:])])
-    assert set(found["until"]) == {until} and (found["documents_low"] < found["test_perplexity"]).all()
+    assert (
+        set(found["until"]) == {until} and (found["documents_low"] < found["test_perplexity"]).all()
+    )
     assert side_by_side(asked(drawn), 1.5, "svb")["n_reached"].tolist() == [0, 0]
 
 
 def test_the_card_says_that_it_works_until_there_is_something(drawn, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.compare.comparison.in_background", lambda *given: None)
-    card, known = Comparison(Handover(), None), {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings}
+    card, known = (
+        Comparison(Handover(), None),
+        {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings},
+    )
     card.show(drawn, known, None)
     assert "being compared" in card.table.object
 
 
 def test_a_table_that_is_computed_anew_says_so_until_it_is_there(drawn, monkeypatch):
-    card, known = Comparison(Handover(), None), {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings}
+    card, known = (
+        Comparison(Handover(), None),
+        {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings},
+    )
     card.show(drawn, known, None)
     assert not card.said.visible and "<table" in card.table.object
     waiting = []
@@ -76,7 +88,10 @@ def test_rows_of_several_topics_are_in_order_and_set_against_the_best_of_them(ne
     paths = [new_run(f"k{n_topics}", "cgs", n_topics=n_topics) for n_topics in (10, 2, 5)]
     found = side_by_side(tuple((path, 12) for path in paths), None, None)
     assert list(found.index) == ["cgs, K=2", "cgs, K=5", "cgs, K=10"]
-    assert set(found["reference"]) == {found["test_perplexity"].idxmin()} and (found["difference"] >= 0).all()
+    assert (
+        set(found["reference"]) == {found["test_perplexity"].idxmin()}
+        and (found["difference"] >= 0).all()
+    )
 
 
 def test_a_run_that_is_removed_meanwhile_is_left_out(drawn):
@@ -90,7 +105,10 @@ def test_a_run_that_is_removed_meanwhile_is_left_out(drawn):
 
 
 def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn):
-    card, known = Comparison(Handover(), None), {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings}
+    card, known = (
+        Comparison(Handover(), None),
+        {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings},
+    )
     card.show(drawn._replace(runs=()), {}, None)
     assert "No run is drawn" in card.table.object
     card.files.buttons["Numbers as CSV"].clicks += 1
@@ -105,7 +123,10 @@ def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn):
     assert card.table.object is before
     assert card.set_against("svb")
     card.show(drawn, known, 1.5)
-    assert all(said in card.table.object for said in ("Difference from svb", "Seconds to 1.5", "not reached"))
+    assert all(
+        said in card.table.object
+        for said in ("Difference from svb", "Seconds to 1.5", "not reached")
+    )
 
 
 def test_a_reference_that_is_not_there_and_runs_without_a_test_set_are_sentences(drawn, new_run):
@@ -117,7 +138,9 @@ def test_a_reference_that_is_not_there_and_runs_without_a_test_set_are_sentences
 
 def test_labels_of_others_enter_the_table_as_text(drawn):
     found = side_by_side(asked(drawn), None, None).rename(index={"svb": "<script>"})
-    assert "<script>" not in table(found, drawn.runs) and "&lt;script&gt;" in table(found, drawn.runs)
+    assert "<script>" not in table(found, drawn.runs) and "&lt;script&gt;" in table(
+        found, drawn.runs
+    )
 
 
 def test_its_files_hold_the_numbers_and_the_picture(drawn):

@@ -21,7 +21,9 @@ def shown(curve, *readings):
 
 def points(curve, name: str):
     """The points of the figure that have this name."""
-    return next(renderer for renderer in curve.figure.renderers if renderer.data_source.name == name)
+    return next(
+        renderer for renderer in curve.figure.renderers if renderer.data_source.name == name
+    )
 
 
 def below(numbers, column: str):
@@ -35,7 +37,12 @@ def in_legend(curve) -> list[bool]:
 
 def test_a_glyph_brings_no_others_for_what_is_selected_or_muted():
     for renderer in Curve().figure.renderers:
-        others = renderer.nonselection_glyph, renderer.selection_glyph, renderer.muted_glyph, renderer.hover_glyph
+        others = (
+            renderer.nonselection_glyph,
+            renderer.selection_glyph,
+            renderer.muted_glyph,
+            renderer.hover_glyph,
+        )
         assert others == (None, None, None, None)
         assert not renderer.visible
 
@@ -45,7 +52,11 @@ def test_rows_that_are_there_already_are_not_sent_again(reading_of, monkeypatch)
     shown(curve, reading_of(n_points=5))
     source = curve.slots[0].source
     stream = source.stream
-    monkeypatch.setattr(type(source), "stream", lambda self, new: streamed.append(len(new["iteration"])) or stream(new))
+    monkeypatch.setattr(
+        type(source),
+        "stream",
+        lambda self, new: streamed.append(len(new["iteration"])) or stream(new),
+    )
     before = source.data
     shown(curve, reading_of(n_points=5))
     assert streamed == [] and source.data is before
@@ -56,10 +67,18 @@ def test_rows_that_are_there_already_are_not_sent_again(reading_of, monkeypatch)
 
 def test_nothing_is_added_to_the_figure_after_it_is_made(reading_of):
     curve = Curve()
-    parts = len(curve.figure.renderers), len(curve.figure.legend[0].items), len(curve.figure.references())
+    parts = (
+        len(curve.figure.renderers),
+        len(curve.figure.legend[0].items),
+        len(curve.figure.references()),
+    )
     curve.measure, curve.axis, curve.span = "both", "seconds", "close-up"
     shown(curve, *(reading_of(f"run-{at}", label=f"engine {at}") for at in range(N_SLOTS)))
-    assert (len(curve.figure.renderers), len(curve.figure.legend[0].items), len(curve.figure.references())) == parts
+    assert (
+        len(curve.figure.renderers),
+        len(curve.figure.legend[0].items),
+        len(curve.figure.references()),
+    ) == parts
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -70,9 +89,15 @@ def test_axis_and_measure_choose_the_columns_and_their_labels(axis, measure, rea
     curve.axis, curve.measure = axis, measure
     curve.draw()
     columns, label = MEASURES[measure]
-    assert (curve.slots[0].strands[0].line.glyph.x, curve.slots[0].strands[0].line.glyph.y) == (AXES[axis][0], columns[0])
+    assert (curve.slots[0].strands[0].line.glyph.x, curve.slots[0].strands[0].line.glyph.y) == (
+        AXES[axis][0],
+        columns[0],
+    )
     assert curve.slots[0].strands[1].line.visible == (measure == "both")
-    assert (curve.figure.xaxis[0].axis_label, curve.figure.yaxis[0].axis_label) == (AXES[axis][1], label)
+    assert (curve.figure.xaxis[0].axis_label, curve.figure.yaxis[0].axis_label) == (
+        AXES[axis][1],
+        label,
+    )
     drawn = np.concatenate([curve.slots[0].source.data[column] for column in columns])
     assert curve.figure.y_range.start < drawn.min() and drawn.max() < curve.figure.y_range.end
     assert curve.figure.x_range.end > curve.slots[0].source.data[AXES[axis][0]][-1]
@@ -85,12 +110,21 @@ def test_the_dashed_line_is_the_average(reading_of):
     thick, thin = (strand.line.glyph for strand in curve.slots[0].strands)
     assert thick.line_dash == thin.line_dash == [] and thick.line_width == 2 * thin.line_width
     assert curve.slots[0].strands[1].line.glyph.y == "test_perplexity_average"
-    assert curve.slots[0].strands[1].line.glyph.line_color == curve.slots[0].strands[0].line.glyph.line_color
+    assert (
+        curve.slots[0].strands[1].line.glyph.line_color
+        == curve.slots[0].strands[0].line.glyph.line_color
+    )
 
 
 def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
-    runs = [reading_of("a", label="cgs"), reading_of("b", label="svb-cgs r=1"), reading_of("c", label="cvb"),
-            reading_of("d", label="cv-hdp"), reading_of("e", label="svb-cgs r=2"), reading_of("f", label="made-up")]
+    runs = [
+        reading_of("a", label="cgs"),
+        reading_of("b", label="svb-cgs r=1"),
+        reading_of("c", label="cvb"),
+        reading_of("d", label="cv-hdp"),
+        reading_of("e", label="svb-cgs r=2"),
+        reading_of("f", label="made-up"),
+    ]
     wanted = {"a": "cgs", "b": "svb-cgs", "c": "cvb", "d": "cv-hdp", "e": "svb-cgs"}
     wanted = {name: OF_ENGINE[engine].colour for name, engine in wanted.items()} | {"f": GREY}
     for some in (runs, runs[::-1], runs[2:4], runs[1:2], runs[3:]):
@@ -99,7 +133,9 @@ def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
         assert curve.colours() == {run.name: wanted[run.name] for run in some}
         for slot, run in zip(curve.slots, some, strict=False):
             glyphs = [part.glyph for strand in slot.strands for part in strand]
-            assert {getattr(glyph, "line_color", wanted[run.name]) for glyph in glyphs} == {wanted[run.name]}
+            assert {getattr(glyph, "line_color", wanted[run.name]) for glyph in glyphs} == {
+                wanted[run.name]
+            }
             assert slot.strands[0].band.glyph.fill_color == wanted[run.name]
 
 
@@ -125,15 +161,24 @@ def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
 @pytest.mark.parametrize("measure", ["bound", "headline", "alpha"])
 def test_moves_that_were_kept_are_marked_on_the_curves_that_show_what_they_did(measure, reading_of):
     curve, reading = Curve(), reading_of("moving", n_points=6)
-    tried = [Move(2, "split", 0, 1, 3.0, True), Move(4, "merge", 1, 0, -2.0, False), Move(5, "merge", 1, 0, 2.0, True)]
+    tried = [
+        Move(2, "split", 0, 1, 3.0, True),
+        Move(4, "merge", 1, 0, -2.0, False),
+        Move(5, "merge", 1, 0, 2.0, True),
+    ]
     reading = reading._replace(moves=tuple(tried), marks=reading.numbers[[1, 4]])
     curve.measure = measure
     shown(curve, reading, reading_of("still"))
     seen = points(curve, "marks")
     marks = seen.data_source.data
-    assert (list(marks["iteration"]), marks["marker"]) == ([2.0, 5.0], ["triangle", "inverted_triangle"])
+    assert (list(marks["iteration"]), marks["marker"]) == (
+        [2.0, 5.0],
+        ["triangle", "inverted_triangle"],
+    )
     assert marks["colour"] == [curve.colours()["moving"]] * 2
-    np.testing.assert_array_equal(marks["bound_per_token"], reading.numbers[[1, 4], COLUMNS.index("bound_per_token")])
+    np.testing.assert_array_equal(
+        marks["bound_per_token"], reading.numbers[[1, 4], COLUMNS.index("bound_per_token")]
+    )
     assert seen.visible == curve.marked() == (measure in MARKED)
     if measure in MARKED:
         assert seen.glyph.y == MEASURES[measure][0][0]
@@ -141,14 +186,26 @@ def test_moves_that_were_kept_are_marked_on_the_curves_that_show_what_they_did(m
     assert len(seen.data_source.data["iteration"]) == 0
 
 
-def test_the_priors_of_topics_are_points_largest_first_and_those_without_a_topic_are_left_out(reading_of):
+def test_the_priors_of_topics_are_points_largest_first_and_those_without_a_topic_are_left_out(
+    reading_of,
+):
     curve = Curve()
     curve.measure = BY_TOPIC
-    shown(curve, reading_of("learning")._replace(alphas=np.array([0.1, 0.0, 0.7, 0.2])), reading_of("fixed"))
+    shown(
+        curve,
+        reading_of("learning")._replace(alphas=np.array([0.1, 0.0, 0.7, 0.2])),
+        reading_of("fixed"),
+    )
     seen = points(curve, "profile")
-    assert list(seen.data_source.data["prior"]) == [0.7, 0.2, 0.1] and list(seen.data_source.data["rank"]) == [1, 2, 3]
+    assert list(seen.data_source.data["prior"]) == [0.7, 0.2, 0.1] and list(
+        seen.data_source.data["rank"]
+    ) == [1, 2, 3]
     assert seen.data_source.data["colour"] == [curve.colours()["learning"]] * 3
-    assert seen.visible and not curve.slots[0].strands[0].line.visible and not curve.slots[0].points.visible
+    assert (
+        seen.visible
+        and not curve.slots[0].strands[0].line.visible
+        and not curve.slots[0].points.visible
+    )
     assert curve.figure.x_range.end > 3 and curve.figure.y_range.end > 0.7
     curve.measure = "headline"
     curve.draw()
@@ -172,7 +229,9 @@ def test_it_is_known_whether_there_is_anything_of_a_measure(reading_of):
 
 
 def test_every_measure_is_in_one_chart():
-    assert sorted(measure for measures in CHARTS.values() for measure in measures) == sorted(MEASURES)
+    assert sorted(measure for measures in CHARTS.values() for measure in measures) == sorted(
+        MEASURES
+    )
 
 
 def test_the_close_up_leaves_out_the_beginning(reading_of):
@@ -184,14 +243,19 @@ def test_the_close_up_leaves_out_the_beginning(reading_of):
     assert curve.figure.y_range.start > whole
 
 
-def test_an_axis_becomes_logarithmic_where_all_is_above_0_with_scales_that_were_made_beforehand(reading_of):
+def test_an_axis_becomes_logarithmic_where_all_is_above_0_with_scales_that_were_made_beforehand(
+    reading_of,
+):
     curve = Curve()
     shown(curve, reading_of(n_points=100))
     parts, linear = len(curve.figure.references()), (curve.figure.x_scale, curve.figure.y_scale)
     curve.log = ["x", "y"]
     curve.draw()
     assert isinstance(curve.figure.x_scale, LogScale) and isinstance(curve.figure.y_scale, LogScale)
-    assert isinstance(curve.figure.xaxis[0].ticker, LogTicker) and len(curve.figure.references()) == parts
+    assert (
+        isinstance(curve.figure.xaxis[0].ticker, LogTicker)
+        and len(curve.figure.references()) == parts
+    )
     drawn = curve.slots[0].source.data
     assert 0 < curve.figure.x_range.start < 1 and curve.figure.x_range.end > 100
     values = drawn["test_perplexity"]
@@ -199,23 +263,34 @@ def test_an_axis_becomes_logarithmic_where_all_is_above_0_with_scales_that_were_
     assert curve.seen().log == ("x", "y") and curve.refused() == []
     curve.log = []
     curve.draw()
-    assert (curve.figure.x_scale, curve.figure.y_scale) == linear and curve.figure.x_range.start == 0
+    assert (
+        curve.figure.x_scale,
+        curve.figure.y_scale,
+    ) == linear and curve.figure.x_range.start == 0
 
 
-def test_an_axis_with_a_number_below_0_stays_linear_and_a_range_moved_by_hand_goes_with_the_scale(reading_of):
+def test_an_axis_with_a_number_below_0_stays_linear_and_a_range_moved_by_hand_goes_with_the_scale(
+    reading_of,
+):
     curve, reading = Curve(), reading_of(n_points=5)
     curve.measure = "bound"
     shown(curve, reading._replace(numbers=below(reading.numbers, "bound_per_token")))
     curve.figure.y_range.end = 500.0
     curve.log = ["y"]
     curve.draw()
-    assert curve.refused() == ["y"] and isinstance(curve.figure.y_scale, LinearScale) and curve.figure.y_range.end == 500
+    assert (
+        curve.refused() == ["y"]
+        and isinstance(curve.figure.y_scale, LinearScale)
+        and curve.figure.y_range.end == 500
+    )
     shown(curve, reading_of("another", n_points=5))
     assert curve.refused() == [] and curve.figure.y_range.start > 0
     empty = Curve()
     empty.log = ["x", "y"]
     empty.draw()
-    assert 0 < empty.figure.x_range.start < empty.figure.x_range.end and empty.figure.y_range.start > 0
+    assert (
+        0 < empty.figure.x_range.start < empty.figure.x_range.end and empty.figure.y_range.start > 0
+    )
 
 
 def test_a_range_moved_by_hand_stays_until_it_is_reset(reading_of):
@@ -232,30 +307,49 @@ def test_no_finite_value_is_no_error(reading_of):
     curve = Curve()
     empty = reading_of(n_points=3)
     shown(curve, empty._replace(numbers=np.full_like(empty.numbers, np.nan)))
-    assert np.isfinite([curve.figure.x_range.end, curve.figure.y_range.start, curve.figure.y_range.end]).all()
+    assert np.isfinite(
+        [curve.figure.x_range.end, curve.figure.y_range.start, curve.figure.y_range.end]
+    ).all()
 
 
 def test_labels_say_what_tells_the_runs_apart_and_no_more(reading_of):
     one, other = reading_of("a", label="cgs"), reading_of("b", label="svb")
     assert telling_labels([one, other]) == {"a": "cgs", "b": "svb"}
-    assert telling_labels([one, reading_of("c", label="cgs", n_topics=20)]) == {"a": "cgs · K=10", "c": "cgs · K=20"}
-    assert telling_labels([one, reading_of("d", label="cgs", seed=3)]) == {"a": "cgs · seed 0", "d": "cgs · seed 3"}
+    assert telling_labels([one, reading_of("c", label="cgs", n_topics=20)]) == {
+        "a": "cgs · K=10",
+        "c": "cgs · K=20",
+    }
+    assert telling_labels([one, reading_of("d", label="cgs", seed=3)]) == {
+        "a": "cgs · seed 0",
+        "d": "cgs · seed 3",
+    }
     assert len(set(telling_labels([one, reading_of("e", label="cgs")]).values())) == 2
     hdp = reading_of("h", label="cgs")
     del hdp.spec.model["alpha"], hdp.spec.model["beta"]
     assert telling_labels([one, hdp]) == {"a": "cgs · α=0.1 β=0.1", "h": "cgs"}
     cut = reading_of("f", label="cgs", split={"top_words": 2000})
-    assert telling_labels([one, cut]) == {"a": "cgs · all words", "f": "cgs · the 2,000 most frequent words"}
+    assert telling_labels([one, cut]) == {
+        "a": "cgs · all words",
+        "f": "cgs · the 2,000 most frequent words",
+    }
 
 
 def test_what_is_seen_is_told_with_labels_colours_choices_and_ranges(reading_of):
     curve = Curve()
     curve.axis, curve.measure = "seconds", "both"
-    readings = [reading_of("a", label="cgs"), reading_of("b", label="svb"), reading_of("c", n_points=0, label="vb")]
+    readings = [
+        reading_of("a", label="cgs"),
+        reading_of("b", label="svb"),
+        reading_of("c", n_points=0, label="vb"),
+    ]
     shown(curve, *readings)
     curve.figure.x_range.end = 3.0
     seen = curve.seen()
-    assert seen.runs == tuple((one.path, one.label, colour) for one in readings[:2] for colour in [OF_ENGINE[one.label].colour])
+    assert seen.runs == tuple(
+        (one.path, one.label, colour)
+        for one in readings[:2]
+        for colour in [OF_ENGINE[one.label].colour]
+    )
     assert (seen.axis, seen.measure, seen.x_range) == ("seconds", "both", (0.0, 3.0))
     assert seen.y_range == (curve.figure.y_range.start, curve.figure.y_range.end)
 
@@ -265,7 +359,9 @@ def means(curve, *readings):
     curve.show({reading.name: reading for reading in readings})
 
 
-def test_a_mean_has_a_band_of_one_standard_error_and_only_new_rows_are_sent(reading_of, monkeypatch):
+def test_a_mean_has_a_band_of_one_standard_error_and_only_new_rows_are_sent(
+    reading_of, monkeypatch
+):
     curve, streamed = Curve(), []
     runs = lambda n_points: [reading_of("a", n_points), reading_of("b", n_points, seed=1)]  # noqa: E731
     before = runs(5)
@@ -274,12 +370,21 @@ def test_a_mean_has_a_band_of_one_standard_error_and_only_new_rows_are_sent(read
     slot, (strand, _) = curve.slots[0], curve.slots[0].strands
     y = before[0].numbers[:, COLUMNS.index("test_perplexity")] + 1
     np.testing.assert_allclose(slot.source.data["test_perplexity"], y)
-    np.testing.assert_allclose([slot.source.data[name] for name in ("low", "high")], [y - 1, y + 1])  # 2 runs, 2 apart
+    # 2 runs, 2 apart
+    np.testing.assert_allclose([slot.source.data[name] for name in ("low", "high")], [y - 1, y + 1])
     assert strand.band.visible and strand.line.visible and not strand.raw.visible
-    assert (strand.band.glyph.x, strand.band.glyph.y1, strand.band.glyph.y2) == ("iteration", "low", "high")
+    assert (strand.band.glyph.x, strand.band.glyph.y1, strand.band.glyph.y2) == (
+        "iteration",
+        "low",
+        "high",
+    )
     assert curve.figure.y_range.end > y.max() + 1
     stream = slot.source.stream
-    monkeypatch.setattr(type(slot.source), "stream", lambda self, new: streamed.append(len(new["low"])) or stream(new))
+    monkeypatch.setattr(
+        type(slot.source),
+        "stream",
+        lambda self, new: streamed.append(len(new["low"])) or stream(new),
+    )
     means(curve, *runs(8))
     means(curve, *runs(8))
     assert streamed == [3]
@@ -293,14 +398,19 @@ def test_smoothing_draws_a_smooth_line_over_what_was_recorded_and_keeps_doing_so
     strand, data = curve.slots[0].strands[0], curve.slots[0].source.data
     curve.smoothing = weight
     curve.draw()
-    assert strand.raw.visible and (strand.raw.glyph.y, strand.line.glyph.y) == ("test_perplexity", "line")
+    assert strand.raw.visible and (strand.raw.glyph.y, strand.line.glyph.y) == (
+        "test_perplexity",
+        "line",
+    )
     assert strand.raw.glyph.line_alpha < 0.5
     shown(curve, reading_of(n_points=9))
     np.testing.assert_allclose(data["line"], smoothed(reading_of(n_points=9).numbers[:, 4], weight))
     curve.measure = "both"
     curve.draw()
     assert curve.slots[0].strands[1].line.glyph.y == "line_2"
-    np.testing.assert_allclose(data["line_2"], smoothed(reading_of(n_points=9).numbers[:, 6], weight))
+    np.testing.assert_allclose(
+        data["line_2"], smoothed(reading_of(n_points=9).numbers[:, 6], weight)
+    )
     curve.smoothing, curve.measure = 0.0, "headline"
     curve.draw()
     assert not strand.raw.visible and strand.line.glyph.y == "test_perplexity"
@@ -314,7 +424,10 @@ def test_a_line_lies_at_the_perplexity_that_all_reach_and_marks_say_where_each_d
     across, crossings = curve.figure.select_one({"name": "target"}), points(curve, "crossings")
     assert across.visible and across.location == curve.target() == 70.3
     marked = crossings.data_source.data
-    assert (list(marked["iteration"]), list(marked["test_perplexity"])) == ([2.0, 4.0], [70.0, 70.26])
+    assert (list(marked["iteration"]), list(marked["test_perplexity"])) == (
+        [2.0, 4.0],
+        [70.0, 70.26],
+    )
     assert marked["colour"] == [curve.colours()["low"], curve.colours()["high"]]
     curve.until, curve.axis = 45.0, "seconds"
     curve.draw()
@@ -338,8 +451,17 @@ def test_a_tick_without_anything_new_sends_nothing(reading_of):
     document.on_change(sent.append)
     shown(curve, *readings)
     assert sent == []
-    shown(curve, readings[0]._replace(numbers=np.concatenate([readings[0].numbers, readings[0].numbers[-1:]])), *readings[1:])
-    assert {type(event).__name__ for event in sent} <= {"ColumnsStreamedEvent", "ModelChangedEvent"} and len(sent) < 4
+    shown(
+        curve,
+        readings[0]._replace(
+            numbers=np.concatenate([readings[0].numbers, readings[0].numbers[-1:]])
+        ),
+        *readings[1:],
+    )
+    assert {type(event).__name__ for event in sent} <= {
+        "ColumnsStreamedEvent",
+        "ModelChangedEvent",
+    } and len(sent) < 4
 
 
 def test_an_imported_model_is_a_level_across_the_figure_and_no_curve(reading_of):
@@ -351,9 +473,15 @@ def test_an_imported_model_is_a_level_across_the_figure_and_no_curve(reading_of)
     shown(curve, ours, theirs)
     level = curve._levels[1]
     assert not curve._levels[0].visible and level.visible and curve.has_levels()
-    assert (level.location, level.line_color) == (theirs.numbers[0, column], OF_ENGINE["gensim-lda"].colour)
+    assert (level.location, level.line_color) == (
+        theirs.numbers[0, column],
+        OF_ENGINE["gensim-lda"].colour,
+    )
     assert in_legend(curve)[:2] == [True, True] and not curve.slots[1].points.visible
-    assert curve.figure.y_range.end > level.location and curve.target() == ours.numbers[:, column].min()
+    assert (
+        curve.figure.y_range.end > level.location
+        and curve.target() == ours.numbers[:, column].min()
+    )
     curve.axis = "seconds"
     curve.draw()
     assert level.visible and np.isfinite(curve.figure.x_range.end)

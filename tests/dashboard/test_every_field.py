@@ -14,14 +14,27 @@ from workbench.records import Records
 from workbench.runs.execution.fit import fit
 from workbench.runs.store.archive import get_corpus
 
-KNOWN = {"sb-dtm", "sb-ctm-lds", "sbm-gp", "lnm-gp", "raw-gp", "static", "sbm-lds", "lnm-lds", "raw-lds", "hmm"}
+KNOWN = {
+    "sb-dtm",
+    "sb-ctm-lds",
+    "sbm-gp",
+    "lnm-gp",
+    "raw-gp",
+    "static",
+    "sbm-lds",
+    "lnm-lds",
+    "raw-lds",
+    "hmm",
+}
 
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A form for a file of 40 documents, how to type into it, and what it starts: runs that only stand in the store."""
     desk = Desk(tmp_path)
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: desk.lines.append(jobs))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: desk.lines.append(jobs)
+    )
     return desk
 
 
@@ -30,15 +43,30 @@ class Desk:
         self.store, self.lines, self.runs = folder / "runs", [], []
         (folder / "mine.csv").write_text(ROWS)
         (folder / "records.csv").write_text(CELLS)
-        inputs = {"year": [1990.0 + d % 3 for d in range(40)], "latitude": [30.0 + d for d in range(40)]}
+        inputs = {
+            "year": [1990.0 + d % 3 for d in range(40)],
+            "latitude": [30.0 + d for d in range(40)],
+        }
         times = [1990 + d % 3 for d in range(40)]
         sequence = [("one", d) for d in range(40)]
         years = Corpus.from_pairs(
-            range(40), [d % 3 for d in range(40)], [2] * 40, times=times, inputs=inputs, sequence=sequence
+            range(40),
+            [d % 3 for d in range(40)],
+            [2] * 40,
+            times=times,
+            inputs=inputs,
+            sequence=sequence,
         )
         wb.write_corpus(years, folder / "years.npz")
-        self.form = Settings(on_start=lambda values: self.runs.extend(start_runs(self.store, values)[0]))
-        for name, value in (("corpus", FILE), ("path", str(folder / "mine.csv")), ("engines", ["cgs"]), ("n_topics", "3")):
+        self.form = Settings(
+            on_start=lambda values: self.runs.extend(start_runs(self.store, values)[0])
+        )
+        for name, value in (
+            ("corpus", FILE),
+            ("path", str(folder / "mine.csv")),
+            ("engines", ["cgs"]),
+            ("n_topics", "3"),
+        ):
             self.type(name, value)
 
     def type(self, name: str, value) -> None:
@@ -65,10 +93,15 @@ def engines_of(choice, kind) -> list[str]:
     return [engine for engine in choice.engines if get_engine(engine).model.data is kind]
 
 
-@pytest.mark.parametrize(("choice", "kind"), [
-    pytest.param(choice, kind, id=f"{choice.key}-of-{kind.__name__}")
-    for choice in choices() for kind in (Corpus, Records) if engines_of(choice, kind)
-])
+@pytest.mark.parametrize(
+    ("choice", "kind"),
+    [
+        pytest.param(choice, kind, id=f"{choice.key}-of-{kind.__name__}")
+        for choice in choices()
+        for kind in (Corpus, Records)
+        if engines_of(choice, kind)
+    ],
+)
 def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(choice, kind, desk):
     typed, wanted, beside = OPTIONS[choice.key]
     engines = engines_of(choice, kind)
@@ -82,7 +115,9 @@ def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(choice, kind, de
         desk.type(name, value)
     desk.type(choice.key, typed)
     specs = desk.start()
-    assert {spec.engine: spec.options[choice.field.name] for spec in specs} == dict.fromkeys(engines, wanted)
+    assert {spec.engine: spec.options[choice.field.name] for spec in specs} == dict.fromkeys(
+        engines, wanted
+    )
 
 
 @pytest.mark.parametrize("name", REST)
@@ -108,7 +143,15 @@ def test_as_many_runs_as_there_are_seeds_are_lined_up_so_many_at_a_time(desk):
 
 def test_a_run_begins_from_the_one_that_is_chosen(desk):
     (first,) = desk.start()
-    fit(get_corpus(desk.store, first.train), "cgs", 3, n_iterations=2, store=desk.store, name="before", progress=False)
+    fit(
+        get_corpus(desk.store, first.train),
+        "cgs",
+        3,
+        n_iterations=2,
+        store=desk.store,
+        name="before",
+        progress=False,
+    )
     desk.form.offer(["before"])
     desk.type("start", "before")
     assert desk.start()[-1].start["name"] == "before"

@@ -44,30 +44,47 @@ def seen(new_run):
 
 def test_the_figure_is_what_is_seen(seen, monkeypatch):
     drawn = []
-    monkeypatch.setattr(files, "draw_picture", lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"})
+    monkeypatch.setattr(
+        files,
+        "draw_picture",
+        lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"},
+    )
     assert figure_file(seen, "svg") == File("simulated-both-perplexity-by-seconds.svg", b"<svg/>")
     ((panel,),) = drawn
     lines = {line.label: line for line in panel}
     assert list(lines) == ["one, state", "one, average", "two, state", "two, average"]
-    for (path, name, colour) in seen.runs:
+    for path, name, colour in seen.runs:
         run = open_run(path)
         for which, width in (("state", 1.3), ("average", 0.65)):
             line = lines[f"{name}, {which}"]
             np.testing.assert_array_equal(line.dimension_values(0), run["elapsed"])
             np.testing.assert_array_equal(line.dimension_values(1), run[f"test_perplexity_{which}"])
             options = line.opts.get("style", backend="matplotlib").kwargs
-            assert (options["color"], options["linestyle"], options["linewidth"]) == (colour, "-", width)
+            assert (options["color"], options["linestyle"], options["linewidth"]) == (
+                colour,
+                "-",
+                width,
+            )
     ranges = panel.opts.get("plot", backend="matplotlib").kwargs
     assert (ranges["xlim"], ranges["ylim"]) == (seen.x_range, seen.y_range)
 
 
-def test_an_axis_that_is_logarithmic_on_the_page_is_so_in_the_file_and_its_caption(seen, monkeypatch):
+def test_an_axis_that_is_logarithmic_on_the_page_is_so_in_the_file_and_its_caption(
+    seen, monkeypatch
+):
     drawn = []
-    monkeypatch.setattr(files, "draw_picture", lambda picture, *asked: drawn.append((picture, asked)) or {"svg": b"<svg/>"})
+    monkeypatch.setattr(
+        files,
+        "draw_picture",
+        lambda picture, *asked: drawn.append((picture, asked)) or {"svg": b"<svg/>"},
+    )
     figure_file(seen._replace(log=("y",)), "svg")
     ((picture, asked),) = drawn
     options = picture.panels[0].opts.get("plot", backend="matplotlib").kwargs
-    assert (options["logx"], options["logy"]) == (False, True) and "The y axis is logarithmic." in asked[-1]
+    assert (options["logx"], options["logy"]) == (
+        False,
+        True,
+    ) and "The y axis is logarithmic." in asked[-1]
 
 
 @pytest.mark.slow
@@ -79,17 +96,29 @@ def test_a_figure_comes_in_the_form_that_was_asked_for(seen, form, begins):
 def told(svg: bytes) -> tuple[float, str, str]:
     """Width in points, title and caption of a file."""
     root = ElementTree.fromstring(svg)
-    return float(root.get("width").removesuffix("pt")), root.find("{*}title").text, root.find("{*}desc").text
+    return (
+        float(root.get("width").removesuffix("pt")),
+        root.find("{*}title").text,
+        root.find("{*}desc").text,
+    )
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_a_figure_is_as_wide_as_the_columns_of_a_page_and_says_what_it_shows_and_how_it_was_made(columns, seen):
-    width, title, caption = told(figure_file(seen._replace(target=20.0, smoothing=0.5), "svg", columns).content)
+def test_a_figure_is_as_wide_as_the_columns_of_a_page_and_says_what_it_shows_and_how_it_was_made(
+    columns, seen
+):
+    width, title, caption = told(
+        figure_file(seen._replace(target=20.0, smoothing=0.5), "svg", columns).content
+    )
     assert width == pytest.approx(72 * WIDTHS[columns])
     assert title == "held-out perplexity, against inference time (s)"
     for part in (
-        VARIABLES["test_perplexity_average"].meaning, "a point before weighs 0.5", "at or below 20,", "inference seeds: 0\n",
-        "alpha (per topic): 0.1", "workbench compare simulated --engines svb,cgs --topics 4",
+        VARIABLES["test_perplexity_average"].meaning,
+        "a point before weighs 0.5",
+        "at or below 20,",
+        "inference seeds: 0\n",
+        "alpha (per topic): 0.1",
+        "workbench compare simulated --engines svb,cgs --topics 4",
     ):
         assert part in caption
     assert BANDS not in caption
@@ -97,7 +126,11 @@ def test_a_figure_is_as_wide_as_the_columns_of_a_page_and_says_what_it_shows_and
 
 def test_a_target_leaves_the_axes_their_names(seen, monkeypatch):
     drawn = []
-    monkeypatch.setattr(files, "draw_picture", lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"})
+    monkeypatch.setattr(
+        files,
+        "draw_picture",
+        lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"},
+    )
     figure_file(seen._replace(target=20.0), "svg")
     options = drawn[0][0].opts.get("plot", backend="matplotlib").kwargs
     assert (options["xlabel"], options["ylabel"]) == ("inference time (s)", "held-out perplexity")
@@ -120,13 +153,22 @@ def test_the_table_has_every_record_of_what_is_seen(seen):
     assert name == "simulated-both-perplexity-by-seconds.csv"
     table = pd.read_csv(io.BytesIO(content))
     assert list(table) == [
-        "run", "label", "seed", "iteration", "steps", "updates", "elapsed", "test_perplexity_state", "test_perplexity_average",
+        "run",
+        "label",
+        "seed",
+        "iteration",
+        "steps",
+        "updates",
+        "elapsed",
+        "test_perplexity_state",
+        "test_perplexity_average",
     ]
     for path, name, _ in seen.runs:
         own, run = table[table["run"] == name], open_run(path)
         for column in list(table)[3:]:
             wanted = 4 * run["iteration"] if column == "steps" else run[column]
-            np.testing.assert_allclose(own[column], wanted, rtol=1e-12)  # pandas before 3.1 rounds what it reads
+            # pandas before 3.1 rounds what it reads
+            np.testing.assert_allclose(own[column], wanted, rtol=1e-12)
 
 
 @pytest.fixture
@@ -143,13 +185,24 @@ def test_files_of_means_hold_mean_error_and_what_is_smoothed(repeated):
     assert name == "simulated-mean-state-perplexity-by-updates.csv"
     table, measure = pd.read_csv(io.BytesIO(content)), "test_perplexity_state"
     assert list(table) == [
-        "label", "n_runs", "runs", "iteration", "steps", "updates", "elapsed", measure, f"{measure}_se", f"{measure}_smoothed",
+        "label",
+        "n_runs",
+        "runs",
+        "iteration",
+        "steps",
+        "updates",
+        "elapsed",
+        measure,
+        f"{measure}_se",
+        f"{measure}_smoothed",
     ]
     (curve,) = mean_curves([open_run(path) for path, *_ in repeated.runs[:3]], measure, "updates")
     own = table[table["label"] == "svb · mean of 3"]
     assert set(own["n_runs"]) == {3} and set(own["runs"]) == {"svb-0 svb-1 svb-2"}
     for column, wanted in (
-        ("updates", curve.x), (measure, curve.y), (f"{measure}_se", curve.error),
+        ("updates", curve.x),
+        (measure, curve.y),
+        (f"{measure}_se", curve.error),
         (f"{measure}_smoothed", smoothed(curve.y, 0.5)),
     ):
         np.testing.assert_allclose(own[column], wanted, rtol=1e-9, atol=1e-12)
@@ -158,14 +211,25 @@ def test_files_of_means_hold_mean_error_and_what_is_smoothed(repeated):
 
 def test_the_figure_of_means_has_bands_raw_curves_and_the_target(repeated, monkeypatch):
     drawn = []
-    monkeypatch.setattr(files, "draw_picture", lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"})
+    monkeypatch.setattr(
+        files,
+        "draw_picture",
+        lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"},
+    )
     assert figure_file(repeated, "svg").name == "simulated-mean-state-perplexity-by-updates.svg"
     ((panel,),) = drawn
     kinds = Counter(type(element).__name__ for element in panel)
-    (curve,) = mean_curves([open_run(path) for path, *_ in repeated.runs[:3]], "test_perplexity_state", "updates")
-    reached = (curve.y.min() <= 20) + int(open_run(repeated.runs[3][0])["test_perplexity_state"].min() <= 20)
+    (curve,) = mean_curves(
+        [open_run(path) for path, *_ in repeated.runs[:3]], "test_perplexity_state", "updates"
+    )
+    reached = (curve.y.min() <= 20) + int(
+        open_run(repeated.runs[3][0])["test_perplexity_state"].min() <= 20
+    )
     assert kinds == {"Path": 3, "Area": 1, "Curve": 2} | ({"Scatter": reached} if reached else {})
-    (band,), (line,) = ([e for e in panel if type(e).__name__ == kind and "svb" in e.label] for kind in ("Area", "Curve"))
+    (band,), (line,) = (
+        [e for e in panel if type(e).__name__ == kind and "svb" in e.label]
+        for kind in ("Area", "Curve")
+    )
     y, error = smoothed(curve.y, 0.5), smoothed(curve.error, 0.5)
     np.testing.assert_allclose(line.dimension_values(1), y)
     np.testing.assert_allclose(band.dimension_values(1), y - error)
@@ -190,11 +254,17 @@ def learning(new_run):
     return lambda measure: Drawn(runs, "steps", measure, (0.0, 50.0), (0.0, 5.0))
 
 
-@pytest.mark.parametrize("measure, stem, of", [
-    ("alpha", "alpha-by-steps", {"hdp": "alpha_total", "lda": None}),
-    ("beta total", "beta-total-by-steps", {"hdp": "beta_total"}), ("active", "active-by-steps", {"hdp": "n_active_topics"}),
-])
-def test_files_of_what_is_learnt_have_what_was_recorded_and_leave_out_runs_that_have_nothing(measure, stem, of, learning):
+@pytest.mark.parametrize(
+    "measure, stem, of",
+    [
+        ("alpha", "alpha-by-steps", {"hdp": "alpha_total", "lda": None}),
+        ("beta total", "beta-total-by-steps", {"hdp": "beta_total"}),
+        ("active", "active-by-steps", {"hdp": "n_active_topics"}),
+    ],
+)
+def test_files_of_what_is_learnt_have_what_was_recorded_and_leave_out_runs_that_have_nothing(
+    measure, stem, of, learning
+):
     name, content = table_file(learning(measure))
     assert name == f"simulated-{stem}.csv"
     table, column = pd.read_csv(io.BytesIO(content)), MEASURES[measure][0][0]
@@ -223,16 +293,24 @@ def test_splits_and_merges_are_a_picture_and_a_table(columns, learning):
     path = learning("bound").runs[0][0]
     width, title, caption = told(moves_file(path, "svg", columns).content)
     assert width == pytest.approx(72 * WIDTHS[columns]) and title == "Splits and merges"
-    assert "triangles up are splits" in caption and "--engines cv-hdp" in caption and "cvb0" not in caption
+    assert (
+        "triangles up are splits" in caption
+        and "--engines cv-hdp" in caption
+        and "cvb0" not in caption
+    )
     name, content = moves_file(path, "csv")
     tried, table = moves(open_run(path)), pd.read_csv(io.BytesIO(content))
     assert name == "hdp-moves.csv" and tried
     assert table[["iteration", "move", "from", "to"]].values.tolist() == [
-        [move.iteration, move.kind, move.giver, move.taker] for move in tried]
+        [move.iteration, move.kind, move.giver, move.taker] for move in tried
+    ]
 
 
 def test_a_figure_of_what_no_run_records_is_a_sentence(learning):
-    with pytest.raises(FileError, match="no run that is drawn records beta, prior of each word; choose another chart"):
+    with pytest.raises(
+        FileError,
+        match="no run that is drawn records beta, prior of each word; choose another chart",
+    ):
         figure_file(learning("beta"), "svg")
 
 
@@ -262,7 +340,9 @@ def test_more_than_a_page_hands_over_is_a_sentence(seen, monkeypatch):
 
 
 def test_a_corpus_of_any_name_makes_a_name_of_a_file(seen, monkeypatch):
-    monkeypatch.setattr(files, "Run", lambda path: SimpleNamespace(spec=SimpleNamespace(corpus="../a b/ü")))
+    monkeypatch.setattr(
+        files, "Run", lambda path: SimpleNamespace(spec=SimpleNamespace(corpus="../a b/ü"))
+    )
     assert files._stem(seen) == "a-b-both-perplexity-by-seconds"
 
 
@@ -288,7 +368,8 @@ def test_a_click_makes_the_file_hands_it_over_and_forgets_it_when_it_has_arrived
 def test_figures_are_made_as_wide_as_was_chosen_and_other_files_without_a_width():
     handover = Handover()
     downloads = Downloads(
-        handover, {"CSV": lambda: lambda: File("table.csv", b"")},
+        handover,
+        {"CSV": lambda: lambda: File("table.csv", b"")},
         {"SVG": lambda columns: lambda: File(f"{columns}.svg", b"")},
     )
     assert list(downloads.buttons) == ["SVG", "CSV"] and downloads.parts[0] is downloads.width
@@ -308,8 +389,15 @@ def test_what_goes_wrong_is_a_sentence_and_the_button_can_be_pressed_again():
     assert "Division by zero" in downloads.said.object and not downloads.buttons["CSV"].disabled
 
 
-@pytest.mark.parametrize("n_bytes, text", [
-    (1, "1 kB"), (34_400, "34 kB"), (999_499, "999 kB"), (999_500, "1.0 MB"), (20_000_000, "20.0 MB"),
-])
+@pytest.mark.parametrize(
+    "n_bytes, text",
+    [
+        (1, "1 kB"),
+        (34_400, "34 kB"),
+        (999_499, "999 kB"),
+        (999_500, "1.0 MB"),
+        (20_000_000, "20.0 MB"),
+    ],
+)
 def test_sizes_are_for_people(n_bytes, text):
     assert size(n_bytes) == text

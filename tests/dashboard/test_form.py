@@ -22,12 +22,18 @@ def types(form: Settings, name: str, value) -> None:
 
 def test_what_is_typed_goes_into_the_field_and_is_not_sent_back(form):
     for name, typed, held in (
-        ("seed", "7", 7), ("holdout", "0", 0.0), ("top_words", "", None), ("alpha", "0.1, 1", "0.1, 1"),
-        ("cg_second_order", "yes", True), ("engines", ["cgs", "vb"], ["vb", "cgs"]), ("path", "a b.csv", "a b.csv"),
+        ("seed", "7", 7),
+        ("holdout", "0", 0.0),
+        ("top_words", "", None),
+        ("alpha", "0.1, 1", "0.1, 1"),
+        ("cg_second_order", "yes", True),
+        ("engines", ["cgs", "vb"], ["vb", "cgs"]),
+        ("path", "a b.csv", "a b.csv"),
     ):
         types(form, name, typed)
         assert form.fields()[name].value == held and type(form.fields()[name].value) is type(held)
-    assert {name for told in [form.form.news] for name in told.get("values", ())} <= {"engines"}  # which stand in their order
+    # which stand in their order
+    assert {name for told in [form.form.news] for name in told.get("values", ())} <= {"engines"}
 
 
 def test_what_others_change_is_sent_alone_and_what_it_was_before_is_not_lost(form):
@@ -45,11 +51,22 @@ def test_the_list_of_engines_says_which_to_take_first_and_each_engine_when_to_us
         assert get_engine(name).when in hint and hint.endswith(f"{get_engine(name).source}.")
 
 
-@pytest.mark.parametrize("said", [
-    None, "x", {"field": "nonsense", "value": "1"}, {"field": "seed"}, {"field": "seed", "value": "many"},
-    {"field": "seed", "value": ["1"]}, {"field": "holdout", "value": "nan"}, {"field": "singletons", "value": "<b>"},
-    {"field": "engines", "value": "cgs"}, {"field": "engines", "value": [["cgs"]]}, {"press": "nonsense"},
-])
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        "x",
+        {"field": "nonsense", "value": "1"},
+        {"field": "seed"},
+        {"field": "seed", "value": "many"},
+        {"field": "seed", "value": ["1"]},
+        {"field": "holdout", "value": "nan"},
+        {"field": "singletons", "value": "<b>"},
+        {"field": "engines", "value": "cgs"},
+        {"field": "engines", "value": [["cgs"]]},
+        {"press": "nonsense"},
+    ],
+)
 def test_a_message_that_no_form_sends_changes_nothing(form, said):
     before = {name: field.value for name, field in form.fields().items()}
     form.form._handle_msg(said)

@@ -20,23 +20,35 @@ def upto(reading, n_points):
 @pytest.mark.parametrize("measure", ["test_perplexity", "test_perplexity_state", "bound_per_token"])
 def test_the_live_mean_and_its_error_are_those_of_the_measure(measure, new_run):
     names = {engine: [f"{engine}-{seed}" for seed in range(3)] for engine in ("svb", "cvb")}
-    paths = [new_run(name, engine, n_iterations=12 + seed, seed=seed)
-             for engine, own in names.items() for seed, name in enumerate(own)]
+    paths = [
+        new_run(name, engine, n_iterations=12 + seed, seed=seed)
+        for engine, own in names.items()
+        for seed, name in enumerate(own)
+    ]
     readings = RunMonitor(paths[0].parent).look().readings
-    lines, curves = mean_lines(list(readings)), mean_curves([open_run(path) for path in paths], measure, "elapsed")
-    assert {line.label for line in lines} == {f"{curve.label} · mean of 3" for curve in curves} and len(curves) == 2
+    lines, curves = (
+        mean_lines(list(readings)),
+        mean_curves([open_run(path) for path in paths], measure, "elapsed"),
+    )
+    assert {line.label for line in lines} == {
+        f"{curve.label} · mean of 3" for curve in curves
+    } and len(curves) == 2
     known = {reading.name: reading for reading in readings}
     for line in lines:
         (curve,) = [curve for curve in curves if line.label.startswith(f"{curve.label} ·")]
         live, at = Mean(), COLUMNS.index(measure)
         for n_points in (2, 7, 12, 20):  # as rows stream, and not all runs as fast
-            live.follow([upto(known[name], n_points - (seed == 1)) for seed, name in enumerate(line.names)])
+            live.follow(
+                [upto(known[name], n_points - (seed == 1)) for seed, name in enumerate(line.names)]
+            )
         np.testing.assert_allclose(live.numbers[:, COLUMNS.index("elapsed")], curve.x, rtol=1e-12)
         np.testing.assert_allclose(live.numbers[:, at], curve.y, rtol=1e-12)
         np.testing.assert_allclose(live.errors[:, at], curve.error, rtol=1e-9, atol=1e-12)
 
 
-def test_runs_that_only_the_seed_tells_apart_are_one_line_and_keep_their_slot_as_more_come(reading_of):
+def test_runs_that_only_the_seed_tells_apart_are_one_line_and_keep_their_slot_as_more_come(
+    reading_of,
+):
     first, other = reading_of("a", label="cgs"), reading_of("k", label="cgs", n_topics=20)
     curve, later = Curve(), reading_of("b", label="cgs", seed=1)
     curve.assign_lines(mean_lines([other, first]))
@@ -47,18 +59,29 @@ def test_runs_that_only_the_seed_tells_apart_are_one_line_and_keep_their_slot_as
 
 def test_all_that_is_chosen_is_compared_and_what_is_left_out_is_told(reading_of, monkeypatch):
     card = FigureCard(Handover())
-    readable = {f"{k}-{seed}": reading_of(f"{k}-{seed}", n_topics=k, seed=seed) for k in range(1, 41) for seed in range(5)}
+    readable = {
+        f"{k}-{seed}": reading_of(f"{k}-{seed}", n_topics=k, seed=seed)
+        for k in range(1, 41)
+        for seed in range(5)
+    }
     card.picked = list(readable)
     card.show(readable)
-    assert len(card.compared().runs) == 200 and "192 more are in the comparison" in card.meaning.object
+    assert (
+        len(card.compared().runs) == 200 and "192 more are in the comparison" in card.meaning.object
+    )
     card.lines.value = GROUPINGS[1]
     card.show(readable)
     assert len(card.compared().runs) == 200 and "left out" not in card.meaning.object
     card.picked = None  # the newest of their own accord: whole groups
     card.show(readable)
     compared = [path.name for path, *_ in card.compared().runs]
-    assert len(compared) == 60 and {name.split("-")[0] for name in compared} == {str(k) for k in range(1, 13)}
-    assert "140 older ones are left out of all of these; choose fewer to compare those." in card.meaning.object
+    assert len(compared) == 60 and {name.split("-")[0] for name in compared} == {
+        str(k) for k in range(1, 13)
+    }
+    assert (
+        "140 older ones are left out of all of these; choose fewer to compare those."
+        in card.meaning.object
+    )
     monkeypatch.setattr("workbench.dashboard.compare.figure_card.MOST", 103)
     card.picked = list(readable)
     card.show(readable)
@@ -78,8 +101,15 @@ def test_a_run_without_a_row_is_no_part_of_a_mean_until_it_has_one(reading_of):
 def test_the_mean_of_many_runs_works_out_an_iteration_once(reading_of, monkeypatch):
     live, seen = Mean(), []
     import workbench.dashboard.compare.grouping as grouping
+
     mean_of = grouping.mean_of
-    monkeypatch.setattr(grouping, "mean_of", lambda tables: seen.append([len(rows) for rows in tables]) or mean_of(tables))
+    monkeypatch.setattr(
+        grouping,
+        "mean_of",
+        lambda tables: seen.append([len(rows) for rows in tables]) or mean_of(tables),
+    )
     for n_points in (4, 6, 6):
-        live.follow([reading_of("a", n_points=n_points), reading_of("b", n_points=n_points, seed=1)])
+        live.follow(
+            [reading_of("a", n_points=n_points), reading_of("b", n_points=n_points, seed=1)]
+        )
     assert seen == [[4, 4], [2, 2], [0, 0]]

@@ -27,25 +27,43 @@ def path(tmp_path_factory):
     """A run of hierarchical pachinko on twelve documents."""
     store = tmp_path_factory.mktemp("networks") / "runs"
     corpus, _ = NETWORK.simulate(12, 15, 20, seed=2)
-    fit(corpus, "network-vb", model=NETWORK, n_iterations=3, store=store, name="of-levels", progress=False)
+    fit(
+        corpus,
+        "network-vb",
+        model=NETWORK,
+        n_iterations=3,
+        store=store,
+        name="of-levels",
+        progress=False,
+    )
     return store / "of-levels"
 
 
 def moment(path):
     """The last snapshot of the run in a folder."""
-    return moment_of(next(one for one in RunMonitor(path.parent).look().readings if one.path == path))
+    return moment_of(
+        next(one for one in RunMonitor(path.parent).look().readings if one.path == path)
+    )
 
 
 def test_the_picture_is_an_element_of_the_page_in_its_colours_with_the_levels_in_words():
     told = picture_of(NETWORK)
-    assert told["name"] == "hpam2" and told["svg"].startswith("<svg") and "<script" not in told["svg"]
-    assert "theta1: document, super (where super 1 to 2) → sub, prior 0.1" in told["svg"].partition(">")[0]
+    assert (
+        told["name"] == "hpam2" and told["svg"].startswith("<svg") and "<script" not in told["svg"]
+    )
+    assert (
+        "theta1: document, super (where super 1 to 2) → sub, prior 0.1"
+        in told["svg"].partition(">")[0]
+    )
     assert told["svg"].count("var(--level") == 3 and "#000000" not in told["svg"]
 
 
 def test_rows_come_with_most_tokens_first_and_values_with_the_topics_they_lead_to(path):
     run = open_run(path)
-    told, found = {level["name"]: level for level in hierarchy_content(moment(path), {})["levels"]}, mixtures(run)
+    told, found = (
+        {level["name"]: level for level in hierarchy_content(moment(path), {})["levels"]},
+        mixtures(run),
+    )
     level, own = told["theta1"], found["theta1"]
     totals = dict(zip(own["row"].values, own["tokens"].values.sum(axis=1), strict=True))
     assert [row[0] for row in level["rows"]] == sorted(totals, key=totals.get, reverse=True)
@@ -53,27 +71,38 @@ def test_rows_come_with_most_tokens_first_and_values_with_the_topics_they_lead_t
     for name, tokens, node, values, rest, left in level["rows"]:
         counts = own["tokens"].sel(row=name).values
         assert tokens == pytest.approx(counts.sum(), abs=0.06) and node == int(name[-1])
-        assert [value for value, *_ in values] == sorted(range(4), key=lambda value: -counts[value])[: len(values)]
-        assert [topic for _, topic, _ in values] == [int(own["topic"].sel(row=name)[value]) for value, *_ in values]
-        assert rest == 4 - len(values) and sum(n for *_, n in values) + left == pytest.approx(tokens, abs=0.4)
+        assert [value for value, *_ in values] == sorted(
+            range(4), key=lambda value: -counts[value]
+        )[: len(values)]
+        assert [topic for _, topic, _ in values] == [
+            int(own["topic"].sel(row=name)[value]) for value, *_ in values
+        ]
+        assert rest == 4 - len(values) and sum(n for *_, n in values) + left == pytest.approx(
+            tokens, abs=0.4
+        )
 
 
 def test_only_the_largest_values_of_a_row_and_the_largest_rows_are_told(monkeypatch):
     found = xr.Dataset(
         {
             "tokens": (("row", "value"), [[1.0, 96, 3], [0, 0, 0], [200, 1, 0]]),
-            "topic": (("row", "value"), np.tile([0, 1, -1], (3, 1))), "own": ("row", [-1, -1, -1]),
+            "topic": (("row", "value"), np.tile([0, 1, -1], (3, 1))),
+            "own": ("row", [-1, -1, -1]),
         },
-        {"row": ["a", "b", "c"], "value": ["x", "y", "z"]}, {"by": ("author",), "draws": "kind"},
+        {"row": ["a", "b", "c"], "value": ["x", "y", "z"]},
+        {"by": ("author",), "draws": "kind"},
     )
     told = level_content("theta", found, "")
     assert told["rows"] == [
-        ["c", 201.0, -1, [[0, 0, 200.0]], 2, 1.0], ["a", 100.0, -1, [[1, 1, 96.0], [2, -1, 3.0]], 1, 1.0],
+        ["c", 201.0, -1, [[0, 0, 200.0]], 2, 1.0],
+        ["a", 100.0, -1, [[1, 1, 96.0], [2, -1, 3.0]], 1, 1.0],
         ["b", 0.0, -1, [], 3, 0.0],
     ]
     monkeypatch.setattr(hierarchy, "MOST_ROWS", 1)
     told = level_content("theta", found, "")
-    assert [row[0] for row in told["rows"]] == ["c"] and told["n_rows"] == 3 and told["tokens"] == 301
+    assert (
+        [row[0] for row in told["rows"]] == ["c"] and told["n_rows"] == 3 and told["tokens"] == 301
+    )
 
 
 def test_topics_have_the_colour_of_the_page_their_node_and_their_label(path):
@@ -117,7 +146,10 @@ def test_the_card_is_there_for_networks_only_and_a_choice_in_it_is_the_pages(pag
 def test_the_picture_and_the_counts_are_taken_away(path):
     shown = files.Shown(moment(path), {})
     picture = files.model_file(shown, "svg")
-    assert b"<desc>Mixture levels (ellipses" in picture.content and b'width="244.8pt"' in picture.content
+    assert (
+        b"<desc>Mixture levels (ellipses" in picture.content
+        and b'width="244.8pt"' in picture.content
+    )
     assert picture.content.startswith(b"<?xml") and picture.name == "of-levels-model.svg"
     table = pd.read_csv(io.BytesIO(files.model_file(shown, "csv").content), keep_default_na=False)
     expected = mixture_table(open_run(path))

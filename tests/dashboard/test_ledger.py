@@ -16,11 +16,31 @@ from workbench.papers.ledger_table import NOT_RUN, entries
 from workbench.papers.results import QUICK, WHOLE, Outcome, Result, write_result
 
 CLAIMS = (
-    Outcome("collapsed is better", "lower", "cvb", "svb", "holds", "cvb <1>, svb 2: -1.0 ± 0.1 (3 pairs)", -1.0, 0.1, 3),
+    Outcome(
+        "collapsed is better",
+        "lower",
+        "cvb",
+        "svb",
+        "holds",
+        "cvb <1>, svb 2: -1.0 ± 0.1 (3 pairs)",
+        -1.0,
+        0.1,
+        3,
+    ),
     Outcome("level", "level", "cvb-cgs", "cgs", "undecided", "0.1 ± 0.2 (3 pairs)", 0.1, 0.2, 3),
 )
-SOME = Result("hybrid-fig4", QUICK, "Not the published extent: 3 runs.", "workbench reproduce hybrid-fig4 --quick",
-              "2999-01-02T03:04:05+00:00", "0.1.0", "abcd1234", False, CLAIMS, ())
+SOME = Result(
+    "hybrid-fig4",
+    QUICK,
+    "Not the published extent: 3 runs.",
+    "workbench reproduce hybrid-fig4 --quick",
+    "2999-01-02T03:04:05+00:00",
+    "0.1.0",
+    "abcd1234",
+    False,
+    CLAIMS,
+    (),
+)
 
 
 @pytest.fixture
@@ -46,7 +66,9 @@ def test_every_item_stands_under_its_paper_and_says_what_was_not_run(tmp_path, s
     page = LedgerPage(tmp_path / "runs")
     page.tick()
     html = page.table.object
-    assert re.findall('aria-label="([^"]*)"', html) == [paper.replace("&", "&amp;") for paper in PAPERS.values()]
+    assert re.findall('aria-label="([^"]*)"', html) == [
+        paper.replace("&", "&amp;") for paper in PAPERS.values()
+    ]
     assert html.count("<tbody ") == sum(max(1, len(one.figures)) for one in ITEMS)
     assert verdicts(item(html, "hybrid-fig4")) == [NOT_RUN]
     assert "<code>workbench reproduce hybrid-fig4</code>" in item(html, "hybrid-fig4")
@@ -79,7 +101,10 @@ def test_a_filter_leaves_the_rows_of_a_verdict_and_is_in_the_link(tmp_path, ship
     page = LedgerPage(tmp_path / "runs")
     page.tick()
     page.verdict.value = "undecided"
-    assert verdicts(page.table.object) == ["undecided (quick)"] and page.table.object.count("<tbody ") == 1
+    assert (
+        verdicts(page.table.object) == ["undecided (quick)"]
+        and page.table.object.count("<tbody ") == 1
+    )
     assert to_query(page.parts) == "?verdict=undecided"
     table = pd.read_csv(io.BytesIO(page._file_of("csv")().content))
     assert list(table["verdict"]) == ["undecided"] and list(table["extent"]) == ["quick"]
@@ -87,7 +112,9 @@ def test_a_filter_leaves_the_rows_of_a_verdict_and_is_in_the_link(tmp_path, ship
     page.verdict.value = "does not hold"
     assert page.table.object == '<p class="muted">No row has this verdict.</p>'
     other = LedgerPage(tmp_path / "runs")
-    assert from_query("?verdict=not run", other.parts) == [] and from_query("?verdict=good", other.parts) == ["verdict"]
+    assert from_query("?verdict=not run", other.parts) == [] and from_query(
+        "?verdict=good", other.parts
+    ) == ["verdict"]
     assert other.verdict.value == "not run"
 
 

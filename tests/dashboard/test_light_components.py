@@ -37,7 +37,8 @@ def test_a_sentence_that_changes_sends_its_text_alone():
     document, sent = shown(sentence), []
     document.on_change(sent.append)
     sentence.object = "<b>then</b>"
-    assert [(event.attr, event.new) for event in sent] == [("text", "&lt;b&gt;then&lt;/b&gt;")]  # the browser unescapes it
+    # the browser unescapes it
+    assert [(event.attr, event.new) for event in sent] == [("text", "&lt;b&gt;then&lt;/b&gt;")]
 
 
 def test_a_box_and_a_sentence_are_shown_and_hidden():
@@ -47,7 +48,9 @@ def test_a_box_and_a_sentence_are_shown_and_hidden():
     model = next(model for model in document.models if type(model).__name__ == "HTML")
     assert not model.visible
     sentence.visible, box.visible = True, False
-    assert model.visible and [type(one).__name__ for one in document.models if not getattr(one, "visible", True)] == ["Column"]
+    assert model.visible and [
+        type(one).__name__ for one in document.models if not getattr(one, "visible", True)
+    ] == ["Column"]
 
 
 def test_a_model_that_is_given_is_in_the_page_itself():

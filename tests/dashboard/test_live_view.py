@@ -20,10 +20,16 @@ from workbench.runs.store.layout import StoreError
 UNTOLD = {"n_iterations": 12, "time_left": None, "message": ""}
 
 
-def test_in_a_terminal_bars_stand_for_the_view_until_the_runs_have_ended(new_run, tmp_path, capsys, monkeypatch):
+def test_in_a_terminal_bars_stand_for_the_view_until_the_runs_have_ended(
+    new_run, tmp_path, capsys, monkeypatch
+):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     paths = [new_run("one"), new_run("two", "cgs")]
-    assert watch(paths) is None and Run(paths[0]).watch() is None and watch(store=tmp_path / "runs") is None
+    assert (
+        watch(paths) is None
+        and Run(paths[0]).watch() is None
+        and watch(store=tmp_path / "runs") is None
+    )
     told = capsys.readouterr().err
     assert "svb seed 0: 100%" in told and "cgs seed 0: 100%" in told and "12/12" in told
 
@@ -37,8 +43,16 @@ def test_what_cannot_be_watched_is_told_in_a_sentence(new_run, tmp_path):
         (lambda: watch(store=tmp_path / "empty"), SpecError, "holds no run to watch; start one"),
         (lambda: watch([]), SpecError, "at least one run"),
         (lambda: watch([path, twin]), SpecError, "two of these have the same"),
-        (lambda: watch(path, axis="hours"), SpecError, "no axis 'hours'; choose one of iterations, steps"),
-        (lambda: watch(path, measure="loss"), SpecError, "no measure 'loss'; choose one of headline"),
+        (
+            lambda: watch(path, axis="hours"),
+            SpecError,
+            "no axis 'hours'; choose one of iterations, steps",
+        ),
+        (
+            lambda: watch(path, measure="loss"),
+            SpecError,
+            "no measure 'loss'; choose one of headline",
+        ),
     ):
         with pytest.raises(error, match=told.replace("?", r"\?")):
             wrong()
@@ -52,8 +66,12 @@ def test_a_tick_takes_in_new_rows_of_every_run_and_only_those(new_run):
     data = [source.data for source in sources]
     resume(paths[1], n_iterations=9, progress=False)
     view.tick()
-    assert [len(source.data["iteration"]) for source in sources] == [6, 9] and sources[0].data is data[0]
-    assert [(row["name"], row["progress"]) for row in json.loads(view.table.news)["rows"]] == [("two", "9 / 9")]
+    assert [len(source.data["iteration"]) for source in sources] == [6, 9] and sources[
+        0
+    ].data is data[0]
+    assert [(row["name"], row["progress"]) for row in json.loads(view.table.news)["rows"]] == [
+        ("two", "9 / 9")
+    ]
     assert view.table.chosen == ["one", "two"]
 
 
@@ -68,7 +86,9 @@ def test_a_run_that_is_removed_meanwhile_leaves_the_others_to_be_seen(new_run):
     view = LiveView(paths)
     shutil.rmtree(paths[0])
     view.tick()
-    assert [(row["name"], row["state"]) for row in json.loads(view.table.news)["rows"]] == [("one", "unreadable")]
+    assert [(row["name"], row["state"]) for row in json.loads(view.table.news)["rows"]] == [
+        ("one", "unreadable")
+    ]
     assert list(view.curve.colours()) == ["two"]
 
 

@@ -49,7 +49,10 @@ def wanted(q, prior) -> list[list[str]]:
 def test_the_count_of_a_document_has_the_responsibilities_of_its_engine(card):
     q = answer_of(TOY, "cvb")["token_topic"].values
     assert shown(card) == wanted(q[:4, 0], 0.7)
-    assert "n_dk of document 1 and topic 1, cvb: 4 tokens" in card.said.object and "prior a = 0.7." in card.said.object
+    assert (
+        "n_dk of document 1 and topic 1, cvb: 4 tokens" in card.said.object
+        and "prior a = 0.7." in card.said.object
+    )
     assert card.figure.object == "Approximations of the expectation of ψ(a + n)"
     set_fields(card, which=2, topic=2, responsibilities="svb-cgs")
     assert shown(card) == wanted(answer_of(TOY, "svb-cgs")["token_topic"].values[4:, 1], 0.4)
@@ -58,7 +61,10 @@ def test_the_count_of_a_document_has_the_responsibilities_of_its_engine(card):
 def test_counts_of_a_word_and_of_all_tokens_have_their_own_priors(card):
     q = answer_of(TOY, "cvb")["token_topic"].values
     set_fields(card, count="word", which=2)
-    assert shown(card) == wanted(q[[3, 5], 0], 0.3) and "n_wk of word 2 and topic 1" in card.said.object
+    assert (
+        shown(card) == wanted(q[[3, 5], 0], 0.3)
+        and "n_wk of word 2 and topic 1" in card.said.object
+    )
     set_fields(card, count="all")
     assert shown(card) == wanted(q[:, 0], 3 * 0.3) and "n_k of topic 1" in card.said.object
     set_fields(card, a="2.5")
@@ -71,13 +77,25 @@ def test_probabilities_are_typed_with_copies(card):
     assert card.form.seen == ["count", "q", "a", "function"]
 
 
-@pytest.mark.parametrize("changed, field, sentence", [
-    ({"which": 3}, "which", "from 1 to 2; got 3"), ({"which": None}, "which", "the field is empty"),
-    ({"topic": 0}, "topic", "from 1 to 2; got 0"), ({"a": "-1"}, "a", "got '-1'"), ({"a": "x"}, "a", "got 'x'"),
-    ({"count": "typed", "q": "0.5, 2"}, "q", "got '2'"), ({"count": "typed", "q": ""}, "q", "there is none"),
-    ({"count": "typed", "q": "nan"}, "q", "got 'nan'"), ({"count": "typed", "q": "0.5*501"}, "q", "got '0.5*501'"),
-    ({"count": "typed", "q": "0.5*400, 0.1*400"}, "q", "at most 500 tokens here; these are 800"),
-])
+@pytest.mark.parametrize(
+    "changed, field, sentence",
+    [
+        ({"which": 3}, "which", "from 1 to 2; got 3"),
+        ({"which": None}, "which", "the field is empty"),
+        ({"topic": 0}, "topic", "from 1 to 2; got 0"),
+        ({"a": "-1"}, "a", "got '-1'"),
+        ({"a": "x"}, "a", "got 'x'"),
+        ({"count": "typed", "q": "0.5, 2"}, "q", "got '2'"),
+        ({"count": "typed", "q": ""}, "q", "there is none"),
+        ({"count": "typed", "q": "nan"}, "q", "got 'nan'"),
+        ({"count": "typed", "q": "0.5*501"}, "q", "got '0.5*501'"),
+        (
+            {"count": "typed", "q": "0.5*400, 0.1*400"},
+            "q",
+            "at most 500 tokens here; these are 800",
+        ),
+    ],
+)
 def test_what_cannot_be_counted_is_one_sentence_under_its_field(card, changed, field, sentence):
     set_fields(card, **changed)
     assert sentence in card.form.wrong[field] and len(card.form.wrong) == 1
@@ -106,9 +124,16 @@ def test_the_maps_are_of_the_function_that_is_chosen(card, function):
 def test_a_link_sets_the_fields(card):
     set_fields(card, count="typed", q="0.5*8", a="0.01", function="log")
     again = MicroscopeCard(Handover())
-    assert from_query(to_query(card.parts), again.parts) == [] and again.table.object == card.table.object
+    assert (
+        from_query(to_query(card.parts), again.parts) == []
+        and again.table.object == card.table.object
+    )
     assert from_query("?count=other&function=sine&responsibilities=g-hdp&which=x", again.parts) == [
-        "count", "function", "responsibilities", "which"]
+        "count",
+        "function",
+        "responsibilities",
+        "which",
+    ]
 
 
 def test_its_figure_is_drawn(monkeypatch):
@@ -119,7 +144,9 @@ def test_its_figure_is_drawn(monkeypatch):
 
 
 def test_its_files_are_those_of_the_count(card):
-    assert np.char.startswith(card._file("csv", 1).content.decode().splitlines(), "improved").sum() > 1
+    assert (
+        np.char.startswith(card._file("csv", 1).content.decode().splitlines(), "improved").sum() > 1
+    )
     assert card._file("svg", 2).content.startswith(b"<?xml")
     set_fields(card, which=9)
     with pytest.raises(ValueError, match="choose one first"):

@@ -37,7 +37,10 @@ def test_what_is_typed_is_written_to_every_run_that_it_was_typed_for(card):
     choose("a", "b")
     made._handle_msg({"runs": ["a", "b"], "tag": "paper"})
     made._handle_msg({"runs": ["a"], "note": "first"})
-    assert [read_notes(store / name)[:2] for name in "ab"] == [("first", ("paper",)), ("", ("paper",))]
+    assert [read_notes(store / name)[:2] for name in "ab"] == [
+        ("first", ("paper",)),
+        ("", ("paper",)),
+    ]
     assert (made.said, made.wrong, len(changes)) == ("Saved.", False, 2)
     made._handle_msg({"runs": ["a", "b"], "untag": "paper"})
     assert [read_notes(store / name).tags for name in "ab"] == [(), ()]
@@ -52,10 +55,19 @@ def test_a_mistake_is_told_and_nothing_is_written(card):
     assert not (store / "a" / FILE).exists()
 
 
-@pytest.mark.parametrize("said", [
-    {"runs": ["gone"], "note": "x"}, {"runs": "a", "note": "x"}, {"runs": [1], "note": "x"}, {"runs": ["a"], "note": 3},
-    {"runs": ["a"], "remove": "x"}, {"note": "x"}, "text", None,
-])
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"runs": ["gone"], "note": "x"},
+        {"runs": "a", "note": "x"},
+        {"runs": [1], "note": "x"},
+        {"runs": ["a"], "note": 3},
+        {"runs": ["a"], "remove": "x"},
+        {"note": "x"},
+        "text",
+        None,
+    ],
+)
 def test_only_a_text_for_runs_that_are_there_is_written(said, card):
     made, choose, store, changes = card
     choose("a")

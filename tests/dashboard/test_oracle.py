@@ -18,7 +18,10 @@ TWO, UNEQUAL, BARS = TOYS
 @pytest.fixture(autouse=True)
 def few_starts(monkeypatch):
     """One start of each engine, and answers that no other test shares."""
-    monkeypatch.setattr("workbench.dashboard.oracle.answers.against_exact", lambda *given: against_exact(*given, n_starts=1))
+    monkeypatch.setattr(
+        "workbench.dashboard.oracle.answers.against_exact",
+        lambda *given: against_exact(*given, n_starts=1),
+    )
     for kept in (answer_of, oracle._bars_shown):
         kept.cache_clear()
     yield
@@ -29,7 +32,9 @@ def few_starts(monkeypatch):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures are empty: drawing takes most of the time."""
-    monkeypatch.setattr("workbench.dashboard.oracle.answers.draw", lambda *given: {"svg": b"<svg></svg>"})
+    monkeypatch.setattr(
+        "workbench.dashboard.oracle.answers.draw", lambda *given: {"svg": b"<svg></svg>"}
+    )
     monkeypatch.setattr("workbench.dashboard.oracle.answers.inline", lambda svg, *given: svg)
 
 
@@ -53,9 +58,15 @@ def test_the_first_toy_is_there_with_every_engine_and_its_count():
     page = OraclePage()
     page.tick()
     evidence = float(exact_of(TOYS[TWO])["log_evidence"])
-    assert f"log p(words) = −{-evidence:.6f} nats" in said(page.exact) and "4,096 assignments" in said(page.exact)
+    assert f"log p(words) = −{-evidence:.6f} nats" in said(
+        page.exact
+    ) and "4,096 assignments" in said(page.exact)
     assert first_cells(page.table.object) == LDA_ENGINES
-    assert "<svg" in page.bars.object and "<svg" in page.posterior.object and "<svg" in page.microscope.figure.object
+    assert (
+        "<svg" in page.bars.object
+        and "<svg" in page.posterior.object
+        and "<svg" in page.microscope.figure.object
+    )
     assert said(page.progress).strip().startswith("Each engine with its usual options")
     assert to_query(page.parts) == ""
 
@@ -75,19 +86,33 @@ def test_a_toy_that_is_chosen_fills_the_fields_and_is_computed(page):
 
 def test_a_toy_that_is_typed_is_ones_own_until_it_is_one_of_those_offered(page):
     page._typed("5,1,0;0,1,4")
-    assert page.fields["toy"].value == "" and "2,048 assignments of topics to 11 tokens" in said(page.exact)
+    assert page.fields["toy"].value == "" and "2,048 assignments of topics to 11 tokens" in said(
+        page.exact
+    )
     page._typed("5,1,0;0,1,5")
     assert page.fields["toy"].value == TWO
     page.fields["beta"].value = "0.2"
     assert page.fields["toy"].value == "" and page.toy.beta == "0.2"
 
 
-@pytest.mark.parametrize("counts, sentence", [
-    ("0,0;0,0", "The table has no token; type a count of at least 1 into one of its cells"),
-    ("17", "17 tokens in 2 topics have 2^17 assignments, and at most 65,536 (2^16) are enumerated; take at most 16 tokens"),
-    ("1,;2,3", "The count of word 2 in document 1 must be a whole number of at least 0; the cell is empty"),
-    ("1,<b>", "The count of word 2 in document 1 must be a whole number of at least 0; got '<b>'"),
-])
+@pytest.mark.parametrize(
+    "counts, sentence",
+    [
+        ("0,0;0,0", "The table has no token; type a count of at least 1 into one of its cells"),
+        (
+            "17",
+            "17 tokens in 2 topics have 2^17 assignments, and at most 65,536 (2^16) are enumerated; take at most 16 tokens",
+        ),
+        (
+            "1,;2,3",
+            "The count of word 2 in document 1 must be a whole number of at least 0; the cell is empty",
+        ),
+        (
+            "1,<b>",
+            "The count of word 2 in document 1 must be a whole number of at least 0; got '<b>'",
+        ),
+    ],
+)
 def test_what_is_no_toy_is_one_sentence_and_nothing_else_is_shown(page, counts, sentence):
     page._typed(counts)
     assert page.counts.wrong == sentence and not page.form.wrong
@@ -97,14 +122,26 @@ def test_what_is_no_toy_is_one_sentence_and_nothing_else_is_shown(page, counts, 
     assert not page.counts.wrong and first_cells(page.table.object) == LDA_ENGINES
 
 
-@pytest.mark.parametrize("field, value, sentence", [
-    ("n_topics", None, "a whole number from 1 to 16"), ("n_topics", 17, "got 17"), ("n_topics", 0, "got 0"),
-    ("alpha", "", "greater than 0"), ("alpha", "0.1, 0.2, 0.3", "one number or one per topic (2); got 3 numbers"),
-    ("beta", "-1", "greater than 0"), ("beta", "half", "got 'half'"), ("beta", "inf", "greater than 0"),
-])
+@pytest.mark.parametrize(
+    "field, value, sentence",
+    [
+        ("n_topics", None, "a whole number from 1 to 16"),
+        ("n_topics", 17, "got 17"),
+        ("n_topics", 0, "got 0"),
+        ("alpha", "", "greater than 0"),
+        ("alpha", "0.1, 0.2, 0.3", "one number or one per topic (2); got 3 numbers"),
+        ("beta", "-1", "greater than 0"),
+        ("beta", "half", "got 'half'"),
+        ("beta", "inf", "greater than 0"),
+    ],
+)
 def test_what_is_no_model_is_told_under_its_field(page, field, value, sentence):
     page.fields[field].value = value
-    assert list(page.form.wrong) == [field] and sentence in page.form.wrong[field] and not page.counts.wrong
+    assert (
+        list(page.form.wrong) == [field]
+        and sentence in page.form.wrong[field]
+        and not page.counts.wrong
+    )
     assert not page.table.object
 
 
@@ -122,7 +159,10 @@ def test_a_link_has_the_toy_and_the_count_and_gives_them_back(page):
     again = OraclePage()
     assert from_query(query, again.parts) == []
     assert again.toy == TOYS[BARS] and again.microscope.fields["function"].value == "log"
-    assert from_query("?n_topics=x&function=cube&counts=a;b", again.parts) == ["n_topics", "function"]
+    assert from_query("?n_topics=x&function=cube&counts=a;b", again.parts) == [
+        "n_topics",
+        "function",
+    ]
     again.tick()
     assert "got 'a'" in again.counts.wrong
 
@@ -131,8 +171,16 @@ def test_downloads_are_of_what_is_shown(page, monkeypatch):
     monkeypatch.undo()
     for make, name in ((page._exact_file, "exact-posterior"), (page._answers_file, "toy-bounds")):
         table, figure = make("csv")(), make("svg", 1)()
-        assert table.name == f"{name}.csv" and figure.name == f"{name}.svg" and b"<svg" in figure.content
-    assert table.content.decode().splitlines()[0].startswith("engine,F,collapsed,exact F,B,log_evidence")
+        assert (
+            table.name == f"{name}.csv"
+            and figure.name == f"{name}.svg"
+            and b"<svg" in figure.content
+        )
+    assert (
+        table.content.decode()
+        .splitlines()[0]
+        .startswith("engine,F,collapsed,exact F,B,log_evidence")
+    )
     assert [row.split(",")[0] for row in table.content.decode().splitlines()[1:]] == LDA_ENGINES
 
 

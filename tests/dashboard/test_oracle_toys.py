@@ -33,7 +33,10 @@ def test_a_table_is_one_text_and_comes_back_from_it():
 def test_a_table_is_a_corpus_with_its_empty_documents_and_unused_words():
     corpus = corpus_of("2,0,1;0,0,0")
     assert (corpus.n_documents, corpus.n_words, corpus.n_tokens) == (2, 3, 3)
-    assert corpus.vocabulary == ("word 1", "word 2", "word 3") and corpus.titles == ("document 1", "document 2")
+    assert corpus.vocabulary == ("word 1", "word 2", "word 3") and corpus.titles == (
+        "document 1",
+        "document 2",
+    )
 
 
 @pytest.mark.parametrize("name", TOYS)
@@ -49,29 +52,58 @@ def test_the_toys_are_those_of_the_specification(oracles):
     printed = oracles["toyA"]
     corpus, toy = corpus_of(TOYS["Unequal alpha (toy A)"].counts), TOYS["Unequal alpha (toy A)"]
     model = model_of(toy.n_topics, toy.alpha, toy.beta)
-    assert list(zip(corpus.documents, corpus.words, corpus.counts, strict=True)) == list(map(tuple, printed["pairs"]))
-    assert (list(model.alphas), model.beta, model.n_topics) == (printed["alpha"], printed["beta"], printed["K"])
+    assert list(zip(corpus.documents, corpus.words, corpus.counts, strict=True)) == list(
+        map(tuple, printed["pairs"])
+    )
+    assert (list(model.alphas), model.beta, model.n_topics) == (
+        printed["alpha"],
+        printed["beta"],
+        printed["K"],
+    )
     two = corpus_of(TOYS["Two documents"].counts)
-    assert list(zip(two.documents, two.words, two.counts, strict=True)) == [(0, 0, 5), (0, 1, 1), (1, 1, 1), (1, 2, 5)]
+    assert list(zip(two.documents, two.words, two.counts, strict=True)) == [
+        (0, 0, 5),
+        (0, 1, 1),
+        (1, 1, 1),
+        (1, 2, 5),
+    ]
 
 
-@pytest.mark.parametrize("counts, sentence", [
-    ("0,0;0,0", "the table has no token"), ("1,x", "word 2 in document 1 must be a whole number of at least 0; got 'x'"),
-    ("1,2;3,", "word 2 in document 2 must be a whole number of at least 0; the cell is empty"), ("", "the cell is empty"),
-    ("-1", "got '-1'"), ("1.5", "got '1.5'"), ("1e3", "got '1e3'"), ("nan", "got 'nan'"),
-    ("60,5", "at most 64 tokens; these are 65"), ("9999999999999", "got '999999999999'"),
-])
+@pytest.mark.parametrize(
+    "counts, sentence",
+    [
+        ("0,0;0,0", "the table has no token"),
+        ("1,x", "word 2 in document 1 must be a whole number of at least 0; got 'x'"),
+        ("1,2;3,", "word 2 in document 2 must be a whole number of at least 0; the cell is empty"),
+        ("", "the cell is empty"),
+        ("-1", "got '-1'"),
+        ("1.5", "got '1.5'"),
+        ("1e3", "got '1e3'"),
+        ("nan", "got 'nan'"),
+        ("60,5", "at most 64 tokens; these are 65"),
+        ("9999999999999", "got '999999999999'"),
+    ],
+)
 def test_what_is_no_table_of_counts_is_one_sentence(counts, sentence):
     with pytest.raises(InputError, match=sentence) as raised:
         corpus_of(counts)
     assert raised.value.field == "counts"
 
 
-@pytest.mark.parametrize("n_topics, alpha, beta, field", [
-    (None, "0.1", "0.1", "n_topics"), (0, "0.1", "0.1", "n_topics"), (17, "0.1", "0.1", "n_topics"), (2, "", "0.1", "alpha"),
-    (2, "0.1, x", "0.1", "alpha"), (2, "0.1, 0.2, 0.3", "0.1", "alpha"), (2, "0", "0.1", "alpha"), (2, "0.1", "", "beta"),
-    (2, "0.1", "-1", "beta"),
-])
+@pytest.mark.parametrize(
+    "n_topics, alpha, beta, field",
+    [
+        (None, "0.1", "0.1", "n_topics"),
+        (0, "0.1", "0.1", "n_topics"),
+        (17, "0.1", "0.1", "n_topics"),
+        (2, "", "0.1", "alpha"),
+        (2, "0.1, x", "0.1", "alpha"),
+        (2, "0.1, 0.2, 0.3", "0.1", "alpha"),
+        (2, "0", "0.1", "alpha"),
+        (2, "0.1", "", "beta"),
+        (2, "0.1", "-1", "beta"),
+    ],
+)
 def test_what_is_no_model_is_one_sentence_about_its_field(n_topics, alpha, beta, field):
     with pytest.raises(InputError) as raised:
         model_of(n_topics, alpha, beta)
@@ -79,7 +111,9 @@ def test_what_is_no_model_is_one_sentence_about_its_field(n_topics, alpha, beta,
 
 
 def test_priors_are_one_number_or_one_for_each_topic():
-    assert model_of(2, "0.7, 0.4", "0.3") == wb.LDA(2, (0.7, 0.4), 0.3) and model_of(3, " 1 ", "2") == wb.LDA(3, 1.0, 2.0)
+    assert model_of(2, "0.7, 0.4", "0.3") == wb.LDA(2, (0.7, 0.4), 0.3) and model_of(
+        3, " 1 ", "2"
+    ) == wb.LDA(3, 1.0, 2.0)
 
 
 def test_more_than_can_be_enumerated_is_one_sentence():
@@ -90,8 +124,13 @@ def test_more_than_can_be_enumerated_is_one_sentence():
 def test_what_is_typed_changes_one_cell_and_buttons_the_size():
     told = []
     table = Counts("5,1;0,1", told.append)
-    for said in ({"row": 1, "column": 0, "text": "7"}, {"size": [3, 2]}, {"size": [1, 3]}, {"size": [99, 0]},
-                 {"row": 0, "column": 1, "text": "a,b;c"}):
+    for said in (
+        {"row": 1, "column": 0, "text": "7"},
+        {"size": [3, 2]},
+        {"size": [1, 3]},
+        {"size": [99, 0]},
+        {"row": 0, "column": 1, "text": "a,b;c"},
+    ):
         table._handle_msg(said)
     assert told[:3] == ["5,1;7,1", "5,1;0,1;0,0", "5,1,0"]
     assert len(cells_of(told[3])) == MOST_ROWS and len(cells_of(told[3])[0]) == 1
@@ -100,10 +139,20 @@ def test_what_is_typed_changes_one_cell_and_buttons_the_size():
     assert table.cells == [["1", "2", "3"]]
 
 
-@pytest.mark.parametrize("said", [
-    None, 3, "row", {}, {"row": 9, "column": 0, "text": "1"}, {"row": -1, "column": 0, "text": "1"}, {"size": [1]},
-    {"size": "ab"}, {"row": 0},
-])
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        3,
+        "row",
+        {},
+        {"row": 9, "column": 0, "text": "1"},
+        {"row": -1, "column": 0, "text": "1"},
+        {"size": [1]},
+        {"size": "ab"},
+        {"row": 0},
+    ],
+)
 def test_messages_that_are_not_the_pages_change_nothing(said):
     told = []
     Counts("5,1;0,1", told.append)._handle_msg(said)

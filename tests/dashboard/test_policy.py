@@ -35,10 +35,29 @@ from workbench.runs.store.status import RUNNING
 from workbench.runs.store.writer import RunWriter
 
 OUTSIDE = (
-    "../secret.txt", "a/../../secret.txt", "/etc/passwd", "//etc/passwd", "~/secret.txt", "~root/.profile", "link.txt",
-    "folder-link", "folder-link/secret.txt", "ring", "texts.txt\0.png", "\0", "x" * 300, "x/" * 3000, "․․/secret.txt",
-    "．．/secret.txt", "..∕secret.txt", "%2e%2e/secret.txt", "..\\secret.txt", "file:///etc/passwd", "http://127.0.0.1/",
-    "/dev/zero", "/proc/self/environ",
+    "../secret.txt",
+    "a/../../secret.txt",
+    "/etc/passwd",
+    "//etc/passwd",
+    "~/secret.txt",
+    "~root/.profile",
+    "link.txt",
+    "folder-link",
+    "folder-link/secret.txt",
+    "ring",
+    "texts.txt\0.png",
+    "\0",
+    "x" * 300,
+    "x/" * 3000,
+    "․․/secret.txt",
+    "．．/secret.txt",
+    "..∕secret.txt",
+    "%2e%2e/secret.txt",
+    "..\\secret.txt",
+    "file:///etc/passwd",
+    "http://127.0.0.1/",
+    "/dev/zero",
+    "/proc/self/environ",
 )
 """What a visitor may type to get out of the folder of the data."""
 
@@ -64,12 +83,23 @@ def of_others(folder=None, **settings) -> Policy:
 
 def test_others_name_files_of_the_folders_of_the_server_alone(folder):
     policy = of_others(folder)
-    assert policy.place_of("texts.txt") == policy.place_of(str(folder / "texts.txt")) == folder / "texts.txt"
-    assert policy.place_of("sub/../sub/more.txt") == folder / "sub/more.txt" and policy.place_of("sub") == folder / "sub"
+    assert (
+        policy.place_of("texts.txt")
+        == policy.place_of(str(folder / "texts.txt"))
+        == folder / "texts.txt"
+    )
+    assert (
+        policy.place_of("sub/../sub/more.txt") == folder / "sub/more.txt"
+        and policy.place_of("sub") == folder / "sub"
+    )
     for typed in (*OUTSIDE, str(folder.parent / "secret.txt")):
-        with pytest.raises(PolicyError, match="no file and no folder .*; it must lie in papers, or choose a corpus") as found:
+        with pytest.raises(
+            PolicyError, match="no file and no folder .*; it must lie in papers, or choose a corpus"
+        ) as found:
             policy.place_of(typed)
-        assert len(str(found.value)) < 250 and str(folder.parent) not in str(found.value).replace(repr(typed), "")
+        assert len(str(found.value)) < 250 and str(folder.parent) not in str(found.value).replace(
+            repr(typed), ""
+        )
 
 
 def test_of_what_lies_elsewhere_nothing_is_told(folder):
@@ -83,7 +113,11 @@ def test_of_what_lies_elsewhere_nothing_is_told(folder):
 
 
 def test_a_pipe_and_a_device_are_read_by_nobody(folder):
-    for policy, typed in ((of_others(folder), "pipe"), (Policy(), str(folder / "pipe")), (Policy(), "/dev/zero")):
+    for policy, typed in (
+        (of_others(folder), "pipe"),
+        (Policy(), str(folder / "pipe")),
+        (Policy(), "/dev/zero"),
+    ):
         with pytest.raises(PolicyError, match="is neither a file nor a folder"):
             policy.place_of(typed)
 
@@ -107,13 +141,21 @@ def test_the_form_refuses_a_path_outside_and_starts_nothing(ruled, folder, tmp_p
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize("limits, name, value, said", [
-    ({"topics": 50}, "n_topics", "51", "must be at most 50 on this server; got 51"),
-    ({"topics": 50}, "n_topics", "10, 51", "must be at most 50 on this server; got 51"),
-    ({"iterations": 100}, "n_iterations", 101, "must be at most 100 on this server; got 101"),
-    ({"iterations": 1_000_001}, "n_iterations", 1_000_002, "must be at most 1,000,001 on this server; got 1000002"),
-    ({"start": 3}, "n_topics", "2, 3, 4, 5", "where 3 may be started at once; take values out"),
-])
+@pytest.mark.parametrize(
+    "limits, name, value, said",
+    [
+        ({"topics": 50}, "n_topics", "51", "must be at most 50 on this server; got 51"),
+        ({"topics": 50}, "n_topics", "10, 51", "must be at most 50 on this server; got 51"),
+        ({"iterations": 100}, "n_iterations", 101, "must be at most 100 on this server; got 101"),
+        (
+            {"iterations": 1_000_001},
+            "n_iterations",
+            1_000_002,
+            "must be at most 1,000,001 on this server; got 1000002",
+        ),
+        ({"start": 3}, "n_topics", "2, 3, 4, 5", "where 3 may be started at once; take values out"),
+    ],
+)
 def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, said):
     form = Settings()
     form.engines.value, form.numbers["n_iterations"].value = ["cgs"], 10
@@ -123,10 +165,16 @@ def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, sa
     assert mistakes_in(form.values())[name].endswith(said)
 
 
-@pytest.mark.parametrize("engine, name, value", [
-    ("network-vb", "super", 51), ("hmm", "n_states", "51"), ("hmm", "n_states", "10, 51"), ("bn-vb", "n_states", "51"),
-    ("raw-lds", "state_dim", "51"),
-])
+@pytest.mark.parametrize(
+    "engine, name, value",
+    [
+        ("network-vb", "super", 51),
+        ("hmm", "n_states", "51"),
+        ("hmm", "n_states", "10, 51"),
+        ("bn-vb", "n_states", "51"),
+        ("raw-lds", "state_dim", "51"),
+    ],
+)
 def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, value):
     form, key = Settings(), name if name == "super" else choice_of(engine, name).key
     form.engines.value, form.numbers["n_iterations"].value = [engine], 10
@@ -141,8 +189,18 @@ def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, 
 
 
 SIZES_NOTHING = {
-    "average_after", "learn_after", "learn_every", "moves_after", "moves_every", "n_draws", "n_inner", "order_seed",
-    "refresh", "start_sweeps", "batches_before", "total_documents",
+    "average_after",
+    "learn_after",
+    "learn_every",
+    "moves_after",
+    "moves_every",
+    "n_draws",
+    "n_inner",
+    "order_seed",
+    "refresh",
+    "start_sweeps",
+    "batches_before",
+    "total_documents",
 }
 """Whole numbers that say when, how often or which, or for how many."""
 SIZES_OTHERWISE = {"n_chains", "n_particles", "sweep_particles", "batch", "batch_size", "partition"}
@@ -151,8 +209,13 @@ SIZES_OTHERWISE = {"n_chains", "n_particles", "sweep_particles", "batch", "batch
 
 def test_it_is_known_of_every_whole_number_whether_a_server_limits_it():
     for choice in choices():
-        if choice.field.metadata["whole"] and choice.field.name not in SIZES_NOTHING | SIZES_OTHERWISE:
-            assert choice.field.metadata["size"], f"may a server limit {choice.field.name}? Then it is an option with size=True"
+        if (
+            choice.field.metadata["whole"]
+            and choice.field.name not in SIZES_NOTHING | SIZES_OTHERWISE
+        ):
+            assert choice.field.metadata["size"], (
+                f"may a server limit {choice.field.name}? Then it is an option with size=True"
+            )
     assert {each.name for each in fields(ModelSettings) if "int" in str(each.type)} == {"n_topics"}
 
 
@@ -169,16 +232,29 @@ def sizing(name: str) -> set[str]:
             return [measured(**{option: value})]
         return []
 
-    whole = {option: about.metadata for option, about in options_of(get_engine(name)).items() if about.metadata["whole"]}
-    values = {option: [(about["low"] or 0) + more for more in (2, 3, 40)] for option, about in whole.items()}
-    some = {option: [one for value in values[option] for one in found(option, value)] for option in whole}
+    whole = {
+        option: about.metadata
+        for option, about in options_of(get_engine(name)).items()
+        if about.metadata["whole"]
+    }
+    values = {
+        option: [(about["low"] or 0) + more for more in (2, 3, 40)]
+        for option, about in whole.items()
+    }
+    some = {
+        option: [one for value in values[option] for one in found(option, value)]
+        for option in whole
+    }
     return {option for option, seen in some.items() if any(one != seen[0] for one in seen)}
 
 
 @pytest.mark.parametrize("name", [*ENGINES, "latent-class-em"])
 def test_every_number_that_makes_a_state_larger_is_limited_as_topics_are(monkeypatch, name):
-    monkeypatch.setitem(ENGINES, "latent-class-em", "families.latent_class_em")  # the example of a new family
-    marked = {option for option, about in options_of(get_engine(name)).items() if about.metadata["size"]}
+    # the example of a new family
+    monkeypatch.setitem(ENGINES, "latent-class-em", "families.latent_class_em")
+    marked = {
+        option for option, about in options_of(get_engine(name)).items() if about.metadata["size"]
+    }
     assert sizing(name) - SIZES_OTHERWISE == marked
 
 
@@ -203,9 +279,11 @@ def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tm
     store = tmp_path / "runs"
     page = ComparePage(store)
     page.settings.engines.value, page.settings.numbers["seeds"].value = ["cgs"], 3
-    for limits, said in (({"session": 2}, "2 runs may be started from one page here, and these are 3"),
-                         ({"waiting": 2}, "2 runs may be unfinished at a time here, and these are 3"),
-                         ({"memory": 0.001}, "0.001 GB may be taken at once here")):
+    for limits, said in (
+        ({"session": 2}, "2 runs may be started from one page here, and these are 3"),
+        ({"waiting": 2}, "2 runs may be unfinished at a time here, and these are 3"),
+        ({"memory": 0.001}, "0.001 GB may be taken at once here"),
+    ):
         ruled(limits=Limits(**limits))
         page.start(page.settings.values())
         assert said in page.settings.said.object
@@ -235,7 +313,10 @@ def test_runs_at_work_count_in_the_memory_that_others_may_take(ruled, halves, tm
     check_memory(one.parent, [coming, coming], 1)
     with RunWriter(one) as writer:
         writer.beat(RUNNING)
-        with pytest.raises(PolicyError, match=r"of memory beside 1 run at work, where 0\.\d+ GB may be taken at once here"):
+        with pytest.raises(
+            PolicyError,
+            match=r"of memory beside 1 run at work, where 0\.\d+ GB may be taken at once here",
+        ):
             check_memory(one.parent, [coming], 1)
         check_memory(one.parent, [planned_of(one)], 1)
         page = ComparePage(one.parent)
@@ -253,9 +334,12 @@ def test_where_too_many_pages_are_open_another_says_so(ruled, tmp_path, monkeypa
     from workbench.dashboard.compare.page import page
 
     monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path))
-    monkeypatch.setattr("workbench.dashboard.shared.shell.VIEWS", WeakSet())  # other tests have left some
+    # other tests have left some
+    monkeypatch.setattr("workbench.dashboard.shared.shell.VIEWS", WeakSet())
     ruled(limits=Limits(pages=0))
-    assert "0 pages may be open at a time here, and these are 1;" in page()[0].object.replace("Pages", "pages")
+    assert "0 pages may be open at a time here, and these are 1;" in page()[0].object.replace(
+        "Pages", "pages"
+    )
 
 
 def test_what_is_to_be_looked_at_is_not_changed_whatever_a_browser_sends(ruled, new_run, tmp_path):
@@ -273,15 +357,22 @@ def test_what_is_to_be_looked_at_is_not_changed_whatever_a_browser_sends(ruled, 
     topics.tick()
     topics.overview.fixed = False
     topics.overview._handle_msg({"topic": 0, "label": "mine"})
-    assert [run.name for run in path.parent.glob("[!.]*") if (run / "data.zarr").exists()] == ["seen"]
+    assert [run.name for run in path.parent.glob("[!.]*") if (run / "data.zarr").exists()] == [
+        "seen"
+    ]
     assert read_notes(path).note == "" and not read_notes(path).tags and not read_notes(path).labels
 
 
 def test_others_are_told_no_path_and_no_name_of_the_machine(ruled, new_run, tmp_path):
-    error = ValueError(f"no room in {tmp_path}/runs/a-run/data.zarr; see '/etc/hosts', `~/x/y.txt` and 1/2 of http://a.org/b/c")
+    error = ValueError(
+        f"no room in {tmp_path}/runs/a-run/data.zarr; see '/etc/hosts', `~/x/y.txt` and 1/2 of http://a.org/b/c"
+    )
     assert str(tmp_path) in sentence_of(error)
     ruled(others=True)
-    assert sentence_of(error) == "No room in data.zarr; see 'hosts', `y.txt` and 1/2 of http://a.org/b/c"
+    assert (
+        sentence_of(error)
+        == "No room in data.zarr; see 'hosts', `y.txt` and 1/2 of http://a.org/b/c"
+    )
     damaged = new_run("damaged")
     (damaged / "data.zarr/zarr.json").write_text("{")
     page = ComparePage(damaged.parent)
@@ -297,7 +388,9 @@ def test_others_are_told_no_path_of_damaged_notes(ruled, new_run, tmp_path):
     ruled(others=True)
     reading = Follower(path).look()
     told = [labels_now(moment_of(reading))[1], reading.notes.note]
-    assert all("notes.json" in sentence and str(tmp_path) not in sentence for sentence in told), told
+    assert all("notes.json" in sentence and str(tmp_path) not in sentence for sentence in told), (
+        told
+    )
 
 
 def test_a_damaged_run_keeps_nobody_from_starting_others(ruled, new_run):
@@ -305,5 +398,7 @@ def test_a_damaged_run_keeps_nobody_from_starting_others(ruled, new_run):
     (path / "end.json").write_text("{")
     ruled(limits=Limits(waiting=2))
     check_waiting(path.parent, 2)
-    with pytest.raises(PolicyError, match="2 runs may be unfinished at a time here, and these are 3"):
+    with pytest.raises(
+        PolicyError, match="2 runs may be unfinished at a time here, and these are 3"
+    ):
         check_waiting(path.parent, 3)

@@ -32,9 +32,17 @@ def test_a_corpus_is_shown_with_what_is_doubtful_its_documents_and_words():
     corpus = wb.Corpus.from_texts(texts, token_pattern=r"\w+")
     corpus = replace(corpus, labels=("p", "q", "", "p"), times=("2020-01-31", None, 3, 4))
     html = described(corpus)
-    assert "4 documents · 5 words" in html and "1 of 4 documents of &#x27;texts&#x27; has no word that is counted" in html
-    assert "has the same words as an earlier one: &#x27;document 2&#x27; as" not in html  # b is a word of the first alone
-    assert "Red ants &amp; &lt;b&gt;bees&lt;/b&gt;" in html and "<b>" not in html and "<em>empty</em>" in html
+    assert (
+        "4 documents · 5 words" in html
+        and "1 of 4 documents of &#x27;texts&#x27; has no word that is counted" in html
+    )
+    # b is a word of the first alone
+    assert "has the same words as an earlier one: &#x27;document 2&#x27; as" not in html
+    assert (
+        "Red ants &amp; &lt;b&gt;bees&lt;/b&gt;" in html
+        and "<b>" not in html
+        and "<em>empty</em>" in html
+    )
     assert "<td>2020-01-31</td>" in html and "x" * 239 + "…" in html and "x" * 300 not in html
     assert "red&nbsp;<small>3</small>" in html and "&amp;#x27;" not in html
 
@@ -55,10 +63,14 @@ def test_what_each_rule_leaves_out_is_counted(page):
     html = page.preview.html.object
     assert "The texts have 7 words with 27 tokens; 3 words with 16 tokens are kept." in html
     for rule, words, tokens, share in (
-        ("Stop words", 1, 6, "22.2 %"), ("Words of fewer than 4 letters", 2, 4, "14.8 %"),
-        ("In fewer than 2 documents", 1, 1, "3.7 %"), ("In more than 50% of all documents", 0, 0, "0.0 %"),
+        ("Stop words", 1, 6, "22.2 %"),
+        ("Words of fewer than 4 letters", 2, 4, "14.8 %"),
+        ("In fewer than 2 documents", 1, 1, "3.7 %"),
+        ("In more than 50% of all documents", 0, 0, "0.0 %"),
     ):
-        assert f'<th scope="row">{rule}</th><td>{words}</td><td>{tokens}</td><td>{share}</td>' in html, (rule, html)
+        assert (
+            f'<th scope="row">{rule}</th><td>{words}</td><td>{tokens}</td><td>{share}</td>' in html
+        ), (rule, html)
     page.settings.reading["ngrams"].value = 2
     page.settings.preview.clicks += 1
     assert "are kept, n-grams included." in page.preview.html.object
@@ -70,7 +82,12 @@ def test_the_button_shows_the_file_of_the_form_as_it_is_read(page):
     assert not page.preview.card.visible
     page.settings.preview.clicks += 1
     html = page.preview.html.object
-    assert page.preview.card.visible and "3 documents" in html and "<td>2020-01-31</td>" in html and "<td>x</td>" in html
+    assert (
+        page.preview.card.visible
+        and "3 documents" in html
+        and "<td>2020-01-31</td>" in html
+        and "<td>x</td>" in html
+    )
     assert "further columns: title, kind, day" in html and not page.settings.said.object
     assert not page.settings.preview.disabled and not [*page.store.glob("*")]
 
@@ -87,14 +104,21 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_old_is_shown(page):
 
 
 def test_a_folder_of_shards_is_shown_without_reading_it_as_a_whole(page, monkeypatch):
-    corpus = wb.Corpus.from_texts(["red ants", "bees red", "", "red bees"], titles=["one", "two", "three", "four"])
+    corpus = wb.Corpus.from_texts(
+        ["red ants", "bees red", "", "red bees"], titles=["one", "two", "three", "four"]
+    )
     html = described(replace(corpus, table=None))
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 3)
     ShardedCorpus.write(corpus, folder := page.store.parent / "shards")
     page.settings.path.value = str(folder)
     page.settings.preview.clicks += 1
     shown = page.preview.html.object
-    assert page.settings.form.wrong == {} and "4 documents · 3 words · 6 pairs · 6 tokens · 2 shards." in shown
+    assert (
+        page.settings.form.wrong == {}
+        and "4 documents · 3 words · 6 pairs · 6 tokens · 2 shards." in shown
+    )
     assert "Empty and repeated documents are not looked for in a corpus in shards." in shown
     for part in ('<div class="scroll">', "<p>Most frequent words"):
-        assert html[html.index(part) :].split("</p>")[0] in shown, "the same documents and words as in memory"
+        assert html[html.index(part) :].split("</p>")[0] in shown, (
+            "the same documents and words as in memory"
+        )

@@ -26,25 +26,40 @@ def test_a_listing_has_every_run_newest_first_with_the_numbers_of_its_dataset(ne
     reading, dataset = listing.readings[0], open_run(second)
     worked_out = {"steps": 4 * dataset["iteration"]} | dict(topic_counts(dataset))
     for at, name in enumerate(COLUMNS):
-        wanted = worked_out[name] if name in worked_out else dataset[name] if name in dataset else np.full(12, np.nan)
+        wanted = (
+            worked_out[name]
+            if name in worked_out
+            else dataset[name]
+            if name in dataset
+            else np.full(12, np.nan)
+        )
         np.testing.assert_array_equal(reading.numbers[:, at], wanted)
-    assert (reading.state, reading.learns, reading.moves) == ("finished", (), ()) and not len(reading.alphas)
+    assert (reading.state, reading.learns, reading.moves) == ("finished", (), ()) and not len(
+        reading.alphas
+    )
 
 
-def test_bounds_are_for_each_training_token_and_of_the_collapsed_model_where_there_is_one(new_run, tmp_path):
+def test_bounds_are_for_each_training_token_and_of_the_collapsed_model_where_there_is_one(
+    new_run, tmp_path
+):
     runs = {name: open_run(new_run(name, name)) for name in ("svb", "cvb", "cv-hdp")}
     at = COLUMNS.index("bound_per_token")
     for reading in RunMonitor(tmp_path / "runs").look().readings:
         run = runs[reading.name]
-        bound = run["collapsed_bound" if reading.name == "cvb" else "bound"] / float(run["n_dk"][-1].sum())
-        np.testing.assert_allclose(reading.numbers[:, at], bound, rtol=1e-6)  # counts are kept as float32
+        bound = run["collapsed_bound" if reading.name == "cvb" else "bound"] / float(
+            run["n_dk"][-1].sum()
+        )
+        # counts are kept as float32
+        np.testing.assert_allclose(reading.numbers[:, at], bound, rtol=1e-6)
 
 
 def test_what_a_run_learns_and_the_moves_that_it_tries_are_followed(new_run, tmp_path):
     options = {"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 2}
     paths = {
         "lda": new_run("lda", "cvb0", n_iterations=6, options=options),
-        "hdp": new_run("hdp", "cv-hdp", n_iterations=6, options={"moves_every": 2, "moves_after": 1}),
+        "hdp": new_run(
+            "hdp", "cv-hdp", n_iterations=6, options={"moves_every": 2, "moves_after": 1}
+        ),
         "more": new_run("more", "g-hdp", n_iterations=6),
     }
     store = RunMonitor(tmp_path / "runs")
@@ -59,18 +74,24 @@ def test_what_a_run_learns_and_the_moves_that_it_tries_are_followed(new_run, tmp
         kept = run["iteration"].values[run["move_accepted"].values == 1] if name == "hdp" else []
         assert reading.marks[:, 0].tolist() == list(kept)
         total = run["alpha"].sum("topic") if name == "lda" else run["alpha_total"]
-        np.testing.assert_allclose(reading.numbers[:, COLUMNS.index("alpha_total")], total, rtol=1e-15)
+        np.testing.assert_allclose(
+            reading.numbers[:, COLUMNS.index("alpha_total")], total, rtol=1e-15
+        )
         steps = run["steps"] if name != "lda" else 4 * run["iteration"]
         np.testing.assert_array_equal(reading.numbers[:, COLUMNS.index("steps")], steps)
 
 
-def test_only_new_rows_are_read_and_what_did_not_change_is_the_same_object(new_run, tmp_path, monkeypatch):
+def test_only_new_rows_are_read_and_what_did_not_change_is_the_same_object(
+    new_run, tmp_path, monkeypatch
+):
     path, store = new_run("growing"), RunMonitor(tmp_path / "runs")
     before = store.look()
     assert store.look() is before
     resume(path, n_iterations=20, progress=False)
     asked, rows = [], RunReader.rows
-    monkeypatch.setattr(RunReader, "rows", lambda self, after: asked.append(after) or rows(self, after))
+    monkeypatch.setattr(
+        RunReader, "rows", lambda self, after: asked.append(after) or rows(self, after)
+    )
     after = store.look()
     assert asked == [12]
     assert after.version == before.version + 1
@@ -83,8 +104,13 @@ def test_a_run_that_cannot_be_read_is_listed_with_its_reason_beside_the_others(n
     (broken / "data.zarr" / "committed" / "zarr.json").write_text("no json")
     store = RunMonitor(tmp_path / "runs")
     listing = store.look()
-    assert {reading.name: reading.state for reading in listing.readings} == {"broken": "unreadable", "whole": "finished"}
-    assert next(reading for reading in listing.readings if reading.name == "broken").status["message"]
+    assert {reading.name: reading.state for reading in listing.readings} == {
+        "broken": "unreadable",
+        "whole": "finished",
+    }
+    assert next(reading for reading in listing.readings if reading.name == "broken").status[
+        "message"
+    ]
     assert store.look().version == listing.version
 
 
@@ -111,7 +137,9 @@ def test_a_run_that_is_removed_while_the_store_is_read_is_left_out(new_run, tmp_
     assert [path.name for path in places.run_paths(tmp_path / "runs")] == ["stays"]
 
 
-def test_the_thread_that_looks_outlives_a_store_that_cannot_be_read_for_a_moment(new_run, tmp_path, monkeypatch):
+def test_the_thread_that_looks_outlives_a_store_that_cannot_be_read_for_a_moment(
+    new_run, tmp_path, monkeypatch
+):
     new_run("first")
     monitor, whole, failed = RunMonitor(tmp_path / "runs"), run_monitor.run_paths, threading.Event()
     assert len(monitor.latest(30.0).readings) == 1
@@ -151,11 +179,17 @@ def test_a_run_whose_end_was_moved_is_stopped_and_lasts_as_long_as_is_asked(new_
     assert store.look().readings[0].state == "finished"
     set_end(path, 40)
     (reading,) = store.look().readings
-    assert (reading.state, reading.status["n_iterations"], reading.spec.n_iterations) == ("stopped", 40, 40)
+    assert (reading.state, reading.status["n_iterations"], reading.spec.n_iterations) == (
+        "stopped",
+        40,
+        40,
+    )
     assert reading.latest[0] == 12
 
 
-def test_notes_are_read_when_they_are_written_and_stay_while_a_run_is_thinned_anew(new_run, tmp_path, monkeypatch):
+def test_notes_are_read_when_they_are_written_and_stay_while_a_run_is_thinned_anew(
+    new_run, tmp_path, monkeypatch
+):
     monkeypatch.setattr(run_monitor, "MOST_POINTS", 15)
     path, store = new_run("one"), RunMonitor(tmp_path / "runs")
     assert len(store.look().readings[0].numbers) == 12
@@ -163,10 +197,14 @@ def test_notes_are_read_when_they_are_written_and_stay_while_a_run_is_thinned_an
     assert store.look().readings[0].notes.tags == ("paper",)
     resume(path, n_iterations=20, progress=False)
     (reading,) = store.look().readings
-    assert reading.notes.tags == ("paper",) and reading.numbers[:, 0].tolist() == list(range(1, 21, 2))
+    assert reading.notes.tags == ("paper",) and reading.numbers[:, 0].tolist() == list(
+        range(1, 21, 2)
+    )
 
 
-def test_many_runs_are_listed_newest_first_with_how_many_have_been_read(new_run, tmp_path, monkeypatch):
+def test_many_runs_are_listed_newest_first_with_how_many_have_been_read(
+    new_run, tmp_path, monkeypatch
+):
     for name in "abcd":
         new_run(name, n_iterations=2)
     listed = []
@@ -195,7 +233,11 @@ def test_the_thread_that_looks_ends_when_nobody_asks(new_run, tmp_path, monkeypa
     store, before = RunMonitor(tmp_path / "runs"), threading.enumerate()
     for _again in range(2):
         assert len(store.latest(patience=10).readings) == 1
-        (thread,) = (one for one in threading.enumerate() if one.name == "workbench-run-monitor" and one not in before)
+        (thread,) = (
+            one
+            for one in threading.enumerate()
+            if one.name == "workbench-run-monitor" and one not in before
+        )
         thread.join(10)
         assert not thread.is_alive()
 

@@ -31,7 +31,9 @@ def server(store: Path, before: str = "", path: Path | None = None):
     found = os.pathsep.join(map(str, filter(None, (ROOT, path, os.environ.get("PYTHONPATH")))))
     environment = os.environ | {"WORKBENCH_STORE": str(store), "PYTHONPATH": found}
     command = [sys.executable, "-c", before + SERVE]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield process, process.stdout.readline().split()[-1]
         finally:
@@ -56,7 +58,9 @@ def seconds_to_end(store: Path, how) -> float:
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_within_five_seconds_though_a_thread_is_at_work_and_runs_go_on(tmp_path, how):
-    run = start(simulated(), "cgs", n_topics=4, n_iterations=10**6, store=tmp_path / "runs", name="long")
+    run = start(
+        simulated(), "cgs", n_topics=4, n_iterations=10**6, store=tmp_path / "runs", name="long"
+    )
     try:
         assert any(seconds_to_end(tmp_path / "runs", how) < PROMISED for _ in range(TRIES))
         assert run.state == RUNNING

@@ -33,18 +33,29 @@ def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_value
     form = Settings()
     for name in ENGINES:
         for field in options_of(get_engine(name)).values():
-            choice, widget = choice_of(name, field.name), form.options[choice_of(name, field.name).key]
+            choice, widget = (
+                choice_of(name, field.name),
+                form.options[choice_of(name, field.name).key],
+            )
             assert name in choice.engines
             default = field.default
-            assert widget.read() == (default if default is None or field.metadata["choices"] else approx(default))
+            assert widget.read() == (
+                default if default is None or field.metadata["choices"] else approx(default)
+            )
             menu = field.metadata["choices"] and not field.metadata["otherwise"]
             assert not menu or tuple(widget.options.values()) == field.metadata["choices"]
     assert len({choice.key for choice in choices()}) == len(choices()) == len(form.options)
 
 
 def test_an_option_that_means_another_thing_to_another_engine_is_another_field():
-    assert choice_of("cgs", "learn_alpha").key == choice_of("vb", "learn_alpha").key == "learn_alpha"
-    assert choice_of("cv-hdp", "learn_alpha").key == choice_of("g-hdp", "learn_alpha").key == "cv-hdp.learn_alpha"
+    assert (
+        choice_of("cgs", "learn_alpha").key == choice_of("vb", "learn_alpha").key == "learn_alpha"
+    )
+    assert (
+        choice_of("cv-hdp", "learn_alpha").key
+        == choice_of("g-hdp", "learn_alpha").key
+        == "cv-hdp.learn_alpha"
+    )
     assert choice_of("cgs", "r") is None
     form = Settings()
     form.engines.value = ["cgs", "cv-hdp", "g-hdp"]
@@ -67,7 +78,9 @@ def test_the_form_as_it_is_can_be_started_with_any_engine_alone(engine):
     fields = {"alpha": form.numbers["alpha"], "beta": form.numbers["beta"]}
     if get_engine(engine).model.data is Records:
         fields = {name: form.of_networks[f"records.{name}"] for name in fields}
-    assert all(field.visible == (name in get_engine(engine).model.takes) for name, field in fields.items())
+    assert all(
+        field.visible == (name in get_engine(engine).model.takes) for name, field in fields.items()
+    )
 
 
 NETWORKS = [name for name in ENGINES if get_engine(name).model is Network]
@@ -80,11 +93,19 @@ def test_a_network_is_chosen_where_an_engine_of_networks_is_ticked(engine):
     form.engines.value = ["cgs", engine]
     assert form.network.visible and not form.supers.visible
     form.network.value, form.supers.value = "hpam2", 3
-    assert form.supers.visible and form.values()["sizes"] == {"super": 3} and not mistakes_in(form.values())
+    assert (
+        form.supers.visible
+        and form.values()["sizes"] == {"super": 3}
+        and not mistakes_in(form.values())
+    )
     form.supers.value = 0
     assert list(mistakes_in(form.values())) == ["super"]
     form.network.value = "author-topic"
-    assert not form.supers.visible and form.values()["sizes"] is None and not mistakes_in(form.values())
+    assert (
+        not form.supers.visible
+        and form.values()["sizes"] is None
+        and not mistakes_in(form.values())
+    )
 
 
 @pytest.mark.parametrize("engine", NETWORKS)
@@ -92,15 +113,24 @@ def test_the_runs_of_the_form_have_the_network_that_was_chosen(engine, tmp_path)
     form = Settings()
     form.engines.value, form.network.value, form.supers.value = ["cgs", engine], "pachinko", 2
     corpus, values = synthetic.lda(8, 9, 10)[0], form.values()
-    cells = [cell for name in form.engines.value for cell in cells_of(corpus, name, values, tmp_path)]
+    cells = [
+        cell for name in form.engines.value for cell in cells_of(corpus, name, values, tmp_path)
+    ]
     assert [cell.spec.model.get("name") for cell in cells] == [None, "pachinko"]
     assert cells[1].spec.parts()[1].size("super") == 2
 
 
 def test_defaults_are_those_of_the_model_and_the_comparison():
     values = Settings().values()
-    assert (values["n_topics"], values["alpha"], values["beta"]) == tuple(field.default for field in fields(LDA))
-    assert (values["n_iterations"], values["seed"], values["seeds"], values["holdout"]) == (300, 0, 1, 0.1)
+    assert (values["n_topics"], values["alpha"], values["beta"]) == tuple(
+        field.default for field in fields(LDA)
+    )
+    assert (values["n_iterations"], values["seed"], values["seeds"], values["holdout"]) == (
+        300,
+        0,
+        1,
+        0.1,
+    )
     assert values["corpus"] == "docstrings"
     assert (values["top_words"], values["singletons"], values["start"]) == (None, "keep", None)
     assert not mistakes_in(values)
@@ -111,22 +141,48 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told():
     form.engines.value = ["cgs"]
     assert {name for name, widget in form.options.items() if widget.visible} == set()
     fold(form, "options")
-    assert {name for name, widget in form.options.items() if widget.visible} == {"partition", "scan", "scored"}
-    assert set(form.values()["options"]["cgs"]) == {field.name for field in fields(get_engine("cgs").options)}
+    assert {name for name, widget in form.options.items() if widget.visible} == {
+        "partition",
+        "scan",
+        "scored",
+    }
+    assert set(form.values()["options"]["cgs"]) == {
+        field.name for field in fields(get_engine("cgs").options)
+    }
     form.engines.value = ["svb"]
     assert {name for name, widget in form.options.items() if widget.visible} == {"schedule", "init"}
 
 
 def test_what_is_asked_for_first_is_seen_and_the_rest_is_folded():
-    numbers = ["Topics K", "Iterations", "Seed", "Number of seeds", "r", "alpha", "beta", "Held-out tokens"]
+    numbers = [
+        "Topics K",
+        "Iterations",
+        "Seed",
+        "Number of seeds",
+        "r",
+        "alpha",
+        "beta",
+        "Held-out tokens",
+    ]
     folds = ["Options: defaults", "Priors: defaults"]
-    assert shown(Settings()) == ["Corpus", "Preprocessing: defaults", "Engines", "Engines", *numbers, *folds]
+    assert shown(Settings()) == [
+        "Corpus",
+        "Preprocessing: defaults",
+        "Engines",
+        "Engines",
+        *numbers,
+        *folds,
+    ]
 
 
 def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_which_are_unusual():
     form = Settings()
     form.engines.value = ["cgs", "g-hdp"]
-    assert "Priors: defaults" in shown(form) and "Learn alpha" not in shown(form) and form.form.unfolded == []
+    assert (
+        "Priors: defaults" in shown(form)
+        and "Learn alpha" not in shown(form)
+        and form.form.unfolded == []
+    )
     fold(form, "priors")
     seen = shown(form)
     assert form.form.unfolded == ["fold:priors"]
@@ -138,7 +194,9 @@ def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_whic
     form.engines.value = ["cgs", "g-hdp"]
     form.options["learn_alpha"].value, form.options["alpha_form"].value = "maximised", "symmetric"
     fold(form, "priors")
-    assert "Priors: Learn alpha maximised, Form of alpha symmetric" in shown(form) and "Learn alpha" not in shown(form)
+    assert "Priors: Learn alpha maximised, Form of alpha symmetric" in shown(
+        form
+    ) and "Learn alpha" not in shown(form)
     form.engines.value = ["g-hdp"]
     assert "Priors: defaults" in shown(form)
 
@@ -146,12 +204,20 @@ def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_whic
 def test_what_is_unusual_of_the_rest_is_told_where_it_is_folded_as_a_link_may_have_it():
     form = Settings()
     form.offer(["a-run"])
-    link = {"top_words": "2000", "start": "a-run", "jobs": "2", "phases": "interleaved", "cg_second_order": "True"}
+    link = {
+        "top_words": "2000",
+        "start": "a-run",
+        "jobs": "2",
+        "phases": "interleaved",
+        "cg_second_order": "True",
+    }
     for name, text in link.items():
         assert take(form.fields()[name], text)
     seen = shown(form)
     assert "Preprocessing: Vocabulary 2000" in seen
-    assert "Options: Initialise a-run, Parallel runs 2, Phases interleaved, Variance terms yes" in seen
+    assert (
+        "Options: Initialise a-run, Parallel runs 2, Phases interleaved, Variance terms yes" in seen
+    )
     form.engines.value = ["cgs"]
     assert "Options: Initialise a-run, Parallel runs 2" in shown(form)
 
@@ -188,9 +254,23 @@ def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
     fold(form, "options")
     seen = shown(form)
     assert seen[seen.index("Options: defaults") + 1 :] == [
-        "Initialise", "Parallel runs", "svb, cvb0, svb-cgs", "Initialisation", "cvb0, cgs, svb-cgs", "Partition",
-        "cvb0", "Precision", "svb-cgs", "Chains", "Phases", "svb, svb-cgs", "Schedule", "cgs", "Order of tokens",
-        "Scored by", "Priors: defaults",
+        "Initialise",
+        "Parallel runs",
+        "svb, cvb0, svb-cgs",
+        "Initialisation",
+        "cvb0, cgs, svb-cgs",
+        "Partition",
+        "cvb0",
+        "Precision",
+        "svb-cgs",
+        "Chains",
+        "Phases",
+        "svb, svb-cgs",
+        "Schedule",
+        "cgs",
+        "Order of tokens",
+        "Scored by",
+        "Priors: defaults",
     ]
 
 
@@ -206,7 +286,9 @@ def test_an_option_that_is_yes_or_no_is_handed_over_as_true_or_false():
     assert form.values()["options"]["cvb-cgs"]["cg_second_order"] is True
 
 
-def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get_it(monkeypatch, tmp_path):
+def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get_it(
+    monkeypatch, tmp_path
+):
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     form = Settings()
@@ -222,7 +304,12 @@ def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get
 
 def test_what_is_to_be_done_to_the_corpus_is_handed_over():
     form = Settings()
-    form.top_words.value, form.singletons.value, form.merge.value, form.repeat.value = 2000, "both-own", 4, 3
+    form.top_words.value, form.singletons.value, form.merge.value, form.repeat.value = (
+        2000,
+        "both-own",
+        4,
+        3,
+    )
     names = "top_words", "singletons", "merge", "repeat"
     assert [form.values()[name] for name in names] == [2000, "both-own", 4, 3]
 
@@ -238,25 +325,64 @@ def test_what_means_nothing_to_records_is_neither_shown_nor_handed_over():
     form.engines.value, form.corpus.value = ["bn-vb"], "votes"
     form.unfold("fold:corpus", True)
     form.unfold("fold:options", True)
-    hidden = form.top_words, form.merge, form.repeat, form.singletons, form.holdout_per, form.holdout_rows, form.warm_start_from
-    assert not any(field.visible for field in (*hidden, form.numbers["n_topics"])) and form.of_records.visible
-    assert not any(field.visible for field in (*form.reading.values(), *form.reading_records.values()))
+    hidden = (
+        form.top_words,
+        form.merge,
+        form.repeat,
+        form.singletons,
+        form.holdout_per,
+        form.holdout_rows,
+        form.warm_start_from,
+    )
+    assert (
+        not any(field.visible for field in (*hidden, form.numbers["n_topics"]))
+        and form.of_records.visible
+    )
+    assert not any(
+        field.visible for field in (*form.reading.values(), *form.reading_records.values())
+    )
     values = form.values()
-    assert (values["top_words"], values["singletons"], values["holdout_per"]) == (None, "keep", "cell")
+    assert (values["top_words"], values["singletons"], values["holdout_per"]) == (
+        None,
+        "keep",
+        "cell",
+    )
     assert (values["merge"], values["repeat"]) == (1, 1)
     form.corpus.value, form.reading_records["records.missing"].value = FILE, "NA"
     assert all(field.visible for field in form.reading_records.values())
-    assert not any(field.visible for field in form.reading.values()) and form.values()["read"] == {"missing": "NA"}
+    assert not any(field.visible for field in form.reading.values()) and form.values()["read"] == {
+        "missing": "NA"
+    }
     form.engines.value = ["cgs"]
     assert form.holdout_per.visible and not form.of_records.visible and form.values()["read"] == {}
 
 
-@pytest.mark.parametrize(("corpus", "engines", "field", "said"), [
-    ("votes", ["cgs"], "corpus", "'votes' is a data set of records, and documents were wanted; choose other data, or an"),
-    ("bars", ["bn-vb"], "corpus", "'bars' is a data set of documents, and records were wanted; choose other data, or an"),
-    ("votes", ["cgs", "bn-vb"], "engines", "Engines that are compared infer from the same data, and cgs from documents and"),
-])
-def test_data_and_engines_that_do_not_go_together_are_told_under_one_field(corpus, engines, field, said):
+@pytest.mark.parametrize(
+    ("corpus", "engines", "field", "said"),
+    [
+        (
+            "votes",
+            ["cgs"],
+            "corpus",
+            "'votes' is a data set of records, and documents were wanted; choose other data, or an",
+        ),
+        (
+            "bars",
+            ["bn-vb"],
+            "corpus",
+            "'bars' is a data set of documents, and records were wanted; choose other data, or an",
+        ),
+        (
+            "votes",
+            ["cgs", "bn-vb"],
+            "engines",
+            "Engines that are compared infer from the same data, and cgs from documents and",
+        ),
+    ],
+)
+def test_data_and_engines_that_do_not_go_together_are_told_under_one_field(
+    corpus, engines, field, said
+):
     form = Settings()
     form.corpus.value, form.engines.value = corpus, engines
     found = mistakes_in(form.values())
@@ -284,9 +410,17 @@ def test_priors_of_records_are_those_of_their_networks_and_a_published_network_h
     fields["records.model"].value = "alarm"
     assert not fields["records.alpha"].visible and mistakes_in(form.values()) == {}
     values = form.values()
-    assert (values["alpha"], values["beta"], values["model"], values["sizes"]) == (None, None, "alarm", None)
+    assert (values["alpha"], values["beta"], values["model"], values["sizes"]) == (
+        None,
+        None,
+        "alarm",
+        None,
+    )
     form.options["network"].value, form.options["bn-vb.n_states"].value = "hmm", "3"
-    assert not form.options["network"].visible and not {"network", "n_states"} & form.values()["options"]["bn-vb"].keys()
+    assert (
+        not form.options["network"].visible
+        and not {"network", "n_states"} & form.values()["options"]["bn-vb"].keys()
+    )
     form.engines.value = ["cgs"]
     assert not any(field.visible for field in fields.values()) and form.values()["alpha"] == 0.1
 
@@ -295,7 +429,11 @@ def test_records_of_a_published_network_are_started_with_it(tmp_path, monkeypatc
     skip_without_pgmpy()
     monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     form = Settings()
-    form.engines.value, form.corpus.value, form.of_networks["records.model"].value = ["bn-vb"], "asia", "asia"
+    form.engines.value, form.corpus.value, form.of_networks["records.model"].value = (
+        ["bn-vb"],
+        "asia",
+        "asia",
+    )
     (run,), *_ = start_runs(tmp_path, form.values())
     assert run.spec.model["name"] == "asia" and len(run.spec.model["nodes"]) == 8
 
@@ -324,43 +462,109 @@ def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_diffe
     form.reading["text"].value = "body"
     assert form.values()["read"] == {} and not any(field.visible for field in form.reading.values())
     form.corpus.value = FILE
-    of_file = ["File", "Path of the corpus", "Read as", "Text column", "Title column", "Label column", "Time column"]
+    of_file = [
+        "File",
+        "Path of the corpus",
+        "Read as",
+        "Text column",
+        "Title column",
+        "Label column",
+        "Time column",
+    ]
     assert shown(form)[:9] == ["Corpus", *of_file, "Preprocessing: defaults"]
-    form.reading["title"].value, form.reading["stop_words"].value, form.reading["min_documents"].value = "", None, 0
-    assert form.values()["read"] == {"text": "body", "title": None, "stop_words": None, "min_documents": 0}
+    (
+        form.reading["title"].value,
+        form.reading["stop_words"].value,
+        form.reading["min_documents"].value,
+    ) = "", None, 0
+    assert form.values()["read"] == {
+        "text": "body",
+        "title": None,
+        "stop_words": None,
+        "min_documents": 0,
+    }
     assert "Preprocessing: Stop words none, Min. documents 0" in shown(form)
     assert tuple(form.reading["format"].options.values()) == (None, *FORMATS)
 
 
 def test_a_file_as_nobody_would_read_it_comes_in_by_its_fields(tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
-    (tmp_path / "mine.csv").write_text("id,body\n" + "1,the apples and the pears\n2,an apple of the pears\n" * 20)
+    (tmp_path / "mine.csv").write_text(
+        "id,body\n" + "1,the apples and the pears\n2,an apple of the pears\n" * 20
+    )
     form = Settings()
-    form.corpus.value, form.path.value, form.engines.value = FILE, str(tmp_path / "mine.csv"), ["cgs"]
+    form.corpus.value, form.path.value, form.engines.value = (
+        FILE,
+        str(tmp_path / "mine.csv"),
+        ["cgs"],
+    )
     words = []
     for stop_words in ("english", None):
         form.reading["text"].value, form.reading["stop_words"].value = "body", stop_words
         ((run,), *_) = start_runs(tmp_path / "runs", form.values())
         words.append(set(get_corpus(tmp_path / "runs", run.spec.train).vocabulary))
-    assert words == [{"apple", "apples", "pears"}, {"the", "apples", "and", "pears", "an", "apple", "of"}]
+    assert words == [
+        {"apple", "apples", "pears"},
+        {"the", "apples", "and", "pears", "an", "apple", "of"},
+    ]
 
 
 BODY = "id,body\n1,apples pears\n2,plums\n"
 READ = {"text": "body"}
 
 
-@pytest.mark.parametrize("content, read, field, said", [
-    (BODY, {}, "text", "The file, line 1: no column 'text' for the text; there are 'id', 'body'; say which under “Text col"),
-    (BODY, READ | {"label": "kind"}, "label", "The file, line 1: no column 'kind' for the label"),
-    (BODY, READ | {"min_documents": 2}, "min_documents", "raise “Ignore words in more than … of documents”"),
-    (BODY, READ | {"max_share": None}, "max_share", "more than … of documents” must be a share of the documents, above 0"),
-    (BODY, READ | {"token_pattern": "("}, "token_pattern", "“Pattern of words” must be a regular expression"),
-    (BODY, READ | {"format": "folder"}, "format", "“Read as” 'folder' wants a folder of .txt files"),
-    (BODY, {"text": "id"}, "path", "The file: no word left in 2 text(s)"),
-    ("\0\1\2", {}, "format", "The file has a format that is not recognised"),
-    ("id,body\n1,apples\n", READ, "holdout", "Held-out share 0.1 of 1 tokens is no token at all; ask for a larger held-out"),
-])
-def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_page(content, read, field, said, tmp_path):
+@pytest.mark.parametrize(
+    "content, read, field, said",
+    [
+        (
+            BODY,
+            {},
+            "text",
+            "The file, line 1: no column 'text' for the text; there are 'id', 'body'; say which under “Text col",
+        ),
+        (
+            BODY,
+            READ | {"label": "kind"},
+            "label",
+            "The file, line 1: no column 'kind' for the label",
+        ),
+        (
+            BODY,
+            READ | {"min_documents": 2},
+            "min_documents",
+            "raise “Ignore words in more than … of documents”",
+        ),
+        (
+            BODY,
+            READ | {"max_share": None},
+            "max_share",
+            "more than … of documents” must be a share of the documents, above 0",
+        ),
+        (
+            BODY,
+            READ | {"token_pattern": "("},
+            "token_pattern",
+            "“Pattern of words” must be a regular expression",
+        ),
+        (
+            BODY,
+            READ | {"format": "folder"},
+            "format",
+            "“Read as” 'folder' wants a folder of .txt files",
+        ),
+        (BODY, {"text": "id"}, "path", "The file: no word left in 2 text(s)"),
+        ("\0\1\2", {}, "format", "The file has a format that is not recognised"),
+        (
+            "id,body\n1,apples\n",
+            READ,
+            "holdout",
+            "Held-out share 0.1 of 1 tokens is no token at all; ask for a larger held-out",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_page(
+    content, read, field, said, tmp_path
+):
     form = Settings(on_start=lambda values: started.append(values))
     started, path = [], tmp_path / ("mine" if "\0" in content else "mine.csv")
     path.write_text(content)
@@ -373,7 +577,9 @@ def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_p
     form.say("Reading the corpus …", busy=True)
     form.refuse(caught.value)
     seen = shown(form)
-    assert said in seen[seen.index(form.fields()[field].label) + 1] and list(form.form.wrong) == [field]
+    assert said in seen[seen.index(form.fields()[field].label) + 1] and list(form.form.wrong) == [
+        field
+    ]
     assert form.said.visible and not form.start.disabled and form.ahead.object == ""
     form.numbers["seed"].value = 5
     assert list(form.form.wrong) == [field] and form.ahead.object == ""
@@ -388,22 +594,43 @@ def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
     form = Settings()
     form.say("Reading the corpus …", busy=True)
     form.refuse(ZeroDivisionError("division by zero"))
-    assert "Division by zero" in form.said.object and not form.form.wrong and not form.start.disabled
+    assert (
+        "Division by zero" in form.said.object and not form.form.wrong and not form.start.disabled
+    )
 
 
-@pytest.mark.parametrize("field, wrong, said", [
-    ("n_topics", 0, "topics must be"), ("n_topics", None, "topics must be"), ("alpha", -1.0, "alpha must be"),
-    ("beta", 0.0, "beta must be"), ("n_iterations", 0, "iterations must be"), ("seed", -1, "seed must be"),
-    ("seeds", 0, "number of seeds must be"), ("holdout", 1.0, "held-out share must be"),
-    ("holdout", None, "held-out share must be"),
-    ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
-    ("merge", 0, "documents joined must be a whole number of at least 1; got 0"),
-    ("repeat", None, "counts repeated must be a whole number of at least 1; the field is empty"),
-    ("engines", [], "choose at least one engine"), ("r", "often", "“r” of svb-cgs must be a number"),
-    ("n_chains", 0, "“chains” of svb-cgs must be"), ("phases", "interleaved", "“phases” interleaved needs “chains” 1"),
-    ("jobs", None, f"parallel runs must be a whole number from 1 to {SLOTS}; the field is empty"),
-    ("path", "/no/such/file.csv", "no file and no folder"), ("path", "", "needs a path"),
-])
+@pytest.mark.parametrize(
+    "field, wrong, said",
+    [
+        ("n_topics", 0, "topics must be"),
+        ("n_topics", None, "topics must be"),
+        ("alpha", -1.0, "alpha must be"),
+        ("beta", 0.0, "beta must be"),
+        ("n_iterations", 0, "iterations must be"),
+        ("seed", -1, "seed must be"),
+        ("seeds", 0, "number of seeds must be"),
+        ("holdout", 1.0, "held-out share must be"),
+        ("holdout", None, "held-out share must be"),
+        ("top_words", 0, "vocabulary must be a whole number of at least 1; got 0"),
+        ("merge", 0, "documents joined must be a whole number of at least 1; got 0"),
+        (
+            "repeat",
+            None,
+            "counts repeated must be a whole number of at least 1; the field is empty",
+        ),
+        ("engines", [], "choose at least one engine"),
+        ("r", "often", "“r” of svb-cgs must be a number"),
+        ("n_chains", 0, "“chains” of svb-cgs must be"),
+        ("phases", "interleaved", "“phases” interleaved needs “chains” 1"),
+        (
+            "jobs",
+            None,
+            f"parallel runs must be a whole number from 1 to {SLOTS}; the field is empty",
+        ),
+        ("path", "/no/such/file.csv", "no file and no folder"),
+        ("path", "", "needs a path"),
+    ],
+)
 def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wrong, said):
     asked = []
     form = Settings(on_start=asked.append)
@@ -437,7 +664,11 @@ def test_what_is_wrong_is_told_at_the_change_and_stays_until_it_is_mended():
 
 def test_all_that_is_wrong_is_told_and_each_goes_as_it_is_mended():
     form = Settings(on_start=pytest.fail)
-    form.numbers["n_topics"].value, form.numbers["alpha"].value, form.numbers["jobs"].value = "0", "-1", None
+    form.numbers["n_topics"].value, form.numbers["alpha"].value, form.numbers["jobs"].value = (
+        "0",
+        "-1",
+        None,
+    )
     assert list(form.form.wrong) == ["n_topics", "alpha", "jobs"]
     form.options["r"].value = "often"
     assert len(form.form.wrong) == 4 and form.ahead.object == ""
@@ -445,7 +676,10 @@ def test_all_that_is_wrong_is_told_and_each_goes_as_it_is_mended():
     assert list(form.form.wrong) == ["alpha", "jobs", "r"]
     form.form.wrong = {}
     form.start.clicks += 1
-    assert list(form.form.wrong) == ["alpha", "jobs", "r"] and "fix the highlighted fields" in form.said.object
+    assert (
+        list(form.form.wrong) == ["alpha", "jobs", "r"]
+        and "fix the highlighted fields" in form.said.object
+    )
 
 
 def test_a_sentence_is_text_whatever_is_in_it():
@@ -456,9 +690,13 @@ def test_a_sentence_is_text_whatever_is_in_it():
 
 def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     launched = []
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: launched.extend(paths))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: launched.extend(paths)
+    )
     text = tmp_path / "texts.csv"
-    text.write_text("text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20)
+    text.write_text(
+        "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
+    )
     form = Settings()
     form.engines.value = ["svb", "cgs", "svb-cgs", "cv-hdp", "g-hdp"]
     form.options["learn_alpha"].value, form.options["learn_gamma"].value = "maximised", False
@@ -467,35 +705,63 @@ def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
     assert (len(started), finished) == (10, [])
     specs = {run.spec.engine: run.spec for run in started}
     assert {engine: spec.options["learn_alpha"] for engine, spec in specs.items()} == {
-        "svb": "maximised", "cgs": "maximised", "svb-cgs": "maximised", "cv-hdp": True, "g-hdp": True,
+        "svb": "maximised",
+        "cgs": "maximised",
+        "svb-cgs": "maximised",
+        "cv-hdp": True,
+        "g-hdp": True,
     }
-    assert specs["g-hdp"].model == {"n_topics": 2} and specs["g-hdp"].options["learn_gamma"] is False
+    assert (
+        specs["g-hdp"].model == {"n_topics": 2} and specs["g-hdp"].options["learn_gamma"] is False
+    )
     names = {run.name for run in started}
-    assert {run.name for run in open_runs(tmp_path / "runs")} == names == {path.name for path in launched}
+    assert (
+        {run.name for run in open_runs(tmp_path / "runs")}
+        == names
+        == {path.name for path in launched}
+    )
     assert summary_of_start(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
-    assert memory.startswith(f"{SLOTS} in parallel, about ") and "of memory" in memory and others == ""
+    assert (
+        memory.startswith(f"{SLOTS} in parallel, about ") and "of memory" in memory and others == ""
+    )
 
 
 def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\n" * 20)
-    values = Settings().values() | {"corpus": str(text), "engines": ["cgs"], "n_iterations": 3, "n_topics": 2}
+    values = Settings().values() | {
+        "corpus": str(text),
+        "engines": ["cgs"],
+        "n_iterations": 3,
+        "n_topics": 2,
+    }
     (run,), *_ = start_runs(tmp_path / "runs", values)
     resume(run, progress=False)
     monkeypatch.setattr("workbench.runs.store.reader.KERNELS", "others")
     sentence = summary_of_start(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
-    assert sentence.startswith("1 run started, about ") and f"; run '{run.name}' was made by other kernels than" in sentence
+    assert (
+        sentence.startswith("1 run started, about ")
+        and f"; run '{run.name}' was made by other kernels than" in sentence
+    )
 
 
-@pytest.mark.parametrize("changes, n_words, split", [
-    ({"top_words": 3}, 3, {"top_words": 3}), ({"singletons": "both-own"}, 6, {"singletons": "both-own"}),
-])
-def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_words, split, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "changes, n_words, split",
+    [
+        ({"top_words": 3}, 3, {"top_words": 3}),
+        ({"singletons": "both-own"}, 6, {"singletons": "both-own"}),
+    ],
+)
+def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(
+    changes, n_words, split, tmp_path, monkeypatch
+):
     monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples apples\nred green blue red red\n" * 20)
-    values = Settings().values() | changes | {"corpus": str(text), "engines": ["cgs"], "n_topics": 2}
+    values = (
+        Settings().values() | changes | {"corpus": str(text), "engines": ["cgs"], "n_topics": 2}
+    )
     ((run,), *_) = start_runs(tmp_path / "runs", values)
     assert run.spec.split == {"fraction": 0.1, "seed": 0, "per": "corpus"} | split
     train = get_corpus(tmp_path / "runs", run.spec.train)
@@ -503,17 +769,29 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(changes, n_wor
     assert ("singletons" in split) == (train.counts.min() > 1)
 
 
-def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(new_run, halves, tmp_path, monkeypatch):
+def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(
+    new_run, halves, tmp_path, monkeypatch
+):
     monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
-    monkeypatch.setattr("workbench.dashboard.compare.starting.data_of", lambda name, read, engine: halves[0])
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.starting.data_of", lambda name, read, engine: halves[0]
+    )
     new_run("first")
-    values = Settings().values() | {"corpus": "docstrings", "engines": ["cgs"], "n_topics": 4, "start": "first", "holdout": 0.0}
+    values = Settings().values() | {
+        "corpus": "docstrings",
+        "engines": ["cgs"],
+        "n_topics": 4,
+        "start": "first",
+        "holdout": 0.0,
+    }
     ((run,), *_) = start_runs(tmp_path / "runs", values)
     assert (run.spec.start["name"], run.spec.start["iteration"]) == ("first", 12)
 
 
 def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started"))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started")
+    )
     text = tmp_path / "texts.csv"
     text.write_text("text\napples pears\n")
     with pytest.raises(ValueError, match=r"\w"):
@@ -530,49 +808,171 @@ def test_a_link_goes_round_for_every_field():
     form, other = Settings(), Settings()
     for one in (form, other):
         one.offer(["a-run"])
-    parts, others = ({name: widget_part(w) for name, w in f.fields().items()} for f in (form, other))
+    parts, others = (
+        {name: widget_part(w) for name, w in f.fields().items()} for f in (form, other)
+    )
     assert to_query(parts) == ""
-    unusual = {"corpus": FILE, "path": "a & b=c.csv", "engines": ["cgs"],
-               "r": [1, 2.5, math.inf], "n_chains": 3, "phases": "interleaved",
-               "schedule": "sequential", "n_topics": 7, "alpha": 0.25, "beta": 1e-05, "n_iterations": 42, "seed": 9, "seeds": 2,
-               "holdout": 0.0, "init": "noise", "n_inner": 7, "inner_tolerance": 0.01, "restart_documents": True,
-               "topics": "point", "cg_second_order": True, "top_words": 2000, "merge": 4, "repeat": 3,
-               "singletons": "both-full", "holdout_per": "half",
-               "holdout_rows": "year>=2012", "records.holdout_per": "record", "records.fields": "a,b",
-               "records.missing": "NA", "records.multiplicity": "n",
-               "records.alpha": 0.25, "records.beta": 0.75, "records.model": "asia",
-               "start": "a-run",
-               "learn_alpha": "sampled", "alpha_form": "symmetric", "learn_beta": "maximised", "learn_after": 3,
-               "learn_every": 2, "a_alpha": 2.5, "b_alpha": 0.5, "a_beta": 1.5, "b_beta": 2.0, "alpha_total": 3.0,
-               "beta_total": 50.0, "top_concentration": 2.0, "prior": "paper", "order": "random",
-               "order_seed": 3, "start_sweeps": 5, "bound": "paper", "batch": 4, "tau": 2.0, "kappa": 0.75,
-               "batch_size": 7, "tau0": 2.5, "total_documents": 99, "batches_before": 12, "hold_topics": True,
-               "ctm-em.inner_tolerance": 0.001,
-               "q": 0.02, "learn_q": True, "a_q": 3.0, "b_q": 0.5, "word_alpha": 1.0, "documents": "shared",
-               "step_variance": 0.5, "cv-hdp.learn_alpha": False, "learn_gamma": False,
-               "cv-hdp.a_alpha": 1.0, "cv-hdp.b_alpha": 1.0, "a_gamma": 1.0, "b_gamma": 1.0, "cv-hdp.learn_beta": True,
-               "learn_tau": True, "cv-hdp.a_beta": 1.0, "cv-hdp.b_beta": 1.0, "a_tau": 0.25, "update": "zeroth",
-               "cv-hdp.init": "hard", "partition": 4, "precision": "single", "scan": "words", "scored": "sampled",
-               "average": "cvb0", "split": "random", "budget_r": 3, "budget": 0.5, "refresh": 10, "rarer": 2,
-               "reorder": False,
-               "moves_every": 5, "moves_after": 7, "jobs": 2, "model": "pachinko", "super": 3, "format": "csv", "text": "body",
-               "title": "", "label": "kind", "stop_words": None, "min_documents": 5, "max_share": 0.5, "token_pattern": r"\S+",
-               "ngrams": 2, "min_letters": 3, "lowercase": False, "accents": "strip",
-               "file.time": "day", "encoding": "cp1252", "keep_text": False, "more_stop_words": "mr, said",
-               "segmenter": "chinese-traditional"}
-    unusual |= {name: value for name, value in {
-        "time": "none", "sbm-gp.order": "vocabulary", "length_time": 20.0, "length_space": 9.0, "scale": 2.0, "noise": 3.0,
-        "mean": "paper-code", "kernel": "sampled", "lnm-gp.kernel": "given", "rank": "dense", "predict": "conditional",
-        "average_after": 5, "lnm-gp.average_after": 7,
-        "state_dim": 4, "sigma_c2": 0.5, "learn_sigma_c2": True, "a_sigma_c2": 3.0, "b_sigma_c2": 2.0, "offset": "uniform",
-        "n_particles": 30, "sweep_particles": 20, "n_states": 4, "network": "hmm",
-        "missing": "imputed", "bn-vb.n_states": 5, "tables": "drawn", "least": 0.001,
-        "learn_priors": "sampled", "a_prior": 2.0, "b_prior": 0.5, "bn-vb.learn_after": 3,
-        "bn-vb.learn_every": 4, "alpha0": 0.5,
-        "probabilities": "argmax", "n_draws": 20,
-        "sb-ctm.topics": "drawn", "sb-ctm-vb.n_inner": 4,
-        "network-vb.n_inner": 3, "network-vb.learn_after": 4, "network-vb.learn_every": 5,
-    }.items() if name in form.fields()}
+    unusual = {
+        "corpus": FILE,
+        "path": "a & b=c.csv",
+        "engines": ["cgs"],
+        "r": [1, 2.5, math.inf],
+        "n_chains": 3,
+        "phases": "interleaved",
+        "schedule": "sequential",
+        "n_topics": 7,
+        "alpha": 0.25,
+        "beta": 1e-05,
+        "n_iterations": 42,
+        "seed": 9,
+        "seeds": 2,
+        "holdout": 0.0,
+        "init": "noise",
+        "n_inner": 7,
+        "inner_tolerance": 0.01,
+        "restart_documents": True,
+        "topics": "point",
+        "cg_second_order": True,
+        "top_words": 2000,
+        "merge": 4,
+        "repeat": 3,
+        "singletons": "both-full",
+        "holdout_per": "half",
+        "holdout_rows": "year>=2012",
+        "records.holdout_per": "record",
+        "records.fields": "a,b",
+        "records.missing": "NA",
+        "records.multiplicity": "n",
+        "records.alpha": 0.25,
+        "records.beta": 0.75,
+        "records.model": "asia",
+        "start": "a-run",
+        "learn_alpha": "sampled",
+        "alpha_form": "symmetric",
+        "learn_beta": "maximised",
+        "learn_after": 3,
+        "learn_every": 2,
+        "a_alpha": 2.5,
+        "b_alpha": 0.5,
+        "a_beta": 1.5,
+        "b_beta": 2.0,
+        "alpha_total": 3.0,
+        "beta_total": 50.0,
+        "top_concentration": 2.0,
+        "prior": "paper",
+        "order": "random",
+        "order_seed": 3,
+        "start_sweeps": 5,
+        "bound": "paper",
+        "batch": 4,
+        "tau": 2.0,
+        "kappa": 0.75,
+        "batch_size": 7,
+        "tau0": 2.5,
+        "total_documents": 99,
+        "batches_before": 12,
+        "hold_topics": True,
+        "ctm-em.inner_tolerance": 0.001,
+        "q": 0.02,
+        "learn_q": True,
+        "a_q": 3.0,
+        "b_q": 0.5,
+        "word_alpha": 1.0,
+        "documents": "shared",
+        "step_variance": 0.5,
+        "cv-hdp.learn_alpha": False,
+        "learn_gamma": False,
+        "cv-hdp.a_alpha": 1.0,
+        "cv-hdp.b_alpha": 1.0,
+        "a_gamma": 1.0,
+        "b_gamma": 1.0,
+        "cv-hdp.learn_beta": True,
+        "learn_tau": True,
+        "cv-hdp.a_beta": 1.0,
+        "cv-hdp.b_beta": 1.0,
+        "a_tau": 0.25,
+        "update": "zeroth",
+        "cv-hdp.init": "hard",
+        "partition": 4,
+        "precision": "single",
+        "scan": "words",
+        "scored": "sampled",
+        "average": "cvb0",
+        "split": "random",
+        "budget_r": 3,
+        "budget": 0.5,
+        "refresh": 10,
+        "rarer": 2,
+        "reorder": False,
+        "moves_every": 5,
+        "moves_after": 7,
+        "jobs": 2,
+        "model": "pachinko",
+        "super": 3,
+        "format": "csv",
+        "text": "body",
+        "title": "",
+        "label": "kind",
+        "stop_words": None,
+        "min_documents": 5,
+        "max_share": 0.5,
+        "token_pattern": r"\S+",
+        "ngrams": 2,
+        "min_letters": 3,
+        "lowercase": False,
+        "accents": "strip",
+        "file.time": "day",
+        "encoding": "cp1252",
+        "keep_text": False,
+        "more_stop_words": "mr, said",
+        "segmenter": "chinese-traditional",
+    }
+    unusual |= {
+        name: value
+        for name, value in {
+            "time": "none",
+            "sbm-gp.order": "vocabulary",
+            "length_time": 20.0,
+            "length_space": 9.0,
+            "scale": 2.0,
+            "noise": 3.0,
+            "mean": "paper-code",
+            "kernel": "sampled",
+            "lnm-gp.kernel": "given",
+            "rank": "dense",
+            "predict": "conditional",
+            "average_after": 5,
+            "lnm-gp.average_after": 7,
+            "state_dim": 4,
+            "sigma_c2": 0.5,
+            "learn_sigma_c2": True,
+            "a_sigma_c2": 3.0,
+            "b_sigma_c2": 2.0,
+            "offset": "uniform",
+            "n_particles": 30,
+            "sweep_particles": 20,
+            "n_states": 4,
+            "network": "hmm",
+            "missing": "imputed",
+            "bn-vb.n_states": 5,
+            "tables": "drawn",
+            "least": 0.001,
+            "learn_priors": "sampled",
+            "a_prior": 2.0,
+            "b_prior": 0.5,
+            "bn-vb.learn_after": 3,
+            "bn-vb.learn_every": 4,
+            "alpha0": 0.5,
+            "probabilities": "argmax",
+            "n_draws": 20,
+            "sb-ctm.topics": "drawn",
+            "sb-ctm-vb.n_inner": 4,
+            "network-vb.n_inner": 3,
+            "network-vb.learn_after": 4,
+            "network-vb.learn_every": 5,
+        }.items()
+        if name in form.fields()
+    }
     assert unusual.keys() == form.fields().keys()
     for name, value in unusual.items():
         widget = form.fields()[name]
@@ -581,11 +981,26 @@ def test_a_link_goes_round_for_every_field():
     assert {name: widget.read() for name, widget in other.fields().items()} == unusual
 
 
-@pytest.mark.parametrize("name, text", [
-    ("n_topics", "many"), ("n_topics", "1.5"), ("alpha", "nan"), ("alpha", "inf"), ("engines", "cgs,nonsense"),
-    ("corpus", "/etc"), ("schedule", "<b>"), ("seed", ""), ("singletons", "none"), ("top_words", "all"), ("start", "no-run"),
-    ("restart_documents", "maybe"), ("r", "1,often"), ("alpha", "0.1,"), ("jobs", "two"),
-])
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("n_topics", "many"),
+        ("n_topics", "1.5"),
+        ("alpha", "nan"),
+        ("alpha", "inf"),
+        ("engines", "cgs,nonsense"),
+        ("corpus", "/etc"),
+        ("schedule", "<b>"),
+        ("seed", ""),
+        ("singletons", "none"),
+        ("top_words", "all"),
+        ("start", "no-run"),
+        ("restart_documents", "maybe"),
+        ("r", "1,often"),
+        ("alpha", "0.1,"),
+        ("jobs", "two"),
+    ],
+)
 def test_a_value_of_the_link_that_does_not_fit_is_left_out(name, text):
     widget = Settings().fields()[name]
     before = widget.value
@@ -594,4 +1009,10 @@ def test_a_value_of_the_link_that_does_not_fit_is_left_out(name, text):
 
 
 def test_numbers_are_written_as_people_do():
-    assert [written(value) for value in (0.1, 1.0, 300, None, ["a", "b"])] == ["0.1", "1", "300", "", "a,b"]
+    assert [written(value) for value in (0.1, 1.0, 300, None, ["a", "b"])] == [
+        "0.1",
+        "1",
+        "300",
+        "",
+        "a,b",
+    ]

@@ -24,7 +24,9 @@ def test_a_run_that_is_removed_while_it_is_read_is_told_in_a_sentence(tmp_path, 
         return whole(run)
 
     monkeypatch.setattr(Run, "dataset", late)
-    with pytest.raises(StoreError, match=f"{moment.path.name} was removed while it was read; choose another run"):
+    with pytest.raises(
+        StoreError, match=f"{moment.path.name} was removed while it was read; choose another run"
+    ):
         counts_of(moment)
 
 

@@ -6,7 +6,13 @@ import pytest
 
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import describe_sweep, n_runs, paces, start_runs, summary_of_start
+from workbench.dashboard.compare.starting import (
+    describe_sweep,
+    n_runs,
+    paces,
+    start_runs,
+    summary_of_start,
+)
 from workbench.dashboard.compare.values import Values
 
 TEXT = "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
@@ -17,15 +23,30 @@ def form(monkeypatch):
     """A form with two engines, and how many of what; nothing is launched."""
     made = Settings()
     made.engines.value = ["cgs", "svb-cgs", "cv-hdp"]
-    made.numbers["n_topics"].value, made.numbers["alpha"].value, made.options["r"].value = "2, 3", "0.1,0.5", "0, 1, inf"
+    made.numbers["n_topics"].value, made.numbers["alpha"].value, made.options["r"].value = (
+        "2, 3",
+        "0.1,0.5",
+        "0, 1, inf",
+    )
     made.numbers["n_iterations"].value, made.numbers["jobs"].value = 3, 2
     return made
 
 
-@pytest.mark.parametrize("text, value", [
-    ("10", 10), ("10, 20 ,40", [10, 20, 40]), ("0.5", 0.5), ("0,1,inf", [0, 1, math.inf]), ("", None), ("1, 1", 1),
-    ("often", "often"), ("1,,2", [1, "", 2]), ("1,", [1, ""]), ("1e-3", 0.001),
-])
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("10", 10),
+        ("10, 20 ,40", [10, 20, 40]),
+        ("0.5", 0.5),
+        ("0,1,inf", [0, 1, math.inf]),
+        ("", None),
+        ("1, 1", 1),
+        ("often", "often"),
+        ("1,,2", [1, "", 2]),
+        ("1,", [1, ""]),
+        ("1e-3", 0.001),
+    ],
+)
 def test_a_field_holds_a_number_several_or_none(text, value):
     assert Values(value=text).read() == value
 
@@ -49,29 +70,41 @@ def test_one_run_is_told_as_one(form):
 
 def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_path, monkeypatch):
     lined = []
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: lined.append((paths, jobs)))
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.starting.enqueue",
+        lambda paths, jobs: lined.append((paths, jobs)),
+    )
     text = tmp_path / "texts.csv"
     text.write_text(TEXT)
     values = form.values() | {"corpus": str(text)}
     started, finished, memory, _ = start_runs(tmp_path / "runs", values)
     specs = [run.spec for run in started]
-    assert {(spec.model["n_topics"], spec.model["alpha"]) for spec in specs if spec.engine == "cgs"} == {
-        (k, alpha) for k in (2, 3) for alpha in (0.1, 0.5)
-    }
-    assert {(spec.model["n_topics"], spec.options["r"]) for spec in specs if spec.engine == "svb-cgs"} == {
-        (k, r) for k in (2, 3) for r in (0, 1, "inf")
-    }
+    assert {
+        (spec.model["n_topics"], spec.model["alpha"]) for spec in specs if spec.engine == "cgs"
+    } == {(k, alpha) for k in (2, 3) for alpha in (0.1, 0.5)}
+    assert {
+        (spec.model["n_topics"], spec.options["r"]) for spec in specs if spec.engine == "svb-cgs"
+    } == {(k, r) for k in (2, 3) for r in (0, 1, "inf")}
     assert [spec.model["n_topics"] for spec in specs if spec.engine == "cv-hdp"] == [2, 3]
     assert (len(started), finished, len({spec.train for spec in specs})) == (18, [], 1)
     assert lined == [([run.path for run in started], 2)]
-    assert summary_of_start(started, finished, memory).startswith("18 runs started, 2 in parallel, about ")
+    assert summary_of_start(started, finished, memory).startswith(
+        "18 runs started, 2 in parallel, about "
+    )
 
 
-@pytest.mark.parametrize("field, wrong, said", [
-    ("n_topics", "10, 0", "topics must be"), ("alpha", "0.1, -1", "alpha must be"), ("r", "1, often", "“r” of svb-cgs"),
-    ("n_topics", "10,,20", "; there is none beside a comma"), ("alpha", "0.1,", "; there is none beside a comma"),
-    ("jobs", 0, "parallel runs must be"), ("jobs", 10_000, "parallel runs must be"),
-])
+@pytest.mark.parametrize(
+    "field, wrong, said",
+    [
+        ("n_topics", "10, 0", "topics must be"),
+        ("alpha", "0.1, -1", "alpha must be"),
+        ("r", "1, often", "“r” of svb-cgs"),
+        ("n_topics", "10,,20", "; there is none beside a comma"),
+        ("alpha", "0.1,", "; there is none beside a comma"),
+        ("jobs", 0, "parallel runs must be"),
+        ("jobs", 10_000, "parallel runs must be"),
+    ],
+)
 def test_one_wrong_value_among_several_is_told_under_its_field(field, wrong, said, form):
     form.fields()[field].value = wrong
     found = mistakes_in(form.values())
@@ -85,7 +118,10 @@ def test_more_runs_than_a_click_may_start_are_refused_under_the_field_with_most_
 
 
 def test_the_time_is_told_at_the_pace_of_runs_on_the_same_corpus(form, reading_of):
-    readings = [reading_of(f"{engine}-run", label=engine, n_topics=5, n_points=6) for engine in form.engines.value]
+    readings = [
+        reading_of(f"{engine}-run", label=engine, n_topics=5, n_points=6)
+        for engine in form.engines.value
+    ]
     pace = paces(readings)
     seconds = readings[0].latest[2] / (6 * 5)
     assert pace == {(engine, "kos"): pytest.approx(seconds) for engine in form.engines.value}

@@ -19,12 +19,32 @@ from workbench.views.style import OF_ENGINE
 
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
     assert row(reading_of("a-run", n_points=5, n_topics=20, seed=7, label="svb-cgs r=1")) == {
-        "name": "a-run", "label": "svb-cgs r=1", "engine": "svb-cgs", "corpus": "kos", "changes": "", "learns": "",
-        "note": "", "tags": [], "K": "20", "seed": "7", "state": "running", "why": "",
-        "progress": "5 / 10", "share": 50.0, "perplexity": "25.00", "time": "15.0 s", "left": "12.0 s",
-        "numbers": {"K": 20, "seed": 7, "progress": 0.5, "perplexity": 25.0, "time": 15.0, "left": 12.0} | {
-            name: 5.0 * (1 + COLUMNS.index(column)) for name, column in RESULTS.items()
-        },
+        "name": "a-run",
+        "label": "svb-cgs r=1",
+        "engine": "svb-cgs",
+        "corpus": "kos",
+        "changes": "",
+        "learns": "",
+        "note": "",
+        "tags": [],
+        "K": "20",
+        "seed": "7",
+        "state": "running",
+        "why": "",
+        "progress": "5 / 10",
+        "share": 50.0,
+        "perplexity": "25.00",
+        "time": "15.0 s",
+        "left": "12.0 s",
+        "numbers": {
+            "K": 20,
+            "seed": 7,
+            "progress": 0.5,
+            "perplexity": 25.0,
+            "time": 15.0,
+            "left": 12.0,
+        }
+        | {name: 5.0 * (1 + COLUMNS.index(column)) for name, column in RESULTS.items()},
         "colour": OF_ENGINE["svb-cgs"].colour,
     }
 
@@ -35,11 +55,20 @@ def test_a_row_shows_what_people_wrote_of_the_run_on_one_line(reading_of):
     assert len(row(reading_of(notes=Notes("word " * 2000)))["note"]) == LONGEST
 
 
-@pytest.mark.parametrize("state, message, said", [
-    ("failed", "SpecError: too large.", "SpecError: too large. Fix that, choose the run and press Resume;"),
-    ("failed", "", "It failed. Fix that"), ("interrupted", "", "Its worker has died. Choose the run and press Resume"),
-    ("unreadable", "no json", "no json"), ("running", "", ""),
-])
+@pytest.mark.parametrize(
+    "state, message, said",
+    [
+        (
+            "failed",
+            "SpecError: too large.",
+            "SpecError: too large. Fix that, choose the run and press Resume;",
+        ),
+        ("failed", "", "It failed. Fix that"),
+        ("interrupted", "", "Its worker has died. Choose the run and press Resume"),
+        ("unreadable", "no json", "no json"),
+        ("running", "", ""),
+    ],
+)
 def test_a_run_that_cannot_go_on_says_why_and_what_to_do(state, message, said, reading_of):
     assert row(reading_of(state=state, message=message))["why"].startswith(said)
     assert bool(row(reading_of(state=state, message=message))["why"]) == bool(said)
@@ -52,13 +81,24 @@ def test_a_worker_that_was_killed_for_memory_says_so_in_its_row(new_run, tmp_pat
     monkeypatch.setattr(status, "killed_for_memory", lambda: 2)
     (reading,) = RunMonitor(path.parent).look().readings
     assert row(reading)["state"] == "interrupted"
-    assert "Its worker ended without a word, perhaps killed for memory: the system has ended processes" in row(reading)["why"]
-    assert row(reading)["why"].endswith("Choose the run and press Resume; it goes on from its last checkpoint.")
+    assert (
+        "Its worker ended without a word, perhaps killed for memory: the system has ended processes"
+        in row(reading)["why"]
+    )
+    assert row(reading)["why"].endswith(
+        "Choose the run and press Resume; it goes on from its last checkpoint."
+    )
 
 
 def test_what_has_no_value_is_sorted_by_none(reading_of):
     assert row(reading_of(n_points=0, state="waiting", time_left=None))["numbers"] == {
-        "K": 10, "seed": 0, "progress": 0.0, "perplexity": None, "time": None, "left": None, **dict.fromkeys(RESULTS),
+        "K": 10,
+        "seed": 0,
+        "progress": 0.0,
+        "perplexity": None,
+        "time": None,
+        "left": None,
+        **dict.fromkeys(RESULTS),
     }
 
 
@@ -66,11 +106,21 @@ def test_what_is_found_its_order_and_its_groups_are_parts_of_the_link_and_nonsen
     table = RunTable()
     parts = table.parts()
     assert all(part.now() == part.usual for part in parts.values())
-    assert parts["find"].take("engine:cgs k:10") and parts["sort"].take("-perplexity") and parts["group"].take("corpus")
+    assert (
+        parts["find"].take("engine:cgs k:10")
+        and parts["sort"].take("-perplexity")
+        and parts["group"].take("corpus")
+    )
     assert (table.query, table.sort, table.group) == ("engine:cgs k:10", "-perplexity", "corpus")
-    assert not parts["sort"].take("nonsense") and not parts["group"].take("name") and parts["find"].take("x" * 1000)
+    assert (
+        not parts["sort"].take("nonsense")
+        and not parts["group"].take("name")
+        and parts["find"].take("x" * 1000)
+    )
     assert not parts["columns"].take("K,nonsense") and parts["columns"].take("K,r,learn_alpha")
-    assert table.columns == ["K", "r", "learn_alpha"] and parts["columns"].now() == "K,r,learn_alpha"
+    assert (
+        table.columns == ["K", "r", "learn_alpha"] and parts["columns"].now() == "K,r,learn_alpha"
+    )
     assert (table.sort, table.group, len(table.query)) == ("-perplexity", "corpus", LONGEST)
 
 
@@ -79,26 +129,54 @@ def test_a_run_without_a_test_set_says_that_its_perplexity_is_of_training(readin
 
 
 def test_a_row_says_what_was_done_to_the_corpus_and_what_the_run_started_from(reading_of):
-    changed = reading_of(split={"fraction": 0.1, "top_words": 2000, "repeat": 3, "singletons": "train"})
-    assert row(changed)["changes"] == "the 2,000 most frequent words; every count 3 times; no singletons in training"
-    assert row(reading_of(start={"name": "first", "iteration": 40}))["changes"] == "started from iteration 40 of first"
+    changed = reading_of(
+        split={"fraction": 0.1, "top_words": 2000, "repeat": 3, "singletons": "train"}
+    )
+    assert (
+        row(changed)["changes"]
+        == "the 2,000 most frequent words; every count 3 times; no singletons in training"
+    )
+    assert (
+        row(reading_of(start={"name": "first", "iteration": 40}))["changes"]
+        == "started from iteration 40 of first"
+    )
 
 
-def test_a_row_says_what_the_run_learns_with_the_last_values_and_how_many_topics_it_has_found(new_run, tmp_path):
-    hdp = new_run("hdp", "cv-hdp", options={"learn_beta": True, "learn_tau": True, "learn_alpha": False})
-    lda = new_run("lda", "cvb0", options={"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 2})
+def test_a_row_says_what_the_run_learns_with_the_last_values_and_how_many_topics_it_has_found(
+    new_run, tmp_path
+):
+    hdp = new_run(
+        "hdp", "cv-hdp", options={"learn_beta": True, "learn_tau": True, "learn_alpha": False}
+    )
+    lda = new_run(
+        "lda",
+        "cvb0",
+        options={"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 2},
+    )
     of_hdp, of_lda = (open_run(path).isel(iteration=-1) for path in (hdp, lda))
-    cells = {reading.name: row(reading) for reading in RunMonitor(tmp_path / "runs").look().readings}
+    cells = {
+        reading.name: row(reading) for reading in RunMonitor(tmp_path / "runs").look().readings
+    }
     found = (float(of_hdp[name]) for name in ("beta_total", "top_concentration"))
-    assert cells["hdp"]["learns"] == "learns beta (in all {:.3g}), gamma ({:.3g}), tau".format(*found)
+    assert cells["hdp"]["learns"] == "learns beta (in all {:.3g}), gamma ({:.3g}), tau".format(
+        *found
+    )
     found = float(of_lda["alpha"].sum()), float(of_lda["beta"])
     assert cells["lda"]["learns"] == "learns alpha (in all {:.3g}), beta ({:.3g})".format(*found)
-    assert cells["hdp"]["K"] == f"{float(of_hdp['n_active_topics']):.0f} (4)" and cells["lda"]["K"] == "4"
+    assert (
+        cells["hdp"]["K"] == f"{float(of_hdp['n_active_topics']):.0f} (4)"
+        and cells["lda"]["K"] == "4"
+    )
 
 
 def test_a_run_that_has_nothing_yet_shows_dashes(reading_of):
     cells = row(reading_of(n_points=0, state="waiting", time_left=None))
-    assert (cells["perplexity"], cells["time"], cells["left"], cells["progress"]) == ("–", "–", "–", "0 / 10")
+    assert (cells["perplexity"], cells["time"], cells["left"], cells["progress"]) == (
+        "–",
+        "–",
+        "–",
+        "0 / 10",
+    )
 
 
 def test_a_run_that_cannot_be_read_is_a_row_too(new_run, tmp_path):
@@ -108,10 +186,18 @@ def test_a_run_that_cannot_be_read_is_a_row_too(new_run, tmp_path):
     assert (cells["name"], cells["state"], cells["K"]) == ("broken", "unreadable", "–")
 
 
-@pytest.mark.parametrize("seconds, text", [
-    (None, "–"), (np.nan, "–"), (0.04, "0.0 s"), (12.34, "12.3 s"), (59.97, "1 min 00 s"), (65, "1 min 05 s"),
-    (7800, "2 h 10 min"),
-])
+@pytest.mark.parametrize(
+    "seconds, text",
+    [
+        (None, "–"),
+        (np.nan, "–"),
+        (0.04, "0.0 s"),
+        (12.34, "12.3 s"),
+        (59.97, "1 min 00 s"),
+        (65, "1 min 05 s"),
+        (7800, "2 h 10 min"),
+    ],
+)
 def test_durations_are_for_people(seconds, text):
     assert duration(seconds) == text
 
@@ -124,7 +210,9 @@ def test_only_rows_that_have_changed_are_sent(reading_of):
         table.show((a, b))
     assert sent == ["rows"]
     table.show((a, reading_of("b", n_points=6)))
-    assert sent == ["rows", "news"] and [row["name"] for row in json.loads(table.news)["rows"]] == ["b"]
+    assert sent == ["rows", "news"] and [row["name"] for row in json.loads(table.news)["rows"]] == [
+        "b"
+    ]
     table.show((a, b))
     assert sent == ["rows", "news", "news"] and json.loads(table.news)["number"] == 2
     table.show((b, a))
@@ -138,14 +226,30 @@ def test_rows_have_the_settings_in_which_runs_differ_and_links_take_every_settin
     table.show((one, reading_of("b", n_topics=20, seed=3, split={"seed": 2}), hybrid))
     assert table.settings == {"engine": "Engine", "K": "K", "seed": "Seed", "r": "r"}
     assert [row["settings"] for row in table.rows] == [
-        {"engine": "svb-cgs", "K": 10, "seed": 0, "r": 1.0}, {"engine": "svb", "K": 20, "seed": 3},
+        {"engine": "svb-cgs", "K": 10, "seed": 0, "r": 1.0},
+        {"engine": "svb", "K": 20, "seed": 3},
         {"engine": "svb-cgs", "K": 10, "seed": 0, "r": "inf"},
     ]
     table.show((one, reading_of("b", n_topics=20, seed=3, n_points=7), hybrid))
     assert json.loads(table.news)["rows"][0]["settings"] == {"engine": "svb", "K": 20, "seed": 3}
-    for name in ("engine", "corpus", "K", "seed", "split", "r", "alpha", "beta", "n_chains", "time_option"):
+    for name in (
+        "engine",
+        "corpus",
+        "K",
+        "seed",
+        "split",
+        "r",
+        "alpha",
+        "beta",
+        "n_chains",
+        "time_option",
+    ):
         assert is_setting(name) == (name != "time_option" or "time" in every_setting()), name
-    assert not is_setting("perplexity") and called("n_iterations") == "Iterations" and called("split") == "Split"
+    assert (
+        not is_setting("perplexity")
+        and called("n_iterations") == "Iterations"
+        and called("split") == "Split"
+    )
 
 
 def test_a_run_that_is_gone_is_chosen_no_more(reading_of):

@@ -22,7 +22,16 @@ from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import counts_of, moment_of, topic_colour
-from workbench.dashboard.topics import document_rows, documents, files, matching, overview, recorded, scores, unseen
+from workbench.dashboard.topics import (
+    document_rows,
+    documents,
+    files,
+    matching,
+    overview,
+    recorded,
+    scores,
+    unseen,
+)
 from workbench.dashboard.topics.filled import changes
 from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
 from workbench.dashboard.topics.page import TopicsPage
@@ -71,13 +80,23 @@ def of_words(store):
     """A run on texts of twelve words each."""
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS[8 * (at % 2) :][:8], 12)) for at in range(40)]
-    fit(Corpus.from_texts(texts), "cgs", 2, n_iterations=20, store=store, name="of-words", progress=False)
+    fit(
+        Corpus.from_texts(texts),
+        "cgs",
+        2,
+        n_iterations=20,
+        store=store,
+        name="of-words",
+        progress=False,
+    )
     return store / "of-words"
 
 
 def moment(path):
     """The last snapshot of the run in a folder."""
-    return moment_of(next(one for one in RunMonitor(path.parent).look().readings if one.path == path))
+    return moment_of(
+        next(one for one in RunMonitor(path.parent).look().readings if one.path == path)
+    )
 
 
 def test_topics_are_told_largest_first_with_their_places_and_words(new_run):
@@ -87,9 +106,15 @@ def test_topics_are_told_largest_first_with_their_places_and_words(new_run):
     assert [one["topic"] for one in told] == topics_by_size(run)
     places, words = topic_map(run), top_words(run, 6)["word"]
     for one in told:
-        assert one["share"] == pytest.approx(float(topic_sizes(run)["share"].sel(topic=one["topic"])))
+        assert one["share"] == pytest.approx(
+            float(topic_sizes(run)["share"].sel(topic=one["topic"]))
+        )
         assert (one["x"], one["y"]) == pytest.approx(
-            (float(places["x"].sel(topic=one["topic"])), float(places["y"].sel(topic=one["topic"]))), abs=1e-5
+            (
+                float(places["x"].sel(topic=one["topic"])),
+                float(places["y"].sel(topic=one["topic"])),
+            ),
+            abs=1e-5,
         )
         assert one["words"] == list(words.sel(topic=one["topic"]).values)
         assert one["label"] == ("named" if one["topic"] == 2 else "")
@@ -107,8 +132,12 @@ def test_words_of_a_topic_have_its_phi_their_share_and_the_topics_they_lie_in(ne
         phi = run["phi"].sel(word=row["word"]).values
         given = phi * share.values / (phi @ share.values)
         assert row["bar"] == pytest.approx(phi[1])
-        assert row["spread"] == pytest.approx(given[order], abs=1e-4) and sum(row["spread"]) == pytest.approx(1, abs=1e-3)
-        assert row["share"] == pytest.approx(float(run["n_kw"][-1].sel(word=row["word"]).sum() / run["n_kw"][-1].sum()))
+        assert row["spread"] == pytest.approx(given[order], abs=1e-4) and sum(
+            row["spread"]
+        ) == pytest.approx(1, abs=1e-3)
+        assert row["share"] == pytest.approx(
+            float(run["n_kw"][-1].sel(word=row["word"]).sum() / run["n_kw"][-1].sum())
+        )
 
 
 def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics(of_words, store):
@@ -116,27 +145,51 @@ def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics
     assert page.words.content == {} and page.words.said == ""
     page.find_words.value = "PE"
     found, counts = page.words.content["words"], run["n_kw"][-1].sum("topic")
-    order = sorted(["pear", "peach", "grape"], key=lambda word: (not word.startswith("pe"), -counts.sel(word=word)))
-    assert [one["word"] for one in found] == order and page.words.said == "3 of 16 words contain “PE”."
+    order = sorted(
+        ["pear", "peach", "grape"],
+        key=lambda word: (not word.startswith("pe"), -counts.sel(word=word)),
+    )
+    assert [
+        one["word"] for one in found
+    ] == order and page.words.said == "3 of 16 words contain “PE”."
     share = topic_sizes(run)["share"]
     for one in found:
         given = run["phi"].sel(word=one["word"]) * share
         given = (given / given.sum()).sortby("topic")
         assert one["tokens"] == int(counts.sel(word=one["word"]))
         assert {each["topic"]: each["share"] for each in one["topics"]} == pytest.approx(
-            {int(topic): float(given.sel(topic=topic)) for topic in given["topic"] if given.sel(topic=topic) >= 0.01})
-        assert [each["share"] for each in one["topics"]] == sorted((each["share"] for each in one["topics"]), reverse=True)
+            {
+                int(topic): float(given.sel(topic=topic))
+                for topic in given["topic"]
+                if given.sel(topic=topic) >= 0.01
+            }
+        )
+        assert [each["share"] for each in one["topics"]] == sorted(
+            (each["share"] for each in one["topics"]), reverse=True
+        )
     page.words.chosen = found[0]["topics"][0]["topic"]
     assert page.overview.chosen == page.words.chosen and "word=PE" in to_query(page._parts)
     page.find_words.value = "pear"
-    assert [one["word"] for one in page.words.content["words"]] == ["pear"] and page.words.said == "One word contains “pear”."
+    assert [one["word"] for one in page.words.content["words"]] == [
+        "pear"
+    ] and page.words.said == "One word contains “pear”."
     page.find_words.value = "xyz"
     assert page.words.content == {} and page.words.said == "No word of of-words contains “xyz”."
 
 
-def test_a_word_stands_before_those_that_begin_with_it_and_these_before_those_that_contain_it(store):
+def test_a_word_stands_before_those_that_begin_with_it_and_these_before_those_that_contain_it(
+    store,
+):
     texts = ["art heart cart artist ART2 heart heart", "art cart artist artist heart bee bee"] * 4
-    fit(Corpus.from_texts(texts, min_documents=1), "cgs", 2, n_iterations=3, store=store, name="art", progress=False)
+    fit(
+        Corpus.from_texts(texts, min_documents=1),
+        "cgs",
+        2,
+        n_iterations=3,
+        store=store,
+        name="art",
+        progress=False,
+    )
     page = TopicsPage(store)
     page.find_words.value = "art"
     assert [one["word"] for one in page.words.content["words"]][:2] == ["art", "artist"]
@@ -146,7 +199,9 @@ def test_a_word_stands_before_those_that_begin_with_it_and_these_before_those_th
 def test_without_a_topic_the_most_salient_words_are_told(new_run):
     path = new_run("one", "cgs")
     told, found = word_entries(moment(path), NONE, 4, 0.6), salient_words(open_run(path), 4)
-    assert told["of"] == NONE and [row["word"] for row in told["rows"]] == list(found["word"].values)
+    assert told["of"] == NONE and [row["word"] for row in told["rows"]] == list(
+        found["word"].values
+    )
     assert [row["bar"] for row in told["rows"]] == pytest.approx(found["saliency"].values)
     assert word_entries(moment(path), 99, 4, 0.6) == told
 
@@ -188,7 +243,11 @@ def test_a_link_to_a_run_and_a_topic_is_followed_and_nonsense_is_refused(new_run
     new_run("wanted")
     new_run("newest")
     page = TopicsPage(store)
-    assert page._parts["run"].take("wanted") and page._parts["topic"].take("2") and not page._parts["topic"].take("-2x")
+    assert (
+        page._parts["run"].take("wanted")
+        and page._parts["topic"].take("2")
+        and not page._parts["topic"].take("-2x")
+    )
     page.tick()
     assert (page.overview.run, page.overview.words["of"]) == ("wanted", 2)
     assert not page._parts["topic"].take("9" * 5000)
@@ -197,13 +256,18 @@ def test_a_link_to_a_run_and_a_topic_is_followed_and_nonsense_is_refused(new_run
     assert page.overview.chosen == NONE
 
 
-def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_visitor_goes_on(new_run, store):
+def test_a_topic_or_a_document_that_is_not_there_is_left_out_and_said_until_the_visitor_goes_on(
+    new_run, store
+):
     new_run("here", "cgs")
     page = TopicsPage(store)
     page._parts["topic"].take("99")
     page._parts["document"].take("999999")
     page.tick()
-    assert "There is no topic 99 with tokens in here. There is no document 999999 in here. 4 topics of here" in page.said.object
+    assert (
+        "There is no topic 99 with tokens in here. There is no document 999999 in here. 4 topics of here"
+        in page.said.object
+    )
     assert to_query(page._parts) == "" and page.documents.said.startswith("Choose a topic")
     page._parts["document"].take("3")
     page._parts["topic"].take("99")
@@ -237,7 +301,10 @@ def test_a_link_to_a_run_that_is_gone_says_so_and_shows_the_newest(new_run, stor
 def test_an_empty_store_says_what_to_do_next(store):
     page = TopicsPage(store)
     assert "No run yet" in page.said.object and "workbench fit" in page.said.object
-    assert page.overview.topics == [] and "<a href=\"compare\">Start one on the Compare page</a>" in page.said.object
+    assert (
+        page.overview.topics == []
+        and '<a href="compare">Start one on the Compare page</a>' in page.said.object
+    )
 
 
 def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypatch):
@@ -252,7 +319,9 @@ def test_cards_are_seen_once_they_have_something_to_say(new_run, store, monkeypa
                 patch.setattr(module, name, lambda moment: None)
         page.tick()
         assert "has no snapshot of its topics yet" in page.said.object
-        assert [card.visible for card in cards] == [True] * 4 + [False] * 5, "sizes are known before the first snapshot"
+        assert [card.visible for card in cards] == [True] * 4 + [False] * 5, (
+            "sizes are known before the first snapshot"
+        )
     page.overview._latest.reset()
     overview._topics_now.cache_clear()
     page.tick()
@@ -283,27 +352,39 @@ def test_labels_that_cannot_be_read_are_a_sentence_and_the_topics_are_shown(new_
     assert "cannot be read" in page.said.object and len(page.overview.topics) == 4
 
 
-def test_one_topic_and_topics_of_an_hdp_without_a_token_are_shown_as_they_are(new_run, store, halves):
+def test_one_topic_and_topics_of_an_hdp_without_a_token_are_shown_as_they_are(
+    new_run, store, halves
+):
     fit(halves[0], "cgs", 1, n_iterations=3, store=store, name="single", progress=False)
     page = TopicsPage(store)
-    assert [(one["topic"], one["x"], one["y"], one["share"]) for one in page.overview.topics] == [(0, 0, 0, 1)]
+    assert [(one["topic"], one["x"], one["y"], one["share"]) for one in page.overview.topics] == [
+        (0, 0, 0, 1)
+    ]
     assert all(row["spread"] == [1] for row in page.overview.words["rows"])
     path = new_run("many", "g-hdp", n_iterations=20)
     page.tick()
     assert [one["topic"] for one in page.overview.topics] == topics_by_size(open_run(path))
 
 
-def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_in_colours(new_run, store):
+def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_in_colours(
+    new_run, store
+):
     path = new_run("one", "cgs")
     page = TopicsPage(store)
     shelf, said = page.documents, []
-    assert len(shelf.content["documents"]) == 12 and "Choose a topic" in shelf.said and shelf.shown == {}
+    assert (
+        len(shelf.content["documents"]) == 12
+        and "Choose a topic" in shelf.said
+        and shelf.shown == {}
+    )
     shelf.param.watch(lambda event: said.append(event.new), "said")
     page.overview.chosen = 1
     assert said == [shelf.said] and shelf.said.startswith("Ranked by how surely")
     run, corpus = open_run(path), get_corpus(store, Run(path).spec.train)
     best = representative_documents(run, 1, 12)
-    assert [one["document"] for one in shelf.content["documents"]] == best["document"].values.tolist()
+    assert [one["document"] for one in shelf.content["documents"]] == best[
+        "document"
+    ].values.tolist()
     assert shelf.shown["document"] == int(best["document"][0])
     shelf.chosen = int(best["document"][2])
     tokens = token_topics(run, corpus, shelf.chosen)
@@ -312,15 +393,25 @@ def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_i
     assert {word["word"]: word["n"] for word in shelf.shown["words"]} == counts
     assert [word["n"] for word in shelf.shown["words"]] == sorted(counts.values(), reverse=True)
     for word in shelf.shown["words"]:
-        assert word["topic"] == likely[word["word"]] and word["colour"] == topic_colour(word["topic"])
+        assert word["topic"] == likely[word["word"]] and word["colour"] == topic_colour(
+            word["topic"]
+        )
     theta = run["theta"].values[shelf.chosen]
-    assert [one["share"] for one in shelf.shown["topics"]] == pytest.approx(sorted(theta[theta >= 0.01], reverse=True))
+    assert [one["share"] for one in shelf.shown["topics"]] == pytest.approx(
+        sorted(theta[theta >= 0.01], reverse=True)
+    )
     shelf._handle_msg({"topic": 3})
     assert page.overview.chosen == 3 and shelf.chosen == NONE
-    assert page._parts["document"].take("5") and page._parts["document"].now() == "5" and not page._parts["document"].take("x")
+    assert (
+        page._parts["document"].take("5")
+        and page._parts["document"].now() == "5"
+        and not page._parts["document"].take("x")
+    )
 
 
-def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_from_memory(new_run, store):
+def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_from_memory(
+    new_run, store
+):
     new_run("one", "cgs")
     page = TopicsPage(store)
     for corpus in (store / ".corpora").iterdir():
@@ -334,11 +425,15 @@ def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_fro
 def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run):
     path = new_run("one", "cgs", n_iterations=300)
     told, n_k = size_series(path, "", 300, ((1, "named"),))["content"], open_run(path)["n_k"]
-    assert (told["iterations"][0], told["iterations"][-1]) == (1, 300) and len(told["iterations"]) <= 120
+    assert (told["iterations"][0], told["iterations"][-1]) == (1, 300) and len(
+        told["iterations"]
+    ) <= 120
     assert [one["topic"] for one in told["series"]] == topics_by_size(open_run(path))
     for one in told["series"]:
         own = n_k.sel(topic=one["topic"]) / n_k.sum("topic")
-        assert list(map(float, one["shares"].split())) == pytest.approx(own.sel(iteration=told["iterations"]).values, abs=1e-5)
+        assert list(map(float, one["shares"].split())) == pytest.approx(
+            own.sel(iteration=told["iterations"]).values, abs=1e-5
+        )
     assert "topic 1: named" in [one["name"] for one in told["series"]]
 
 
@@ -351,8 +446,12 @@ def test_scores_are_those_of_the_measures_with_means_below(new_run, store):
     assert [row["key"] for row in content["rows"]] == topics_by_size(run)
     for row in content["rows"]:
         one = found.sel(topic=row["key"])
-        wanted = [float(one[name]) for name in ("u_mass", "npmi", "c_v")] + [float(several["diversity"].sel(topic=row["key"]))]
-        assert [np.nan if value is None else value for value in row["values"][3:]] == pytest.approx(wanted, nan_ok=True)
+        wanted = [float(one[name]) for name in ("u_mass", "npmi", "c_v")] + [
+            float(several["diversity"].sel(topic=row["key"]))
+        ]
+        assert [np.nan if value is None else value for value in row["values"][3:]] == pytest.approx(
+            wanted, nan_ok=True
+        )
     assert content["foot"][-1] == f"{several.attrs['mean_diversity']:.3f}"
 
 
@@ -364,11 +463,17 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store,
     runs = open_run(a), open_run(store / "second")
     pairs, flow = match_topics(*runs), topic_flow(*runs, get_corpus(store, Run(a).spec.train))
     rows, picture = page.matching.sheet.content["rows"], page.matching.content
-    assert {row["key"]: int(row["told"][2]) for row in rows} == dict(enumerate(pairs["matched"].values.tolist()))
-    assert {row["key"]: row["values"][3] for row in rows} == pytest.approx(dict(enumerate(pairs["distance"].values.tolist())))
+    assert {row["key"]: int(row["told"][2]) for row in rows} == dict(
+        enumerate(pairs["matched"].values.tolist())
+    )
+    assert {row["key"]: row["values"][3] for row in rows} == pytest.approx(
+        dict(enumerate(pairs["distance"].values.tolist()))
+    )
     for row in rows:
         own = flow.sel(topic=row["key"])
-        assert row["values"][4] == pytest.approx(float(own.sel(other=int(row["told"][2])) / own.sum()))
+        assert row["values"][4] == pytest.approx(
+            float(own.sel(other=int(row["told"][2])) / own.sum())
+        )
     for topic, other, tokens in picture["ribbons"]:
         assert tokens == pytest.approx(float(flow.sel(topic=topic, other=other)), abs=0.01)
     back = {other: topic for topic, other in enumerate(pairs["matched"].values.tolist())}
@@ -376,8 +481,14 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store,
     assert [node["topic"] for node in picture["right"]][:4] == partners
     for node in picture["right"]:
         other = node["topic"]
-        assert (node["colour"] == topic_colour(back[other])) if other in back else ("matches" not in node["name"])
-        assert node["name"].startswith(f"Topic {other} (matches {back[other]}) · " if other in back else f"Topic {other} · ")
+        assert (
+            (node["colour"] == topic_colour(back[other]))
+            if other in back
+            else ("matches" not in node["name"])
+        )
+        assert node["name"].startswith(
+            f"Topic {other} (matches {back[other]}) · " if other in back else f"Topic {other} · "
+        )
     assert all(node["name"].startswith(f"Topic {node['topic']} · ") for node in picture["left"])
     assert page._parts["with"].now() == "second"
     page.matching.chosen = 2
@@ -406,7 +517,9 @@ def test_a_typed_text_is_folded_in_and_its_words_are_coloured_in_place(of_words,
     told = unseen_document(found, 0, 1, {})
     pieces = [piece["word"] for piece in told["words"]]
     assert "".join(pieces) == text
-    topics = {piece["word"]: piece["topic"] for piece in told["words"] if piece["topic"] is not None}
+    topics = {
+        piece["word"]: piece["topic"] for piece in told["words"] if piece["topic"] is not None
+    }
     tokens = token_topics(run, found.corpus, 0, infer(run, found.corpus)["theta"][0])
     likely = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
     assert topics == {known[0].upper(): likely[known[0]], "zebras": -1, known[1]: likely[known[1]]}
@@ -421,21 +534,41 @@ def test_uploaded_documents_are_a_table_that_can_be_taken_away(of_words, new_run
     listing = listed(found)["documents"]
     assert [(one["title"], one["share"]) for one in listing] == [("first", 0.0), ("second", 1.0)]
     told = unseen_document(found, 0, NONE, {})
-    assert [(piece["word"], piece["n"]) for piece in told["words"]] == [(word, 2)] and not told["raw"]
+    assert [(piece["word"], piece["n"]) for piece in told["words"]] == [(word, 2)] and not told[
+        "raw"
+    ]
     table = pd.read_csv(io.BytesIO(found.csv().content))
-    assert table["out_of_vocabulary"].tolist() == [0.0, 1.0] and table["document"].tolist() == ["first", "second"]
+    assert table["out_of_vocabulary"].tolist() == [0.0, 1.0] and table["document"].tolist() == [
+        "first",
+        "second",
+    ]
     assert table.filter(like="topic ").values == pytest.approx(found.inferred["theta"].values)
     lines = "".join(json.dumps({"text": one}) + "\n" for one in (word, ""))
     assert folded(moment(of_words), "new.jsonl", lines.encode(), ".jsonl").corpus.n_documents == 2
 
 
-@pytest.mark.parametrize(("name", "content", "kind", "told"), [
-    ("a text", b"  ", ".txt", "is empty"), ("x.pdf", b"%PDF", ".pdf", "no file of text"),
-    ("long.txt", b"a" * 5_000_001, ".txt", "5.0 MB"), ("x.csv", b"a,b\n1,2\n", ".csv", "x.csv, line 1"),
-    ("a text", b"12 34", ".txt", "word"),
-    ("a text", b"zebras and unicorns", ".txt", "the run of-words knows no word of a text, so it has no topics"),
-    ("x.csv", b"title,text\none,zebras\ntwo,unicorns\n", ".csv", "the run of-words knows no word of x.csv"),
-])
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "told"),
+    [
+        ("a text", b"  ", ".txt", "is empty"),
+        ("x.pdf", b"%PDF", ".pdf", "no file of text"),
+        ("long.txt", b"a" * 5_000_001, ".txt", "5.0 MB"),
+        ("x.csv", b"a,b\n1,2\n", ".csv", "x.csv, line 1"),
+        ("a text", b"12 34", ".txt", "word"),
+        (
+            "a text",
+            b"zebras and unicorns",
+            ".txt",
+            "the run of-words knows no word of a text, so it has no topics",
+        ),
+        (
+            "x.csv",
+            b"title,text\none,zebras\ntwo,unicorns\n",
+            ".csv",
+            "the run of-words knows no word of x.csv",
+        ),
+    ],
+)
 def test_what_cannot_be_folded_in_is_a_sentence(of_words, name, content, kind, told):
     with pytest.raises(ValueError, match=re.escape(told)):
         folded(moment(of_words), name, content, kind)
@@ -447,7 +580,9 @@ def csv_of(n: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", [".csv", ".jsonl"])
-def test_a_small_file_of_very_many_documents_is_refused_before_inference(of_words, monkeypatch, kind):
+def test_a_small_file_of_very_many_documents_is_refused_before_inference(
+    of_words, monkeypatch, kind
+):
     each = inference_bytes(open_run(of_words), 1)
     monkeypatch.setattr(unseen, "MOST_BYTES", 1000 * each)
     monkeypatch.setattr(unseen, "infer", lambda *asked, **more: pytest.fail("inferred"))
@@ -462,13 +597,29 @@ def test_a_small_file_of_very_many_documents_is_refused_before_inference(of_word
         folded(moment(of_words), "x", content[: content.rindex(b"\n", 0, -1) + 1], kind)
 
 
-@pytest.mark.parametrize("engine, settings", [
-    ("cgs", {"n_topics": 800}), ("network-vb", {"n_topics": 40, "model": "pachinko", "sizes": {"super": 20}}),
-])
-def test_of_many_topics_fewer_documents_are_taken_and_those_too_many_take_no_memory(store, engine, settings):
-    fit(Corpus.from_texts(WORDS), engine, n_iterations=1, store=store, name="many", progress=False, **settings)
+@pytest.mark.parametrize(
+    "engine, settings",
+    [
+        ("cgs", {"n_topics": 800}),
+        ("network-vb", {"n_topics": 40, "model": "pachinko", "sizes": {"super": 20}}),
+    ],
+)
+def test_of_many_topics_fewer_documents_are_taken_and_those_too_many_take_no_memory(
+    store, engine, settings
+):
+    fit(
+        Corpus.from_texts(WORDS),
+        engine,
+        n_iterations=1,
+        store=store,
+        name="many",
+        progress=False,
+        **settings,
+    )
     n = 2 * unseen.MOST_BYTES // inference_bytes(open_run(store / "many"), 1)
-    with pytest.raises(ValueError, match=r"up to 40\d\.\d MB under \d+ topics where a page takes 200\.0 MB"):
+    with pytest.raises(
+        ValueError, match=r"up to 40\d\.\d MB under \d+ topics where a page takes 200\.0 MB"
+    ):
         tracemalloc.start()
         try:
             folded(moment(store / "many"), "x.csv", csv_of(n), ".csv")
@@ -491,20 +642,28 @@ def test_what_is_shown_of_many_documents_and_of_a_long_text_is_cut(of_words):
     listing = listed(folded(moment(of_words), "x.csv", long, ".csv"))["documents"]
     assert len(listing) == 200 and len(listing[0]["title"]) == 200
 
-    types = ["plum", *("".join(word) for word in itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=3))]
+    types = [
+        "plum",
+        *("".join(word) for word in itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=3)),
+    ]
     found = folded(moment(of_words), "long", " ".join(types).encode(), ".txt")
     told = unseen_document(found, 0, NONE, {})
     assert len(told["words"]) == 400 and not told["raw"]
     assert f"the 400 most frequent of {found.corpus.n_pairs:,}" in told["note"]
 
 
-def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(of_words, new_run, store):
+def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
+    of_words, new_run, store
+):
     page = TopicsPage(store)
     card, word = page.unseen, "plum"
     card._ask("a text", b"", ".txt")
     assert "is empty" in card.said.object and card.shelf.content == {}
     card._ask("a text", word.encode(), ".txt")
-    assert "0.0 % of 1 tokens are unknown" in card.said.object and card.shelf.shown["title"] == "a text"
+    assert (
+        "0.0 % of 1 tokens are unknown" in card.said.object
+        and card.shelf.shown["title"] == "a text"
+    )
     assert card._csv().name == "of-words-unseen.csv"
     new_run("two", "cgs")
     page.tick()
@@ -521,9 +680,12 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
     for columns in (1, 2):
         asked = "svg", columns
         made = [
-            files.map_file(shown, *asked), files.words_file(shown._replace(topic=1), *asked),
-            files.words_file(shown._replace(relevance=1.0), *asked), files.sizes_file(shown, *asked),
-            files.scores_file(shown, *asked), files.matching_file(shown, *asked),
+            files.map_file(shown, *asked),
+            files.words_file(shown._replace(topic=1), *asked),
+            files.words_file(shown._replace(relevance=1.0), *asked),
+            files.sizes_file(shown, *asked),
+            files.scores_file(shown, *asked),
+            files.matching_file(shown, *asked),
         ]
         captions = []
         for file in made:
@@ -531,17 +693,27 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
             assert root.get("width") == f"{72 * WIDTHS[columns]:g}pt" and file.name.endswith(".svg")
             captions.append(root.find("{*}desc").text)
         assert all("--engines cgs --topics 4" in caption for caption in captions)
-        assert ["--engines svb --topics 3" in caption for caption in captions] == [False] * 5 + [True]
-        assert "relevance (lambda = 0.6) of topic 1" in captions[1] and "most probable words of each topic" in captions[2]
+        assert ["--engines svb --topics 3" in caption for caption in captions] == [False] * 5 + [
+            True
+        ]
+        assert (
+            "relevance (lambda = 0.6) of topic 1" in captions[1]
+            and "most probable words of each topic" in captions[2]
+        )
 
     def table(file):
         return pd.read_csv(io.BytesIO(file.content))
 
     places = table(files.map_file(shown, "csv"))
-    assert places["share"].tolist() == pytest.approx(topic_sizes(run)["share"].values) and places["label"][1] == "named, well"
+    assert (
+        places["share"].tolist() == pytest.approx(topic_sizes(run)["share"].values)
+        and places["label"][1] == "named, well"
+    )
     words = table(files.words_file(shown._replace(topic=2, n_words=7), "csv"))
     assert words["word"].tolist() == list(top_words(run, 7, 0.6)["word"].sel(topic=2).values)
-    assert table(files.salient_file(shown._replace(n_words=3)))["word"].tolist() == list(salient_words(run, 3)["word"].values)
+    assert table(files.salient_file(shown._replace(n_words=3)))["word"].tolist() == list(
+        salient_words(run, 3)["word"].values
+    )
     sizes = table(files.sizes_file(shown, "csv"))
     assert len(sizes) == 12 * 4 and sizes["n_k"].tolist() == run["n_k"].values.ravel().tolist()
     assert set(table(files.documents_file(shown))["topic"]) == {0, 1, 2, 3}
@@ -580,14 +752,29 @@ def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, s
 
     monkeypatch.setattr(Run, "dataset", dropping)
     found = counts_of(moment(path))
-    assert found["snapshot_iteration"].values.tolist() == kept[-2:-1] and found["n_kw"].values.sum() > 0
+    assert (
+        found["snapshot_iteration"].values.tolist() == kept[-2:-1]
+        and found["n_kw"].values.sum() > 0
+    )
 
 
 def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store, monkeypatch):
     path, progress = new_run("states"), Run.progress
-    other = ("iteration", "state"), np.linspace(0, 1, 36).reshape(12, 3), {"long_name": "share of each state"}
-    monkeypatch.setattr(Run, "progress", lambda run: progress(run).drop_vars(["n_k", "topic"]).assign(occupancy=other)
-                        .assign_coords(state=["a", "b", "c"]))
+    other = (
+        ("iteration", "state"),
+        np.linspace(0, 1, 36).reshape(12, 3),
+        {"long_name": "share of each state"},
+    )
+    monkeypatch.setattr(
+        Run,
+        "progress",
+        lambda run: (
+            progress(run)
+            .drop_vars(["n_k", "topic"])
+            .assign(occupancy=other)
+            .assign_coords(state=["a", "b", "c"])
+        ),
+    )
     monkeypatch.setattr(overview, "counts_of", lambda moment: None)
     for module in (scores, matching, documents, files):
         for name in {"counts_of", "documents_of"} & set(vars(module)):
@@ -596,11 +783,15 @@ def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store,
     assert "states has no topics." in page.said.object and "has no topics" in page.sizes.said
     page.view()
     assert page.recorded.card.visible and "Occupancy" in page.recorded.title.options[-1]
-    assert page.recorded.picture.object.startswith("<figure") and not any(card.visible for card in page._of_topics)
+    assert page.recorded.picture.object.startswith("<figure") and not any(
+        card.visible for card in page._of_topics
+    )
     page.recorded.title.value = "Occupancy"
     assert "share of each state" in page.recorded.picture.object.lower()
     shown = files.Shown(moment(path), {})
-    table = pd.read_csv(io.BytesIO(files.recorded_file(shown._replace(title="Occupancy"), "csv").content))
+    table = pd.read_csv(
+        io.BytesIO(files.recorded_file(shown._replace(title="Occupancy"), "csv").content)
+    )
     assert table["occupancy"].iloc[-1] == 1 and set(table["state"]) == {"a", "b", "c"}
     with pytest.raises(ValueError, match="no picture 'nothing'"):
         files.recorded_file(shown._replace(title="nothing"), "svg")
@@ -616,20 +807,40 @@ def test_a_run_of_topics_has_no_card_of_other_recordings(new_run, store):
 def test_a_view_that_needs_snapshots_is_drawn_and_follows_a_run_that_goes_on(store, monkeypatch):
     rng = np.random.default_rng(0)
     corpus, asked = Corpus.from_texts([" ".join(rng.choice(WORDS, 12)) for _ in range(30)]), []
-    monkeypatch.setattr(Run, "dataset", lambda run, *rest, whole=Run.dataset: asked.append(run.name) or whole(run, *rest))
-    fit(corpus, "sb-ctm", 3, n_iterations=20, snapshot_every=10, store=store, name="sticks", progress=False)
+    monkeypatch.setattr(
+        Run,
+        "dataset",
+        lambda run, *rest, whole=Run.dataset: asked.append(run.name) or whole(run, *rest),
+    )
+    fit(
+        corpus,
+        "sb-ctm",
+        3,
+        n_iterations=20,
+        snapshot_every=10,
+        store=store,
+        name="sticks",
+        progress=False,
+    )
     page = TopicsPage(store)
     page.view()
     assert page.recorded.card.visible and "Which topics go together" in page.recorded.title.options
     page.recorded.title.value = "Which topics go together"
     before = page.recorded.picture.object
-    assert before.count("correlation +") + before.count("correlation -") >= 6, "each cell says what it is"
+    assert before.count("correlation +") + before.count("correlation -") >= 6, (
+        "each cell says what it is"
+    )
     n_read = len(asked)
     page.tick()
-    assert page.recorded.picture.object == before and len(asked) == n_read, "nothing is read where nothing is new"
+    assert page.recorded.picture.object == before and len(asked) == n_read, (
+        "nothing is read where nothing is new"
+    )
     resume(store / "sticks", n_iterations=40)
     page.tick()
-    assert page.recorded.picture.object != before and page.recorded.title.value == "Which topics go together"
+    assert (
+        page.recorded.picture.object != before
+        and page.recorded.title.value == "Which topics go together"
+    )
     shown = files.Shown(moment(store / "sticks"), {}, title="Which topics go together")
     table = pd.read_csv(io.BytesIO(files.recorded_file(shown, "csv").content))
     assert len(table) == 9 and {"topic", "other_topic", "correlation"} <= set(table)
@@ -643,30 +854,53 @@ def test_the_slider_of_a_figure_is_beside_it_and_sets_what_is_drawn_and_download
     page.view()
     card = page.recorded
     card.title.value = "Which topics go together"
-    assert card.slider.visible and card.slider.label == "Joined beyond a correlation of" and card.chosen == (("above", 0.1),)
+    assert (
+        card.slider.visible
+        and card.slider.label == "Joined beyond a correlation of"
+        and card.chosen == (("above", 0.1),)
+    )
     card.slider.value = 0.95
     assert "beyond ±0.95" in card.picture.object
     page.tick()
-    assert card.slider.value == 0.95 and "beyond ±0.95" in card.picture.object, "kept while nothing else is chosen"
-    shown = files.Shown(moment(store / "sticks"), {}, title="Which topics go together", chosen=card.chosen)
-    drawn = [files.recorded_file(each, "svg").content for each in (shown, shown._replace(chosen=()))]
+    assert card.slider.value == 0.95 and "beyond ±0.95" in card.picture.object, (
+        "kept while nothing else is chosen"
+    )
+    shown = files.Shown(
+        moment(store / "sticks"), {}, title="Which topics go together", chosen=card.chosen
+    )
+    drawn = [
+        files.recorded_file(each, "svg").content for each in (shown, shown._replace(chosen=()))
+    ]
     assert ["beyond ±0.95" in one.decode() for one in drawn] == [True, False]
 
 
 def test_a_figure_has_its_menu_beside_it_and_a_slider_that_plays(store):
     rows = [(place, year) for place in ("OH", "Kansas") for year in (2000, 2001, 2002)]
     corpus = Corpus.from_pairs(
-        [*range(6)] * 2, [0] * 6 + [1] * 6, [3, 4, 5, 6, 7, 8, 5, 5, 5, 1, 2, 3], vocabulary=("Ann", "Bob"),
+        [*range(6)] * 2,
+        [0] * 6 + [1] * 6,
+        [3, 4, 5, 6, 7, 8, 5, 5, 5, 1, 2, 3],
+        vocabulary=("Ann", "Bob"),
         titles=[f"{place} {year}" for place, year in rows],
-        inputs={"year": [2e3, 2001.0, 2002.0] * 2, "latitude": [40.3] * 3 + [38.5] * 3, "longitude": [-82.8] * 3 + [-98.4] * 3},
+        inputs={
+            "year": [2e3, 2001.0, 2002.0] * 2,
+            "latitude": [40.3] * 3 + [38.5] * 3,
+            "longitude": [-82.8] * 3 + [-98.4] * 3,
+        },
     )
     fit(corpus, "static", n_iterations=2, store=store, name="rows", progress=False)
     page = TopicsPage(store)
     page.view()
     card = page.recorded
-    assert not any(card.visible for card in (page.n_words, page.relevance, *page._of_topics)), "there are no topics"
+    assert not any(card.visible for card in (page.n_words, page.relevance, *page._of_topics)), (
+        "there are no topics"
+    )
     card.title.value = "Map of a word"
-    assert card.menu.label == "Word" and card.menu.options == ["Ann", "Bob"] and card.slider.label == "Year"
+    assert (
+        card.menu.label == "Word"
+        and card.menu.options == ["Ann", "Bob"]
+        and card.slider.label == "Year"
+    )
     assert card.menu.visible and card.slider.visible and card.play.visible
     assert (card.slider.start, card.slider.end) == (2000, 2002)
     card.menu.value = "Bob"
@@ -682,7 +916,12 @@ def test_a_figure_has_its_menu_beside_it_and_a_slider_that_plays(store):
     table = pd.read_csv(io.BytesIO(files.recorded_file(shown, "csv").content))
     assert set(table["word"]) == {"Bob"} and set(table["time"]) == {2000}
     card.title.value = "Words of a place by year"
-    assert card.menu.label == "Place" and card.menu.value == "OH" and not card.slider.visible and not card.play.visible
+    assert (
+        card.menu.label == "Place"
+        and card.menu.value == "OH"
+        and not card.slider.visible
+        and not card.play.visible
+    )
 
 
 def test_a_live_picture_changes_with_each_of_its_points_and_never_ceases_to():
@@ -696,18 +935,33 @@ def test_a_live_picture_changes_with_each_of_its_points_and_never_ceases_to():
 def of_texts(store):
     """A run on forty texts, each with a kind."""
     rng = np.random.default_rng(0)
-    texts = [f"The {' '.join(rng.choice(WORDS[8 * (at % 2) :][:8], 12))}.".capitalize() for at in range(40)]
-    table = pd.DataFrame({"text": texts, "kind": ["fruit", "colour"] * 20, "id": [f"id-{at}" for at in range(40)]})
-    fit(corpus_of(table, id="id"), "cgs", 2, n_iterations=20, store=store, name="of-texts", progress=False)
+    texts = [
+        f"The {' '.join(rng.choice(WORDS[8 * (at % 2) :][:8], 12))}.".capitalize()
+        for at in range(40)
+    ]
+    table = pd.DataFrame(
+        {"text": texts, "kind": ["fruit", "colour"] * 20, "id": [f"id-{at}" for at in range(40)]}
+    )
+    fit(
+        corpus_of(table, id="id"),
+        "cgs",
+        2,
+        n_iterations=20,
+        store=store,
+        name="of-texts",
+        progress=False,
+    )
     return store / "of-texts"
 
 
 def test_two_groups_are_chosen_in_two_menus_and_set_against_each_other(store):
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({
-        "text": [" ".join(rng.choice(WORDS[8 * (at % 2) :][:8], 12)) for at in range(40)],
-        "kind": ["fruit", "colour", "fruit", "both"] * 10,
-    })
+    table = pd.DataFrame(
+        {
+            "text": [" ".join(rng.choice(WORDS[8 * (at % 2) :][:8], 12)) for at in range(40)],
+            "kind": ["fruit", "colour", "fruit", "both"] * 10,
+        }
+    )
     fit(corpus_of(table), "cgs", 2, n_iterations=20, store=store, name="of-kinds", progress=False)
     page = TopicsPage(store)
     page.view()
@@ -715,13 +969,21 @@ def test_two_groups_are_chosen_in_two_menus_and_set_against_each_other(store):
     card.title.value = "Topics by group"
     assert not card.second.visible
     card.title.value = "Differences between groups"
-    assert [menu.label for menu in card.menus] == ["Group", "Compared with"] and all(menu.visible for menu in card.menus)
+    assert [menu.label for menu in card.menus] == ["Group", "Compared with"] and all(
+        menu.visible for menu in card.menus
+    )
     assert card.menu.options == ["kind: fruit", "kind: both", "kind: colour"]
-    assert card.second.value == "all other documents" and card.second.options[1:] == card.menu.options
+    assert (
+        card.second.value == "all other documents" and card.second.options[1:] == card.menu.options
+    )
     card.menu.value, card.second.value = "kind: colour", "kind: both"
-    assert "of the group 'kind: colour' than in those of the group 'kind: both'" in html.unescape(card.picture.object)
+    assert "of the group 'kind: colour' than in those of the group 'kind: both'" in html.unescape(
+        card.picture.object
+    )
     page.tick()
-    assert (card.menu.value, card.second.value) == ("kind: colour", "kind: both"), "kept while nothing else is chosen"
+    assert (card.menu.value, card.second.value) == ("kind: colour", "kind: both"), (
+        "kept while nothing else is chosen"
+    )
     shown = files.Shown(moment(store / "of-kinds"), {}, title=card.title.value, chosen=card.chosen)
     taken = pd.read_csv(io.BytesIO(files.recorded_file(shown, "csv").content))
     assert set(taken["group"]) == {"kind: colour"} and set(taken["other_group"]) == {"kind: both"}
@@ -740,48 +1002,75 @@ def test_a_document_shows_its_text_in_colours_and_its_columns(of_texts, store):
     tokens = token_topics(open_run(of_texts), get_corpus(store, Run(of_texts).spec.train), 5)
     likely = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
     coloured = [piece for piece in shown["words"] if piece["topic"] is not None]
-    assert {piece["word"].lower(): piece["topic"] for piece in coloured} == likely and len(coloured) == 12
+    assert {piece["word"].lower(): piece["topic"] for piece in coloured} == likely and len(
+        coloured
+    ) == 12
     assert "plain: what was not counted, or is held out" in shown["note"]
 
 
 def test_texts_are_coloured_as_they_were_counted(store):
     texts = ["Café CAFÉ café x1", "Tea x1 x2 tea", "x2 Café"] * 3
-    corpus = Corpus.from_texts(texts, token_pattern=r"(?:^|\s)(\w+)", accents="strip", lowercase=False, stop_words=None)
+    corpus = Corpus.from_texts(
+        texts, token_pattern=r"(?:^|\s)(\w+)", accents="strip", lowercase=False, stop_words=None
+    )
     fit(corpus, "cgs", 2, n_iterations=5, store=store, name="odd", progress=False)
     page = TopicsPage(store)
     page.documents.chosen = 0
     pieces = page.documents.shown["words"]
     assert "".join(piece["word"] for piece in pieces) == texts[0]
-    assert [piece["word"] for piece in pieces if piece["topic"] is not None] == ["Café", "CAFÉ", "café", "x1"]
+    assert [piece["word"] for piece in pieces if piece["topic"] is not None] == [
+        "Café",
+        "CAFÉ",
+        "café",
+        "x1",
+    ]
 
 
 def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store, monkeypatch):
     texts = ["The quick brown fox jumps over the lazy dogs again here", "red ants and bees"]
-    corpus = Corpus.from_texts(texts, token_pattern=r"[A-Z](?:\w+\s?)+@|[a-z]{2,}")  # quick in lower case, as texts are read
+    # quick in lower case, as texts are read
+    corpus = Corpus.from_texts(texts, token_pattern=r"[A-Z](?:\w+\s?)+@|[a-z]{2,}")
     fit(corpus, "cgs", 2, n_iterations=2, store=store, name="hanging", progress=False)
     page = TopicsPage(store)
     page.documents.chosen = 0
     shown = page.documents.shown
-    assert not shown["raw"] and {piece["word"] for piece in shown["words"]} == set(texts[0].split()) & set(corpus.vocabulary)
-    assert "To find them in the text by their pattern takes too long: words stand by count" in shown["note"]
+    assert not shown["raw"] and {piece["word"] for piece in shown["words"]} == set(
+        texts[0].split()
+    ) & set(corpus.vocabulary)
+    assert (
+        "To find them in the text by their pattern takes too long: words stand by count"
+        in shown["note"]
+    )
     page.documents.chosen = 1
-    assert page.documents.shown["raw"] and "".join(piece["word"] for piece in page.documents.shown["words"]) == texts[1]
+    assert (
+        page.documents.shown["raw"]
+        and "".join(piece["word"] for piece in page.documents.shown["words"]) == texts[1]
+    )
     monkeypatch.setattr(unseen, "corpus_of", None)  # it would count words here
     found = folded(moment(store / "hanging"), "a text", b"red ants here", ".txt")
     assert found.corpus.titles == ("a text",) and set(found.corpus.vocabulary) == {"red", "ants"}
 
 
 def test_new_text_is_counted_and_coloured_as_that_of_the_run(store):
-    corpus = Corpus.from_texts(["New York city Tea", "Tea in York"] * 3, ngrams=2, lowercase=False, stop_words=["tea"])
+    corpus = Corpus.from_texts(
+        ["New York city Tea", "Tea in York"] * 3, ngrams=2, lowercase=False, stop_words=["tea"]
+    )
     fit(corpus, "cgs", 2, n_iterations=5, store=store, name="pairs", progress=False)
     text = "Tea in New York, york"
     wanted = Corpus.from_texts([text], ngrams=2, lowercase=False, stop_words=["tea"])
     found = folded(moment(store / "pairs"), "a text", text.encode(), ".txt")
     assert found.corpus.vocabulary == wanted.vocabulary and found.corpus.titles == ("a text",)
     table = f'text\n"{text}"\n'.encode()
-    assert folded(moment(store / "pairs"), "new.csv", table, ".csv").corpus.vocabulary == wanted.vocabulary
+    assert (
+        folded(moment(store / "pairs"), "new.csv", table, ".csv").corpus.vocabulary
+        == wanted.vocabulary
+    )
     pieces = unseen_document(found, 0, 0, {})["words"]
-    assert [piece["word"] for piece in pieces if piece["topic"] not in (None, -1)] == ["in", "New", "York"]
+    assert [piece["word"] for piece in pieces if piece["topic"] not in (None, -1)] == [
+        "in",
+        "New",
+        "York",
+    ]
     own = Corpus.from_texts(["a b"], tokenizer=str.split, stop_words=None)
     fit(own, "cgs", 2, n_iterations=1, store=store, name="cut", progress=False)
     with pytest.raises(ValueError, match="cut into words by a tokenizer, which is not kept"):
@@ -798,11 +1087,20 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
     assert page.documents.shown["document"] == wanted[0]
     page.overview.chosen = 1
     theta = open_run(of_texts)["theta"].sel(topic=1).values
-    assert [one["document"] for one in page.documents.content["documents"]] == sorted(wanted, key=lambda at: -theta[at])
-    assert page.documents.said.endswith("sorted by topic 1.") and to_query(page._parts).count("find=") == 1
+    assert [one["document"] for one in page.documents.content["documents"]] == sorted(
+        wanted, key=lambda at: -theta[at]
+    )
+    assert (
+        page.documents.said.endswith("sorted by topic 1.")
+        and to_query(page._parts).count("find=") == 1
+    )
     file = files.documents_file(files.Shown(page.moment(), {}, 1, query=page.find.value))
     taken = pd.read_csv(io.BytesIO(file.content))
-    assert taken["document"].tolist() == wanted and set(taken["kind"]) == {"fruit"} and taken["title"][0] == f"id-{wanted[0]}"
+    assert (
+        taken["document"].tolist() == wanted
+        and set(taken["kind"]) == {"fruit"}
+        and taken["title"][0] == f"id-{wanted[0]}"
+    )
     page.find.value = "kin:fruit"
     assert page.documents.content == {}
     assert page.documents.said.startswith("documents have no column 'kin'; did you mean 'kind'")
@@ -812,12 +1110,23 @@ def test_documents_are_found_sorted_by_the_topic_and_taken_away(of_texts, store)
 def of_columns(store):
     """A run on 130 texts with an id, a kind, and a number that some lack."""
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({
-        "text": [" ".join(rng.choice(WORDS[8 * (at % 2) :][:8], 12)) for at in range(130)], "kind": ["b", "a"] * 65,
-        "id": [f"item {at}" for at in rng.permutation(130)],
-        "weight": [None if at % 10 == 3 else str((7 * at) % 130 - 40) for at in range(130)],
-    })
-    fit(corpus_of(table, id="id", label="kind"), "cgs", 3, n_iterations=20, store=store, name="of-columns", progress=False)
+    table = pd.DataFrame(
+        {
+            "text": [" ".join(rng.choice(WORDS[8 * (at % 2) :][:8], 12)) for at in range(130)],
+            "kind": ["b", "a"] * 65,
+            "id": [f"item {at}" for at in rng.permutation(130)],
+            "weight": [None if at % 10 == 3 else str((7 * at) % 130 - 40) for at in range(130)],
+        }
+    )
+    fit(
+        corpus_of(table, id="id", label="kind"),
+        "cgs",
+        3,
+        n_iterations=20,
+        store=store,
+        name="of-columns",
+        progress=False,
+    )
     return store / "of-columns"
 
 
@@ -825,20 +1134,36 @@ def listed_documents(page) -> list[int]:
     return [one["document"] for one in page.documents.content["documents"]]
 
 
-def test_all_documents_are_a_table_with_the_columns_of_the_corpus_and_a_page_of_it_is_sent(of_columns, store):
+def test_all_documents_are_a_table_with_the_columns_of_the_corpus_and_a_page_of_it_is_sent(
+    of_columns, store
+):
     page, run = TopicsPage(store), open_run(of_columns)
     wanted = documents_table(run, Run(of_columns).table)
     content = page.documents.content
     assert (content["page"], content["pages"], content["first"], content["total"]) == (1, 3, 1, 130)
-    assert [title for _, title, *_ in content["columns"]] == ["Document", "Topic", "Share", "Tokens", "kind", "weight"]
+    assert [title for _, title, *_ in content["columns"]] == [
+        "Document",
+        "Topic",
+        "Share",
+        "Tokens",
+        "kind",
+        "weight",
+    ]
     assert listed_documents(page) == list(range(50)) and page.documents.shown == {}
     for at, one in enumerate(content["documents"]):
         row = wanted.iloc[at]
-        assert (one["title"], one["topic"], one["share"], one["tokens"]) == (row["title"], row["topic"], row["share"], 12)
+        assert (one["title"], one["topic"], one["share"], one["tokens"]) == (
+            row["title"],
+            row["topic"],
+            row["share"],
+            12,
+        )
         assert one["colour"] == topic_colour(row["topic"])
         assert one["cells"] == [row["kind"], "" if at % 10 == 3 else row["weight"]]
     page.documents.page = 3
-    assert listed_documents(page) == list(range(100, 130)) and page.documents.content["first"] == 101
+    assert (
+        listed_documents(page) == list(range(100, 130)) and page.documents.content["first"] == 101
+    )
     assert to_query(page._parts) == "?page=3"
     page.documents.page = 99
     assert listed_documents(page) == list(range(100, 130)) and page.documents.content["page"] == 3
@@ -848,13 +1173,17 @@ def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_col
     page, run = TopicsPage(store), open_run(of_columns)
     table, shelf = Run(of_columns).table.columns, page.documents
     shelf.page, shelf.sort = 2, "title"
-    assert shelf.page == 1 and [one["title"] for one in shelf.content["documents"]] == [f"item {at}" for at in range(50)]
+    assert shelf.page == 1 and [one["title"] for one in shelf.content["documents"]] == [
+        f"item {at}" for at in range(50)
+    ]
     shelf.sort = "-weight"
     weights = [None if weight is None else int(weight) for weight in table["weight"]]
     there = [at for at in range(130) if weights[at] is not None]
     assert listed_documents(page) == sorted(there, key=lambda at: -weights[at])[:50]
     shelf.page = 3
-    assert listed_documents(page)[-13:] == [at for at in range(130) if weights[at] is None], "those without a number come last"
+    assert listed_documents(page)[-13:] == [at for at in range(130) if weights[at] is None], (
+        "those without a number come last"
+    )
     shelf.sort = "weight"
     shelf.page = 3
     assert listed_documents(page)[-13:] == [at for at in range(130) if weights[at] is None]
@@ -863,16 +1192,27 @@ def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_col
     shelf.sort = "-topic 2"
     theta = run["theta"].sel(topic=2).values
     order = np.argsort(-theta, kind="stable").tolist()
-    assert listed_documents(page) == order[:50] and shelf.content["columns"][1][:2] == ["topic 2", "Topic 2"]
+    assert listed_documents(page) == order[:50] and shelf.content["columns"][1][:2] == [
+        "topic 2",
+        "Topic 2",
+    ]
     assert [one["share"] for one in shelf.content["documents"]] == pytest.approx(theta[order[:50]])
     assert [page._parts[name].now() or "1" for name in ("order", "page")] == ["-topic 2", "1"]
     page.find.value = "kind:a"
-    assert listed_documents(page) == [at for at in order if at % 2][:50] and shelf.content["total"] == 65
+    assert (
+        listed_documents(page) == [at for at in order if at % 2][:50]
+        and shelf.content["total"] == 65
+    )
     page.overview.chosen = 1
-    assert shelf.content["columns"][1][1] == "Topic 2" and not shelf.said.endswith("sorted by topic 1.")
+    assert shelf.content["columns"][1][1] == "Topic 2" and not shelf.said.endswith(
+        "sorted by topic 1."
+    )
     page.find.value = ""
     shelf.sort = ""
-    assert listed_documents(page) == representative_documents(run, 1, 130)["document"].values.tolist()[:50]
+    assert (
+        listed_documents(page)
+        == representative_documents(run, 1, 130)["document"].values.tolist()[:50]
+    )
     assert shelf.content["total"] == representative_documents(run, 1, 130).sizes["rank"]
     shelf.sort = "loudness"
     assert shelf.said.endswith("There is no column 'loudness' to sort by.")
@@ -880,7 +1220,10 @@ def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_col
     assert from_query("?order=-weight&page=2&topic=1", other._parts) == []
     assert from_query("?page=0", other._parts) == from_query("?page=x", other._parts) == ["page"]
     other.tick()
-    assert other.documents.content["page"] == 2 and other.documents.content["columns"][1][1] == "Topic 1"
+    assert (
+        other.documents.content["page"] == 2
+        and other.documents.content["columns"][1][1] == "Topic 1"
+    )
 
 
 def test_what_the_first_search_needs_is_read_once_the_page_is_there(of_columns, store):
@@ -894,7 +1237,10 @@ def test_what_the_first_search_needs_is_read_once_the_page_is_there(of_columns, 
 def test_no_figure_and_no_score_that_is_being_made_delays_a_search(store):
     page = TopicsPage(store)
     searching = {task._workers for task in (page.documents._latest, page.words._latest)}
-    assert searching.isdisjoint(task._workers for task in (page.recorded._latest, page.scores._latest, page.overview._latest))
+    assert searching.isdisjoint(
+        task._workers
+        for task in (page.recorded._latest, page.scores._latest, page.overview._latest)
+    )
 
 
 def test_damaged_texts_are_told_of_and_words_are_shown(of_texts, store):
@@ -902,7 +1248,11 @@ def test_damaged_texts_are_told_of_and_words_are_shown(of_texts, store):
     file.write_bytes(file.read_bytes()[:-20])
     page = TopicsPage(store)
     page.overview.chosen = 1
-    assert "is damaged" in page.documents.said and not page.documents.shown["raw"] and page.documents.shown["words"]
+    assert (
+        "is damaged" in page.documents.said
+        and not page.documents.shown["raw"]
+        and page.documents.shown["words"]
+    )
 
 
 @pytest.fixture
@@ -912,8 +1262,14 @@ def of_large_runs(monkeypatch):
     def begin() -> None:
         monkeypatch.setattr(snapshots, "IN_MEMORY", 0)
         monkeypatch.setattr(blocks, "NUMBERS", 16)
-        for kept in (snapshots._documents_of, document_rows.columns_of, document_rows._ranks_by, document_rows._largest_of,
-                     document_rows.shares_of, document_rows.ranked_for):
+        for kept in (
+            snapshots._documents_of,
+            document_rows.columns_of,
+            document_rows._ranks_by,
+            document_rows._largest_of,
+            document_rows.shares_of,
+            document_rows.ranked_for,
+        ):
             kept.cache_clear()
 
     return begin
@@ -922,14 +1278,21 @@ def of_large_runs(monkeypatch):
 def test_documents_of_a_large_run_are_those_of_a_small_one(new_run, of_large_runs):
     now = moment(new_run("one", "cgs"))
     asked = [
-        (topic, document, {}, query, sort) for topic in (NONE, 1) for document in (NONE, 2) for query in ("", "document")
+        (topic, document, {}, query, sort)
+        for topic in (NONE, 1)
+        for document in (NONE, 2)
+        for query in ("", "document")
         for sort in ("", "title", "-title", "topic", "-share", "n_tokens", "topic 2")
     ]
     small = [documents._documents_now(now, *each) for each in asked]
-    files_of_small = [files.documents_file(files.Shown(now, {}, query=query)) for query in ("", "document")]
+    files_of_small = [
+        files.documents_file(files.Shown(now, {}, query=query)) for query in ("", "document")
+    ]
     of_large_runs()
     assert [documents._documents_now(now, *each) for each in asked] == small
-    assert [files.documents_file(files.Shown(now, {}, query=query)) for query in ("", "document")] == files_of_small
+    assert [
+        files.documents_file(files.Shown(now, {}, query=query)) for query in ("", "document")
+    ] == files_of_small
 
 
 def test_a_page_of_documents_reads_their_rows_alone(new_run, of_large_runs, monkeypatch):
@@ -945,14 +1308,21 @@ def test_a_page_of_documents_reads_their_rows_alone(new_run, of_large_runs, monk
     monkeypatch.setattr(counts, "read", seen)
     monkeypatch.setattr("workbench.dashboard.topics.documents.PER_PAGE", 3)
     content = documents._documents_now(moment(path), NONE, NONE, {}, "")["content"]
-    assert len(content["documents"]) == 3 < content["total"] and 0 < sum(n_read) <= 6  # for the counts, and for theta
+    # for the counts, and for theta
+    assert len(content["documents"]) == 3 < content["total"] and 0 < sum(n_read) <= 6
 
 
-def test_a_figure_of_a_large_run_is_of_a_sample_of_documents_and_says_so(new_run, of_large_runs, monkeypatch):
+def test_a_figure_of_a_large_run_is_of_a_sample_of_documents_and_says_so(
+    new_run, of_large_runs, monkeypatch
+):
     run = open_run(new_run("one", "cgs"))
     n, n_topics = run.sizes["document"], run.sizes["topic"]
     assert recorded._sample(run) == (run, "")
     monkeypatch.setattr(recorded, "IN_MEMORY", n * n_topics // 3)
     some, said = recorded._sample(run)
-    assert some.sizes["document"] <= -(-n // 3) and said.startswith(f" Of a sample of {some.sizes['document']} of {n} ")
-    np.testing.assert_array_equal(some["theta"], run["theta"][:: n // some.sizes["document"]][: some.sizes["document"]])
+    assert some.sizes["document"] <= -(-n // 3) and said.startswith(
+        f" Of a sample of {some.sizes['document']} of {n} "
+    )
+    np.testing.assert_array_equal(
+        some["theta"], run["theta"][:: n // some.sizes["document"]][: some.sizes["document"]]
+    )

@@ -13,7 +13,9 @@ def sliders(halves, tmp_path):
     return Tune(halves[0], "svb-cgs", tmp_path / "runs")
 
 
-def test_outside_of_a_notebook_and_for_an_unknown_engine_there_are_no_sliders_but_a_sentence(halves):
+def test_outside_of_a_notebook_and_for_an_unknown_engine_there_are_no_sliders_but_a_sentence(
+    halves,
+):
     with pytest.raises(SpecError, match="workbench sweep --help"):
         tune(halves[0])
     with pytest.raises(ValueError, match="svb-cgs"):
@@ -26,21 +28,25 @@ def test_an_engine_has_the_sliders_that_mean_something_to_it(sliders):
         sliders.engine.value = engine
         shown[engine] = [name for name, slider in sliders.sliders.items() if slider.visible]
     assert shown == {
-        "svb-cgs": ["r", "n_topics", "alpha", "beta"], "cgs": ["n_topics", "alpha", "beta"], "cv-hdp": ["n_topics"]
+        "svb-cgs": ["r", "n_topics", "alpha", "beta"],
+        "cgs": ["n_topics", "alpha", "beta"],
+        "cv-hdp": ["n_topics"],
     }
 
 
 @pytest.mark.slow
-def test_each_start_makes_the_run_that_the_sliders_say_and_draws_it_with_those_before(sliders, tmp_path):
+def test_each_start_makes_the_run_that_the_sliders_say_and_draws_it_with_those_before(
+    sliders, tmp_path
+):
     sliders.sliders["n_topics"].value, sliders.numbers["n_iterations"].value = 4, 5
     sliders.start.clicks += 1
     sliders.sliders["r"].value, sliders.sliders["alpha"].value = "inf", 0.03
     sliders.start.clicks += 1
     runs = open_runs(tmp_path / "runs")
     assert [run.wait(240) for run in runs] == ["finished"] * 2
-    assert [(run.spec.options["r"], run.spec.model["n_topics"], run.spec.model["alpha"]) for run in runs] == [
-        (1, 4, 0.1), ("inf", 4, 0.03)
-    ]
+    assert [
+        (run.spec.options["r"], run.spec.model["n_topics"], run.spec.model["alpha"]) for run in runs
+    ] == [(1, 4, 0.1), ("inf", 4, 0.03)]
     sliders.watch.tick()
     assert sliders.watch.names == [run.name for run in runs] == list(sliders.watch.curve.colours())
     assert [len(slot.source.data["iteration"]) for slot in sliders.watch.curve.slots[:2]] == [5, 5]
@@ -52,4 +58,8 @@ def test_what_is_wrong_is_told_below_the_button_and_nothing_is_made(sliders, tmp
     sliders.numbers["n_iterations"].value = 0
     sliders.start.clicks += 1
     assert 'class="bad"' in sliders.said.object and "Iterations must be" in sliders.said.object
-    assert not open_runs(tmp_path / "runs") and not sliders.start.disabled and not sliders.watch.card.visible
+    assert (
+        not open_runs(tmp_path / "runs")
+        and not sliders.start.disabled
+        and not sliders.watch.card.visible
+    )

@@ -17,7 +17,9 @@ def visited():
     """A document with one visitor, its two models, and the messages that the visitor was sent."""
     document, sent = Document(), []
 
-    connection = SimpleNamespace(protocol=Protocol(), _socket=SimpleNamespace(send_message=lambda message: message))
+    connection = SimpleNamespace(
+        protocol=Protocol(), _socket=SimpleNamespace(send_message=lambda message: message)
+    )
     session = SimpleNamespace(_subscribed_connections=[connection], _pending_writes=sent)
     context = SimpleNamespace(session=session)
     document._session_context = lambda: context
@@ -40,7 +42,11 @@ def test_all_changes_are_one_message_in_the_order_in_which_they_were_made(visite
 
     in_one_message(visited.document, work)
     [events] = visited.messages()
-    assert [event["kind"] for event in events] == ["ModelChanged", "ColumnsStreamed", "ModelChanged"]
+    assert [event["kind"] for event in events] == [
+        "ModelChanged",
+        "ColumnsStreamed",
+        "ModelChanged",
+    ]
     assert [event.get("attr") for event in events[::2]] == ["value", "end"]
     assert visited.document.callbacks.hold_value is None
 
@@ -53,7 +59,9 @@ def test_data_that_are_replaced_go_first_and_once(visited):
 
     in_one_message(visited.document, work)
     [events] = visited.messages()
-    assert [event["attr"] for event in events] == ["data", "value"] and "3.0" in json.dumps(events[0]["data"])
+    assert [event["attr"] for event in events] == ["data", "value"] and "3.0" in json.dumps(
+        events[0]["data"]
+    )
 
 
 def test_without_a_change_nothing_is_sent(visited):
@@ -81,7 +89,11 @@ def test_work_requested_meanwhile_is_done_at_the_next_event(visited):
     visited.document.callbacks.trigger_event(DocumentReady())
     visited.document.on_change(lambda event: asked.append(type(event).__name__))
     in_one_message(visited.document, lambda: with_lock(visited.document, lambda: done.append(1)))
-    assert not done and len(visited.document.session_callbacks) == 1 and asked == ["SessionCallbackAdded"]
+    assert (
+        not done
+        and len(visited.document.session_callbacks) == 1
+        and asked == ["SessionCallbackAdded"]
+    )
 
 
 def test_before_the_page_is_drawn_work_waits_and_is_done_once(visited):

@@ -43,11 +43,21 @@ def inbox(scratch):
 
 @contextmanager
 def up(tmp_path, monkeypatch, **settings):
-    with served(tmp_path / "runs", monkeypatch, **{"max_upload": MOST / 10**6} | settings) as server:
+    with served(
+        tmp_path / "runs", monkeypatch, **{"max_upload": MOST / 10**6} | settings
+    ) as server:
         yield server
 
 
-def send(server, token: str, content: bytes = CSV, name: str = "news.csv", path: str = "/upload", method="POST", **headers):
+def send(
+    server,
+    token: str,
+    content: bytes = CSV,
+    name: str = "news.csv",
+    path: str = "/upload",
+    method="POST",
+    **headers,
+):
     """What the server answers to a file."""
     given = {"X_Upload_Token": token, "X_File_Name": quote(name)} | headers
     return server.ask(path, method, content, **given)
@@ -58,7 +68,9 @@ def speak(server, head: str, *blocks: bytes, true=None) -> bytes:
 
     async def work() -> bytes:
         stream = await TCPClient().connect("127.0.0.1", server.server.port)
-        await stream.write(f"POST /upload HTTP/1.1\r\nHost: {server.root}\r\n{head}\r\n\r\n".encode())
+        await stream.write(
+            f"POST /upload HTTP/1.1\r\nHost: {server.root}\r\n{head}\r\n\r\n".encode()
+        )
         for block in blocks:
             await stream.write(block)
         try:
@@ -90,8 +102,14 @@ def test_a_file_is_stored_whole_and_the_next_takes_its_place(tmp_path, monkeypat
     with up(tmp_path, monkeypatch) as server:
         assert send(server, inbox.token, large, "wörd list.bin").code == 204
         (first,) = inbox.files
-        assert first.path.read_bytes() == large and (first.name, first.n_bytes) == ("wörd list.bin", MOST)
-        assert oct(first.path.parent.stat().st_mode)[-3:] == "700" and first.told() == "wörd list.bin, 1.0 MB"
+        assert first.path.read_bytes() == large and (first.name, first.n_bytes) == (
+            "wörd list.bin",
+            MOST,
+        )
+        assert (
+            oct(first.path.parent.stat().st_mode)[-3:] == "700"
+            and first.told() == "wörd list.bin, 1.0 MB"
+        )
         assert send(server, inbox.token).code == 204
     assert files_in(scratch) == ["news.csv"] and inbox.files[1].path.read_bytes() == CSV
     with pytest.raises(PolicyError, match="the uploaded file is gone; choose it again"):
@@ -100,31 +118,56 @@ def test_a_file_is_stored_whole_and_the_next_takes_its_place(tmp_path, monkeypat
     assert not [*scratch.iterdir()]
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, monkeypatch, scratch, inbox):
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(
+    tmp_path, monkeypatch, scratch, inbox
+):
     with up(tmp_path, monkeypatch) as server:
         head = f"X-Upload-Token: {inbox.token}\r\nX-File-Name: a%20b.csv\r\nContent-Length: "
         for length in (MOST + 1, 10**15):
-            answer = speak(server, head + str(length)).decode()  # no byte of it was sent, and none is waited for
+            # no byte of it was sent, and none is waited for
+            answer = speak(server, head + str(length)).decode()
             assert answer.startswith("HTTP/1.1 413 "), answer
-            assert "A b.csv has " in answer and "where this server takes 1.0 MB; give its path, or start" in answer
+            assert (
+                "A b.csv has " in answer
+                and "where this server takes 1.0 MB; give its path, or start" in answer
+            )
         assert " 411 " in speak(server, head + "many").decode()
-        assert " 411 " in speak(server, head.removesuffix("Content-Length: ") + "Transfer-Encoding: chunked").decode()
+        assert (
+            " 411 "
+            in speak(
+                server, head.removesuffix("Content-Length: ") + "Transfer-Encoding: chunked"
+            ).decode()
+        )
     assert not inbox.files and not files_in(scratch)
 
 
-def test_nobody_sends_a_file_for_another_page_or_from_another_site(tmp_path, monkeypatch, scratch, inbox):
+def test_nobody_sends_a_file_for_another_page_or_from_another_site(
+    tmp_path, monkeypatch, scratch, inbox
+):
     with up(tmp_path, monkeypatch) as server:
         for token in ("", "nonsense", inbox.token[:-1], inbox.token + "x"):
             answer = send(server, token)
-            assert answer.code == 403 and answer.body.decode() == "The page that sends the file is gone; load it again."
-        for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}, {"Sec_Fetch_Site": "cross-site"}):
+            assert (
+                answer.code == 403
+                and answer.body.decode() == "The page that sends the file is gone; load it again."
+            )
+        for headers in (
+            {"Origin": "http://evil.example"},
+            {"Host": "evil.example"},
+            {"Sec_Fetch_Site": "cross-site"},
+        ):
             assert send(server, inbox.token, **headers).code == 403
         refused = speak(server, "Origin: http://evil.example\r\nContent-Length: 1000000")
         assert refused.startswith(b"HTTP/1.1 403 ")  # nor is what it sends waited for
         assert send(server, inbox.token, content=None, method="GET").code == 405
         assert send(server, inbox.token, method="PUT").code == 405
         assert not inbox.files
-        assert send(server, inbox.token, Origin=f"http://{server.root}", Sec_Fetch_Site="same-origin").code == 204
+        assert (
+            send(
+                server, inbox.token, Origin=f"http://{server.root}", Sec_Fetch_Site="same-origin"
+            ).code
+            == 204
+        )
     assert [one.name for one in inbox.files] == ["news.csv"]
 
 
@@ -145,7 +188,9 @@ def test_who_has_not_signed_in_sends_nothing(tmp_path, monkeypatch, inbox):
 def test_a_server_to_look_at_takes_no_file(tmp_path, monkeypatch, inbox):
     with up(tmp_path, monkeypatch, read_only=True) as server:
         answer = send(server, inbox.token)
-        assert answer.code == 403 and b"This server is to look at" in answer.body and not inbox.files
+        assert (
+            answer.code == 403 and b"This server is to look at" in answer.body and not inbox.files
+        )
 
 
 def test_of_an_upload_that_is_broken_off_nothing_is_left(tmp_path, monkeypatch, scratch, inbox):
@@ -184,7 +229,9 @@ def test_what_is_not_whole_or_longer_than_was_said_is_not_kept(scratch, inbox):
     assert not files_in(scratch)
 
 
-def test_a_disk_that_takes_no_more_is_told_in_a_sentence_without_its_path(tmp_path, monkeypatch, scratch, inbox):
+def test_a_disk_that_takes_no_more_is_told_in_a_sentence_without_its_path(
+    tmp_path, monkeypatch, scratch, inbox
+):
     def write(self, block):
         raise OSError(28, "No space left on device", str(scratch))
 
@@ -192,7 +239,10 @@ def test_a_disk_that_takes_no_more_is_told_in_a_sentence_without_its_path(tmp_pa
     with up(tmp_path, monkeypatch, address="0.0.0.0", no_password=True) as server:
         answer = send(server, inbox.token)
         assert answer.code == 507
-        assert answer.body.decode() == "The server cannot store the file (No space left on device); tell its owner."
+        assert (
+            answer.body.decode()
+            == "The server cannot store the file (No space left on device); tell its owner."
+        )
         settle(server, lambda: not files_in(scratch))
 
 
@@ -211,11 +261,20 @@ def test_when_the_page_is_gone_its_folder_is_gone(scratch):
     assert len([*scratch.iterdir()]) == 1  # which the end of the test finds removed with the inbox
 
 
-@pytest.mark.parametrize(("name", "wanted"), [
-    ("news.csv", "news.csv"), ("../../etc/passwd", "passwd"), ("C:\\texts\\a b.csv", "a b.csv"), ("..", "corpus"),
-    ("", "corpus"), (".arriving-3", "arriving-3"), ("a\0b\n.csv", "a_b_.csv"), ("é'“.csv", "é__.csv"),
-    ("x" * 500 + ".csv.gz", "x" * 53 + ".csv.gz"),
-])
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("news.csv", "news.csv"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\texts\\a b.csv", "a b.csv"),
+        ("..", "corpus"),
+        ("", "corpus"),
+        (".arriving-3", "arriving-3"),
+        ("a\0b\n.csv", "a_b_.csv"),
+        ("é'“.csv", "é__.csv"),
+        ("x" * 500 + ".csv.gz", "x" * 53 + ".csv.gz"),
+    ],
+)
 def test_a_name_on_disk_leads_nowhere_and_ends_as_it_did(name, wanted):
     assert name_on_disk(name) == wanted and "/" not in name_on_disk(name)
     assert len(shown_name(name).splitlines()) == 1 and len(shown_name(name)) < 101
@@ -225,7 +284,9 @@ def test_the_end_of_the_server_removes_what_was_sent(tmp_path, scratch, monkeypa
     inbox = Inbox(print)
     inbox.receive("a.csv", 2)
     for name in ("STARTS", "LOOKS", "FILES", "UPLOADS"):
-        monkeypatch.setattr(serve, name, type("Pool", (), {"shutdown": lambda self, **settings: None})())
+        monkeypatch.setattr(
+            serve, name, type("Pool", (), {"shutdown": lambda self, **settings: None})()
+        )
     monkeypatch.setattr(serve.threading, "enumerate", list)  # which would be waited for, and ended
     serve._end()
     assert not [*scratch.iterdir()]

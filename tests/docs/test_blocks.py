@@ -27,13 +27,17 @@ class Smaller(ast.NodeTransformer):
         self.generic_visit(call)
         for word in call.keywords:
             if isinstance(word.value, ast.Constant) and isinstance(word.value.value, int):
-                word.value.value = FEW.get(word.arg, min(word.value.value, LONG.get(word.arg, word.value.value)))
+                word.value.value = FEW.get(
+                    word.arg, min(word.value.value, LONG.get(word.arg, word.value.value))
+                )
         return call
 
 
 def run(code: str, names: dict) -> None:
     """Runs a block with smaller numbers."""
-    exec(compile(ast.fix_missing_locations(Smaller().visit(ast.parse(code))), "block", "exec"), names)
+    exec(
+        compile(ast.fix_missing_locations(Smaller().visit(ast.parse(code))), "block", "exec"), names
+    )
 
 
 @pytest.fixture
@@ -41,16 +45,39 @@ def small(monkeypatch, tmp_path):
     """Few iterations where a page says none, a small bundled corpus, and a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path / "runs"))
-    load, fit, compare, sweep, start, example = wb.load_corpus, wb.fit, wb.compare, wb.sweep, wb.start, wb.write_example_csv
+    load, fit, compare, sweep, start, example = (
+        wb.load_corpus,
+        wb.fit,
+        wb.compare,
+        wb.sweep,
+        wb.start,
+        wb.write_example_csv,
+    )
 
     def load_corpus(name="docstrings", **options):
-        return load(name, **options).of_documents(range(80)) if name == "docstrings" else load(name, **options)
+        return (
+            load(name, **options).of_documents(range(80))
+            if name == "docstrings"
+            else load(name, **options)
+        )
 
     monkeypatch.setattr(wb, "load_corpus", load_corpus)
     for name, function in (("fit", fit), ("compare", compare), ("sweep", sweep), ("start", start)):
-        monkeypatch.setattr(wb, name, lambda *given, function=function, **named: function(*given, **{
-            "n_iterations": 16, **({} if function is start else {"progress": False}), **named}))
-    monkeypatch.setattr(wb, "write_example_csv", lambda path, n_documents=60: example(path, n_documents))
+        monkeypatch.setattr(
+            wb,
+            name,
+            lambda *given, function=function, **named: function(
+                *given,
+                **{
+                    "n_iterations": 16,
+                    **({} if function is start else {"progress": False}),
+                    **named,
+                },
+            ),
+        )
+    monkeypatch.setattr(
+        wb, "write_example_csv", lambda path, n_documents=60: example(path, n_documents)
+    )
     return tmp_path
 
 
@@ -63,7 +90,11 @@ def given_to_readme(folder: Path) -> dict:
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.pipeline import make_pipeline
 
-    texts = ["der alte hund schlief lange im garten", "die katze und der hund im haus", "ein haus am garten mit katze"] * 4
+    texts = [
+        "der alte hund schlief lange im garten",
+        "die katze und der hund im haus",
+        "ein haus am garten mit katze",
+    ] * 4
     words = ["alte", "hund", "garten", "katze", "haus"]
     for name in ("all.txt", "today.txt"):
         (folder / name).write_text("\n".join(texts))
@@ -73,7 +104,10 @@ def given_to_readme(folder: Path) -> dict:
     with (folder / "a.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["body"], *([text] for text in texts)])
     with (folder / "talks.csv").open("w", newline="") as file:
-        rows = [[text, 2015 + place % 8, "ab"[place % 2], place // 2] for place, text in enumerate(texts)]
+        rows = [
+            [text, 2015 + place % 8, "ab"[place % 2], place // 2]
+            for place, text in enumerate(texts)
+        ]
         csv.writer(file).writerows([["text", "year", "speaker", "turn"], *rows])
     frame = pd.DataFrame({"body": texts, "key": [f"k{place}" for place in range(len(texts))]})
     own = {"frame": frame, "texts": texts, "words": words}
@@ -87,7 +121,8 @@ def test_the_python_of_a_page_runs(page, small):
     blocks = blocks_of(page)
     assert blocks, "a page that shows how has Python"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # few iterations: chains that do not agree, quarters without documents
+        # few iterations: chains that do not agree, quarters without documents
+        warnings.simplefilter("ignore")
         for mark, code in blocks:
             assert mark in ("", "illustration")
             if mark == "":
@@ -98,5 +133,9 @@ def test_the_python_of_a_page_runs(page, small):
 def test_an_illustration_is_python_and_names_what_there_is(page):
     for _, code in blocks_of(page):
         for node in ast.walk(ast.parse(code)):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "wb":
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "wb"
+            ):
                 assert hasattr(wb, node.attr), node.attr

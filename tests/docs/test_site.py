@@ -15,7 +15,15 @@ from missing import skip_without
 import workbench as wb
 from workbench.engines import ENGINES
 
-LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "video": "src", "use": "href"}
+LOADED = {
+    "script": "src",
+    "img": "src",
+    "link": "href",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "use": "href",
+}
 """Elements that a browser loads something for, and the attribute that names it."""
 
 
@@ -28,10 +36,14 @@ class Loads(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list) -> None:
         given, self.within = dict(attrs), tag
-        asked = tag != "link" or not {"index", "search", "next", "prev", "canonical"} & set((given.get("rel") or "").split())
+        asked = tag != "link" or not {"index", "search", "next", "prev", "canonical"} & set(
+            (given.get("rel") or "").split()
+        )
         if asked and given.get(LOADED.get(tag, "")):
             self.loaded.append(given[LOADED[tag]])
-        self.loaded += [part.split()[0] for part in (given.get("srcset") or "").split(",") if part.strip()]
+        self.loaded += [
+            part.split()[0] for part in (given.get("srcset") or "").split(",") if part.strip()
+        ]
         self.styles.append(given.get("style") or "")
 
     def handle_data(self, data: str) -> None:
@@ -43,7 +55,9 @@ def elsewhere(page: str) -> list[str]:
     """What a page of HTML loads from another host."""
     loads = Loads()
     loads.feed(page)
-    return [name for name in loads.loaded if re.match(r"(https?:)?//", name)] + hosts_of_style(" ".join(loads.styles))
+    return [name for name in loads.loaded if re.match(r"(https?:)?//", name)] + hosts_of_style(
+        " ".join(loads.styles)
+    )
 
 
 def hosts_of_style(style: str) -> list[str]:
@@ -52,10 +66,14 @@ def hosts_of_style(style: str) -> list[str]:
 
 
 def test_a_page_that_loads_from_elsewhere_is_seen():
-    assert elsewhere('<script src="https://cdn.example.org/x.js"></script><img src=//example.org/a.png>')
+    assert elsewhere(
+        '<script src="https://cdn.example.org/x.js"></script><img src=//example.org/a.png>'
+    )
     assert elsewhere("<style>@import 'https://fonts.example.org/f.css'</style>")
     assert elsewhere('<p style="background:url(//a.b/c)">')
-    assert not elsewhere('<a href="https://example.org">x</a><img src="a.png"><link rel="next" href="//example.org">')
+    assert not elsewhere(
+        '<a href="https://example.org">x</a><img src="a.png"><link rel="next" href="//example.org">'
+    )
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +100,27 @@ def test_the_site_is_built_without_a_warning_and_asks_no_other_host(site):
 
 @pytest.mark.slow
 def test_all_public_names_engines_variables_and_commands_are_in_the_reference(site):
-    python = " ".join(page.read_text(encoding="utf-8") for page in (site / "reference").glob("python_*.html"))
+    python = " ".join(
+        page.read_text(encoding="utf-8") for page in (site / "reference").glob("python_*.html")
+    )
     found = set(re.findall(r'id="workbench\.(\w+)"', python))
-    assert set(wb.__all__) - found == {"VARIABLES", "engines", "measures", "sklearn", "synthetic", "views"}
-    assert 'id="workbench.corpus.synthetic.bars"' in python and 'id="workbench.sklearn.TopicModel"' in python
-    assert {each for each in ENGINES if f'id="{each}"' not in (site / "reference" / "engines.html").read_text()} == set()
+    assert set(wb.__all__) - found == {
+        "VARIABLES",
+        "engines",
+        "measures",
+        "sklearn",
+        "synthetic",
+        "views",
+    }
+    assert (
+        'id="workbench.corpus.synthetic.bars"' in python
+        and 'id="workbench.sklearn.TopicModel"' in python
+    )
+    assert {
+        each
+        for each in ENGINES
+        if f'id="{each}"' not in (site / "reference" / "engines.html").read_text()
+    } == set()
     variables = (site / "reference" / "variables.html").read_text()
     assert [name for name in wb.VARIABLES if f">{name}<" not in variables] == []
     commands = (site / "reference" / "command_line.html").read_text()
@@ -98,8 +132,12 @@ def test_all_public_names_engines_variables_and_commands_are_in_the_reference(si
 def test_formulas_are_mathml(site):
     for page in [*(site / "docs" / "explanation").glob("*.html"), site / "docs" / "errata.html"]:
         text = page.read_text(encoding="utf-8")
-        assert "MathJax" not in text and "$" not in re.sub(r"<(script|style|pre).*?</\1>", "", text, flags=re.S), page
-    assert (site / "docs" / "explanation" / "perplexity.html").read_text(encoding="utf-8").count("<math") > 10
+        assert "MathJax" not in text and "$" not in re.sub(
+            r"<(script|style|pre).*?</\1>", "", text, flags=re.S
+        ), page
+    assert (site / "docs" / "explanation" / "perplexity.html").read_text(encoding="utf-8").count(
+        "<math"
+    ) > 10
 
 
 @pytest.mark.slow
@@ -129,6 +167,13 @@ def test_a_notebook_is_shown_without_programs_and_live_views(monkeypatch):
     picture = new_output("display_data", {"image/png": "iVBOR", "text/plain": "x"})
     assert notebooks.shown(picture) is picture
     assert notebooks.shown(new_output("stream", name="stderr", text="bar")) is None
-    assert notebooks.shown(new_output("display_data", {"text/html": "<div></div><script src='x'></script>"})) is None
-    live = notebooks.shown(new_output("display_data", {notebooks.LIVE: "", "text/html": "<script></script>"}))
+    assert (
+        notebooks.shown(
+            new_output("display_data", {"text/html": "<div></div><script src='x'></script>"})
+        )
+        is None
+    )
+    live = notebooks.shown(
+        new_output("display_data", {notebooks.LIVE: "", "text/html": "<script></script>"})
+    )
     assert "make lab" in json.dumps(live) and "script" not in json.dumps(live)

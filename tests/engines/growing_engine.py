@@ -24,7 +24,10 @@ def init(corpus, model, options, context, start=None):
 def step(corpus, model, options, state, context):
     context.interrupt()
     n_topics = state.n_topics + (context.step % 3 == 0)
-    return State(n_topics, state.steps + n_topics), {"updates": corpus.n_tokens, "event": context.step == 7}
+    return State(n_topics, state.steps + n_topics), {
+        "updates": corpus.n_tokens,
+        "event": context.step == 7,
+    }
 
 
 def alphas(state):
@@ -35,13 +38,20 @@ def alphas(state):
 def watch(corpus, model, options, state):
     n_k = np.bincount(np.arange(corpus.n_tokens) % state.n_topics, minlength=state.n_topics)
     return {
-        "n_k": n_k, "alpha": alphas(state), "alpha_total": ALPHA_TOTAL, "beta_total": BETA_TOTAL, "steps": float(state.steps),
+        "n_k": n_k,
+        "alpha": alphas(state),
+        "alpha_total": ALPHA_TOTAL,
+        "beta_total": BETA_TOTAL,
+        "steps": float(state.steps),
     }
 
 
 def counts(corpus, model, options, state):
     topics = np.arange(corpus.n_tokens) % state.n_topics
-    n_kw, n_dk = np.zeros((state.n_topics, corpus.n_words)), np.zeros((corpus.n_documents, state.n_topics))
+    n_kw, n_dk = (
+        np.zeros((state.n_topics, corpus.n_words)),
+        np.zeros((corpus.n_documents, state.n_topics)),
+    )
     np.add.at(n_kw, (topics, np.repeat(corpus.words, corpus.counts)), 1)
     np.add.at(n_dk, (np.repeat(corpus.documents, corpus.counts), topics), 1)
     return {"n_kw": n_kw, "n_dk": n_dk, "token_topics": topics}
@@ -58,9 +68,20 @@ def predict(corpus, model, options, state, pairs, context=None):
 
 def engine(name):
     return Engine(
-        name=name, title="Growing", source="nobody",
-        model=HDP, options=NoOptions, state=State, samples=lambda corpus, options: True,
-        watches=("alpha_total", "beta_total", "steps"), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
+        name=name,
+        title="Growing",
+        source="nobody",
+        model=HDP,
+        options=NoOptions,
+        state=State,
+        samples=lambda corpus, options: True,
+        watches=("alpha_total", "beta_total", "steps"),
+        keeps=("token_topics",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_cvb0,
         grows=True,
     )

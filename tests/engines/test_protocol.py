@@ -9,7 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pairwise import every_pair_of_choices, fewest_rows
-from toys import CORPORA, LDA_ENGINES, corpus_of, data_for, dated, each_level, every_pair, has_topics, placed, sequenced
+from toys import (
+    CORPORA,
+    LDA_ENGINES,
+    corpus_of,
+    data_for,
+    dated,
+    each_level,
+    every_pair,
+    has_topics,
+    placed,
+    sequenced,
+)
 from toys import simulated as words_alone
 
 from workbench.engines import ENGINES, get_engine
@@ -80,7 +91,12 @@ def states_of(engine, corpus, model, options, n_steps, seed=0, n_threads=1):
 
 def copied(state):
     """As a checkpoint keeps it: copies of arrays, and a number of all else."""
-    return type(state)(*(field.copy() if isinstance(field, np.ndarray) else np.asarray(field).item() for field in state))
+    return type(state)(
+        *(
+            field.copy() if isinstance(field, np.ndarray) else np.asarray(field).item()
+            for field in state
+        )
+    )
 
 
 def same_bits(one, other):
@@ -92,19 +108,28 @@ def rounding_of(options):
 
 
 def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
-    counts, watched = engine.counts(corpus, model, options, state), engine.watch(corpus, model, options, state)
-    assert set(counts) == {*(each.name for each in model.recorded(options) if "snapshot" in each.dims), *engine.keeps}
+    counts, watched = (
+        engine.counts(corpus, model, options, state),
+        engine.watch(corpus, model, options, state),
+    )
+    assert set(counts) == {
+        *(each.name for each in model.recorded(options) if "snapshot" in each.dims),
+        *engine.keeps,
+    }
     if not has_topics(engine.name):
         return
     n_k = watched["n_k"]
     tolerance = rounding_of(options) * corpus.n_tokens
     word_tokens = np.bincount(corpus.words, corpus.counts, corpus.n_words)
-    n_topics = model.n_topics if engine.model is LDA else len(n_k)  # an HDP may have found more, or lost some
+    # an HDP may have found more, or lost some
+    n_topics = model.n_topics if engine.model is LDA else len(n_k)
 
     assert counts["n_dk"].shape == (corpus.n_documents, n_topics)
     assert counts["n_kw"].shape == (n_topics, corpus.n_words)
     assert n_k.shape == (n_topics,)
-    np.testing.assert_allclose(counts["n_dk"].sum(axis=1), corpus.document_tokens, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(
+        counts["n_dk"].sum(axis=1), corpus.document_tokens, rtol=0, atol=tolerance
+    )
     if engine.whole_counts:
         np.testing.assert_allclose(counts["n_kw"].sum(axis=0), word_tokens, rtol=0, atol=tolerance)
     np.testing.assert_allclose(counts["n_kw"].sum(axis=1), n_k, rtol=0, atol=tolerance)
@@ -119,21 +144,31 @@ def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
 def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus):
     engine = get_engine(name)
     corpus = data_for(engine, corpus)
-    for model, options in every_choice(engine, corpus, n_topics=(3, 1, 17), priors=(0.1, 1e-8, 1e-4, 3.0)):
+    for model, options in every_choice(
+        engine, corpus, n_topics=(3, 1, 17), priors=(0.1, 1e-8, 1e-4, 3.0)
+    ):
         for state, info in states_of(engine, corpus, model, options, 4):
             assert_counts_add_up(engine, corpus, model, options, state)
             scalars = info | engine.watch(corpus, model, options, state)
             if not engine.samples(corpus, options):  # then there is no share of what was sampled
-                scalars = {name: value for name, value in scalars.items() if name not in ("moved", "scan", "accepted")}
+                scalars = {
+                    name: value
+                    for name, value in scalars.items()
+                    if name not in ("moved", "scan", "accepted")
+                }
             assert all(np.all(np.isfinite(value)) for value in scalars.values()), (options, scalars)
             if engine.model.data is Records:
-                of_levels = [engine.predict(corpus, model, options, state, cells) for cells in each_level(corpus)]
+                of_levels = [
+                    engine.predict(corpus, model, options, state, cells)
+                    for cells in each_level(corpus)
+                ]
                 np.testing.assert_allclose(sum(of_levels), 1.0, rtol=ROUNDING)
                 assert min(map(np.min, of_levels)) > 0
                 continue
             table = engine.predict(corpus, model, options, state, every_pair(corpus))
             rows = table.reshape(corpus.n_documents, corpus.n_words).sum(axis=1)
-            if engine.name in OF_SEQUENCES:  # behind the last tokens a word is given those before it in its document
+            # behind the last tokens a word is given those before it in its document
+            if engine.name in OF_SEQUENCES:
                 rows = rows[: np.flatnonzero(corpus.document_tokens)[-1]]
             if engine.name == "hmm":  # every word is given all those before it
                 rows = rows[:0]
@@ -154,14 +189,20 @@ def test_a_start_adds_up(name):
 @pytest.mark.parametrize("name", LDA_ENGINES)
 def test_a_warm_start_takes_the_counts_of_another_run(name):
     """From counts in which each topic has words of its own, the start has the very same topics."""
-    corpus, model = corpus_of([(0, 0, 3), (0, 1, 2), (1, 2, 4), (1, 3, 1), (2, 0, 1), (2, 3, 2)]), LDA(2, 1e-8, 1e-8)
+    corpus, model = (
+        corpus_of([(0, 0, 3), (0, 1, 2), (1, 2, 4), (1, 3, 1), (2, 0, 1), (2, 3, 2)]),
+        LDA(2, 1e-8, 1e-8),
+    )
     n_kw, n_dk = np.array([[4.0, 2, 0, 0], [0, 0, 4, 3]]), np.array([[5.0, 0], [0, 5], [1, 2]])
     engine = get_engine(name)
     for documents in (n_dk, None):
         for _, options in every_choice(engine, corpus):
-            state = engine.init(corpus, model, options, StepContext(0, 0), WarmStart(n_kw, documents))
+            state = engine.init(
+                corpus, model, options, StepContext(0, 0), WarmStart(n_kw, documents)
+            )
             found = engine.counts(corpus, model, options, state)
-            np.testing.assert_allclose(found["n_kw"], n_kw, atol=1e-6)  # what priors of 1e-8 leave to the other topic
+            # what priors of 1e-8 leave to the other topic
+            np.testing.assert_allclose(found["n_kw"], n_kw, atol=1e-6)
             np.testing.assert_allclose(found["n_dk"], n_dk, atol=1e-6)
 
 
@@ -170,15 +211,20 @@ def test_a_warm_start_is_as_good_as_where_the_other_run_was(name):
     """One iteration from the counts of 40 predicts better than one from a random start."""
     engine, corpus = get_engine(name), simulated(40, 30, 60)
     model = model_of(engine, 4)
-    options = make_options(engine, {"start_sweeps": 0} if "start_sweeps" in options_of(engine) else {})
+    options = make_options(
+        engine, {"start_sweeps": 0} if "start_sweeps" in options_of(engine) else {}
+    )
     *_, (state, _) = states_of(engine, corpus, model, options, 40)
     counts = engine.counts(corpus, model, options, state)
     log_likelihoods = []
     for start in (None, WarmStart(counts["n_kw"], counts["n_dk"]), WarmStart(counts["n_kw"], None)):
         begun = engine.init(corpus, model, options, StepContext(1, 0), start)
         begun, _ = engine.step(corpus, model, options, begun, StepContext(1, 1))
-        log_likelihoods.append(corpus.counts @ np.log(engine.predict(corpus, model, options, begun, corpus)))
-    assert min(log_likelihoods[1:]) > log_likelihoods[0] + 0.05 * corpus.n_tokens  # nats; a twentieth of one per token
+        log_likelihoods.append(
+            corpus.counts @ np.log(engine.predict(corpus, model, options, begun, corpus))
+        )
+    # nats; a twentieth of one per token
+    assert min(log_likelihoods[1:]) > log_likelihoods[0] + 0.05 * corpus.n_tokens
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -202,7 +248,9 @@ def test_equal_seeds_give_equal_bits_and_others_differ(name):
     engine = get_engine(name)
     corpus = data_for(engine, simulated())
     for model, options in every_choice(engine, corpus):
-        first, again, other = (list(states_of(engine, corpus, model, options, 3, seed)) for seed in (1, 1, 2))
+        first, again, other = (
+            list(states_of(engine, corpus, model, options, 3, seed)) for seed in (1, 1, 2)
+        )
         for (a, _), (b, _), (c, _) in zip(first, again, other, strict=True):
             assert same_bits(a, b)
             assert same_bits(a, c) == (name in WITHOUT_DRAWS)
@@ -217,10 +265,19 @@ def test_threads_and_slices_change_no_bit(name, monkeypatch):
         for work, n_threads in ((2**20, 1), (1000, 1), (1000, 2), (1000, 5)):
             monkeypatch.setattr(slices, "SLICE_WORK", work)
             monkeypatch.setattr(cases, "SLICE_WORK", work)
-            found.append([state for state, _ in states_of(engine, corpus, model, options, 3, n_threads=n_threads)])
+            found.append(
+                [
+                    state
+                    for state, _ in states_of(
+                        engine, corpus, model, options, 3, n_threads=n_threads
+                    )
+                ]
+            )
         assert corpus.n_items > 1000  # several slices
         _, one, two, five = found
-        assert all(same_bits(a, b) and same_bits(a, c) for a, b, c in zip(one, two, five, strict=True))
+        assert all(
+            same_bits(a, b) and same_bits(a, c) for a, b, c in zip(one, two, five, strict=True)
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,12 +9,18 @@ from short_runs import GOLDEN, short_run
 from workbench.engines import ENGINES
 
 WRITTEN = json.loads(GOLDEN.read_text())
-ROUNDING = 1e-9  # relative: sums in another order, or another processor's logarithms; the bits are the same on one machine
+# relative: sums in another order, or another processor's logarithms; the bits are the same on one machine
+ROUNDING = 1e-9
 
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_short_run_has_the_numbers_and_the_hash_that_it_had(name):
     found, written = short_run(name), WRITTEN[name]
-    assert found["spec_hash"] == written["spec_hash"] and found["final"].keys() == written["final"].keys()
+    assert (
+        found["spec_hash"] == written["spec_hash"]
+        and found["final"].keys() == written["final"].keys()
+    )
     for number, value in written["final"].items():
-        np.testing.assert_allclose(found["final"][number], value, rtol=ROUNDING, atol=1e-12, err_msg=number)
+        np.testing.assert_allclose(
+            found["final"][number], value, rtol=ROUNDING, atol=1e-12, err_msg=number
+        )

@@ -14,13 +14,17 @@ LONGEST = 220
 def engines_in(text: str) -> set[str]:
     """The words of a text that look like names of engines: those with a hyphen, and those that an engine has."""
     words = re.findall(r"[a-z][a-z0-9-]+", text)
-    return {word for word in words if word in ENGINES or re.search(r"-(cgs|hdp|gibbs|lds|gp|vb)$", word)}
+    return {
+        word for word in words if word in ENGINES or re.search(r"-(cgs|hdp|gibbs|lds|gp|vb)$", word)
+    }
 
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_engine_says_in_a_sentence_when_to_use_it_and_names_others_that_there_are(name):
     when = get_engine(name).when
-    assert when[0].isupper() and when.endswith(".") and 40 < len(when) <= LONGEST and "  " not in when
+    assert (
+        when[0].isupper() and when.endswith(".") and 40 < len(when) <= LONGEST and "  " not in when
+    )
     assert engines_in(when) <= set(ENGINES) - {name}
     assert wb.engines()[name]["when"] == when
 

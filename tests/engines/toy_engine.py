@@ -16,12 +16,16 @@ from workbench.models import LDA
 class State(NamedTuple):
     n_dk: np.ndarray  # (document, topic) padded
     n_wk: np.ndarray  # (word, topic) padded
-    n_k: np.ndarray   # (topic,) padded
+    n_k: np.ndarray  # (topic,) padded
 
 
 def init(corpus, model, options, context, start=None):
     key, alpha = context.key(TOPICS), pad_topics(model.alphas)
-    state = State(np.zeros((corpus.n_documents, len(alpha))), np.zeros((corpus.n_words, len(alpha))), np.zeros(len(alpha)))
+    state = State(
+        np.zeros((corpus.n_documents, len(alpha))),
+        np.zeros((corpus.n_words, len(alpha))),
+        np.zeros(len(alpha)),
+    )
     for pair, (d, w) in enumerate(zip(corpus.documents, corpus.words, strict=True)):
         for token in range(corpus.tokens_before[pair], corpus.tokens_before[pair + 1]):
             k = int(uniform(key, token) * model.n_topics)
@@ -50,7 +54,18 @@ def predict(corpus, model, options, state, pairs, context=None):
 
 def engine(name):
     return Engine(
-        name=name, title="Toy", source="nobody",
-        model=LDA, options=NoOptions, state=State, samples=lambda corpus, options: True, watches=("log_joint",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
+        name=name,
+        title="Toy",
+        source="nobody",
+        model=LDA,
+        options=NoOptions,
+        state=State,
+        samples=lambda corpus, options: True,
+        watches=("log_joint",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_gibbs,
     )

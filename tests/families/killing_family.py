@@ -11,4 +11,6 @@ from workbench.runs.store import writer
 path, engine, module = sys.argv[1:]
 ENGINES[engine] = module
 writer.FLUSH_EVERY, writer.FLUSH_WITHIN, writer.CHECKPOINT_EVERY = 0.0, 0.0, 0.02
-carry_on(Path(path), lambda position, scores: (print(position.iteration, flush=True), time.sleep(0.002)))
+carry_on(
+    Path(path), lambda position, scores: (print(position.iteration, flush=True), time.sleep(0.002))
+)

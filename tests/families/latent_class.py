@@ -39,23 +39,49 @@ class LatentClass:
         return self
 
     def dims(self, records=None):
-        own = {} if records is None else {"record": records.n_distinct, "level": int(records.n_levels.sum())}
+        own = (
+            {}
+            if records is None
+            else {"record": records.n_distinct, "level": int(records.n_levels.sum())}
+        )
         return {"class": self.n_classes} | own
 
     def coords(self, records):
-        names = [f"{field}={name}" for field, names in zip(records.fields, records.levels, strict=True) for name in names]
-        return {"level": (names, "level of a field"), "class": (range(self.n_classes), "latent class")}
+        names = [
+            f"{field}={name}"
+            for field, names in zip(records.fields, records.levels, strict=True)
+            for name in names
+        ]
+        return {
+            "level": (names, "level of a field"),
+            "class": (range(self.n_classes), "latent class"),
+        }
 
     def recorded(self, options):
         return (
-            Variable("class_share", ("iteration", "class"), "", "share of the records in each class"),
-            Variable("n_cl", ("snapshot", "class", "level"), "cells", "expected cells of each level in each class"),
-            Variable("level_share", ("class", "level"), "", "probability of each level of a field in each class"),
+            Variable(
+                "class_share", ("iteration", "class"), "", "share of the records in each class"
+            ),
+            Variable(
+                "n_cl",
+                ("snapshot", "class", "level"),
+                "cells",
+                "expected cells of each level in each class",
+            ),
+            Variable(
+                "level_share",
+                ("class", "level"),
+                "",
+                "probability of each level of a field in each class",
+            ),
         )
 
     def estimates(self, last, records):
         counts, starts = np.asarray(last["n_cl"]) + 1e-9, np.r_[0, np.cumsum(records.n_levels)[:-1]]
-        return {"level_share": counts / np.repeat(np.add.reduceat(counts, starts, axis=1), records.n_levels, axis=1)}
+        return {
+            "level_share": counts
+            / np.repeat(np.add.reduceat(counts, starts, axis=1), records.n_levels, axis=1)
+        }
 
     def hyperparameters(self, options):
         return {}
@@ -64,4 +90,9 @@ class LatentClass:
         return [("latent classes", str(self.n_classes))]
 
     def tiny(self, most=9):
-        return Records(np.array([[0, 1], [1, 0]]), np.array([1, most or 1]), ("a", "b"), (("x", "y"), ("x", "y")))
+        return Records(
+            np.array([[0, 1], [1, 0]]),
+            np.array([1, most or 1]),
+            ("a", "b"),
+            (("x", "y"), ("x", "y")),
+        )

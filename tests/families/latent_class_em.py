@@ -13,7 +13,7 @@ SMOOTHING = 0.1
 
 class State(NamedTuple):
     n_cl: np.ndarray  # (class, level) expected cells
-    n_c: np.ndarray   # (class,) expected records
+    n_c: np.ndarray  # (class,) expected records
 
 
 def columns(records):
@@ -30,10 +30,14 @@ def theta_of(state, records):
 
 
 def responsibilities(records, state):
-    logs = columns(records)[0] @ np.log(theta_of(state, records)).T + np.log((state.n_c + 1) / (state.n_c + 1).sum())
+    logs = columns(records)[0] @ np.log(theta_of(state, records)).T + np.log(
+        (state.n_c + 1) / (state.n_c + 1).sum()
+    )
     top = logs.max(axis=1, keepdims=True)
     q = np.exp(logs - top)
-    return q / q.sum(axis=1, keepdims=True), float((records.multiplicities * (top[:, 0] + np.log(q.sum(axis=1)))).sum())
+    return q / q.sum(axis=1, keepdims=True), float(
+        (records.multiplicities * (top[:, 0] + np.log(q.sum(axis=1)))).sum()
+    )
 
 
 def counted(records, q):
@@ -52,7 +56,10 @@ def step(records, model, options, state, context):
 
 
 def watch(records, model, options, state):
-    return {"bound": responsibilities(records, state)[1], "class_share": state.n_c / state.n_c.sum()}
+    return {
+        "bound": responsibilities(records, state)[1],
+        "class_share": state.n_c / state.n_c.sum(),
+    }
 
 
 def counts(records, model, options, state):
@@ -62,12 +69,26 @@ def counts(records, model, options, state):
 def predict(records, model, options, state, test, context=None):
     table, starts = columns(test)
     of_levels = responsibilities(records, state)[0] @ theta_of(state, records)
-    return of_levels[test.cells.records, starts[test.cells.fields] + test.values[test.cells.records, test.cells.fields]]
+    return of_levels[
+        test.cells.records,
+        starts[test.cells.fields] + test.values[test.cells.records, test.cells.fields],
+    ]
 
 
 def engine(name="latent-class-em"):
     return Engine(
-        name=name, title="Expectation maximisation of latent classes", source="a toy of the tests", model=LatentClass,
-        options=NoOptions, state=State, watches=("bound",), samples=lambda records, options: False, init=init, step=step,
-        watch=watch, counts=counts, predict=predict, fold_in=None,
+        name=name,
+        title="Expectation maximisation of latent classes",
+        source="a toy of the tests",
+        model=LatentClass,
+        options=NoOptions,
+        state=State,
+        watches=("bound",),
+        samples=lambda records, options: False,
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=None,
     )

@@ -22,10 +22,14 @@ def years() -> Corpus:
     shares = np.exp(np.outer((year - 2000) / 12, [-2.0, 0, 0, 2.0]))
     counts = np.array([random.multinomial(60, row / row.sum()) for row in shares])
     documents, words = np.nonzero(counts)
-    return Corpus.from_pairs(documents, words, counts[documents, words], inputs={"year": year}, name="years")
+    return Corpus.from_pairs(
+        documents, words, counts[documents, words], inputs={"year": year}, name="years"
+    )
 
 
-def test_a_year_that_was_held_out_is_predicted_better_by_the_trend_than_by_the_other_years(years, tmp_path):
+def test_a_year_that_was_held_out_is_predicted_better_by_the_trend_than_by_the_other_years(
+    years, tmp_path
+):
     train, test = wb.hold_out_rows(years, "year", at_least=2011)
     ds = wb.fit(train, ENGINE, test=test, n_iterations=200, store=tmp_path, progress=False)
     shares = np.bincount(train.words, train.counts) / train.n_tokens

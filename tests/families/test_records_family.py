@@ -36,7 +36,10 @@ def records() -> Records:
     """200 records of five fields in two classes."""
     random = np.random.default_rng(0)
     in_class = random.random(200) < 0.4
-    cells = {f"f{at}": np.where(random.random(200) < np.where(in_class, 0.9, 0.1), "y", "n") for at in range(5)}
+    cells = {
+        f"f{at}": np.where(random.random(200) < np.where(in_class, 0.9, 0.1), "y", "n")
+        for at in range(5)
+    }
     return Records.from_columns(cells, "two")
 
 
@@ -51,9 +54,16 @@ def write_csv(records: Records, path: Path) -> None:
 def test_it_runs_in_memory_and_finds_the_classes(records):
     train, test = hold_out_cells(records, 0.1, seed=0)
     ds = wb.fit(train, ENGINE, test=test, n_iterations=40, options={"n_classes": 2}, progress=False)
-    assert np.all(np.diff(ds.bound) > -1e-9) and ds.attrs["title"] == "latent-class-em on two, classes=2"
-    assert ds.class_share.dims == ("iteration", "class") and ds.level_share.dims == ("class", "level")
-    assert sorted(ds.class_share[-1].values) == pytest.approx([0.36, 0.64], abs=0.1)  # 200 draws of which 80 are of the first
+    assert (
+        np.all(np.diff(ds.bound) > -1e-9)
+        and ds.attrs["title"] == "latent-class-em on two, classes=2"
+    )
+    assert ds.class_share.dims == ("iteration", "class") and ds.level_share.dims == (
+        "class",
+        "level",
+    )
+    # 200 draws of which 80 are of the first
+    assert sorted(ds.class_share[-1].values) == pytest.approx([0.36, 0.64], abs=0.1)
     assert float(ds.test_perplexity[-1]) < float(ds.test_perplexity[0]) < 2.2
     assert "topic" not in ds.dims
 
@@ -63,7 +73,8 @@ def test_a_run_in_a_store_goes_on_with_the_same_bits(records, tmp_path):
     given = dict(test=test, options={"n_classes": 3}, progress=False, snapshot_every=5)
     wb.fit(train, ENGINE, n_iterations=7, store=tmp_path, **given)
     resumed = wb.fit(train, ENGINE, n_iterations=20, store=tmp_path, **given)
-    same_bits(resumed.isel(snapshot=[0, 2, 3, 4]), wb.fit(train, ENGINE, n_iterations=20, **given))  # it rested after 7
+    # it rested after 7
+    same_bits(resumed.isel(snapshot=[0, 2, 3, 4]), wb.fit(train, ENGINE, n_iterations=20, **given))
     assert [run.name for run in wb.open_runs(tmp_path)] == [resumed.attrs["name"]]
     assert "-latent-class-em-classes3-" in resumed.attrs["name"]
 
@@ -74,22 +85,31 @@ def test_a_run_that_is_killed_in_the_middle_goes_on_with_the_same_bits(records, 
     path = create_run(tmp_path, spec, train, test)
     paths = os.pathsep.join([str(HERE.parent), str(HERE.parents[1])])
     with subprocess.Popen(
-        [sys.executable, HERE / "killing_family.py", path, ENGINE, MODULE], stdout=subprocess.PIPE, text=True,
+        [sys.executable, HERE / "killing_family.py", path, ENGINE, MODULE],
+        stdout=subprocess.PIPE,
+        text=True,
         env=os.environ | {"PYTHONPATH": paths},
     ) as child:
         while int(child.stdout.readline()) < 60:
             pass
         child.kill()
-    assert Run(path).state in ("running", "interrupted") and 0 < Run(path).progress().sizes["iteration"] < 400
+    assert (
+        Run(path).state in ("running", "interrupted")
+        and 0 < Run(path).progress().sizes["iteration"] < 400
+    )
     resumed = wb.resume(path, progress=False)
-    whole = wb.fit(train, ENGINE, test=test, n_iterations=400, options={"n_classes": 3}, progress=False)
+    whole = wb.fit(
+        train, ENGINE, test=test, n_iterations=400, options={"n_classes": 3}, progress=False
+    )
     same_bits(resumed, whole)
 
 
 def test_the_command_line_runs_it_from_a_file_and_shows_it(records, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_csv(records, Path("two.csv"))
-    assert main(["fit", "two.csv", "-e", ENGINE, "-n", "20", "-o", "n_classes=3", "--json", "-q"]) == 0
+    assert (
+        main(["fit", "two.csv", "-e", ENGINE, "-n", "20", "-o", "n_classes=3", "--json", "-q"]) == 0
+    )
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["name"].startswith("two-latent-class-em-classes3-") and run["state"] == "finished"
     assert main(["show", run["name"]]) == 0 and "latent classes" in capsys.readouterr().err
@@ -101,7 +121,15 @@ def test_the_command_line_runs_it_from_a_file_and_shows_it(records, tmp_path, mo
 def stored(records, tmp_path) -> Path:
     """The folder of a finished run."""
     train, test = hold_out_cells(records, 0.1, seed=0)
-    wb.fit(train, ENGINE, test=test, n_iterations=30, store=tmp_path, name="two-classes", progress=False)
+    wb.fit(
+        train,
+        ENGINE,
+        test=test,
+        n_iterations=30,
+        store=tmp_path,
+        name="two-classes",
+        progress=False,
+    )
     return tmp_path / "two-classes"
 
 
@@ -125,7 +153,9 @@ def test_its_curve_is_on_the_compare_page_and_the_topics_page_says_that_there_ar
     TopicsPage(stored.parent)
 
 
-def test_the_form_of_the_page_reads_a_file_as_the_data_that_its_engine_infers_from(records, tmp_path):
+def test_the_form_of_the_page_reads_a_file_as_the_data_that_its_engine_infers_from(
+    records, tmp_path
+):
     write_csv(records, tmp_path / "two.csv")
     found = data_of(tmp_path / "two.csv", {"missing": "?"}, ENGINE)
     assert found.content_hash == records.content_hash

@@ -51,12 +51,26 @@ class Trend:
     def recorded(self, options):
         return (
             Variable("level", ("snapshot", "word"), "", "log odds of each word in the first year"),
-            Variable("slope", ("snapshot", "word"), "", "change of the log odds of each word over all years"),
-            Variable("word_share", ("time", "word"), "", "probability of each word in the first and in the last year"),
+            Variable(
+                "slope",
+                ("snapshot", "word"),
+                "",
+                "change of the log odds of each word over all years",
+            ),
+            Variable(
+                "word_share",
+                ("time", "word"),
+                "",
+                "probability of each word in the first and in the last year",
+            ),
         )
 
     def estimates(self, last, corpus):
-        return {"word_share": self.shares(np.asarray(last["level"]), np.asarray(last["slope"]), np.array([0.0, 1.0]))}
+        return {
+            "word_share": self.shares(
+                np.asarray(last["level"]), np.asarray(last["slope"]), np.array([0.0, 1.0])
+            )
+        }
 
     def shares(self, level, slope, time):
         raised = np.exp(level + slope * time[:, None])

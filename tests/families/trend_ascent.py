@@ -28,11 +28,15 @@ def step(corpus, model, options, state, context):
     counts[corpus.documents, corpus.words] = corpus.counts
     gradient = counts - corpus.document_tokens[:, None] * model.shares(*state, time)
     size = model.rate / corpus.n_tokens
-    return State(state.level + size * gradient.sum(axis=0), state.slope + size * (time @ gradient)), {"updates": corpus.n_pairs}
+    return State(
+        state.level + size * gradient.sum(axis=0), state.slope + size * (time @ gradient)
+    ), {"updates": corpus.n_pairs}
 
 
 def watch(corpus, model, options, state):
-    return {"objective": float(corpus.counts @ np.log(predict(corpus, model, options, state, corpus)))}
+    return {
+        "objective": float(corpus.counts @ np.log(predict(corpus, model, options, state, corpus)))
+    }
 
 
 def predict(corpus, model, options, state, pairs, context=None):
@@ -41,7 +45,18 @@ def predict(corpus, model, options, state, pairs, context=None):
 
 def engine(name="trend-ascent"):
     return Engine(
-        name=name, title="Gradient ascent of a trend", source="a toy of the tests", model=Trend, options=NoOptions, state=State,
-        watches=("objective",), samples=lambda corpus, options: False, init=init, step=step, watch=watch,
-        counts=lambda corpus, model, options, state: state._asdict(), predict=predict, fold_in=None,
+        name=name,
+        title="Gradient ascent of a trend",
+        source="a toy of the tests",
+        model=Trend,
+        options=NoOptions,
+        state=State,
+        watches=("objective",),
+        samples=lambda corpus, options: False,
+        init=init,
+        step=step,
+        watch=watch,
+        counts=lambda corpus, model, options, state: state._asdict(),
+        predict=predict,
+        fold_in=None,
     )

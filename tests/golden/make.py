@@ -18,8 +18,12 @@ train, test = wb.hold_out_tokens(corpus, fraction=0.2, seed=0)
 expected = {}
 blocks.NUMBERS = 8  # a snapshot lies in several chunks, as those of large corpora do
 ENGINES = (
-    ("svb", {}), ("cgs", {}), ("svb-cgs", {"n_chains": 2}), ("cgs", {"learn_alpha": "sampled", "learn_beta": "maximised"}),
-    ("cv-hdp", {"moves_every": 3, "moves_after": 5}), ("g-hdp", {"top_concentration": 5.0, "learn_gamma": False}),
+    ("svb", {}),
+    ("cgs", {}),
+    ("svb-cgs", {"n_chains": 2}),
+    ("cgs", {"learn_alpha": "sampled", "learn_beta": "maximised"}),
+    ("cv-hdp", {"moves_every": 3, "moves_after": 5}),
+    ("g-hdp", {"top_concentration": 5.0, "learn_gamma": False}),
 )
 for engine, options in ENGINES:
     settings = dict(n_topics=2, n_iterations=12, snapshot_every=5, options=options)

@@ -43,6 +43,12 @@ print(*found, threads())
 
 
 def test_blas_has_one_thread_until_the_last_who_asked_for_it_has_left():
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=environment, timeout=60)
+    environment = os.environ | {
+        "OPENBLAS_NUM_THREADS": "2",
+        "OMP_NUM_THREADS": "2",
+        "MKL_NUM_THREADS": "2",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=environment, timeout=60
+    )
     assert done.stdout.split() == ["{2}", "{1}", "{1}", "{2}", "{1}", "{2}"], done.stderr

@@ -22,7 +22,12 @@ PACKAGE = Path(workbench.__file__).parent
 CASES = [
     (name, options, n_topics)
     for name, options in (
-        ("cgs", {"scan": "documents"}), ("cgs", {"scan": "words"}), ("svb", {}), ("cvb", {}), ("cvb0", {}), ("svb-cgs", {}),
+        ("cgs", {"scan": "documents"}),
+        ("cgs", {"scan": "words"}),
+        ("svb", {}),
+        ("cvb", {}),
+        ("cvb0", {}),
+        ("svb-cgs", {}),
     )
     for n_topics in (2, 17)
 ]
@@ -31,10 +36,20 @@ CASES = [
 
 def said_by(program: str, python_path: Path, cache: Path, **environment) -> str:
     """What a fresh process prints."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")} | environment
-    environment |= {"PYTHONPATH": f"{python_path}{os.pathsep}{Path(__file__).parents[1]}", "WORKBENCH_CACHE": str(cache)}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")
+    } | environment
+    environment |= {
+        "PYTHONPATH": f"{python_path}{os.pathsep}{Path(__file__).parents[1]}",
+        "WORKBENCH_CACHE": str(cache),
+    }
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=900, cwd=python_path
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        cwd=python_path,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -65,7 +80,8 @@ def test_a_kernel_is_compiled_anew_after_an_edit_of_another_file_and_only_then(t
         (kernels / "callee.py").write_text(ANSWER.format(answer))
         assert said_by(ASK, tmp_path, tmp_path / "cache").strip() == expected
     (tmp_path / "a_file").touch()
-    assert said_by(ASK, tmp_path, tmp_path / "a_file").strip().startswith("42")  # no folder can be made there
+    # no folder can be made there
+    assert said_by(ASK, tmp_path, tmp_path / "a_file").strip().startswith("42")
 
 
 def numbers_of(name: str, options: dict, n_topics: int) -> list[str]:
@@ -75,10 +91,20 @@ def numbers_of(name: str, options: dict, n_topics: int) -> list[str]:
     state = engine.init(corpus, model, options, StepContext(3, 0))
     for step in (1, 2, 3):
         state, _ = engine.step(corpus, model, options, state, StepContext(3, step))
-    watched = [float(value) for key, value in sorted(engine.watch(corpus, model, options, state).items()) if key != "n_k"]
+    watched = [
+        float(value)
+        for key, value in sorted(engine.watch(corpus, model, options, state).items())
+        if key != "n_k"
+    ]
     counts = engine.counts(corpus, model, options, state)
     arrays = [counts["n_dk"], counts["n_kw"], engine.predict(corpus, model, options, state, corpus)]
-    return [value.hex() for value in [*watched, *np.concatenate([np.ravel(a).astype(float) for a in arrays]).tolist()]]
+    return [
+        value.hex()
+        for value in [
+            *watched,
+            *np.concatenate([np.ravel(a).astype(float) for a in arrays]).tolist(),
+        ]
+    ]
 
 
 TELL = f"""
@@ -96,7 +122,9 @@ def test_a_plain_processor_computes_the_same_bits(tmp_path):
 
     Logarithms of the C library are those of the machine in both processes, whatever numba compiles for.
     """
-    told = json.loads(said_by(TELL, PACKAGE.parent, tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES=""))
+    told = json.loads(
+        said_by(TELL, PACKAGE.parent, tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
+    )
     for case, found in zip(CASES, told, strict=True):
         assert found == numbers_of(*case), case
 
@@ -122,7 +150,9 @@ for function in (wide, narrow):
 """
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX-512 is a part of x86-64; this machine is none")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="AVX-512 is a part of x86-64; this machine is none"
+)
 def test_a_sampler_is_compiled_without_avx_512_where_other_kernels_have_it(tmp_path):
     (tmp_path / "wide.py").write_text(WIDE)
     program = f"import runpy; runpy.run_path({str(tmp_path / 'wide.py')!r})"

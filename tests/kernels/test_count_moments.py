@@ -19,19 +19,29 @@ from workbench.kernels.count_moments import (
 from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.simd import special
 
-digamma_tetragamma, log_gamma_trigamma = called(special.digamma_tetragamma), called(special.log_gamma_trigamma)
+digamma_tetragamma, log_gamma_trigamma = (
+    called(special.digamma_tetragamma),
+    called(special.log_gamma_trigamma),
+)
 given_positive, log_rising, tables = (
-    called(part) for part in (count_moments.given_positive, count_moments.log_rising, count_moments.tables)
+    called(part)
+    for part in (count_moments.given_positive, count_moments.log_rising, count_moments.tables)
 )
 
-ORACLE, TINY_CASES = 1e-9, 1e-7  # relative, spec 18; products lose digits where all probabilities are tiny
+# relative, spec 18; products lose digits where all probabilities are tiny
+ORACLE, TINY_CASES = 1e-9, 1e-7
 ROUNDING = 1e-10  # relative: sums over a few hundred cells, and 1 - P0
 
 
 def moments_of(q, counts=None):
     """E, V and P0 of one count."""
-    counts, found = np.ones(len(q), int) if counts is None else np.array(counts), np.empty((3, 1, 16))
-    count_documents(0, 1, np.array([0, len(q)]), counts, padded_rows(np.array(q)[:, None], float), 1, *found)
+    counts, found = (
+        np.ones(len(q), int) if counts is None else np.array(counts),
+        np.empty((3, 1, 16)),
+    )
+    count_documents(
+        0, 1, np.array([0, len(q)]), counts, padded_rows(np.array(q)[:, None], float), 1, *found
+    )
     return tuple(float(array[0, 0]) for array in found)
 
 
@@ -50,12 +60,22 @@ def test_moments_and_expectations_are_the_printed_ones(case):
     tolerance = TINY_CASES if printed["E"] < 1e-4 else ORACLE
     assert moments[:2] == pytest.approx((printed["E"], printed["V"]), rel=ORACLE)
     if printed["E"]:
-        assert given_positive(*moments)[:2] == pytest.approx((printed["Pplus"], printed["Eplus"]), rel=tolerance)
-        assert given_positive(*moments)[2] == pytest.approx(printed["Vplus"], rel=1e-4 if printed["E"] < 1e-4 else ORACLE)
+        assert given_positive(*moments)[:2] == pytest.approx(
+            (printed["Pplus"], printed["Eplus"]), rel=tolerance
+        )
+        assert given_positive(*moments)[2] == pytest.approx(
+            printed["Vplus"], rel=1e-4 if printed["E"] < 1e-4 else ORACLE
+        )
     expected = printed["approx"]
-    assert tables(*moments, a, psi(a + 1)) == pytest.approx(expected["E_s"], rel=tolerance, abs=1e-15)
-    assert expected_log_beta(*moments, b) == pytest.approx(expected["E_logxi"], rel=tolerance, abs=1e-15)
-    assert log_rising(*moments, a, np.log(a), gammaln(a + 1)) == pytest.approx(expected["F_lgam"], rel=tolerance, abs=1e-15)
+    assert tables(*moments, a, psi(a + 1)) == pytest.approx(
+        expected["E_s"], rel=tolerance, abs=1e-15
+    )
+    assert expected_log_beta(*moments, b) == pytest.approx(
+        expected["E_logxi"], rel=tolerance, abs=1e-15
+    )
+    assert log_rising(*moments, a, np.log(a), gammaln(a + 1)) == pytest.approx(
+        expected["F_lgam"], rel=tolerance, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize("q", [[0.3, 0.2, 0.1], [0.9] * 6, [0.02] * 40, [1.0, 0.5]])
@@ -68,13 +88,17 @@ def test_moments_given_that_a_count_is_positive_are_exact(q):
 
 
 def test_a_pair_counts_as_often_as_it_stands():
-    assert moments_of([0.3, 0.6], [3, 2]) == pytest.approx(moments_of([0.3] * 3 + [0.6] * 2), rel=ROUNDING)
+    assert moments_of([0.3, 0.6], [3, 2]) == pytest.approx(
+        moments_of([0.3] * 3 + [0.6] * 2), rel=ROUNDING
+    )
 
 
 def test_p0_that_is_rounded_to_1_leaves_what_is_expected():
     """2^31 tokens of probability 5e-17: 1 - q is 1, and P0 too; P+ is 1 - exp(-E) to rounding."""
     mean = 2**31 * 5e-17
-    assert given_positive(mean, mean, 1.0) == pytest.approx((-np.expm1(-mean), 1.0, 0.0), rel=1e-9, abs=1e-6)
+    assert given_positive(mean, mean, 1.0) == pytest.approx(
+        (-np.expm1(-mean), 1.0, 0.0), rel=1e-9, abs=1e-6
+    )
     assert np.isfinite(log_rising(mean, mean, 1.0, 0.3, np.log(0.3), gammaln(1.3)))
 
 
@@ -92,7 +116,9 @@ def test_expectations_are_near_the_exact_ones_where_plain_expansions_fail(q, a):
     moments = moments_of(q)
     exact = p @ (a * (psi(a + n) - psi(a)))
     assert tables(*moments, a, psi(a + 1)) == pytest.approx(exact, rel=0.02)
-    assert log_rising(*moments, a, np.log(a), gammaln(a + 1)) == pytest.approx(p @ (gammaln(a + n) - gammaln(a)), rel=0.02)
+    assert log_rising(*moments, a, np.log(a), gammaln(a + 1)) == pytest.approx(
+        p @ (gammaln(a + n) - gammaln(a)), rel=0.02
+    )
     plain = a * (psi(a + moments[0]) - psi(a) + moments[1] / 2 * polygamma(2, a + moments[0]))
     assert abs(plain / exact - 1) > 0.5
 
@@ -105,13 +131,24 @@ def test_tables_of_documents_and_of_words_meet_their_twin(prior):
     (documents, words, _), kept = twin.all_sums(corpus, q), padded_rows(q, float)
     a, b = prior * np.linspace(0.5, 1.5, n_topics), prior * np.linspace(0.5, 1.5, corpus.n_words)
     mean, variance, zero = (np.full((corpus.n_documents, 16), 7.0) for _ in range(3))
-    count_documents(0, corpus.n_documents, corpus.indptr, corpus.counts, kept, n_topics, mean, variance, zero)
-    for found, expected in zip((mean, variance, zero), (*documents[:2], np.exp(documents[2])), strict=True):
+    count_documents(
+        0, corpus.n_documents, corpus.indptr, corpus.counts, kept, n_topics, mean, variance, zero
+    )
+    for found, expected in zip(
+        (mean, variance, zero), (*documents[:2], np.exp(documents[2])), strict=True
+    ):
         np.testing.assert_allclose(found[:, :n_topics], expected, rtol=ROUNDING)
-    tables_k, tables_w = tables_of_documents(mean, variance, zero, a), tables_of_words(corpus, kept, b, n_topics)
+    tables_k, tables_w = (
+        tables_of_documents(mean, variance, zero, a),
+        tables_of_words(corpus, kept, b, n_topics),
+    )
     if prior > 1e-50:  # the twin's plain difference of digammas needs that
-        np.testing.assert_allclose(tables_k, twin.expected_tables(documents, a).sum(axis=0), rtol=1e-6)
-        np.testing.assert_allclose(tables_w, twin.expected_tables(words, b[:, None]).sum(axis=1), rtol=1e-6)
+        np.testing.assert_allclose(
+            tables_k, twin.expected_tables(documents, a).sum(axis=0), rtol=1e-6
+        )
+        np.testing.assert_allclose(
+            tables_w, twin.expected_tables(words, b[:, None]).sum(axis=1), rtol=1e-6
+        )
     else:  # one table wherever there is a token
         np.testing.assert_allclose(tables_k, documents.positive()[0].sum(axis=0), rtol=ROUNDING)
 
@@ -122,7 +159,9 @@ def test_the_expected_log_joint_meets_its_twin():
     q[:, 4] = 1e-9
     a, b = np.linspace(0.05, 2.0, n_topics), np.linspace(0.01, 0.4, corpus.n_words)
     found = expected_log_joint(corpus, padded_rows(q, float), a, a.sum() + 1.3, b, b.sum() + 2.0)
-    assert found == pytest.approx(twin.expected_joint(corpus, q, a.sum() + 1.3, (a, b, b.sum() + 2.0)), rel=ROUNDING)
+    assert found == pytest.approx(
+        twin.expected_joint(corpus, q, a.sum() + 1.3, (a, b, b.sum() + 2.0)), rel=ROUNDING
+    )
 
 
 def test_logs_of_zeros_are_those_of_the_twin():

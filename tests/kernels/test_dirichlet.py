@@ -18,26 +18,33 @@ def test_rows_have_the_moments_of_their_posterior():
     assert rows.sum(axis=1) == pytest.approx(np.ones(n), abs=1e-14)
     z = (rows.mean(axis=0) - wanted.mean()) / np.sqrt(wanted.var() / n)
     assert np.abs(z).max() < 4.5
-    assert rows.var(axis=0) == pytest.approx(wanted.var(), rel=0.03)  # standard error 0.5 %: kurtosis below 6
+    # standard error 0.5 %: kurtosis below 6
+    assert rows.var(axis=0) == pytest.approx(wanted.var(), rel=0.03)
     marginal = stats.beta(PRIOR[1], PRIOR[0] + PRIOR[2] + 5)  # of the column without a count
     assert stats.kstest(rows[:20_000, 1], marginal.cdf).pvalue > 1e-4
 
 
 def test_a_row_does_not_depend_on_those_after_it():
     table = np.arange(30, dtype=np.int32).reshape(10, 3)
-    assert np.array_equal(draw_dirichlets(table, PRIOR, KEY)[:4], draw_dirichlets(table[:4], PRIOR, KEY))
+    assert np.array_equal(
+        draw_dirichlets(table, PRIOR, KEY)[:4], draw_dirichlets(table[:4], PRIOR, KEY)
+    )
 
 
 def test_a_tiny_prior_without_counts_gives_probabilities():
     """Gamma numbers of shape 1e-4 are 0 in floating point; their logarithms are not."""
     rows = draw_dirichlets(np.zeros((500, 4), np.int32), np.full(4, 1e-4), KEY)
     assert np.isfinite(rows).all() and rows.sum(axis=1) == pytest.approx(np.ones(500), abs=1e-14)
-    assert abs(rows.max(axis=1).mean() - 1) < 1e-3 and rows.argmax(axis=1).std() > 1  # one topic each, not the same one
+    # one topic each, not the same one
+    assert abs(rows.max(axis=1).mean() - 1) < 1e-3 and rows.argmax(axis=1).std() > 1
 
 
 def test_logarithms_of_rows_are_those_of_the_same_rows_and_finite():
     rows = draw_dirichlets(np.tile(COUNTS, (50, 1)), np.full(3, 0.3), KEY)
-    assert draw_log_dirichlets(np.tile(COUNTS, (50, 1)), 0.3, KEY) == pytest.approx(np.log(rows), abs=1e-13)  # rounding
+    # rounding
+    assert draw_log_dirichlets(np.tile(COUNTS, (50, 1)), 0.3, KEY) == pytest.approx(
+        np.log(rows), abs=1e-13
+    )
     tiny = draw_log_dirichlets(np.zeros((500, 4), np.int32), 1e-4, KEY)
     assert np.isfinite(tiny).all() and tiny.min() < -1000  # which no float is the exponential of
     assert np.logaddexp.reduce(tiny, axis=1) == pytest.approx(np.zeros(500), abs=1e-12)

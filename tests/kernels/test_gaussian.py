@@ -96,7 +96,9 @@ def test_draws_have_the_mean_and_covariance_of_the_information_form(n):
 def test_the_posterior_is_that_of_the_oracle():
     case = ORACLES["niw"]
     psi, prior = np.array(case["psi"]), np.array(case["Psi0"], dtype=float)
-    mean, kappa, nu, scale = niw_posterior(psi, np.array(case["m0"]), case["k0"], case["nu0"], prior)
+    mean, kappa, nu, scale = niw_posterior(
+        psi, np.array(case["m0"]), case["k0"], case["nu0"], prior
+    )
     for got, name in ((mean, "mn"), (kappa, "kn"), (nu, "nun"), (scale, "Psin")):
         assert got == pytest.approx(np.array(case[name]), rel=1e-10), name
 
@@ -104,7 +106,11 @@ def test_the_posterior_is_that_of_the_oracle():
 def test_no_rows_give_the_prior_back():
     mean, scale = np.array([0.1, -0.2]), some_matrix(2)
     again = niw_posterior(np.empty((0, 2)), mean, 0.5, 6.0, scale)
-    assert np.array_equal(again[0], mean) and again[1:3] == (0.5, 6.0) and np.array_equal(again[3], scale)
+    assert (
+        np.array_equal(again[0], mean)
+        and again[1:3] == (0.5, 6.0)
+        and np.array_equal(again[3], scale)
+    )
 
 
 def test_draws_have_the_moments_of_the_normal_inverse_wishart():
@@ -112,7 +118,11 @@ def test_draws_have_the_moments_of_the_normal_inverse_wishart():
     mean, scale = np.array([1.0, -2.0, 0.5]), some_matrix(n, 5)
     mus, sigmas = niws_of(mean, kappa, nu, scale, key_of(9), n_draws)
     wanted = scale / (nu - n - 1)
-    for got, expected in ((sigmas, wanted), (mus, mean), ((mus[:, :, None] - mean) * (mus[:, None] - mean), wanted / kappa)):
+    for got, expected in (
+        (sigmas, wanted),
+        (mus, mean),
+        ((mus[:, :, None] - mean) * (mus[:, None] - mean), wanted / kappa),
+    ):
         z = (got.mean(axis=0) - expected) / (got.std(axis=0) / np.sqrt(n_draws))
         assert np.abs(z).max() < 4.5
     i = np.arange(n)  # variance of a diagonal entry of an inverse Wishart

@@ -6,9 +6,17 @@ from numba.np import linalg
 from workbench.kernels.jit import sources_hash
 
 
-@pytest.mark.parametrize("path", ["kernels/a.py", "kernels/lda/deep/a.py", "engines/a.py", "engines/hdp/a.py"])
+@pytest.mark.parametrize(
+    "path", ["kernels/a.py", "kernels/lda/deep/a.py", "engines/a.py", "engines/hdp/a.py"]
+)
 def test_a_changed_byte_in_any_folder_changes_the_name_of_the_cache(tmp_path, path):
-    for each in ("kernels/a.py", "kernels/lda/deep/a.py", "engines/a.py", "engines/hdp/a.py", "views/a.py"):
+    for each in (
+        "kernels/a.py",
+        "kernels/lda/deep/a.py",
+        "engines/a.py",
+        "engines/hdp/a.py",
+        "views/a.py",
+    ):
         (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / each).write_text("x = 1\n")
     before = sources_hash.__wrapped__(tmp_path)

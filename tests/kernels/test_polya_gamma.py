@@ -40,7 +40,9 @@ def distribution_less(at, scale, b, log_other, log_exact):
     span, n = (400.0, 20_000) if b < 8 else (60.0, 3_000)
     s = (np.arange(n) + 0.5) * span / n / scale
     difference = np.exp(log_exact(s)) - (np.exp(log_other(s)) if log_other else 0.0)
-    inverted = -(np.exp(-1j * np.outer(at, s)) * (difference / s)).imag.sum(axis=1) * (s[1] - s[0]) / np.pi
+    inverted = (
+        -(np.exp(-1j * np.outer(at, s)) * (difference / s)).imag.sum(axis=1) * (s[1] - s[0]) / np.pi
+    )
     return inverted if log_other else 0.5 + inverted
 
 
@@ -66,18 +68,26 @@ def test_mean_variance_and_laplace_transform(b):
         mean, variance, _ = cumulants_of(b, c)
         t = 1.0 / mean
         laplace = np.exp(b * (log_cosh(c / 2) - log_cosh(np.sqrt(c * c / 4 + t / 2))))
-        for got, wanted in ((drawn, mean), ((drawn - mean) ** 2, variance), (np.exp(-t * drawn), laplace)):
+        for got, wanted in (
+            (drawn, mean),
+            ((drawn - mean) ** 2, variance),
+            (np.exp(-t * drawn), laplace),
+        ):
             assert abs(got.mean() - wanted) < 4.5 * got.std() / np.sqrt(N), (b, c)
 
 
 def test_cumulants_are_those_of_the_oracle_and_of_the_sum_of_gammas():
     for case in ORACLES["pg_moments"]:
-        assert cumulants_of(case["b"], case["c"])[:2] == pytest.approx((case["mean"], case["var"]), rel=1e-10)
+        assert cumulants_of(case["b"], case["c"])[:2] == pytest.approx(
+            (case["mean"], case["var"]), rel=1e-10
+        )
     for c in (0.0, 1e-3, 0.3, 0.999, 1.0, 1.001, 3.0, 17.0, 60.0):
         w = (2 * np.arange(200_000) + 1) * np.pi
         a = 2 / (w**2 + c**2)
         rest = 1 / (np.pi * (w[-1] + np.pi))  # of the mean alone: what lies beyond, to first order
-        assert cumulants_of(1, c) == pytest.approx((a.sum() + rest, (a**2).sum(), 2 * (a**3).sum()), rel=1e-9)
+        assert cumulants_of(1, c) == pytest.approx(
+            (a.sum() + rest, (a**2).sum(), 2 * (a**3).sum()), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("b", [4, 5, 8, 19, 20, 30, 100, 1000])
@@ -88,11 +98,17 @@ def test_the_drawn_law_is_the_polya_gamma_law_to_4e_6(b):
         a = 2 / (((2 * np.arange(n_terms) + 1) * np.pi) ** 2 + c * c)
 
         def drawn(s, shift=shift, shape=shape, scale=scale, a=a):
-            return 1j * s * shift - shape * np.log(1 - 1j * s * scale) - b * np.log(1 - 1j * np.outer(s, a)).sum(axis=1)
+            return (
+                1j * s * shift
+                - shape * np.log(1 - 1j * s * scale)
+                - b * np.log(1 - 1j * np.outer(s, a)).sum(axis=1)
+            )
 
         deviation = np.sqrt(variance)
         at = mean + deviation * np.linspace(-6, 10, 161)
-        error = distribution_less(at, deviation, b, drawn, lambda s, c=c: log_characteristic(s, b, c))
+        error = distribution_less(
+            at, deviation, b, drawn, lambda s, c=c: log_characteristic(s, b, c)
+        )
         assert np.abs(error).max() < 3.4e-6, c
 
 

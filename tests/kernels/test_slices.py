@@ -42,7 +42,9 @@ def test_a_small_corpus_is_one_slice():
 def test_results_come_in_order_whatever_the_threads(n_threads):
     bounds = [(i, i + 1) for i in range(50)]
     pulses = []
-    results = slices.each_slice(lambda first, last: (first, last), bounds, n_threads, lambda: pulses.append(1))
+    results = slices.each_slice(
+        lambda first, last: (first, last), bounds, n_threads, lambda: pulses.append(1)
+    )
     assert results == bounds
     assert len(pulses) == 50 if n_threads == 1 else 1 <= len(pulses) <= 52
 
@@ -50,7 +52,9 @@ def test_results_come_in_order_whatever_the_threads(n_threads):
 def test_several_threads_work_at_once():
     """Two slices that wait for each other end only when both are under way."""
     meeting = threading.Barrier(2, timeout=10)
-    assert slices.each_slice(lambda first, last: meeting.wait() >= 0, [(0, 1), (1, 2)], 2, lambda: None) == [True, True]
+    assert slices.each_slice(
+        lambda first, last: meeting.wait() >= 0, [(0, 1), (1, 2)], 2, lambda: None
+    ) == [True, True]
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -90,7 +94,9 @@ def test_a_task_goes_slice_after_slice_and_tasks_come_in_order(n_threads):
         return trace
 
     tasks = [partial(task, number) for number in range(20)]
-    assert slices.each_task(tasks, n_threads, lambda: None) == [list(range(number)) for number in range(20)]
+    assert slices.each_task(tasks, n_threads, lambda: None) == [
+        list(range(number)) for number in range(20)
+    ]
     assert slices.each_task([], n_threads, lambda: None) == []
 
 
@@ -100,7 +106,10 @@ def test_results_keep_their_order_when_the_first_task_ends_last():
         return seconds
 
     slow_first = [0.1, 0.0, 0.05, 0.0]
-    assert slices.each_task([partial(task, seconds) for seconds in slow_first], 3, lambda: None) == slow_first
+    assert (
+        slices.each_task([partial(task, seconds) for seconds in slow_first], 3, lambda: None)
+        == slow_first
+    )
 
 
 def test_the_pulse_is_given_by_the_thread_of_the_caller_alone_while_it_waits_too():
@@ -149,7 +158,9 @@ def test_an_error_in_a_task_ends_the_others_and_comes_out(n_threads):
             time.sleep(0.0005)
 
     with pytest.raises(ValueError, match="wrong in task 1"):
-        slices.each_task([partial(task, number) for number in (1, 0, 2, 3, 4, 5)], n_threads, lambda: None)
+        slices.each_task(
+            [partial(task, number) for number in (1, 0, 2, 3, 4, 5)], n_threads, lambda: None
+        )
     n_done = len(done)
     time.sleep(0.02)
     assert n_done == len(done) < 6000
@@ -182,9 +193,16 @@ def test_a_stop_in_tasks_within_tasks_comes_out():
 
 def test_tasks_within_tasks_end_with_any_number_of_threads():
     def outer(number, interrupt):
-        return sum(slices.each_slice(lambda first, last: last - first, [(i, i + 1) for i in range(30)], 3, interrupt))
+        return sum(
+            slices.each_slice(
+                lambda first, last: last - first, [(i, i + 1) for i in range(30)], 3, interrupt
+            )
+        )
 
-    assert slices.each_task([partial(outer, number) for number in range(10)], 3, lambda: None) == [30] * 10
+    assert (
+        slices.each_task([partial(outer, number) for number in range(10)], 3, lambda: None)
+        == [30] * 10
+    )
 
 
 # ---------------------------------------------------------------------- waves
@@ -201,7 +219,9 @@ def test_a_row_takes_a_step_only_after_the_row_before(n_threads):
             seen.append((row, step))
         return 10 * row + step
 
-    assert slices.each_wave(work, 7, 4, n_threads, lambda: None) == [[10 * row + step for step in range(4)] for row in range(7)]
+    assert slices.each_wave(work, 7, 4, n_threads, lambda: None) == [
+        [10 * row + step for step in range(4)] for row in range(7)
+    ]
     assert all([row for row, s in seen if s == step] == list(range(7)) for step in range(4))
     assert all([s for r, s in seen if r == row] == list(range(4)) for row in range(7))
 

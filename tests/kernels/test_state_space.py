@@ -32,7 +32,9 @@ def key_of(step):
 def walks_of(precision, h, mean, variance, step, key, n):
     drawn, squares, walk = np.empty((n, len(h))), np.empty(n), np.empty(len(h))
     for i in range(n):
-        _, squares[i] = draw_walk(stream_of(key, i), precision.copy(), h.copy(), mean, variance, step, walk)
+        _, squares[i] = draw_walk(
+            stream_of(key, i), precision.copy(), h.copy(), mean, variance, step, walk
+        )
         drawn[i] = walk
     return drawn, squares
 
@@ -42,7 +44,14 @@ def states_of(precision, h, first_precision, first_mean, system, offset, noise_p
     drawn = np.empty((n, *h.shape))
     for i in range(n):
         drawn[i] = draw_states(
-            precision.copy(), h.copy(), first_precision, first_mean, system, offset, noise_precision, absorb(key, i)
+            precision.copy(),
+            h.copy(),
+            first_precision,
+            first_mean,
+            system,
+            offset,
+            noise_precision,
+            absorb(key, i),
         )
     return drawn
 
@@ -61,7 +70,9 @@ def assert_moments(drawn, mean, covariance):
     assert np.abs(off).max() < Z
     centred = drawn - mean
     found = centred.T @ centred / len(drawn)
-    error = np.sqrt((np.outer(np.diag(covariance), np.diag(covariance)) + covariance**2) / len(drawn))
+    error = np.sqrt(
+        (np.outer(np.diag(covariance), np.diag(covariance)) + covariance**2) / len(drawn)
+    )
     assert (np.abs(found - covariance) / error).max() < Z
 
 
@@ -93,7 +104,15 @@ def test_a_random_walk_has_the_mean_and_covariance_of_its_joint_gaussian(n):
     precision, h = precision[:n], h[:n]
     drawn, squares = walks_of(precision, h, mean, variance, step, key_of(1), N_DRAWS)
     one = np.ones((1, 1))
-    P, v = joint(precision[:, None, None] * one, h[:, None], one / variance, np.array([mean]), one, np.zeros(1), one / step)
+    P, v = joint(
+        precision[:, None, None] * one,
+        h[:, None],
+        one / variance,
+        np.array([mean]),
+        one,
+        np.zeros(1),
+        one / step,
+    )
     assert_moments(drawn, np.linalg.solve(P, v), np.linalg.inv(P))
     assert squares == pytest.approx((np.diff(drawn, axis=1) ** 2).sum(axis=1), rel=1e-12)
 
@@ -101,7 +120,9 @@ def test_a_random_walk_has_the_mean_and_covariance_of_its_joint_gaussian(n):
 def test_a_walk_without_potentials_is_drawn_from_its_prior():
     _, _, mean, variance, step = WALK
     drawn, _ = walks_of(np.zeros(4), np.zeros(4), mean, variance, step, key_of(2), N_DRAWS)
-    assert_moments(drawn, np.full(4, mean), variance + step * np.minimum.outer(np.arange(4), np.arange(4)))
+    assert_moments(
+        drawn, np.full(4, mean), variance + step * np.minimum.outer(np.arange(4), np.arange(4))
+    )
 
 
 def of_oracle():
@@ -111,7 +132,15 @@ def of_oracle():
     kappa, C = o["x"][:, :-1] - 0.5 * n_remaining, o["C"]
     precision = np.einsum("tk,ki,kj->tij", o["omega"], C, C)
     h = (kappa - o["omega"] * o["d"]) @ C
-    return o, (precision, h, np.linalg.inv(o["S1"]), o["m1"], o["A"], np.zeros(3), np.linalg.inv(o["B"]))
+    return o, (
+        precision,
+        h,
+        np.linalg.inv(o["S1"]),
+        o["m1"],
+        o["A"],
+        np.zeros(3),
+        np.linalg.inv(o["B"]),
+    )
 
 
 def test_states_are_those_of_the_oracle():
@@ -132,20 +161,37 @@ def test_states_of_a_system_with_an_offset_have_the_joint_gaussian(n_times):
     precision = np.einsum("tki,tkj->tij", rows, rows)
     precision[1:2] = 0.0  # a time without a potential
     h = random.normal(size=(n_times, 2)) * (precision.sum(axis=(1, 2)) != 0)[:, None]
-    given = precision, h, np.array([[1.0, 0.2], [0.2, 0.5]]), np.array([0.4, -0.3]), random.normal(size=(2, 2)), \
-        np.array([0.7, -0.4]), noise.T @ noise
+    given = (
+        precision,
+        h,
+        np.array([[1.0, 0.2], [0.2, 0.5]]),
+        np.array([0.4, -0.3]),
+        random.normal(size=(2, 2)),
+        np.array([0.7, -0.4]),
+        noise.T @ noise,
+    )
     P, v = joint(*given)
-    assert_moments(states_of(*given, key_of(4), N_DRAWS).reshape(N_DRAWS, -1), np.linalg.solve(P, v), np.linalg.inv(P))
+    assert_moments(
+        states_of(*given, key_of(4), N_DRAWS).reshape(N_DRAWS, -1),
+        np.linalg.solve(P, v),
+        np.linalg.inv(P),
+    )
 
 
 def test_the_posterior_of_a_system_is_that_of_the_oracle():
     o = {name: np.array(value) for name, value in ORACLES["mniw"].items()}
-    mean, precision, nu, scale = mniw_posterior(o["Y"], o["X"], o["M0"], o["K0"], float(o["nu0"]), o["S0"])
+    mean, precision, nu, scale = mniw_posterior(
+        o["Y"], o["X"], o["M0"], o["K0"], float(o["nu0"]), o["S0"]
+    )
     assert mean == pytest.approx(o["Mn"], rel=1e-10, abs=1e-12)
     assert precision == pytest.approx(o["Kn"], rel=1e-10)
     assert nu == o["nun"] and scale == pytest.approx(o["Sn"], rel=1e-10)
     none = np.empty((0, 2))
-    for found, prior in zip(mniw_posterior(none, none, o["M0"], o["K0"], 9.0, o["S0"]), ("M0", "K0", "nu0", "S0"), strict=True):
+    for found, prior in zip(
+        mniw_posterior(none, none, o["M0"], o["K0"], 9.0, o["S0"]),
+        ("M0", "K0", "nu0", "S0"),
+        strict=True,
+    ):
         assert found == pytest.approx(o[prior], rel=1e-12, abs=1e-12)
 
 
@@ -166,7 +212,12 @@ def test_drawn_systems_have_the_moments_of_the_matrix_normal_inverse_wishart():
 
 
 def test_a_drawn_noise_and_its_inverse_belong_together():
-    mean, precision, nu, scale = np.zeros((2, 2)), np.eye(2), 5.0, np.array([[1.0, 0.3], [0.3, 2.0]])
+    mean, precision, nu, scale = (
+        np.zeros((2, 2)),
+        np.eye(2),
+        5.0,
+        np.array([[1.0, 0.3], [0.3, 2.0]]),
+    )
     _, noise, noise_precision = draw_mniw(mean, precision, nu, scale, key_of(6))
     assert noise @ noise_precision == pytest.approx(np.eye(2), abs=1e-10)
 

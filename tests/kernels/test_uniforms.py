@@ -21,7 +21,11 @@ def splitmix64(seed):
 
 
 def test_the_plain_generator_gives_its_published_numbers():
-    assert list(itertools.islice(splitmix64(1234567), 3)) == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    assert list(itertools.islice(splitmix64(1234567), 3)) == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+    ]
 
 
 def test_indices_run_through_the_published_generator():
@@ -59,7 +63,9 @@ def test_uniforms_are_uniform_within_a_step_and_across_steps():
 
 def test_neighbours_are_uncorrelated():
     """Correlations of 20,000 independent pairs have a standard deviation of 0.0071; the bound is four of them."""
-    table = np.array([[uniform(key_of(s, GIBBS, 0, 1), index) for index in range(201)] for s in range(100)])
+    table = np.array(
+        [[uniform(key_of(s, GIBBS, 0, 1), index) for index in range(201)] for s in range(100)]
+    )
     next_index = np.corrcoef(table[:, :-1].ravel(), table[:, 1:].ravel())[0, 1]
     next_seed = np.corrcoef(table[:-1].ravel(), table[1:].ravel())[0, 1]
     assert abs(next_index) < 0.029

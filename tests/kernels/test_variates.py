@@ -40,7 +40,9 @@ def drawn_by(function, *arguments, n=N):
 
 
 @pytest.mark.parametrize("across", [True, False], ids=["one of each stream", "along one stream"])
-@pytest.mark.parametrize("which, law", [(0, stats.expon()), (1, stats.norm())], ids=["exponential", "normal"])
+@pytest.mark.parametrize(
+    "which, law", [(0, stats.expon()), (1, stats.norm())], ids=["exponential", "normal"]
+)
 def test_the_ziggurats_have_their_distribution(which, law, across):
     drawn = drawn_by(draw_one_each, which, 1.0) if across else drawn_by(draw_along, which)
     assert stats.kstest(drawn, law.cdf).pvalue > 1e-3

@@ -15,28 +15,40 @@ from workbench.measures.collapsed_bounds import collapsed_bounds
 from workbench.models import LDA
 from workbench.models.options import OptionError
 
-PRINTED = 1e-9     # values of the specification, E.5
-CONVERGED = 1e-7   # converged fixed points, E.5
-ROUNDING = 1e-12   # sums over at most 512 assignments
-SLACK = 1e-9       # a bound that is the evidence
+PRINTED = 1e-9  # values of the specification, E.5
+CONVERGED = 1e-7  # converged fixed points, E.5
+ROUNDING = 1e-12  # sums over at most 512 assignments
+SLACK = 1e-9  # a bound that is the evidence
 TWO = corpus_of([(0, 0, 5), (0, 1, 1), (1, 1, 1), (1, 2, 5)])
 
 
 def expected_joint(corpus, gamma, alpha, beta):
     """E_q[L(n)] over every assignment."""
     every = twins.enumerate_topics(corpus, alpha, beta)
-    q = np.prod(np.repeat(gamma, corpus.counts, axis=0)[np.arange(corpus.n_tokens), every.topics], axis=1)
-    joints = [twins.log_joint(twins.sampled_counts(corpus, z, len(alpha)), alpha, beta) for z in every.topics]
+    q = np.prod(
+        np.repeat(gamma, corpus.counts, axis=0)[np.arange(corpus.n_tokens), every.topics], axis=1
+    )
+    joints = [
+        twins.log_joint(twins.sampled_counts(corpus, z, len(alpha)), alpha, beta)
+        for z in every.topics
+    ]
     return q @ np.array(joints)
 
 
-@pytest.mark.parametrize("corpus, model", [toy_a(), toy_three_topics(), (CORPORA["empty_documents_and_unused_words"], LDA(2))])
+@pytest.mark.parametrize(
+    "corpus, model",
+    [toy_a(), toy_three_topics(), (CORPORA["empty_documents_and_unused_words"], LDA(2))],
+)
 def test_bounds_are_those_of_all_assignments_and_in_order(corpus, model):
     gamma = random_gamma(corpus, model.n_topics)
     found = collapsed_bounds(corpus, model, gamma)
     entropy = twins.entropy(corpus, gamma)
-    assert found.jensen == pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=ROUNDING)
-    assert found.exact == pytest.approx(expected_joint(corpus, gamma, model.alphas, model.beta) + entropy, abs=ROUNDING)
+    assert found.jensen == pytest.approx(
+        twins.bound(corpus, gamma, model.alphas, model.beta), abs=ROUNDING
+    )
+    assert found.exact == pytest.approx(
+        expected_joint(corpus, gamma, model.alphas, model.beta) + entropy, abs=ROUNDING
+    )
     assert found.jensen < found.exact < float(exact(corpus, model)["log_evidence"])
     assert found.collapsed == pytest.approx(found.exact, abs=0.1)  # an expansion
 
@@ -60,13 +72,22 @@ def test_every_engine_of_lda_stands_beside_the_evidence():
     for name in LDA_ENGINES:
         found = against_exact(truth, TWO, model, name, n_starts=3)
         bounds = found["bound"].to_series()
-        assert bounds.drop("collapsed").max() <= float(truth["log_evidence"]) + SLACK or name == "cgs", name
+        assert (
+            bounds.drop("collapsed").max() <= float(truth["log_evidence"]) + SLACK or name == "cgs"
+        ), name
         assert np.isfinite(bounds["hybrid"]) == name.endswith("-cgs"), name
-        assert np.isfinite(bounds["exact"]) == (name in ("vb", "svb", "online-vb", "cvb", "cvb0")), name
+        assert np.isfinite(bounds["exact"]) == (
+            name in ("vb", "svb", "online-vb", "cvb", "cvb0")
+        ), name
         assert found["predictive"].sum("word").values == pytest.approx(1, abs=ROUNDING)
-        assert 0 < float(found["predictive_distance"]) < 0.1 and 0 < float(found["co_assignment_distance"]) < 0.3, name
+        assert (
+            0 < float(found["predictive_distance"]) < 0.1
+            and 0 < float(found["co_assignment_distance"]) < 0.3
+        ), name
         assert 1 <= int(found["n_attractors"]) <= 3
-        np.testing.assert_allclose(found["token_topic"].sum("topic").values, 1, rtol=0, atol=ROUNDING)
+        np.testing.assert_allclose(
+            found["token_topic"].sum("topic").values, 1, rtol=0, atol=ROUNDING
+        )
 
 
 def test_ends_of_toy_a_are_the_printed_optima(oracles, toy):
@@ -76,15 +97,23 @@ def test_ends_of_toy_a_are_the_printed_optima(oracles, toy):
     found = against_exact(truth, corpus, model, "cvb")
     one_each = np.cumsum(corpus.counts) - 1
     np.testing.assert_allclose(
-        found["token_topic"].values[one_each, 0], [0.980815, 0.902172, 0.758324, 0.553780, 0.052147], rtol=0, atol=5e-7)
+        found["token_topic"].values[one_each, 0],
+        [0.980815, 0.902172, 0.758324, 0.553780, 0.052147],
+        rtol=0,
+        atol=5e-7,
+    )
     svb = against_exact(truth, corpus, model, "svb")
-    assert float(svb["bound"].sel(kind="jensen")) == pytest.approx(oracles["toyA"]["svb_parallel"]["F_final"], abs=CONVERGED)
+    assert float(svb["bound"].sel(kind="jensen")) == pytest.approx(
+        oracles["toyA"]["svb_parallel"]["F_final"], abs=CONVERGED
+    )
 
 
 def test_gibbs_sampling_comes_to_the_exact_posterior(toy):
     """20 chains of 180 sweeps: distances of about 0.002 and 0.008; those of the best hybrid are several times as large."""
     found = against_exact(exact(*toy), *toy, "cgs")
-    assert float(found["predictive_distance"]) < 0.01 and float(found["co_assignment_distance"]) < 0.03
+    assert (
+        float(found["predictive_distance"]) < 0.01 and float(found["co_assignment_distance"]) < 0.03
+    )
     assert int(found["n_attractors"]) == 1 and found.attrs["samples"]
 
 
@@ -94,7 +123,9 @@ def test_one_token_and_one_topic_have_nothing_to_be_wrong_in():
             found = against_exact(exact(corpus, model), corpus, model, name, n_starts=2)
             if model.n_topics == 1:
                 bounds = found["bound"].values
-                assert bounds[np.isfinite(bounds)] == pytest.approx(float(found["log_evidence"]), abs=1e-9)
+                assert bounds[np.isfinite(bounds)] == pytest.approx(
+                    float(found["log_evidence"]), abs=1e-9
+                )
                 assert float(found["co_assignment_distance"]) == 0
             else:
                 assert np.isnan(found["co_assignment_distance"])
@@ -102,7 +133,11 @@ def test_one_token_and_one_topic_have_nothing_to_be_wrong_in():
 
 def test_different_ends_are_counted_by_their_largest_difference():
     tables = np.array([[0.5, 0.5], [0.5004, 0.4996], [0.6, 0.4], [0.1, 0.9], [0.6, 0.4]])
-    assert n_different(tables, 1e-3) == 3 and n_different(tables, 0.1) == 2 and n_different(tables, 0.5) == 1
+    assert (
+        n_different(tables, 1e-3) == 3
+        and n_different(tables, 0.1) == 2
+        and n_different(tables, 0.5) == 1
+    )
 
 
 def test_point_topics_have_no_responsibilities_of_this_form():

@@ -16,13 +16,27 @@ def run(engine, n_topics, last=-3.0, seed=0, start=None, alpha=0.1, **changes):
     spec = spec_of(made)
     if start is not None:
         parent = spec_of(start)
-        taken = {"name": start.attrs["name"], "hash": parent.hash, "iteration": 2, "counts": f"{parent.hash}{n_topics}"}
+        taken = {
+            "name": start.attrs["name"],
+            "hash": parent.hash,
+            "iteration": 2,
+            "counts": f"{parent.hash}{n_topics}",
+        }
         spec = replace(spec, start=taken)
-    return made.assign_attrs(name=f"{engine}-{n_topics}-{seed}-{spec.hash[:6]}", spec=spec.to_json())
+    return made.assign_attrs(
+        name=f"{engine}-{n_topics}-{seed}-{spec.hash[:6]}", spec=spec.to_json()
+    )
 
 
 def test_seeds_are_averaged_at_each_number_of_topics_in_rising_order():
-    (curve,) = against_topics([run("cgs", 20, -2), run("cgs", 10, -3), run("cgs", 10, -5, seed=1), run("cgs", 20, -2, seed=1)])
+    (curve,) = against_topics(
+        [
+            run("cgs", 20, -2),
+            run("cgs", 10, -3),
+            run("cgs", 10, -5, seed=1),
+            run("cgs", 20, -2, seed=1),
+        ]
+    )
     assert (curve.label, curve.n_runs) == ("cgs", 2)
     assert curve.x.tolist() == [10, 20]
     np.testing.assert_allclose(curve.y, [-4, -2], rtol=1e-14)  # a logarithm of an exponential
@@ -32,7 +46,10 @@ def test_seeds_are_averaged_at_each_number_of_topics_in_rising_order():
 def test_a_single_run_has_no_error_and_each_engine_its_line():
     lda, hdp = against_topics([run("cgs", 10), run("cv-hdp", 40, -2.5)])
     assert np.isnan(lda.error).all() and np.isnan(hdp.error).all()
-    assert (lda.label, lda.x.tolist()) == ("cgs", [10]) and (hdp.label, hdp.x.tolist()) == ("cv-hdp", [40])
+    assert (lda.label, lda.x.tolist()) == ("cgs", [10]) and (hdp.label, hdp.x.tolist()) == (
+        "cv-hdp",
+        [40],
+    )
 
 
 def test_a_sampler_of_the_hdp_stands_at_its_mean_number_of_topics_after_burn_in():
@@ -68,7 +85,9 @@ def test_a_warm_sweep_is_one_line_with_the_run_that_began_it():
 
 def test_a_run_begun_from_another_engine_is_no_rung_of_its_line():
     parent = run("cgs", 10)
-    lines = runs_by_curve([parent, run("cvb", 20, start=parent), run("svb", 10, start=run("vb", 10))])
+    lines = runs_by_curve(
+        [parent, run("cvb", 20, start=parent), run("svb", 10, start=run("vb", 10))]
+    )
     assert list(lines) == ["cgs", "cvb warm, from cgs", "svb warm"]
 
 
@@ -80,11 +99,16 @@ def test_a_warm_sampler_of_the_hdp_says_with_how_many_topics_it_began():
 
 def test_bounds_are_those_of_a_token_and_runs_without_one_are_left_out():
     bound = run("svb", 10).assign(bound=("iteration", [-40.0, -20.0]))  # 4 tokens
-    both = run("cvb", 10).assign(bound=("iteration", [-40.0, -20.0]), collapsed_bound=("iteration", [-40.0, -16.0]))
+    both = run("cvb", 10).assign(
+        bound=("iteration", [-40.0, -20.0]), collapsed_bound=("iteration", [-40.0, -16.0])
+    )
     curves = against_topics([run("cgs", 10), bound, both], "bound_per_token")
     assert {curve.label: curve.y.tolist() for curve in curves} == {"svb": [-5], "cvb": [-4]}
 
 
 def test_an_unknown_number_gets_one_sentence():
-    with pytest.raises(MeasureError, match="no number 'phi' of an iteration; there are log_likelihood, bound_per_token, "):
+    with pytest.raises(
+        MeasureError,
+        match="no number 'phi' of an iteration; there are log_likelihood, bound_per_token, ",
+    ):
         against_topics([run("cgs", 10)], "phi")

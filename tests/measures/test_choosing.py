@@ -23,7 +23,13 @@ from workbench.measures.choosing import RunNumbers, table_by_k
 
 def run(k, last, seed=0, engine="cgs", n_iterations=None, **changes):
     """A run of so many topics whose held-out tokens have this mean log p at its last iteration."""
-    made = made_up(engine, np.exp([-last + 1, -last]), seed=seed, model={"n_topics": k, "alpha": 0.1, "beta": 0.1}, **changes)
+    made = made_up(
+        engine,
+        np.exp([-last + 1, -last]),
+        seed=seed,
+        model={"n_topics": k, "alpha": 0.1, "beta": 0.1},
+        **changes,
+    )
     spec = spec_of(made)
     spec = replace(spec, n_iterations=n_iterations or spec.n_iterations)
     return made.assign_attrs(name=f"{engine}-{k}-{seed}-{spec.hash[:6]}", spec=spec.to_json())
@@ -31,7 +37,13 @@ def run(k, last, seed=0, engine="cgs", n_iterations=None, **changes):
 
 def grid(scores: dict[int, list[float]]):
     """The table of runs with these scores by K, a seed each."""
-    return numbers_by_k([run(k, score, seed).drop_vars("n_k") for k, own in scores.items() for seed, score in enumerate(own)])
+    return numbers_by_k(
+        [
+            run(k, score, seed).drop_vars("n_k")
+            for k, own in scores.items()
+            for seed, score in enumerate(own)
+        ]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +51,9 @@ def inferred():
     """Runs of two numbers of topics and three seeds, with their counts, and their corpus."""
     train, test = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
     settings = {"test": test, "n_iterations": 6, "burn_in": 2, "progress": False}
-    return [wb.fit(train, "svb", k, seed=seed, **settings) for k in (3, 2) for seed in range(3)], train
+    return [
+        wb.fit(train, "svb", k, seed=seed, **settings) for k in (3, 2) for seed in range(3)
+    ], train
 
 
 def test_means_and_errors_are_those_of_the_runs_of_each_k_in_rising_order(inferred):
@@ -57,27 +71,38 @@ def test_means_and_errors_are_those_of_the_runs_of_each_k_in_rising_order(inferr
         for name, values in apart.items():
             assert float(table[name].sel(n_topics=k)) == pytest.approx(np.mean(values), rel=1e-12)
             error = np.std(values, ddof=1) / np.sqrt(3)
-            assert float(table[f"{name}_se"].sel(n_topics=k)) == pytest.approx(error, rel=1e-9, abs=1e-12)
+            assert float(table[f"{name}_se"].sel(n_topics=k)) == pytest.approx(
+                error, rel=1e-9, abs=1e-12
+            )
 
 
 def test_stability_is_the_mean_over_pairs_of_seeds_with_the_error_of_the_jackknife(inferred):
     runs, train = inferred
     own = runs[:3]
-    alike = {(a, b): np.mean(1 - match_topics(own[a], own[b])["distance"].values) for a, b in combinations(range(3), 2)}
+    alike = {
+        (a, b): np.mean(1 - match_topics(own[a], own[b])["distance"].values)
+        for a, b in combinations(range(3), 2)
+    }
     table = numbers_by_k(runs).sel(n_topics=3)
     assert float(table["stability"]) == pytest.approx(np.mean(list(alike.values())))
     without = [alike[1, 2], alike[0, 2], alike[0, 1]]
     jackknife = np.sqrt(2 / 3 * np.sum((np.array(without) - np.mean(without)) ** 2))
     assert float(table["stability_se"]) == pytest.approx(jackknife)
     two = numbers_by_k(own[:2])
-    assert float(two["stability"][0]) == pytest.approx(alike[0, 1]) and np.isnan(two["stability_se"][0])
+    assert float(two["stability"][0]) == pytest.approx(alike[0, 1]) and np.isnan(
+        two["stability_se"][0]
+    )
     assert np.isnan(numbers_by_k(own[:1])["stability"][0])
 
 
 def test_similarity_is_one_of_the_same_topics_and_counts_those_that_are_left_over_as_nothing():
     a, b = with_phi([[0.5, 0.5, 0], [0, 0, 1]]), with_phi([[0, 0, 1], [0.5, 0.5, 0]])
     assert topic_similarity(a, b) == pytest.approx(1)
-    assert topic_similarity(a, with_phi([[0, 0, 1]])) == topic_similarity(with_phi([[0, 0, 1]]), a) == pytest.approx(0.5)
+    assert (
+        topic_similarity(a, with_phi([[0, 0, 1]]))
+        == topic_similarity(with_phi([[0, 0, 1]]), a)
+        == pytest.approx(0.5)
+    )
     assert topic_similarity(with_phi([[1, 0, 0]]), with_phi([[0, 0.5, 0.5]])) == pytest.approx(0)
 
 
@@ -85,22 +110,33 @@ def test_differences_from_the_best_are_paired_by_seed():
     table = grid({10: [-7.0, -6.0], 20: [-6.9, -5.8]})
     assert table.attrs["best"] == 20
     assert table["difference"].values.tolist() == pytest.approx([-0.15, 0])
-    assert table["difference_se"].values.tolist() == pytest.approx([0.05, 0])  # of -0.1 and -0.2: far below the spread of seeds
+    # of -0.1 and -0.2: far below the spread of seeds
+    assert table["difference_se"].values.tolist() == pytest.approx([0.05, 0])
     uneven = grid({10: [-7.0, -6.0, -8.0], 20: [-6.9, -5.8]})
-    assert uneven["n_pairs"].values.tolist() == [2, 2] and float(uneven["difference"][0]) == pytest.approx(-0.15)
+    assert uneven["n_pairs"].values.tolist() == [2, 2] and float(
+        uneven["difference"][0]
+    ) == pytest.approx(-0.15)
 
 
 def test_what_no_run_has_is_not_known():
     table = numbers_by_k([run(k, -3, engine="cgs") for k in (2, 3)])
-    assert np.isnan(table["bound_per_token"]).all() and np.isnan(table["npmi"]).all() and np.isnan(table["stability"]).all()
+    assert (
+        np.isnan(table["bound_per_token"]).all()
+        and np.isnan(table["npmi"]).all()
+        and np.isnan(table["stability"]).all()
+    )
     unscored = [run(k, -3).drop_vars("test_perplexity") for k in (2, 3)]
     assert "best" not in numbers_by_k(unscored).attrs
-    with pytest.raises(MeasureError, match="no run has a held-out score to choose K by; hold out some tokens"):
+    with pytest.raises(
+        MeasureError, match="no run has a held-out score to choose K by; hold out some tokens"
+    ):
         recommend_k(numbers_by_k(unscored))
 
 
 def test_runs_that_differ_in_more_than_k_and_seed_are_refused():
-    with pytest.raises(MeasureError, match="may differ in K and seed alone, and these differ in more: cgs; svb"):
+    with pytest.raises(
+        MeasureError, match="may differ in K and seed alone, and these differ in more: cgs; svb"
+    ):
         numbers_by_k([run(2, -3), run(3, -3, engine="svb")])
     with pytest.raises(MeasureError, match="may differ in K and seed alone"):
         numbers_by_k([run(2, -3), run(3, -3, corpus="another", train="t1")])
@@ -120,7 +156,9 @@ def test_a_warm_sweep_is_one_table_with_the_run_that_began_it():
 
 
 def test_two_runs_of_one_k_and_seed_are_refused():
-    row = RunNumbers(2, ("train", "test", 0), True, dict.fromkeys(numbers_by_k(run(2, -3)).data_vars, 1.0))
+    row = RunNumbers(
+        2, ("train", "test", 0), True, dict.fromkeys(numbers_by_k(run(2, -3)).data_vars, 1.0)
+    )
     with pytest.raises(MeasureError, match="two of the runs have K=2 and the same seed"):
         table_by_k([row, row], {})
 
@@ -129,8 +167,14 @@ def test_two_runs_of_one_k_and_seed_are_refused():
 
 
 def test_the_smallest_k_within_one_standard_error_of_the_best_is_recommended():
-    scores = {5: [-7.0, -7.2, -7.1], 10: [-6.51, -6.49, -6.53], 20: [-6.48, -6.50, -6.51], 40: [-6.6, -6.6, -6.6]}
-    found = recommend_k(grid(scores))  # 10 is lower than 20 by 0.03, -0.01 and 0.02: by 0.0133, with an error of 0.0120
+    scores = {
+        5: [-7.0, -7.2, -7.1],
+        10: [-6.51, -6.49, -6.53],
+        20: [-6.48, -6.50, -6.51],
+        40: [-6.6, -6.6, -6.6],
+    }
+    # 10 is lower than 20 by 0.03, -0.01 and 0.02: by 0.0133, with an error of 0.0120
+    found = recommend_k(grid(scores))
     assert found.n_topics == 20
     scores[10][0] = -6.49  # by 0.01, -0.01 and 0.02: by 0.0067, with an error of 0.0088
     found = recommend_k(grid(scores))
@@ -142,7 +186,9 @@ def test_the_smallest_k_within_one_standard_error_of_the_best_is_recommended():
 
 
 def test_the_best_itself_is_recommended_where_no_smaller_k_comes_near():
-    found = recommend_k(grid({5: [-7, -7.1, -7.05], 10: [-6.5, -6.52, -6.54], 20: [-6.9, -6.8, -6.9]}))
+    found = recommend_k(
+        grid({5: [-7, -7.1, -7.05], 10: [-6.5, -6.52, -6.54], 20: [-6.9, -6.8, -6.9]})
+    )
     assert found.n_topics == 10 and found.cautions == ()
     assert found.reason == (
         "K = 10 has the highest held-out log likelihood, −6.5200 nats per token, and no smaller number comes within one "
@@ -151,13 +197,36 @@ def test_the_best_itself_is_recommended_where_no_smaller_k_comes_near():
     assert str(found) == found.reason
 
 
-@pytest.mark.parametrize(("scores", "k", "caution"), [
-    ({5: [-7, -7.1, -7], 10: [-6, -6.1, -6.1]}, 10, "The best is the largest K that was tried: try larger ones too."),
-    ({5: [-6, -6.1, -6], 10: [-7, -7.1, -7.1]}, 5, "This is the smallest K that was tried: try smaller ones too."),
-    ({5: [-7], 10: [-6], 20: [-6.5]}, 10, "With one seed the error is not known: run more seeds."),
-    ({5: [-7, -7.1], 10: [-6, -6.1], 20: [-6.5]}, 10, "Of some K only one seed is there, so its error is not known."),
-    ({5: [-7, -7.1], 10: [-6, -6.1], 20: [-6.5, -6.6]}, 10, "An error over two seeds is rough: three or more are better."),
-])
+@pytest.mark.parametrize(
+    ("scores", "k", "caution"),
+    [
+        (
+            {5: [-7, -7.1, -7], 10: [-6, -6.1, -6.1]},
+            10,
+            "The best is the largest K that was tried: try larger ones too.",
+        ),
+        (
+            {5: [-6, -6.1, -6], 10: [-7, -7.1, -7.1]},
+            5,
+            "This is the smallest K that was tried: try smaller ones too.",
+        ),
+        (
+            {5: [-7], 10: [-6], 20: [-6.5]},
+            10,
+            "With one seed the error is not known: run more seeds.",
+        ),
+        (
+            {5: [-7, -7.1], 10: [-6, -6.1], 20: [-6.5]},
+            10,
+            "Of some K only one seed is there, so its error is not known.",
+        ),
+        (
+            {5: [-7, -7.1], 10: [-6, -6.1], 20: [-6.5, -6.6]},
+            10,
+            "An error over two seeds is rough: three or more are better.",
+        ),
+    ],
+)
 def test_what_to_be_careful_about_is_said(scores, k, caution):
     found = recommend_k(grid(scores))
     assert (found.n_topics, found.cautions) == (k, (caution,))
@@ -165,13 +234,19 @@ def test_what_to_be_careful_about_is_said(scores, k, caution):
 
 def test_with_one_seed_the_best_is_recommended_however_near_the_others_are():
     found = recommend_k(grid({5: [-6.0001], 10: [-6.0], 20: [-7]}))
-    assert found.n_topics == 10 and found.reason == "K = 10 has the highest held-out log likelihood, −6.0000 nats per token."
+    assert (
+        found.n_topics == 10
+        and found.reason
+        == "K = 10 has the highest held-out log likelihood, −6.0000 nats per token."
+    )
 
 
 def test_a_single_k_is_all_there_is():
     found = recommend_k(grid({1: [-7, -7.1, -7]}))
     assert found.n_topics == 1 and found.cautions == ()
-    assert found.reason.startswith("K = 1 is the only number of topics that has a score: held-out log likelihood, −7.0333")
+    assert found.reason.startswith(
+        "K = 1 is the only number of topics that has a score: held-out log likelihood, −7.0333"
+    )
 
 
 def test_one_topic_that_is_as_good_as_the_best_is_no_reason_to_try_fewer():
@@ -180,16 +255,22 @@ def test_one_topic_that_is_as_good_as_the_best_is_no_reason_to_try_fewer():
 
 
 def test_runs_that_go_on_and_topics_without_a_token_are_pointed_out():
-    runs = [run(k, score, seed) for k, score in ((5, -7), (10, -6), (20, -6.5)) for seed in range(3)]
+    runs = [
+        run(k, score, seed) for k, score in ((5, -7), (10, -6), (20, -6.5)) for seed in range(3)
+    ]
     runs[-1] = run(20, -6.5, 2, n_iterations=9)
     found = recommend_k(numbers_by_k(runs))
-    assert found.cautions == ("1 of 9 runs have not come to their ends, so this may change.",
-                              "Only 2 of these 10 topics have a token.")
+    assert found.cautions == (
+        "1 of 9 runs have not come to their ends, so this may change.",
+        "Only 2 of these 10 topics have a token.",
+    )
 
 
 def test_a_fall_of_coherence_or_stability_is_pointed_out():
     table = grid({5: [-7, -7.1, -7], 10: [-6, -6.1, -6], 20: [-6.5, -6.6, -6.5]})
     table["npmi"].values[:], table["stability"].values[:] = [0.10, 0.081, -0.2], [0.9, 0.84, 0.1]
-    assert recommend_k(table).cautions == ("Stability across seeds falls from 0.90 at K = 5 to 0.84.",)
+    assert recommend_k(table).cautions == (
+        "Stability across seeds falls from 0.90 at K = 5 to 0.84.",
+    )
     table["npmi"].values[1] = -0.01
     assert recommend_k(table).cautions[0] == "Coherence (NPMI) falls from 0.10 at K = 5 to −0.01."

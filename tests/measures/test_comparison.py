@@ -57,11 +57,18 @@ def test_differences_are_taken_within_pairs():
 
 
 def test_a_run_without_its_counterpart_makes_no_pair():
-    runs = [made_up("cgs", [100], seed=0), made_up("svb", [110], seed=0), made_up("svb", [500], seed=1)]
+    runs = [
+        made_up("cgs", [100], seed=0),
+        made_up("svb", [110], seed=0),
+        made_up("svb", [500], seed=1),
+    ]
     table = paired_differences(runs, "cgs").sel(label="svb")
     assert (float(table["difference"]), int(table["n_pairs"])) == (10, 1)
     splits = [{"fraction": 0.1, "seed": seed, "per": "corpus"} for seed in (0, 1)]
-    other_split = [made_up("cgs", [100], train="a", split=splits[0]), made_up("svb", [110], train="b", split=splits[1])]
+    other_split = [
+        made_up("cgs", [100], train="a", split=splits[0]),
+        made_up("svb", [110], train="b", split=splits[1]),
+    ]
     assert np.isnan(paired_differences(other_split, "cgs")["difference"].sel(label="svb"))
 
 
@@ -83,14 +90,20 @@ def test_without_cgs_the_reference_is_the_best():
     table = summary(runs)
     assert table.attrs["reference"] == "svb-cgs r=1"
     assert table["difference"].values.tolist() == [6, 0, 4]
-    nothing_held_out = [run.drop_vars([name for name in run if "perplexity" in name]) for run in runs]
+    nothing_held_out = [
+        run.drop_vars([name for name in run if "perplexity" in name]) for run in runs
+    ]
     assert summary(nothing_held_out).attrs["reference"] == "svb"
 
 
 def test_each_data_and_each_number_of_topics_has_its_own_reference():
     runs = [
         made_up(engine, [last], train=train, corpus=train, **changes)
-        for train, changes, finals in (("kos", {}, (100, 110)), ("kos", {"model": WIDER}, (90, 95)), ("nips", {}, (700, 720)))
+        for train, changes, finals in (
+            ("kos", {}, (100, 110)),
+            ("kos", {"model": WIDER}, (90, 95)),
+            ("nips", {}, (700, 720)),
+        )
         for engine, last in zip(("cgs", "svb"), finals, strict=True)
     ]
     for table in (summary(runs), summary(runs, "cgs")):
@@ -102,7 +115,11 @@ def test_each_data_and_each_number_of_topics_has_its_own_reference():
 
 def test_a_label_alone_with_its_number_of_topics_is_set_against_the_best_on_the_same_data():
     of_20, of_100 = ({"model": WIDER | {"n_topics": k}} for k in (20, 100))
-    runs = [made_up("cvb0", [90], **of_100), made_up("cgs", [95], **of_100), made_up("cgs", [100], **of_20)]
+    runs = [
+        made_up("cvb0", [90], **of_100),
+        made_up("cgs", [95], **of_100),
+        made_up("cgs", [100], **of_20),
+    ]
     table = summary(runs)
     assert table["reference"].values.tolist() == ["cgs, K=100", "cgs, K=100", "cvb0, K=100"]
     assert table["difference"].values.tolist() == [-5, 0, 10]
@@ -112,7 +129,11 @@ def test_a_label_alone_with_its_number_of_topics_is_set_against_the_best_on_the_
 
 def test_the_papers_order_is_variational_hybrid_gibbs():
     named = ["cgs", "cvb0-cgs", "cvb-cgs", "svb-cgs", "cvb0", "cvb", "vb", "svb"]
-    runs = [made_up(engine, [1], train=train, corpus=train) for train in ("nips", "kos") for engine in named]
+    runs = [
+        made_up(engine, [1], train=train, corpus=train)
+        for train in ("nips", "kos")
+        for engine in named
+    ]
     ordered = in_papers_order(runs)
     assert [run.attrs["engine"] for run in ordered] == named[::-1] * 2
     assert data_of(ordered) == ["nips"] * 8 + ["kos"] * 8
@@ -157,12 +178,23 @@ def test_labels_tell_apart_whatever_differs_and_nothing_else():
     assert labels_of([made_up("cgs", [1]), made_up("svb", [1], seed=4)]) == ["cgs", "svb"]
     wider = made_up("cgs", [1], model=WIDER)
     assert labels_of([made_up("cgs", [1]), wider]) == ["cgs, K=2", "cgs, K=20"]
-    assert labels_of([made_up("cgs", [1]), made_up("cgs", [1], n_threads=2)]) == ["cgs, 1 thread", "cgs, 2 threads"]
-    assert labels_of([made_up("cgs", [1]), made_up("cgs", [1], test=None)]) == ["cgs", "cgs, held out nothing"]
+    assert labels_of([made_up("cgs", [1]), made_up("cgs", [1], n_threads=2)]) == [
+        "cgs, 1 thread",
+        "cgs, 2 threads",
+    ]
+    assert labels_of([made_up("cgs", [1]), made_up("cgs", [1], test=None)]) == [
+        "cgs",
+        "cgs, held out nothing",
+    ]
 
 
 def test_split_seeds_are_repetitions_but_other_documents_are_not():
-    splits = [made_up("cgs", [1], train=f"s{seed}", split={"fraction": 0.1, "seed": seed, "per": "corpus"}) for seed in (0, 1)]
+    splits = [
+        made_up(
+            "cgs", [1], train=f"s{seed}", split={"fraction": 0.1, "seed": seed, "per": "corpus"}
+        )
+        for seed in (0, 1)
+    ]
     assert labels_of(splits) == ["cgs", "cgs"]
     assert int(summary(splits)["n_runs"][0]) == 2
     split = {"fraction": 0.1, "seed": 0, "per": "corpus"}
@@ -172,24 +204,42 @@ def test_split_seeds_are_repetitions_but_other_documents_are_not():
 
 def test_what_was_taken_out_of_a_corpus_makes_other_data():
     plain = {"fraction": 0.1, "seed": 0, "per": "corpus"}
-    splits = [plain, plain | {"seed": 1}, plain | {"top_words": 3000}, plain | {"singletons": "train"}]
+    splits = [
+        plain,
+        plain | {"seed": 1},
+        plain | {"top_words": 3000},
+        plain | {"singletons": "train"},
+    ]
     runs = [made_up("cgs", [1], train=f"t{at}", split=split) for at, split in enumerate(splits)]
     cut, dropped = "3000 most frequent words", "no singletons in training"
     assert data_of(runs) == ["made up", "made up", f"made up, {cut}", f"made up, {dropped}"]
     assert labels_of(runs) == ["cgs", "cgs", f"cgs, {cut}", f"cgs, {dropped}"]
-    larger = [made_up("cgs", [1], train=name, split=plain | {name: 3}) for name in ("merge", "repeat")]
+    larger = [
+        made_up("cgs", [1], train=name, split=plain | {name: 3}) for name in ("merge", "repeat")
+    ]
     assert data_of(larger) == ["made up, every 3 documents joined", "made up, every count 3 times"]
     cut_svb = made_up("svb", [2], train="t2", split=splits[2])
     table = summary([*runs, cut_svb], "cgs")
-    assert table["reference"].values.tolist() == ["cgs", f"cgs, {cut}", f"cgs, {dropped}", f"cgs, {cut}"]
+    assert table["reference"].values.tolist() == [
+        "cgs",
+        f"cgs, {cut}",
+        f"cgs, {dropped}",
+        f"cgs, {cut}",
+    ]
     assert table["difference"].sel(label=f"svb, {cut}") == 1
 
 
 def test_runs_started_from_different_runs_have_different_labels():
-    starts = [{"name": name, "hash": "0" * 64, "iteration": 50, "counts": name} for name in ("first", "second")]
+    starts = [
+        {"name": name, "hash": "0" * 64, "iteration": 50, "counts": name}
+        for name in ("first", "second")
+    ]
     cold, warm, other = (made_up("cgs", [1], start=start) for start in (None, *starts))
     assert labels_of([cold, warm]) == ["cgs", "cgs warm"]
-    assert labels_of([warm, other]) == ["cgs warm, from first, iteration 50", "cgs warm, from second, iteration 50"]
+    assert labels_of([warm, other]) == [
+        "cgs warm, from first, iteration 50",
+        "cgs warm, from second, iteration 50",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +249,10 @@ def test_runs_started_from_different_runs_have_different_labels():
         (lambda: final([3]), "wanted the Datasets of runs .* got int"),
         (lambda: final(3), "got int"),
         (lambda: final(xr.Dataset()), "got another Dataset"),
-        (lambda: final(made_up("cgs", [1]).isel(iteration=slice(0, 0))), "'cgs-0-t0' has no committed iteration yet"),
+        (
+            lambda: final(made_up("cgs", [1]).isel(iteration=slice(0, 0))),
+            "'cgs-0-t0' has no committed iteration yet",
+        ),
         (lambda: summary(three_seeds(), "cvb"), "no reference 'cvb'; did you mean 'svb'"),
         (lambda: paired_differences(three_seeds(), "cgs", "perplexity"), "no measure 'perplexity'"),
         (lambda: time_to(three_seeds(), 100, "weeks"), "no clock 'weeks'; there are elapsed"),
@@ -213,5 +266,7 @@ def test_wrong_input_gets_one_sentence(ask, told):
 
 def test_an_ambiguous_reference_is_not_guessed():
     runs = [made_up("cgs", [1]), made_up("cgs", [1], burn_in=20)]
-    with pytest.raises(MeasureError, match="several labels have that engine: cgs, burn-in=10; cgs, burn-in=20"):
+    with pytest.raises(
+        MeasureError, match="several labels have that engine: cgs, burn-in=10; cgs, burn-in=20"
+    ):
         summary(runs, "cgs")

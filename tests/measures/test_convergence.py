@@ -13,9 +13,14 @@ from workbench.measures.convergence import BINS, rank_histograms
 def run_of(chain, seed: int = 0, burn_in: int = 0, sizes=None, **changes):
     """A run of cgs that has recorded these numbers as its log joint."""
     run = made_up("cgs", np.ones(len(chain)), seed=seed, burn_in=burn_in, **changes)
-    run["log_joint"], run["moved"] = ("iteration", np.array(chain, float)), ("iteration", np.full(len(chain), 0.5))
+    run["log_joint"], run["moved"] = (
+        ("iteration", np.array(chain, float)),
+        ("iteration", np.full(len(chain), 0.5)),
+    )
     if sizes is not None:
-        run = run.drop_vars(["n_k", "topic"]).assign(n_k=(("iteration", "topic"), np.array(sizes, float)))
+        run = run.drop_vars(["n_k", "topic"]).assign(
+            n_k=(("iteration", "topic"), np.array(sizes, float))
+        )
     return run
 
 
@@ -31,14 +36,23 @@ def split():
 @pytest.fixture(scope="module")
 def chains(split):
     train, test = split
-    about = {"n_topics": 4, "n_iterations": 60, "test": test, "burn_in": 10, "snapshot_every": 5, "progress": False}
+    about = {
+        "n_topics": 4,
+        "n_iterations": 60,
+        "test": test,
+        "burn_in": 10,
+        "snapshot_every": 5,
+        "progress": False,
+    }
     return [wb.fit(train, "cgs", seed=seed, **about) for seed in range(3)]
 
 
 def on_split(seed: int):
     train, test = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=seed)
     split = {"fraction": 0.2, "seed": seed, "per": "corpus"}
-    return wb.fit(train, "cgs", n_topics=2, n_iterations=5, burn_in=1, test=test, split=split, progress=False)
+    return wb.fit(
+        train, "cgs", n_topics=2, n_iterations=5, burn_in=1, test=test, split=split, progress=False
+    )
 
 
 def of(found, number: str, quantity: str = "log_joint") -> float:
@@ -48,7 +62,9 @@ def of(found, number: str, quantity: str = "log_joint") -> float:
 def test_independent_draws_of_one_law_agree():
     found = convergence([run_of(noise(seed), seed) for seed in range(4)])
     assert of(found, "r_hat") == pytest.approx(1, abs=0.005)
-    assert of(found, "ess_bulk") == pytest.approx(8000, rel=0.1) and of(found, "ess_tail") == pytest.approx(8000, rel=0.1)
+    assert of(found, "ess_bulk") == pytest.approx(8000, rel=0.1) and of(
+        found, "ess_tail"
+    ) == pytest.approx(8000, rel=0.1)
     assert found["n_chains"].item() == 4 and found["n_draws"].item() == 2000
 
 
@@ -58,13 +74,17 @@ def test_r_hat_of_a_chain_that_lies_elsewhere_is_that_of_the_formula():
 
     draws = np.stack([noise(0), noise(1) + 1.5])
     halves = draws.reshape(4, 1000)
+
     def split_r_hat(values):
         scores = norm.ppf((rankdata(values).reshape(values.shape) - 0.375) / (values.size + 0.25))
         within, between = scores.var(axis=1, ddof=1).mean(), scores.mean(axis=1).var(ddof=1)
         return np.sqrt((999 / 1000 * within + between) / within)
+
     folded = np.abs(halves - np.median(halves))
     found = convergence([run_of(own, seed) for seed, own in enumerate(draws)])
-    assert of(found, "r_hat") == pytest.approx(max(split_r_hat(halves), split_r_hat(folded)), rel=1e-9)
+    assert of(found, "r_hat") == pytest.approx(
+        max(split_r_hat(halves), split_r_hat(folded)), rel=1e-9
+    )
 
 
 def test_an_autoregressive_chain_is_worth_less():
@@ -75,24 +95,34 @@ def test_an_autoregressive_chain_is_worth_less():
 
 def test_sizes_are_sorted_so_that_a_permutation_of_the_topics_changes_nothing():
     sizes = np.random.default_rng(0).multinomial(50, [0.5, 0.3, 0.2], size=100)
-    one, other = run_of(noise(0, 100), 0, sizes=sizes), run_of(noise(1, 100), 1, sizes=sizes[:, [2, 0, 1]])
+    one, other = (
+        run_of(noise(0, 100), 0, sizes=sizes),
+        run_of(noise(1, 100), 1, sizes=sizes[:, [2, 0, 1]]),
+    )
     shares = label_free([one, other])["sorted_share"].values
-    assert np.array_equal(shares[0], shares[1]) and shares[0, 7].tolist() == sorted(sizes[7] / 50, reverse=True)
+    assert np.array_equal(shares[0], shares[1]) and shares[0, 7].tolist() == sorted(
+        sizes[7] / 50, reverse=True
+    )
 
 
 def test_quantities_of_tokens_are_those_of_the_snapshots(split, chains):
     train, test = split
     found = label_free(chains, split, n_fixed=7, n_held_out=9)
-    assert found["iteration"].values.tolist() == list(range(15, 61, 5)) and found.attrs["left_out"] == ""
+    assert (
+        found["iteration"].values.tolist() == list(range(15, 61, 5))
+        and found.attrs["left_out"] == ""
+    )
     run, words = chains[1], list(train.vocabulary)
     last = run.isel(snapshot=-1)
-    theta, phi = run["theta"].values, run["phi"].values     # of the last snapshot
+    theta, phi = run["theta"].values, run["phi"].values  # of the last snapshot
     for pair, value in zip(found["pair"].values, found["same_topic"].values[1, -1], strict=True):
         (w, v), title = pair.split(" in ")[0].split(" | "), pair.split(" in ")[1]
         own = theta[list(train.titles).index(title)]
         first, second = (own * phi[:, words.index(word)] for word in (w, v))
         assert value == pytest.approx((first / first.sum()) @ (second / second.sum()), rel=1e-12)
-    for token, value in zip(found["held_out"].values, found["log_predictive"].values[1, -1], strict=True):
+    for token, value in zip(
+        found["held_out"].values, found["log_predictive"].values[1, -1], strict=True
+    ):
         word, title = token.split(" in ")
         d, w = list(test.titles).index(title), words.index(word)
         assert w in test.words[test.indptr[d] : test.indptr[d + 1]]
@@ -105,11 +135,15 @@ def test_they_do_not_change_when_topics_change_their_numbers(split, chains):
     order = [2, 0, 3, 1]
     turned = chains[0].isel(topic=order).assign_coords(topic=range(4))
     for name, values in label_free([chains[0]], split).data_vars.items():
-        np.testing.assert_allclose(label_free([turned], split)[name].values, values.values, rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(
+            label_free([turned], split)[name].values, values.values, rtol=1e-12, err_msg=name
+        )
 
 
 def test_a_corpus_in_shards_gives_the_same(split, chains, tmp_path):
-    shards = [wb.ShardedCorpus.write([corpus], tmp_path / str(at)) for at, corpus in enumerate(split)]
+    shards = [
+        wb.ShardedCorpus.write([corpus], tmp_path / str(at)) for at, corpus in enumerate(split)
+    ]
     assert [each.content_hash for each in shards] == [each.content_hash for each in split]
     assert label_free(chains, shards).identical(label_free(chains, split))
 
@@ -124,7 +158,11 @@ def test_why_tokens_are_left_out_is_said(split, chains):
 
 def test_ranks_of_chains_that_agree_are_even_and_of_one_above_the_others_at_the_end():
     same = rank_histograms(label_free([run_of(noise(seed), seed) for seed in range(4)]))
-    assert same.shape == (4, BINS) and (same.sum("twentieth") == 2000).all() and (same.sum("chain") == 400).all()
+    assert (
+        same.shape == (4, BINS)
+        and (same.sum("twentieth") == 2000).all()
+        and (same.sum("chain") == 400).all()
+    )
     assert np.abs(same - 100).max() < 60
     apart = rank_histograms(label_free([run_of(noise(0), 0), run_of(noise(1) + 20, 1)]))
     assert apart.values[0, BINS // 2 :].sum() == 0 and apart.values[1, : BINS // 2].sum() == 0

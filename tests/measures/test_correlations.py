@@ -7,21 +7,41 @@ from scipy.special import softmax
 
 import workbench as wb
 from workbench.kernels.stick_breaking.sticks import probabilities
-from workbench.measures import MeasureError, correlation_differences, mean_correlations, topic_correlations
-from workbench.measures.correlations import _implied, alike_together, strongest_pairs, topic_of_words
+from workbench.measures import (
+    MeasureError,
+    correlation_differences,
+    mean_correlations,
+    topic_correlations,
+)
+from workbench.measures.correlations import (
+    _implied,
+    alike_together,
+    strongest_pairs,
+    topic_of_words,
+)
 
 
 def run_of(means, covariances):
     """A run whose snapshots have these means and covariances of sticks."""
     corpus, _ = wb.models.LDA(2).simulate(5, 6, 8)
     n = len(means)
-    run = wb.fit(corpus, "sb-ctm", np.shape(means)[1] + 1, n_iterations=n, snapshot_every=1, progress=False)
-    return run.assign(psi_mean=(run["psi_mean"].dims, means), psi_covariance=(run["psi_covariance"].dims, covariances))
+    run = wb.fit(
+        corpus, "sb-ctm", np.shape(means)[1] + 1, n_iterations=n, snapshot_every=1, progress=False
+    )
+    return run.assign(
+        psi_mean=(run["psi_mean"].dims, means),
+        psi_covariance=(run["psi_covariance"].dims, covariances),
+    )
 
 
 def test_correlations_are_those_of_many_drawn_documents_averaged_over_the_later_snapshots():
-    mean, covariance = np.array([0.3, -0.5, 0.8]), np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]])
-    found = topic_correlations(run_of([mean + 9, mean], [covariance, covariance]), 100_000)["correlation"].values
+    mean, covariance = (
+        np.array([0.3, -0.5, 0.8]),
+        np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]]),
+    )
+    found = topic_correlations(run_of([mean + 9, mean], [covariance, covariance]), 100_000)[
+        "correlation"
+    ].values
     theta = probabilities(np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000))
     assert found == pytest.approx(np.corrcoef(theta.T), abs=0.015)
     assert np.array_equal(found, found.T) and np.diag(found) == pytest.approx(1.0)
@@ -29,31 +49,56 @@ def test_correlations_are_those_of_many_drawn_documents_averaged_over_the_later_
 
 @pytest.mark.parametrize("engine", ("ln-ctm", "ctm-em"))
 def test_correlations_of_components_are_those_of_their_softmax(engine):
-    mean, covariance = np.array([0.3, -0.5, 0.8]), np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]])
-    run = wb.fit(wb.models.LDA(2).simulate(5, 6, 8)[0], engine, 3, n_iterations=1, snapshot_every=1, progress=False)
-    run = run.assign(psi_mean=(run["psi_mean"].dims, [mean]), psi_covariance=(run["psi_covariance"].dims, [covariance]))
+    mean, covariance = (
+        np.array([0.3, -0.5, 0.8]),
+        np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]]),
+    )
+    run = wb.fit(
+        wb.models.LDA(2).simulate(5, 6, 8)[0],
+        engine,
+        3,
+        n_iterations=1,
+        snapshot_every=1,
+        progress=False,
+    )
+    run = run.assign(
+        psi_mean=(run["psi_mean"].dims, [mean]),
+        psi_covariance=(run["psi_covariance"].dims, [covariance]),
+    )
     theta = softmax(np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000), axis=1)
-    assert topic_correlations(run, 100_000)["correlation"].values == pytest.approx(np.corrcoef(theta.T), abs=0.015)
+    assert topic_correlations(run, 100_000)["correlation"].values == pytest.approx(
+        np.corrcoef(theta.T), abs=0.015
+    )
 
 
 def test_differences_of_correlations_are_between_the_same_topics():
     """b is a with its topics renumbered: its snapshots are those of a but for the words, so numbers of b are moved back."""
     mean, covariance = np.array([0.3, -0.5]), np.array([[1.0, 0.7], [0.7, 2.0]])
     a = run_of([mean], [covariance])
-    phi, moved = np.eye(3, 6) * 0.9 + 0.1 / 6, [2, 0, 1]   # topic k of b has the words of topic moved[k] of a
+    # topic k of b has the words of topic moved[k] of a
+    phi, moved = np.eye(3, 6) * 0.9 + 0.1 / 6, [2, 0, 1]
     a = a.assign(phi=(a["phi"].dims, phi))
     b, own = a.assign(phi=(a["phi"].dims, phi[moved])), topic_correlations(a)["correlation"].values
     found, place = correlation_differences(a, b), np.argsort(moved)
     off = ~np.eye(3, dtype=bool)
-    assert found.values[off] == pytest.approx((own[np.ix_(place, place)] - own)[off]) and np.abs(found.values[off]).min() > 0.01
+    assert (
+        found.values[off] == pytest.approx((own[np.ix_(place, place)] - own)[off])
+        and np.abs(found.values[off]).min() > 0.01
+    )
     assert np.isnan(np.diag(found)).all() and (correlation_differences(a, a).values[off] == 0).all()
     mean = mean_correlations([a, b, a])["correlation"].values
-    assert mean == pytest.approx((2 * own + own[np.ix_(place, place)]) / 3) and np.diag(mean) == pytest.approx(1.0)
+    assert mean == pytest.approx((2 * own + own[np.ix_(place, place)]) / 3) and np.diag(
+        mean
+    ) == pytest.approx(1.0)
 
 
 def test_shares_of_two_topics_are_opposite_and_one_topic_has_none():
-    assert topic_correlations(run_of([[0.2]], [[[1.0]]]))["correlation"].values == pytest.approx(np.array([[1, -1], [-1, 1]]))
-    assert topic_correlations(run_of(np.empty((1, 0)), np.empty((1, 0, 0))))["correlation"].values.tolist() == [[0.0]]
+    assert topic_correlations(run_of([[0.2]], [[[1.0]]]))["correlation"].values == pytest.approx(
+        np.array([[1, -1], [-1, 1]])
+    )
+    assert topic_correlations(run_of(np.empty((1, 0)), np.empty((1, 0, 0))))[
+        "correlation"
+    ].values.tolist() == [[0.0]]
 
 
 def test_topics_that_go_together_stand_together():
@@ -76,7 +121,10 @@ def test_correlations_that_documents_were_drawn_with_are_found():
     rng = np.random.default_rng(3)
     sticks = rng.multivariate_normal([-0.7, 0.0], [[6.0, 4.0], [4.0, 6.0]], 400)
     theta, words = probabilities(sticks), np.arange(30).reshape(3, 10)
-    documents = [np.concatenate([rng.choice(words[k], n) for k, n in enumerate(rng.multinomial(60, row))]) for row in theta]
+    documents = [
+        np.concatenate([rng.choice(words[k], n) for k, n in enumerate(rng.multinomial(60, row))])
+        for row in theta
+    ]
     rows = np.repeat(np.arange(400), 60)
     corpus = wb.Corpus.from_pairs(rows, np.concatenate(documents), np.ones(len(rows), int))
     run = wb.fit(corpus, "sb-ctm", 3, n_iterations=200, snapshot_every=10, progress=False)
@@ -93,12 +141,16 @@ def test_correlations_of_logistic_normal_shares_are_found_where_the_topics_are(e
     rng = np.random.default_rng(4)
     root, mean = rng.normal(size=(5, 5)), rng.normal(0, 0.3, 5)
     phi = rng.dirichlet(np.full(120, 0.1), 5)
-    counts = rng.multinomial(80, softmax(rng.multivariate_normal(mean, root @ root.T, 500), axis=1) @ phi)
+    counts = rng.multinomial(
+        80, softmax(rng.multivariate_normal(mean, root @ root.T, 500), axis=1) @ phi
+    )
     truth = np.corrcoef(softmax(rng.multivariate_normal(mean, root @ root.T, 200_000), axis=1).T)
     rows, words = counts.nonzero()
     corpus, found = wb.Corpus.from_pairs(rows, words, counts[rows, words], n_words=120), []
     for seed in range(4):
-        run = wb.fit(corpus, engine, 5, n_iterations=400, snapshot_every=5, seed=seed, progress=False)
+        run = wb.fit(
+            corpus, engine, 5, n_iterations=400, snapshot_every=5, seed=seed, progress=False
+        )
         apart = np.abs(phi[:, None] - run["phi"].values).sum(axis=2)
         at = linear_sum_assignment(apart)[1]
         assert apart[range(5), at].max() < 0.3, "merged topics are 0.6 apart or more"
@@ -113,7 +165,9 @@ def test_the_strongest_pairs_are_one_that_goes_together_and_one_that_does_not():
     for one, other, value in ((0, 2, 0.3), (1, 3, 0.5), (0, 3, -0.2), (1, 2, -0.6)):
         correlation[one, other] = correlation[other, one] = value
     assert strongest_pairs(correlation) == [(1, 3), (1, 2)]
-    assert strongest_pairs(np.array([[1.0, -1.0], [-1.0, 1.0]])) == [(0, 1)], "no pair goes together"
+    assert strongest_pairs(np.array([[1.0, -1.0], [-1.0, 1.0]])) == [(0, 1)], (
+        "no pair goes together"
+    )
     assert strongest_pairs(np.eye(3)) == strongest_pairs(np.eye(1)) == []
 
 

@@ -9,9 +9,17 @@ import pytest
 from scipy.special import gammaln, psi
 
 from workbench.measures import MeasureError
-from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations, error_map, poisson_binomial
+from workbench.measures.count_expectations import (
+    APPROXIMATIONS,
+    FUNCTIONS,
+    count_expectations,
+    error_map,
+    poisson_binomial,
+)
 
-ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "hdp.json").read_text())["poisson_binomial"]
+ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "hdp.json").read_text())[
+    "poisson_binomial"
+]
 ROUNDING = 1e-12  # sums of some thousand probabilities
 Q = [0.3, 0.9, 0.05, 0.5]
 
@@ -23,9 +31,15 @@ def by_outcomes(q, f):
     return float(p @ f(outcomes.sum(axis=1)))
 
 
-@pytest.mark.parametrize("name, f", [
-    ("log", np.log), ("digamma", psi), ("exp_digamma", lambda x: np.exp(psi(x))), ("log_gamma", gammaln),
-])
+@pytest.mark.parametrize(
+    "name, f",
+    [
+        ("log", np.log),
+        ("digamma", psi),
+        ("exp_digamma", lambda x: np.exp(psi(x))),
+        ("log_gamma", gammaln),
+    ],
+)
 def test_the_exact_expectation_is_the_sum_over_all_outcomes(name, f):
     found = count_expectations(Q, 0.4)["expectation"].sel(function=name, approximation="exact")
     assert float(found) == pytest.approx(by_outcomes(Q, lambda n: f(0.4 + n)), abs=ROUNDING)
@@ -33,7 +47,9 @@ def test_the_exact_expectation_is_the_sum_over_all_outcomes(name, f):
 
 def test_the_distribution_of_the_count_is_that_of_all_outcomes():
     for n in range(5):
-        assert poisson_binomial(Q)[n] == pytest.approx(by_outcomes(Q, lambda count, n=n: count == n), abs=ROUNDING)
+        assert poisson_binomial(Q)[n] == pytest.approx(
+            by_outcomes(Q, lambda count, n=n: count == n), abs=ROUNDING
+        )
     found = count_expectations(Q, 1.0)
     assert found["gaussian"].sum() == pytest.approx(1, abs=ROUNDING)
 
@@ -43,13 +59,23 @@ def test_moments_and_expectations_are_the_printed_ones(printed):
     """Relative 1e-9, and 1e-7 of q = 1e-6, spec of the HDP, 16."""
     tolerance = 1e-7 if max(printed["q"]) < 1e-5 else 1e-9
     found, a = count_expectations(printed["q"], printed["a"]), printed["a"]
-    for name, key in (("mean", "E"), ("variance", "V"), ("mean_positive", "Eplus"), ("variance_positive", "Vplus")):
+    for name, key in (
+        ("mean", "E"),
+        ("variance", "V"),
+        ("mean_positive", "Eplus"),
+        ("variance_positive", "Vplus"),
+    ):
         assert found.attrs[name] == pytest.approx(printed[key], rel=tolerance, abs=1e-9), name
     value, exact = found["expectation"].sel, printed["exact"]
     log = float(value(function="log", approximation="exact"))
     assert log == pytest.approx(exact["E_log_a_plus_n"], rel=tolerance, abs=1e-12)
-    lgamma = [float(value(function="log_gamma", approximation=each)) - gammaln(a) for each in ("exact", "improved")]
-    assert lgamma == pytest.approx([exact["E_lgam"], printed["approx"]["F_lgam"]], rel=tolerance, abs=1e-12)
+    lgamma = [
+        float(value(function="log_gamma", approximation=each)) - gammaln(a)
+        for each in ("exact", "improved")
+    ]
+    assert lgamma == pytest.approx(
+        [exact["E_lgam"], printed["approx"]["F_lgam"]], rel=tolerance, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -57,7 +83,8 @@ def test_the_second_derivative_is_that_of_differences(name):
     f, bend, _ = FUNCTIONS[name]
     for x in (0.3, 1.0, 7.5):
         h = 1e-4 * x
-        assert bend(x) == pytest.approx((f(x + h) - 2 * f(x) + f(x - h)) / h**2, rel=1e-4)  # of h^2, and rounding / h^2
+        # of h^2, and rounding / h^2
+        assert bend(x) == pytest.approx((f(x + h) - 2 * f(x) + f(x - h)) / h**2, rel=1e-4)
 
 
 def test_a_count_that_is_certain_is_right_by_every_method():
@@ -69,21 +96,32 @@ def test_a_count_that_is_certain_is_right_by_every_method():
 
 def test_near_zero_the_second_order_fails_where_the_improved_one_does_not():
     found = count_expectations([0.02] * 5, 0.05)["error"].sel(function="log")
-    assert abs(float(found.sel(approximation="second"))) > 1.0 > 1e-3 > abs(float(found.sel(approximation="improved")))
+    assert (
+        abs(float(found.sel(approximation="second")))
+        > 1.0
+        > 1e-3
+        > abs(float(found.sel(approximation="improved")))
+    )
 
 
 def test_the_map_has_the_errors_of_equal_draws():
     found = error_map("digamma", "improved", 6, [0.3, 3.0], [0.1, 2.0])
     assert found.dims == ("prior", "mean")
     for prior, mean in itertools.product((0.1, 2.0), (0.3, 3.0)):
-        one = count_expectations([mean / 6] * 6, prior)["error"].sel(function="digamma", approximation="improved")
+        one = count_expectations([mean / 6] * 6, prior)["error"].sel(
+            function="digamma", approximation="improved"
+        )
         assert float(found.sel(prior=prior, mean=mean)) == pytest.approx(float(one), abs=ROUNDING)
     assert (error_map("log", "exact", 3, [1.0], [1.0]) == 0).all()
 
 
 def test_what_is_no_count_is_refused_in_one_sentence():
-    for q, a, said in (([], 1.0, "from 1 to 2,000 tokens"), ([0.2, 1.2], 1.0, "from 0 to 1; got 1.2"),
-                       ([0.5], 0.0, "from 1e-08 to 1e.12; got 0"), ([float("nan")], 1.0, "got nan")):
+    for q, a, said in (
+        ([], 1.0, "from 1 to 2,000 tokens"),
+        ([0.2, 1.2], 1.0, "from 0 to 1; got 1.2"),
+        ([0.5], 0.0, "from 1e-08 to 1e.12; got 0"),
+        ([float("nan")], 1.0, "got nan"),
+    ):
         with pytest.raises(MeasureError, match=said):
             count_expectations(q, a)
     with pytest.raises(MeasureError, match=f"no 'third'; there are {', '.join(APPROXIMATIONS)}"):

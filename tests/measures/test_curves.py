@@ -8,7 +8,10 @@ from workbench.measures import MeasureError, mean_curves
 
 
 def test_runs_of_a_label_are_averaged_where_all_have_records():
-    runs = [made_up("cgs", [10, 8, 6], elapsed=[1, 2, 3], seed=0), made_up("cgs", [14, 10], elapsed=[3, 4], seed=1)]
+    runs = [
+        made_up("cgs", [10, 8, 6], elapsed=[1, 2, 3], seed=0),
+        made_up("cgs", [14, 10], elapsed=[3, 4], seed=1),
+    ]
     (curve,) = mean_curves(runs, "test_perplexity", "elapsed")
     assert curve.label == curve.group == "cgs" and curve.n_runs == 2
     assert curve.x.tolist() == [2, 3]
@@ -22,7 +25,10 @@ def test_one_run_has_no_band():
 
 
 def test_runs_that_share_no_iteration_are_drawn_one_by_one():
-    odd, even = made_up("cgs", [4, 3, 2, 1]).isel(iteration=[0, 2]), made_up("cgs", [4, 3, 2, 1], seed=1).isel(iteration=[1, 3])
+    odd, even = (
+        made_up("cgs", [4, 3, 2, 1]).isel(iteration=[0, 2]),
+        made_up("cgs", [4, 3, 2, 1], seed=1).isel(iteration=[1, 3]),
+    )
     curves = mean_curves([odd, even], "test_perplexity")
     assert [curve.label for curve in curves] == ["cgs, seed 0", "cgs, seed 1"]
     assert {curve.group for curve in curves} == {"cgs"}
@@ -33,5 +39,7 @@ def test_what_a_run_does_not_record_has_no_curve():
 
 
 def test_an_unknown_axis_gets_one_sentence():
-    with pytest.raises(MeasureError, match="no axis 'weeks'; there are iteration, updates, elapsed, cpu_time"):
+    with pytest.raises(
+        MeasureError, match="no axis 'weeks'; there are iteration, updates, elapsed, cpu_time"
+    ):
         mean_curves(made_up("cgs", [3]), "test_perplexity", "weeks")

@@ -20,7 +20,8 @@ from workbench.measures.document_likelihoods import (
 )
 from workbench.models import LDA, Priors
 
-ROUNDING = 1e-10   # sums over at most 3^7 assignments, and lnGamma of a prior of 1e-8, in another order
+# sums over at most 3^7 assignments, and lnGamma of a prior of 1e-8, in another order
+ROUNDING = 1e-10
 SAME_BOUND = 1e-6  # of a token; both programs compute digamma in their own way
 
 
@@ -32,18 +33,31 @@ def learnt_of(model, n_words, seed=0, scale=5.0):
 
 def documents_of(corpus):
     """[(word, count)] of each document."""
-    return [[(w, n) for d, w, n in twins.pairs_of(corpus) if d == document] for document in range(corpus.n_documents)]
+    return [
+        [(w, n) for d, w, n in twins.pairs_of(corpus) if d == document]
+        for document in range(corpus.n_documents)
+    ]
 
 
-@pytest.mark.parametrize("corpus, model", [
-    toy_a(), toy_three_topics(), (CORPORA["empty_documents_and_unused_words"], LDA(6, 1e-8, 1e-8)),
-    (CORPORA["one_document"], LDA(1, 0.3, 0.1)), (CORPORA["one_token_documents"], LDA(4, (0.1, 0.2, 0.3, 1e-8), 0.5)),
-], ids=["toy a", "three topics", "empty, tiny priors", "one topic", "one token"])
+@pytest.mark.parametrize(
+    "corpus, model",
+    [
+        toy_a(),
+        toy_three_topics(),
+        (CORPORA["empty_documents_and_unused_words"], LDA(6, 1e-8, 1e-8)),
+        (CORPORA["one_document"], LDA(1, 0.3, 0.1)),
+        (CORPORA["one_token_documents"], LDA(4, (0.1, 0.2, 0.3, 1e-8), 0.5)),
+    ],
+    ids=["toy a", "three topics", "empty, tiny priors", "one topic", "one token"],
+)
 def test_exact_probabilities_are_those_of_the_enumeration(corpus, model):
     learnt = learnt_of(model, corpus.n_words)
     phi = word_probabilities(*learnt)
     found = exact_logs(corpus, phi, model.alphas)
-    wanted = [twins.log_probability_given_topics(pairs, phi.T, model.alphas) for pairs in documents_of(corpus)]
+    wanted = [
+        twins.log_probability_given_topics(pairs, phi.T, model.alphas)
+        for pairs in documents_of(corpus)
+    ]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=ROUNDING)
     assert (found[corpus.document_tokens == 0] == 0).all()
 
@@ -51,11 +65,18 @@ def test_exact_probabilities_are_those_of_the_enumeration(corpus, model):
 def test_what_is_too_much_to_enumerate_is_refused():
     corpus = corpus_of([(0, 0, 30), (0, 1, 30)], 1, 2)
     assert np.isfinite(exact_logs(corpus, np.full((2, 3), 0.5), np.ones(3))).all()
-    with pytest.raises(MeasureError, match=r"1 documents of up to 60 tokens in 20 topics have more than 2\^20 counts"):
+    with pytest.raises(
+        MeasureError,
+        match=r"1 documents of up to 60 tokens in 20 topics have more than 2\^20 counts",
+    ):
         exact_logs(corpus, np.full((2, 20), 0.5), np.ones(20))
 
 
-@pytest.mark.parametrize("model", [LDA(2, (0.7, 0.4), 0.3), LDA(3, 1e-4, 0.1), LDA(2, 1e-8, 1e-8), LDA(1, 0.5, 0.2)], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [LDA(2, (0.7, 0.4), 0.3), LDA(3, 1e-4, 0.1), LDA(2, 1e-8, 1e-8), LDA(1, 0.5, 0.2)],
+    ids=str,
+)
 def test_the_left_to_right_estimate_is_within_its_error_of_the_exact_one(model):
     corpus = CORPORA["toy_a"]
     phi = word_probabilities(*learnt_of(model, corpus.n_words))
@@ -64,7 +85,11 @@ def test_the_left_to_right_estimate_is_within_its_error_of_the_exact_one(model):
     assert abs(value - wanted) <= 4.5 * error + ROUNDING
 
 
-@pytest.mark.parametrize("model", [LDA(2, (0.7, 0.4), 0.3), LDA(3, 0.05, 0.1), LDA(2, 1e-8, 1e-8), LDA(1, 0.5, 0.2)], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [LDA(2, (0.7, 0.4), 0.3), LDA(3, 0.05, 0.1), LDA(2, 1e-8, 1e-8), LDA(1, 0.5, 0.2)],
+    ids=str,
+)
 @pytest.mark.parametrize("name", ["toy_a", "empty_documents_and_unused_words", "one_token"])
 def test_bounds_are_at_most_the_exact_log_probability(name, model):
     """That of documents is below log p(w | E[phi], alpha), as E[log phi] < log E[phi]; with topics below log p(words)."""
@@ -72,7 +97,10 @@ def test_bounds_are_at_most_the_exact_log_probability(name, model):
     learnt = learnt_of(model, corpus.n_words)
     bound = variational_bound(corpus, learnt, variational_counts(corpus, learnt))
     assert bound.of_topics <= ROUNDING
-    assert bound.of_documents <= exact_logs(corpus, word_probabilities(*learnt), model.alphas).sum() + ROUNDING
+    assert (
+        bound.of_documents
+        <= exact_logs(corpus, word_probabilities(*learnt), model.alphas).sum() + ROUNDING
+    )
     assert sum(bound) <= float(exact(corpus, model)["log_evidence"]) + ROUNDING
 
 
@@ -97,11 +125,15 @@ def test_q_of_a_document_is_the_best_one():
     for seed in range(20):
         other = gamma * np.exp(np.random.default_rng(seed).normal(0, 0.1, gamma.shape))
         assert sum(variational_bound(corpus, learnt, other)) < best
-    np.testing.assert_allclose(gamma[corpus.document_tokens == 0], np.tile(model.alphas, (4, 1)), rtol=1e-12)
+    np.testing.assert_allclose(
+        gamma[corpus.document_tokens == 0], np.tile(model.alphas, (4, 1)), rtol=1e-12
+    )
 
 
 SETS = [
-    (LDA(4, 0.3, 0.2), 3.0), (LDA(5, (0.1, 0.2, 0.4, 0.8, 1.6), 0.05), 20.0), (LDA(1, 0.5, 0.5), 5.0),
+    (LDA(4, 0.3, 0.2), 3.0),
+    (LDA(5, (0.1, 0.2, 0.4, 0.8, 1.6), 0.05), 20.0),
+    (LDA(1, 0.5, 0.5), 5.0),
     (LDA(3, 1e-3, 1e-2), 5.0),
 ]
 
@@ -116,31 +148,53 @@ def test_gensim_computes_the_same_bound(model, scale):
     learnt = learnt_of(model, corpus.n_words, scale=scale)
     texts = [[(int(w), int(n)) for w, n in pairs] for pairs in documents_of(corpus)]
     theirs = LdaModel(
-        num_topics=model.n_topics, id2word=dict(enumerate(corpus.vocabulary)), alpha=model.alphas.tolist(), eta=model.beta,
-        iterations=20_000, gamma_threshold=1e-10, dtype=np.float64, random_state=0,
+        num_topics=model.n_topics,
+        id2word=dict(enumerate(corpus.vocabulary)),
+        alpha=model.alphas.tolist(),
+        eta=model.beta,
+        iterations=20_000,
+        gamma_threshold=1e-10,
+        dtype=np.float64,
+        random_state=0,
     )
     theirs.state.sstats = learnt.n_kw
     theirs.sync_state()
     gamma = variational_counts(corpus, learnt)
     ours = sum(variational_bound(corpus, learnt, gamma))
-    assert ours / corpus.n_tokens == pytest.approx(theirs.bound(texts, gamma=gamma[:, None]) / corpus.n_tokens, abs=1e-9)
-    if model.alphas.min() > 0.01:  # below, documents have several fixed points, and theirs begin at random
+    assert ours / corpus.n_tokens == pytest.approx(
+        theirs.bound(texts, gamma=gamma[:, None]) / corpus.n_tokens, abs=1e-9
+    )
+    # below, documents have several fixed points, and theirs begin at random
+    if model.alphas.min() > 0.01:
         assert ours / corpus.n_tokens == pytest.approx(theirs.log_perplexity(texts), abs=SAME_BOUND)
 
 
-@pytest.mark.parametrize("model, scale", [each for each in SETS if np.ndim(each[0].alpha) == 0], ids=str)
+@pytest.mark.parametrize(
+    "model, scale", [each for each in SETS if np.ndim(each[0].alpha) == 0], ids=str
+)
 def test_scikit_learn_computes_the_same_perplexity(model, scale):
     from sklearn.decomposition import LatentDirichletAllocation
 
     corpus = simulated()
     learnt = learnt_of(model, corpus.n_words, scale=scale)
-    matrix = csr_matrix((corpus.counts, corpus.words, corpus.indptr), (corpus.n_documents, corpus.n_words))
+    matrix = csr_matrix(
+        (corpus.counts, corpus.words, corpus.indptr), (corpus.n_documents, corpus.n_words)
+    )
     theirs = LatentDirichletAllocation(
-        model.n_topics, doc_topic_prior=model.alpha, topic_word_prior=model.beta, max_iter=1, max_doc_update_iter=20_000,
-        mean_change_tol=1e-10, random_state=0,
+        model.n_topics,
+        doc_topic_prior=model.alpha,
+        topic_word_prior=model.beta,
+        max_iter=1,
+        max_doc_update_iter=20_000,
+        mean_change_tol=1e-10,
+        random_state=0,
     ).fit(matrix)
     theirs.components_ = model.beta + learnt.n_kw
     theirs.exp_dirichlet_component_ = np.exp(twins.log_means(theirs.components_))
     ours = sum(variational_bound(corpus, learnt, variational_counts(corpus, learnt)))
-    assert ours / corpus.n_tokens == pytest.approx(theirs.score(matrix) / corpus.n_tokens, abs=SAME_BOUND)
-    assert np.exp(-ours / corpus.n_tokens) == pytest.approx(theirs.perplexity(matrix), rel=SAME_BOUND)
+    assert ours / corpus.n_tokens == pytest.approx(
+        theirs.score(matrix) / corpus.n_tokens, abs=SAME_BOUND
+    )
+    assert np.exp(-ours / corpus.n_tokens) == pytest.approx(
+        theirs.perplexity(matrix), rel=SAME_BOUND
+    )

@@ -18,32 +18,42 @@ def with_counts(n_dk) -> xr.Dataset:
     """Two topics of which documents have these tokens, with an alpha of 0.01."""
     n_dk = np.array(n_dk, float)
     raised = n_dk + 0.01
-    run = made_up("cgs", [1]).assign({
-        "n_dk": (("snapshot", "document", "topic"), n_dk[None]),
-        "theta": (("document", "topic"), raised / raised.sum(axis=1, keepdims=True)),
-        "n_kw": (("snapshot", "topic", "word"), n_dk.sum(axis=0)[None, :, None]),
-        "phi": (("topic", "word"), [[1.0], [1.0]]),
-    })
-    return run.assign_coords(document=np.array([f"d{d}" for d in range(len(n_dk))], dtype=object), word=["w"])
+    run = made_up("cgs", [1]).assign(
+        {
+            "n_dk": (("snapshot", "document", "topic"), n_dk[None]),
+            "theta": (("document", "topic"), raised / raised.sum(axis=1, keepdims=True)),
+            "n_kw": (("snapshot", "topic", "word"), n_dk.sum(axis=0)[None, :, None]),
+            "phi": (("topic", "word"), [[1.0], [1.0]]),
+        }
+    )
+    return run.assign_coords(
+        document=np.array([f"d{d}" for d in range(len(n_dk))], dtype=object), word=["w"]
+    )
 
 
 def test_a_document_of_one_token_does_not_win():
     found = representative_documents(with_counts([[1, 0], [90, 10], [0, 5], [10, 0]]), 0)
     assert found["title"].values.tolist() == ["d1", "d3", "d0"]  # d2 has no token of the topic
     assert found["theta"].values[2] > found["theta"].values[0]
-    assert found["n_tokens"].values.tolist() == [100, 10, 1] and found["n_topic_tokens"].values.tolist() == [90, 10, 1]
+    assert found["n_tokens"].values.tolist() == [100, 10, 1] and found[
+        "n_topic_tokens"
+    ].values.tolist() == [90, 10, 1]
 
 
 def test_the_score_is_the_lower_end_of_wilsons_interval():
     found = representative_documents(with_counts([[1, 0], [80, 20], [7, 3]]), 0)
-    for own, tokens, score in zip(found["n_topic_tokens"], found["n_tokens"], found["score"], strict=True):
+    for own, tokens, score in zip(
+        found["n_topic_tokens"], found["n_tokens"], found["score"], strict=True
+    ):
         low = binomtest(int(own), int(tokens)).proportion_ci(0.95, "wilson").low
         assert float(score) == pytest.approx(low, abs=1e-12)
 
 
 def test_empty_documents_and_topics_show_nothing():
     assert representative_documents(with_counts([[0, 0], [0, 3]]), 0).sizes["rank"] == 0
-    assert representative_documents(with_counts([[0, 0], [0, 3]]), 1)["document"].values.tolist() == [1]
+    assert representative_documents(with_counts([[0, 0], [0, 3]]), 1)[
+        "document"
+    ].values.tolist() == [1]
 
 
 def test_documents_carry_their_place_and_their_theta():
@@ -51,7 +61,10 @@ def test_documents_carry_their_place_and_their_theta():
     found = representative_documents(run, 2, 3)
     assert found.sizes["rank"] <= 3 and found.attrs["topic"] == 2
     for place, title, theta in zip(found["document"], found["title"], found["theta"], strict=True):
-        assert title == run["document"].values[int(place)] and float(theta) == run["theta"].values[int(place), 2]
+        assert (
+            title == run["document"].values[int(place)]
+            and float(theta) == run["theta"].values[int(place), 2]
+        )
 
 
 def test_the_topic_of_a_word_follows_theta_and_phi():
@@ -62,7 +75,9 @@ def test_the_topic_of_a_word_follows_theta_and_phi():
     assert found["n_tokens"].values.tolist() == corpus.counts[first:last].tolist()
     for row, word in enumerate(corpus.words[first:last]):
         joint = [float(run["theta"][5, k]) * float(run["phi"][k, word]) for k in range(4)]
-        np.testing.assert_allclose(found["probability"].values[row], np.array(joint) / sum(joint), rtol=1e-12)
+        np.testing.assert_allclose(
+            found["probability"].values[row], np.array(joint) / sum(joint), rtol=1e-12
+        )
         assert int(found["likely"][row]) == max(range(4), key=lambda k, joint=joint: joint[k])
 
 
@@ -75,7 +90,9 @@ def test_words_of_unseen_text_are_matched_by_their_spelling():
     row = found["word"].values.tolist().index(known)
     joint = theta.values * run["phi"].values[:, 3]
     np.testing.assert_allclose(found["probability"].values[row], joint / joint.sum(), rtol=1e-12)
-    assert int(found["likely"][1 - row]) == -1 and np.isnan(found["probability"].values[1 - row]).all()
+    assert (
+        int(found["likely"][1 - row]) == -1 and np.isnan(found["probability"].values[1 - row]).all()
+    )
 
 
 def test_an_empty_document_has_no_word():
@@ -99,13 +116,25 @@ def test_topics_of_an_hdp_without_a_token_belong_to_no_word():
 @pytest.mark.parametrize(
     ("ask", "told"),
     [
-        (lambda: representative_documents(tiny_run(), 4), "there is no topic 4; the run has 0 to 3"),
+        (
+            lambda: representative_documents(tiny_run(), 4),
+            "there is no topic 4; the run has 0 to 3",
+        ),
         (lambda: representative_documents(tiny_run(), "first"), "there is no topic 'first'"),
-        (lambda: representative_documents(tiny_run(), 0, 0), "the number of documents must be .* at least 1; got 0"),
+        (
+            lambda: representative_documents(tiny_run(), 0, 0),
+            "the number of documents must be .* at least 1; got 0",
+        ),
         (lambda: representative_documents(tiny_comparison(), 0), "holds no phi"),
-        (lambda: token_topics(tiny_run(), training(), 12), "the document must be a number from 0 to 11; got 12"),
+        (
+            lambda: token_topics(tiny_run(), training(), 12),
+            "the document must be a number from 0 to 11; got 12",
+        ),
         (lambda: token_topics(tiny_run(), tiny_corpus(), 0), "was trained on another corpus"),
-        (lambda: token_topics(tiny_run(), training(), 0, theta=[1.0]), "one number for each of 4 topics; it has shape"),
+        (
+            lambda: token_topics(tiny_run(), training(), 0, theta=[1.0]),
+            "one number for each of 4 topics; it has shape",
+        ),
     ],
 )
 def test_wrong_input_gets_one_sentence(ask, told):

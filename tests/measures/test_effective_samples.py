@@ -21,7 +21,10 @@ def autoregressive(rho: float, seed: int, n: int = N) -> np.ndarray:
 def run_of(chain, burn_in: int = 0, sizes=None, **changes):
     """A run of cgs that has recorded these numbers as its log joint; two CPU seconds an iteration."""
     run = made_up("cgs", np.ones(len(chain)), burn_in=burn_in, **changes)
-    run["log_joint"], run["moved"] = ("iteration", np.array(chain, float)), ("iteration", np.full(len(chain), 0.5))
+    run["log_joint"], run["moved"] = (
+        ("iteration", np.array(chain, float)),
+        ("iteration", np.full(len(chain), 0.5)),
+    )
     if sizes is not None:
         run["n_k"] = (("iteration", "topic"), np.array(sizes, float))
     return run
@@ -35,7 +38,9 @@ def worth(found, name: str = "log_joint", row: int = 0) -> float:
 def test_an_autoregressive_chain_is_worth_what_theory_says(rho):
     """Over 40 seeds the estimate has a standard deviation of 4, 7, 13 and 7 %: ten chains 4 % at most, of which four here."""
     exact = N * (1 - rho) / (1 + rho)
-    found = np.mean([worth(effective_samples(run_of(autoregressive(rho, seed)))) for seed in range(10)])
+    found = np.mean(
+        [worth(effective_samples(run_of(autoregressive(rho, seed)))) for seed in range(10)]
+    )
     assert found == pytest.approx(exact, rel=0.17)
 
 
@@ -43,55 +48,92 @@ def test_burn_in_counts_neither_as_draws_nor_as_time():
     chain = autoregressive(0.5, 1)
     found = effective_samples(run_of(np.concatenate([np.full(100, 1e6), chain]), burn_in=100))
     assert worth(found) == worth(effective_samples(run_of(chain))) and int(found["n_draws"][0]) == N
-    assert float(found["per_second"].sel(quantity="log_joint")[0]) == pytest.approx(worth(found) / (2 * N))
+    assert float(found["per_second"].sel(quantity="log_joint")[0]) == pytest.approx(
+        worth(found) / (2 * N)
+    )
 
 
 def test_iterations_between_records_count_for_time_alone():
     every = run_of(autoregressive(0.5, 2), burn_in=10, record_every=4)
-    found = effective_samples(every)   # pauses have recorded the others too
+    found = effective_samples(every)  # pauses have recorded the others too
     sparse = effective_samples(every.isel(iteration=every["iteration"].values % 4 == 0))
     assert found.identical(sparse) and int(found["iterations_between"][0]) == 4
     assert int(found["n_draws"][0]) == N // 4 - 2
-    assert float(found["per_second"].sel(quantity="log_joint")[0]) == pytest.approx(worth(found) / (2 * (N - 10)))
+    assert float(found["per_second"].sel(quantity="log_joint")[0]) == pytest.approx(
+        worth(found) / (2 * (N - 10))
+    )
     # every fourth of a chain with rho 0.5 is a chain with rho 1/16; one chain of 4 %, four of them
     assert worth(found) == pytest.approx((N // 4 - 2) * (1 - 1 / 16) / (1 + 1 / 16), rel=0.16)
 
 
 def test_seeds_of_one_label_are_chains_of_one_estimate_cut_to_the_shortest():
     chains = [autoregressive(0.5, seed) for seed in (3, 4)]
-    found = effective_samples([run_of(chains[0], seed=0), run_of(np.append(chains[1], 7e3), seed=1)])
-    assert found.sizes["label"] == 1 and int(found["n_chains"][0]) == 2 and int(found["n_draws"][0]) == N
-    assert worth(found) == pytest.approx(2 * N / 3, rel=0.2)   # four standard deviations of 7 % / sqrt(2)
-    assert float(found["per_second"].sel(quantity="log_joint")[0]) == pytest.approx(worth(found) / (4 * N))
+    found = effective_samples(
+        [run_of(chains[0], seed=0), run_of(np.append(chains[1], 7e3), seed=1)]
+    )
+    assert (
+        found.sizes["label"] == 1
+        and int(found["n_chains"][0]) == 2
+        and int(found["n_draws"][0]) == N
+    )
+    # four standard deviations of 7 % / sqrt(2)
+    assert worth(found) == pytest.approx(2 * N / 3, rel=0.2)
+    assert float(found["per_second"].sel(quantity="log_joint")[0]) == pytest.approx(
+        worth(found) / (4 * N)
+    )
     apart = effective_samples([run_of(chains[0], seed=0), run_of(chains[1] + 20, seed=1)])
-    assert worth(apart) < 10   # chains that do not meet are worth next to nothing, however long they are
+    # chains that do not meet are worth next to nothing, however long they are
+    assert worth(apart) < 10
 
 
 def test_runs_on_other_tokens_are_no_chains_of_the_same_posterior():
-    splits = {seed: {"train": f"t{seed}", "split": {"fraction": 0.1, "seed": seed, "per": "corpus"}} for seed in (5, 6)}
-    found = effective_samples([run_of(autoregressive(0.5, seed), seed=seed, **split) for seed, split in splits.items()])
+    splits = {
+        seed: {"train": f"t{seed}", "split": {"fraction": 0.1, "seed": seed, "per": "corpus"}}
+        for seed in (5, 6)
+    }
+    found = effective_samples(
+        [run_of(autoregressive(0.5, seed), seed=seed, **split) for seed, split in splits.items()]
+    )
     assert found["n_chains"].values.tolist() == [1, 1] and len(set(found["label"].values)) == 1
 
 
 def test_topics_are_estimated_for_each_run_by_itself():
     one, other = autoregressive(0.8, 7), autoregressive(0.0, 8)
-    runs = [run_of(one, sizes=np.stack([a, b], axis=1), seed=seed) for seed, (a, b) in enumerate(((one, other), (other, one)))]
+    runs = [
+        run_of(one, sizes=np.stack([a, b], axis=1), seed=seed)
+        for seed, (a, b) in enumerate(((one, other), (other, one)))
+    ]
     found = effective_samples(runs)["of_topic"]
-    assert found.dims == ("run", "topic") and found.values[0].tolist() == found.values[1, ::-1].tolist()
-    assert found.values[0] == pytest.approx([N / 9, N], rel=0.53)   # four standard deviations of 13 %
+    assert (
+        found.dims == ("run", "topic")
+        and found.values[0].tolist() == found.values[1, ::-1].tolist()
+    )
+    # four standard deviations of 13 %
+    assert found.values[0] == pytest.approx([N / 9, N], rel=0.53)
 
 
 def test_what_never_changes_and_what_is_not_recorded_has_no_number():
     found = effective_samples(run_of(np.ones(50)))
-    assert np.isnan(worth(found)) and np.isnan(found["per_second"]).all() and np.isnan(found["of_topic"]).all()
+    assert (
+        np.isnan(worth(found))
+        and np.isnan(found["per_second"]).all()
+        and np.isnan(found["of_topic"]).all()
+    )
     sampled = run_of(autoregressive(0.5, 9, 50))
     both = effective_samples([sampled, tiny_run("svb-cgs")])
-    assert np.isnan(worth(both, "objective")) and worth(both, "objective", 1) > 0 and np.isnan(worth(both, row=1))
+    assert (
+        np.isnan(worth(both, "objective"))
+        and worth(both, "objective", 1) > 0
+        and np.isnan(worth(both, row=1))
+    )
 
 
 def test_numbers_of_running_averages_and_clocks_are_no_chains():
     assert effective_samples(tiny_run())["quantity"].values.tolist() == [
-        "test_perplexity_state", "train_perplexity", "log_joint", "moved",
+        "test_perplexity_state",
+        "train_perplexity",
+        "log_joint",
+        "moved",
     ]
 
 
@@ -105,17 +147,34 @@ def test_fewer_than_four_draws_are_refused(n):
 
 def test_a_sampler_that_counts_no_moves_has_effective_samples_of_its_states_alone():
     """Gains and hits are those of running averages."""
-    corpus = wb.Corpus.from_pairs(range(40), np.arange(40) % 3, [1] * 40, sequence=[("a", t) for t in range(40)])
+    corpus = wb.Corpus.from_pairs(
+        range(40), np.arange(40) % 3, [1] * 40, sequence=[("a", t) for t in range(40)]
+    )
     train, test = wb.hold_out_ends(corpus, 5)
-    run = wb.fit(train, "sbm-lds", test=test, n_iterations=30, burn_in=5, options={"state_dim": 2}, progress=False)
+    run = wb.fit(
+        train,
+        "sbm-lds",
+        test=test,
+        n_iterations=30,
+        burn_in=5,
+        options={"state_dim": 2},
+        progress=False,
+    )
     found = effective_samples(run)
-    assert "moved" not in run and found["per_second"].sel(quantity="test_perplexity_state").item() > 0
-    assert not {"test_perplexity", "test_gain_added", "test_log_likelihood"} & set(found["quantity"].values)
+    assert (
+        "moved" not in run and found["per_second"].sel(quantity="test_perplexity_state").item() > 0
+    )
+    assert not {"test_perplexity", "test_gain_added", "test_log_likelihood"} & set(
+        found["quantity"].values
+    )
 
 
 def test_a_run_that_samples_nothing_is_refused():
     for run in (tiny_run("svb"), tiny_comparison()):
-        with pytest.raises(MeasureError, match="run '.*' of svb samples no token; effective samples are those of a sampler"):
+        with pytest.raises(
+            MeasureError,
+            match="run '.*' of svb samples no token; effective samples are those of a sampler",
+        ):
             effective_samples(run)
 
 

@@ -9,7 +9,12 @@ from scipy import stats
 
 import workbench as wb
 from workbench.measures import MeasureError, paired_differences, perplexity_errors, summary
-from workbench.measures.intervals import batch_means, percentile_interval, resampled_perplexities, t_interval
+from workbench.measures.intervals import (
+    batch_means,
+    percentile_interval,
+    resampled_perplexities,
+    t_interval,
+)
 from workbench.measures.selection import spec_of
 from workbench.models import LDA
 from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
@@ -21,7 +26,9 @@ from workbench.runs.store.archive import get_corpus
 def store(tmp_path_factory):
     """cgs, svb and a hybrid of 8 iterations, burn-in 3, on 30 documents; another cgs still in its burn-in."""
     home = tmp_path_factory.mktemp("runs")
-    train, test = wb.hold_out_tokens(LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0], fraction=0.1, seed=0)
+    train, test = wb.hold_out_tokens(
+        LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0], fraction=0.1, seed=0
+    )
     asked = {"n_topics": 3, "test": test, "store": home, "progress": False}
     for engine in ("cgs", "svb", "svb-cgs"):
         wb.fit(train, engine, n_iterations=8, burn_in=3, name=engine, **asked)
@@ -50,13 +57,17 @@ def test_each_document_has_its_own_tokens(store):
     for document in range(30):
         own = test.documents == document
         by_hand = (test.counts[own] * np.log(probability[own])).sum()
-        assert found.log_likelihood[document] == pytest.approx(by_hand, rel=1e-9)  # added up in another order
+        # added up in another order
+        assert found.log_likelihood[document] == pytest.approx(by_hand, rel=1e-9)
         assert found.n_tokens[document] == test.counts[own].sum()
 
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("untested", "run 'untested' has no test set, so nothing is scored"), ("svb", "run 'svb' has no whole checkpoint")],
+    [
+        ("untested", "run 'untested' has no test set, so nothing is scored"),
+        ("svb", "run 'svb' has no whole checkpoint"),
+    ],
 )
 def test_what_cannot_be_scored_says_why(store, tmp_path, name, told):
     shutil.copytree(store, tmp_path / "copy")
@@ -98,7 +109,8 @@ def test_resampled_documents_vary_as_the_theory_of_a_ratio_says():
     mean = found.log_likelihood.sum() / tokens.sum()
     by_theory = np.sqrt(((found.log_likelihood - mean * tokens) ** 2).sum()) / tokens.sum()
     draws = resampled_perplexities(found, n=4000)
-    assert np.log(draws).std() == pytest.approx(by_theory, rel=0.05)  # of 4000 draws a deviation is known to 1.1 %
+    # of 4000 draws a deviation is known to 1.1 %
+    assert np.log(draws).std() == pytest.approx(by_theory, rel=0.05)
     low, high = percentile_interval(draws)
     assert (np.log(high) - np.log(low)) / 2 == pytest.approx(1.96 * by_theory, rel=0.08)
 
@@ -112,7 +124,11 @@ def test_documents_without_a_held_out_token_change_nothing():
 def test_of_several_seeds_the_error_is_that_of_their_mean():
     runs = [made_up("cgs", [200, last], seed=seed) for seed, last in enumerate((100, 102, 107))]
     found = perplexity_errors(runs).sel(label="cgs")
-    assert (float(found["value"]), str(found["source"].item()), int(found["n_runs"])) == (103, "seeds", 3)
+    assert (float(found["value"]), str(found["source"].item()), int(found["n_runs"])) == (
+        103,
+        "seeds",
+        3,
+    )
     assert float(found["mc_error"]) == pytest.approx(np.sqrt(13 / 3))
     assert np.isnan(found["low"]) and np.isnan(found["high"])
 
@@ -121,8 +137,12 @@ def test_of_one_sampling_run_it_is_that_of_its_states_after_burn_in():
     run = made_up("cgs", [500] * 10 + [100, 110, 105, 95])  # burn-in 10; the state is 1 higher
     chain = np.log([101, 111, 106, 96])
     found = perplexity_errors(run).sel(label="cgs")
-    by_hand = 95 * abs(chain[:2].mean() - chain[2:].mean()) / 2  # two means: deviation |a - b| / sqrt(2), over sqrt(2)
-    assert float(found["mc_error"]) == pytest.approx(by_hand) and found["source"].item() == "batch means"
+    # two means: deviation |a - b| / sqrt(2), over sqrt(2)
+    by_hand = 95 * abs(chain[:2].mean() - chain[2:].mean()) / 2
+    assert (
+        float(found["mc_error"]) == pytest.approx(by_hand)
+        and found["source"].item() == "batch means"
+    )
     early = perplexity_errors(made_up("cgs", [500] * 12)).sel(label="cgs")
     assert np.isnan(early["mc_error"]) and early["source"].item() == ""
 
@@ -130,7 +150,11 @@ def test_of_one_sampling_run_it_is_that_of_its_states_after_burn_in():
 def test_a_deterministic_run_and_one_without_a_test_set_have_no_error():
     run = tiny_run("svb")
     found = perplexity_errors(run)
-    assert np.isnan(found["mc_error"]).all() and found["source"].item() == "" and float(found["value"][0]) > 1
+    assert (
+        np.isnan(found["mc_error"]).all()
+        and found["source"].item() == ""
+        and float(found["value"][0]) > 1
+    )
     untested = run.drop_vars([name for name in run if "test_perplexity" in name])
     assert np.isnan(perplexity_errors(untested)["value"]).all()
 
@@ -139,18 +163,27 @@ def test_intervals_over_documents_hold_the_value(store):
     runs = [wb.open_run(name, store) for name in ("cgs", "svb")]
     found = {spec_of(run).hash: score_documents(run.attrs["name"], store) for run in runs}
     table = perplexity_errors(runs, found)
-    assert (table["low"].values < table["value"].values).all() and (table["value"].values < table["high"].values).all()
-    assert table.equals(perplexity_errors(runs, found)) and not table.equals(perplexity_errors(runs, found, seed=1))
+    assert (table["low"].values < table["value"].values).all() and (
+        table["value"].values < table["high"].values
+    ).all()
+    assert table.equals(perplexity_errors(runs, found)) and not table.equals(
+        perplexity_errors(runs, found, seed=1)
+    )
     del found[spec_of(runs[0]).hash]
     assert np.isnan(perplexity_errors(runs, found)["low"].values).tolist() == [True, False]
 
 
 def test_several_pairs_have_students_interval():
-    runs = [made_up(engine, [200, last], seed=seed) for engine, finals in (("cgs", (100, 102, 107)), ("svb", (110, 118, 120)))
-            for seed, last in enumerate(finals)]
+    runs = [
+        made_up(engine, [200, last], seed=seed)
+        for engine, finals in (("cgs", (100, 102, 107)), ("svb", (110, 118, 120)))
+        for seed, last in enumerate(finals)
+    ]
     found = paired_differences(runs, "cgs").sel(label="svb")
     low, high = stats.t.interval(0.95, 2, 13, np.sqrt(3))
-    assert (float(found["difference_low"]), float(found["difference_high"])) == pytest.approx((low, high))
+    assert (float(found["difference_low"]), float(found["difference_high"])) == pytest.approx(
+        (low, high)
+    )
     every = {spec_of(run).hash: scored([-3, -9], [1, 2]) for run in runs}
     assert paired_differences(runs, "cgs", scored=every).sel(label="svb").equals(found)
 
@@ -160,13 +193,18 @@ def test_a_single_pair_has_an_interval_over_the_documents_that_both_share():
     assert np.isnan(paired_differences(runs, "cgs").sel(label="svb")["difference_low"])
     tokens = np.arange(1, 41)
     better = scored(-tokens * np.linspace(3, 6, 40), tokens)
-    worse = better._replace(log_likelihood=better.log_likelihood - 0.1 * tokens)  # exp(0.1) times as perplexed
+    # exp(0.1) times as perplexed
+    worse = better._replace(log_likelihood=better.log_likelihood - 0.1 * tokens)
     found = {spec_of(run).hash: each for run, each in zip(runs, (better, worse), strict=True)}
     table = paired_differences(runs, "cgs", scored=found).sel(label="svb")
     draws = resampled_perplexities(better) * (np.exp(0.1) - 1)
-    assert (float(table["difference_low"]), float(table["difference_high"])) == pytest.approx(percentile_interval(draws))
+    assert (float(table["difference_low"]), float(table["difference_high"])) == pytest.approx(
+        percentile_interval(draws)
+    )
     assert summary(runs, "cgs", found).sel(label="svb")["difference_low"] == table["difference_low"]
-    assert np.isnan(paired_differences(runs, "cgs", "elapsed", found).sel(label="svb")["difference_low"])
+    assert np.isnan(
+        paired_differences(runs, "cgs", "elapsed", found).sel(label="svb")["difference_low"]
+    )
     assert np.isnan(paired_differences(runs, "cgs", scored={}).sel(label="svb")["difference_low"])
 
 

@@ -20,19 +20,37 @@ def by_enumeration(corpus, model):
     is_topic = every.topics[:, :, None] == np.arange(model.n_topics)
     same = every.topics[:, :, None] == every.topics[:, None, :]
     tables = (
-        twins.predictive(twins.sampled_counts(corpus, z, model.n_topics), model.alphas, model.beta) for z in every.topics
+        twins.predictive(twins.sampled_counts(corpus, z, model.n_topics), model.alphas, model.beta)
+        for z in every.topics
     )
     table = sum(p * one for p, one in zip(every.probability, tables, strict=True))
     p = every.probability
-    return every.log_sum, np.einsum("s,stk->tk", p, is_topic), np.einsum("s,stu->tu", p, same), table
+    return (
+        every.log_sum,
+        np.einsum("s,stk->tk", p, is_topic),
+        np.einsum("s,stu->tu", p, same),
+        table,
+    )
 
 
 def test_the_posterior_of_toy_a_is_the_printed_one(oracles):
     found, printed = exact(*toy_a()), oracles["toyA"]["exact"]
     for name, key in zip(NAMES, ("log_evidence", "pz", "same", "pred"), strict=True):
-        np.testing.assert_allclose(found[name].values, printed[key], rtol=0, atol=PRINTED, err_msg=name)
+        np.testing.assert_allclose(
+            found[name].values, printed[key], rtol=0, atol=PRINTED, err_msg=name
+        )
     assert found.attrs["n_states"] == 2**9 and found["log_evidence"].attrs["units"] == "nats"
-    assert found["token_word"].values.tolist() == ["w0", "w0", "w0", "w1", "w0", "w1", "w2", "w2", "w2"]
+    assert found["token_word"].values.tolist() == [
+        "w0",
+        "w0",
+        "w0",
+        "w1",
+        "w0",
+        "w1",
+        "w2",
+        "w2",
+        "w2",
+    ]
 
 
 def test_empty_documents_and_unused_words_have_their_printed_predictive(oracles):
@@ -50,11 +68,17 @@ def test_with_one_topic_the_evidence_is_the_printed_log_joint(oracles):
     assert (found["co_assignment"] == 1).all() and found.attrs["n_states"] == 1
 
 
-@pytest.mark.parametrize("corpus, model", [
-    toy_three_topics(), (CORPORA["one_document"], wb.LDA(2, 0.05, 1.5)), (CORPORA["one_word"], wb.LDA(2, (1e-8, 3.0), 0.2)),
-    (CORPORA["one_token"], wb.LDA(5, (0.1, 0.2, 0.3, 0.4, 0.5), 1e-8)),
-    (CORPORA["empty_documents_and_unused_words"], wb.LDA(6, 0.1, 0.01)),
-], ids=["three topics", "one document", "one word", "one token", "more topics than tokens"])
+@pytest.mark.parametrize(
+    "corpus, model",
+    [
+        toy_three_topics(),
+        (CORPORA["one_document"], wb.LDA(2, 0.05, 1.5)),
+        (CORPORA["one_word"], wb.LDA(2, (1e-8, 3.0), 0.2)),
+        (CORPORA["one_token"], wb.LDA(5, (0.1, 0.2, 0.3, 0.4, 0.5), 1e-8)),
+        (CORPORA["empty_documents_and_unused_words"], wb.LDA(6, 0.1, 0.01)),
+    ],
+    ids=["three topics", "one document", "one word", "one token", "more topics than tokens"],
+)
 def test_every_number_is_that_of_the_plain_enumeration(corpus, model):
     found = exact(corpus, model)
     for name, wanted in zip(NAMES, by_enumeration(corpus, model), strict=True):
@@ -71,11 +95,15 @@ def test_the_largest_corpora_are_enumerated():
     for n_topics, n_tokens in ((2, 16), (256, 2), (65_535, 1)):
         found = wb.exact(corpus_of([(0, 0, n_tokens)], 2, 3), wb.LDA(n_topics))
         assert found.attrs["n_states"] == n_topics**n_tokens <= MOST_STATES
-        assert found["predictive"].sum("word").values == pytest.approx(1, abs=1e-9)  # 65,536 weights
+        # 65,536 weights
+        assert found["predictive"].sum("word").values == pytest.approx(1, abs=1e-9)
 
 
 def test_what_cannot_be_enumerated_is_refused_in_one_sentence():
-    with pytest.raises(MeasureError, match=r"^17 tokens in 2 topics have 2\^17 assignments, .* take at most 16 tokens$"):
+    with pytest.raises(
+        MeasureError,
+        match=r"^17 tokens in 2 topics have 2\^17 assignments, .* take at most 16 tokens$",
+    ):
         exact(corpus_of([(0, 0, 17)]), wb.LDA(2))
     with pytest.raises(MeasureError, match=r"3\^11 .* take at most 10 tokens, or fewer topics$"):
         exact(corpus_of([(0, 0, 11)]), wb.LDA(3))

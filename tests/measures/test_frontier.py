@@ -29,8 +29,13 @@ def of_split(seed: int) -> dict:
 
 def settings() -> list[xr.Dataset]:
     """Two seeds of a hybrid and of cgs, half as long as the chains."""
-    hybrids = [run("svb-cgs", [6, 5.9, 5.8, 5.6 + seed / 10], seed, options=HYBRID) for seed in (0, 1)]
-    return [*hybrids, *(run("cgs", [6.5, 6, 5.7, 5.5], seed, elapsed=[2, 4, 6, 8]) for seed in (0, 1))]
+    hybrids = [
+        run("svb-cgs", [6, 5.9, 5.8, 5.6 + seed / 10], seed, options=HYBRID) for seed in (0, 1)
+    ]
+    return [
+        *hybrids,
+        *(run("cgs", [6.5, 6, 5.7, 5.5], seed, elapsed=[2, 4, 6, 8]) for seed in (0, 1)),
+    ]
 
 
 def test_distances_are_those_of_the_mean_logarithm_at_the_end_of_long_chains():
@@ -41,15 +46,25 @@ def test_distances_are_those_of_the_mean_logarithm_at_the_end_of_long_chains():
     assert table["reference_se"].item() == pytest.approx(error) == table.attrs["reference_se"]
     assert table["difference"].values == pytest.approx([0.5, 0.35])
     assert table["distance_se"].values == pytest.approx([0.05, 0], abs=1e-12)
-    assert table["updates"].values.tolist() == [400, 400] and table["cpu_time"].values.tolist() == [8, 16]
+    assert table["updates"].values.tolist() == [400, 400] and table["cpu_time"].values.tolist() == [
+        8,
+        16,
+    ]
     assert table["n_runs"].values.tolist() == [2, 2]
-    assert (table["r"].values[0], table["n_chains"].values.tolist()[0], table["engine"].values.tolist()[1]) == (2, 3, "cgs")
+    assert (
+        table["r"].values[0],
+        table["n_chains"].values.tolist()[0],
+        table["engine"].values.tolist()[1],
+    ) == (2, 3, "cgs")
     assert np.isnan(table["r"].values[1])
 
 
 def test_a_setting_that_predicts_better_than_the_reference_is_as_far_as_one_that_predicts_worse():
     table = frontier([run("svb-cgs", [6, 5.0])], chains())
-    assert (table["difference"].item(), table["distance"].item()) == (pytest.approx(-0.15), pytest.approx(0.15))
+    assert (table["difference"].item(), table["distance"].item()) == (
+        pytest.approx(-0.15),
+        pytest.approx(0.15),
+    )
     assert np.isnan(table["distance_se"].item())
 
 
@@ -57,14 +72,23 @@ def test_the_numbers_are_those_of_whole_runs():
     runs = tiny_comparison()
     spec = RunSpec.from_json(str(runs["spec"].values[0]))
     about = {name: getattr(spec, name) for name in ("train", "test", "corpus", "split", "model")}
-    own = [runs.isel(run=[at]) for at in range(runs.sizes["run"]) if runs["engine"].values[at] != "cgs"]
+    own = [
+        runs.isel(run=[at]) for at in range(runs.sizes["run"]) if runs["engine"].values[at] != "cgs"
+    ]
     table = frontier(own, chains(**about))
     for label in ("svb", "svb-cgs r=1"):
-        parts = [runs.isel(run=at) for at in range(runs.sizes["run"]) if runs["label"].values[at] == label]
+        parts = [
+            runs.isel(run=at)
+            for at in range(runs.sizes["run"])
+            if runs["label"].values[at] == label
+        ]
         ends = [np.log(part["test_perplexity"].values[-1]) for part in parts]
         assert float(table["difference"].sel(label=label)) == pytest.approx(np.mean(ends) - 5.15)
-        late = [np.log(part["test_perplexity_state"].values[3:])[4:] for part in parts]   # burn-in 3, the last half of 9
-        assert float(table["jitter"].sel(label=label)) == pytest.approx(np.mean([np.std(one, ddof=1) for one in late]))
+        # burn-in 3, the last half of 9
+        late = [np.log(part["test_perplexity_state"].values[3:])[4:] for part in parts]
+        assert float(table["jitter"].sel(label=label)) == pytest.approx(
+            np.mean([np.std(one, ddof=1) for one in late])
+        )
         spent = np.mean([part["cpu_time"].values[-1] for part in parts])
         assert float(table["cpu_time"].sel(label=label)) == pytest.approx(spent)
 
@@ -90,21 +114,42 @@ def test_runs_of_two_splits_are_each_set_against_the_chains_of_their_own():
 
 def test_a_setting_is_not_efficient_where_another_one_is_as_cheap_and_as_near():
     cost, distance = [1, 2, 3, 2, 2, 4, np.nan, 1], [5, 3, 1, 3, 4, 2, 0, 6]
-    assert efficient(cost, distance).tolist() == [True, True, True, True, False, False, False, False]
+    assert efficient(cost, distance).tolist() == [
+        True,
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
     table = frontier([*settings(), *chains()])
     assert table["efficient_cpu_time"].values.tolist() == [True, True]
     assert table["efficient_updates"].values.tolist() == [False, True]
 
 
-@pytest.mark.parametrize(("runs", "sentence"), [
-    (lambda: [*settings(), *chains()[:3]], "at least 4 chains of cgs on the split of the runs, 2 times as long as these; "
-                                           "there are 3; run cgs longer, with 4 seeds"),
-    (lambda: [*settings(), *chains(n=7)], "there are 0"),
-    (lambda: [run("svb-cgs", [6, 5], **of_split(0)), *chains(**of_split(1))], "there are 0"),
-    (lambda: chains(), "there are 0"),
-    (lambda: [settings()[0].drop_vars("test_perplexity"), *chains()], "has no held-out tokens, so no distance"),
-    (lambda: [*settings(), *chains(model={"n_topics": 3, "alpha": 0.1, "beta": 0.1})], "differ in data or model"),
-])
+@pytest.mark.parametrize(
+    ("runs", "sentence"),
+    [
+        (
+            lambda: [*settings(), *chains()[:3]],
+            "at least 4 chains of cgs on the split of the runs, 2 times as long as these; "
+            "there are 3; run cgs longer, with 4 seeds",
+        ),
+        (lambda: [*settings(), *chains(n=7)], "there are 0"),
+        (lambda: [run("svb-cgs", [6, 5], **of_split(0)), *chains(**of_split(1))], "there are 0"),
+        (lambda: chains(), "there are 0"),
+        (
+            lambda: [settings()[0].drop_vars("test_perplexity"), *chains()],
+            "has no held-out tokens, so no distance",
+        ),
+        (
+            lambda: [*settings(), *chains(model={"n_topics": 3, "alpha": 0.1, "beta": 0.1})],
+            "differ in data or model",
+        ),
+    ],
+)
 def test_what_cannot_be_set_against_long_chains_is_refused_with_a_sentence(runs, sentence):
     with pytest.raises(MeasureError, match=sentence):
         frontier(runs())

@@ -33,11 +33,18 @@ def with_tokens(n_dk):
     n_dk = np.array(n_dk, float)
     n_topics = n_dk.shape[1]
     run = made_up("cgs", [1])
-    return run.drop_vars([name for name in (*run, *run.coords) if "topic" in run[name].dims]).assign({
-        "n_dk": (("snapshot", "document", "topic"), n_dk[None]),
-        "n_kw": (("snapshot", "topic", "word"), n_dk.sum(axis=0)[None, :, None]),
-        "n_k": (("iteration", "topic"), n_dk.sum(axis=0)[None]), "phi": (("topic", "word"), np.ones((n_topics, 1))),
-    }).assign_coords(document=[f"d{d}" for d in range(len(n_dk))], word=["w"])
+    return (
+        run.drop_vars([name for name in (*run, *run.coords) if "topic" in run[name].dims])
+        .assign(
+            {
+                "n_dk": (("snapshot", "document", "topic"), n_dk[None]),
+                "n_kw": (("snapshot", "topic", "word"), n_dk.sum(axis=0)[None, :, None]),
+                "n_k": (("iteration", "topic"), n_dk.sum(axis=0)[None]),
+                "phi": (("topic", "word"), np.ones((n_topics, 1))),
+            }
+        )
+        .assign_coords(document=[f"d{d}" for d in range(len(n_dk))], word=["w"])
+    )
 
 
 def test_shares_lifts_and_sizes_are_those_of_a_plain_loop():
@@ -55,7 +62,10 @@ def test_shares_lifts_and_sizes_are_those_of_a_plain_loop():
         here = found.sel(group=name)
         np.testing.assert_allclose(here["share"], share, rtol=1e-12)
         np.testing.assert_allclose(here["lift"], share / overall, rtol=1e-12)
-        assert (int(here["n_documents"]), int(here["n_tokens"])) == (len(own), round(sum(map(np.sum, own))))
+        assert (int(here["n_documents"]), int(here["n_tokens"])) == (
+            len(own),
+            round(sum(map(np.sum, own))),
+        )
 
 
 def test_of_documents_of_one_length_the_intervals_are_students_and_welchs():
@@ -65,11 +75,15 @@ def test_of_documents_of_one_length_the_intervals_are_students_and_welchs():
     found, shares = topics_by_group(with_tokens(n_dk), groups), n_dk / 50
     for name in "xy":
         own = shares[groups == name]
-        low, high = stats.t.interval(0.95, len(own) - 1, own.mean(axis=0), own.std(axis=0, ddof=1) / np.sqrt(len(own)))
+        low, high = stats.t.interval(
+            0.95, len(own) - 1, own.mean(axis=0), own.std(axis=0, ddof=1) / np.sqrt(len(own))
+        )
         np.testing.assert_allclose(found.sel(group=name)["low"], low)
         np.testing.assert_allclose(found.sel(group=name)["high"], high)
     apart = group_differences(with_tokens(n_dk), groups, "x", "y").sortby("topic")
-    welch = stats.ttest_ind(shares[groups == "x"], shares[groups == "y"], equal_var=False).confidence_interval()
+    welch = stats.ttest_ind(
+        shares[groups == "x"], shares[groups == "y"], equal_var=False
+    ).confidence_interval()
     np.testing.assert_allclose(apart["low"], welch.low)
     np.testing.assert_allclose(apart["high"], welch.high)
     np.testing.assert_allclose(apart["difference"], apart["one"] - apart["other"])
@@ -79,7 +93,8 @@ def test_of_documents_of_one_length_the_intervals_are_students_and_welchs():
 def test_intervals_over_documents_hold_the_true_share_and_those_over_tokens_would_not():
     random, inside, narrow = np.random.default_rng(2), [], []
     truth = np.array([0.1, 0.3, 0.6])
-    for _ in range(400):  # 95 % of 1,200 is 1,140 ± 7.5; three shares of a group are not independent, so twice as much
+    # 95 % of 1,200 is 1,140 ± 7.5; three shares of a group are not independent, so twice as much
+    for _ in range(400):
         lengths = random.integers(20, 200, 40)
         theta = random.dirichlet(2 * truth, 40)
         n_dk = np.array([random.multinomial(n, p) for n, p in zip(lengths, theta, strict=True)])
@@ -94,10 +109,24 @@ def test_every_period_from_the_first_to_the_last_has_a_row():
     run = with_tokens([[3, 1], [0, 4], [2, 2], [1, 0], [5, 5]])
     dates = ["2024-01-31", "2024-02-01T23:59", pd.Timestamp("2024-05-05"), None, "1 February 2024"]
     found = topics_over_time(run, dates, "month")
-    assert found["period"].values.tolist() == ["2024-01", "2024-02", "2024-03", "2024-04", "2024-05"]
+    assert found["period"].values.tolist() == [
+        "2024-01",
+        "2024-02",
+        "2024-03",
+        "2024-04",
+        "2024-05",
+    ]
     assert found["time"].values[1] == np.datetime64("2024-02-01")
-    np.testing.assert_allclose(found["share"].values[[0, 1, 4]], [[0.75, 0.25], [5 / 14, 9 / 14], [0.5, 0.5]])
-    assert np.isnan(found["share"].values[2:4]).all() and found["n_documents"].values.tolist() == [1, 2, 0, 0, 1]
+    np.testing.assert_allclose(
+        found["share"].values[[0, 1, 4]], [[0.75, 0.25], [5 / 14, 9 / 14], [0.5, 0.5]]
+    )
+    assert np.isnan(found["share"].values[2:4]).all() and found["n_documents"].values.tolist() == [
+        1,
+        2,
+        0,
+        0,
+        1,
+    ]
     assert np.isnan(found["low"].values[0]).all() and np.isfinite(found["low"].values[1]).all()
     by_year = topics_over_time(run, [1999, "2001", 2001.0, np.int64(2000), float("nan")])
     assert by_year["period"].values.tolist() == ["1999", "2000", "2001"]
@@ -117,55 +146,110 @@ def test_topics_of_an_hdp_are_those_in_use():
 
 def test_an_empty_document_counts_as_a_document_and_changes_no_interval():
     tokens = [[3, 1], [2, 3], [2, 2], [5, 4], [3, 3]]
-    found, more = (topics_by_group(with_tokens(each), ["a"] * len(each)) for each in (tokens, [*tokens, [0, 0]]))
+    found, more = (
+        topics_by_group(with_tokens(each), ["a"] * len(each))
+        for each in (tokens, [*tokens, [0, 0]])
+    )
     for name in ("share", "low", "high", "lift"):
         np.testing.assert_allclose(found[name], more[name])
     assert (int(found["n_documents"][0]), int(more["n_documents"][0])) == (5, 6)
     assert found["low"].values.min() > 0 and found["high"].values.max() < 1
-    assert np.isnan(topics_by_group(with_tokens([[0, 0], [1, 1]]), ["empty", "a"]).sel(group="empty")["share"]).all()
+    assert np.isnan(
+        topics_by_group(with_tokens([[0, 0], [1, 1]]), ["empty", "a"]).sel(group="empty")["share"]
+    ).all()
 
 
 def test_intervals_end_at_nought_and_one_and_groups_of_equal_documents_have_one():
     found = topics_by_group(with_tokens([[9, 1], [10, 0]]), ["a", "a"]).isel(group=0)
-    assert (found["low"][1], found["high"][0]) == (0, 1) and found["high"][1] < 1 and found["low"][0] > 0
+    assert (
+        (found["low"][1], found["high"][0]) == (0, 1)
+        and found["high"][1] < 1
+        and found["low"][0] > 0
+    )
     apart = group_differences(with_tokens([[3, 1]] * 4), list("aabb"), "a", "b")
     assert not apart[["difference", "low", "high"]].to_array().any()
 
 
-@pytest.mark.parametrize("ask, sentence", [
-    (lambda run: topics_by_group(run, ["a"]), "groups must have one entry for each of 3 documents; got 1"),
-    (lambda run: topics_by_group(run, "abc"), "have no 'abc'; their columns are none; give groups with an entry"),
-    (lambda run: topics_by_group(run, [None] * 3), "no document has a group; give one for each document"),
-    (lambda run: topics_by_group(run, [["a"]] * 3), "a group must be a name or a number"),
-    (lambda run: topics_over_time(run, [None] * 3), "no document has a time"),
-    (lambda run: topics_over_time(run, ["2024", "often", None]), "the time of document 1 is 'often', which is no date"),
-    (lambda run: topics_over_time(run, [1.5, 2, 3]), "the time of document 0 is '1.5', which is no date"),
-    (lambda run: topics_over_time(run, [True, 2, 3]), "the time of document 0 is 'True'"),
-    (lambda run: topics_over_time(run, [1e300, 2, 3]), "the time of document 0 is '1e[+]300'"),
-    (lambda run: topics_over_time(run, [1900, 2000, 2100], "day"), "73,050 periods of a day; choose a longer period"),
-    (lambda run: topics_over_time(run, [1900, 2000, 2100], "century"), "the period must be one of year, quarter"),
-    (lambda run: group_differences(run, ["a", "b", "b"], "a", "c"), "there is no group 'c'; there are a, b"),
-    (lambda run: group_differences(run, ["a", "a", "b"], "a", "b"), "no document of group 'b' has a token"),
-    (lambda run: topics_by_group(run.drop_vars("n_dk"), ["a"] * 3), "has no topics of documents"),
-])
+@pytest.mark.parametrize(
+    "ask, sentence",
+    [
+        (
+            lambda run: topics_by_group(run, ["a"]),
+            "groups must have one entry for each of 3 documents; got 1",
+        ),
+        (
+            lambda run: topics_by_group(run, "abc"),
+            "have no 'abc'; their columns are none; give groups with an entry",
+        ),
+        (
+            lambda run: topics_by_group(run, [None] * 3),
+            "no document has a group; give one for each document",
+        ),
+        (lambda run: topics_by_group(run, [["a"]] * 3), "a group must be a name or a number"),
+        (lambda run: topics_over_time(run, [None] * 3), "no document has a time"),
+        (
+            lambda run: topics_over_time(run, ["2024", "often", None]),
+            "the time of document 1 is 'often', which is no date",
+        ),
+        (
+            lambda run: topics_over_time(run, [1.5, 2, 3]),
+            "the time of document 0 is '1.5', which is no date",
+        ),
+        (lambda run: topics_over_time(run, [True, 2, 3]), "the time of document 0 is 'True'"),
+        (lambda run: topics_over_time(run, [1e300, 2, 3]), "the time of document 0 is '1e[+]300'"),
+        (
+            lambda run: topics_over_time(run, [1900, 2000, 2100], "day"),
+            "73,050 periods of a day; choose a longer period",
+        ),
+        (
+            lambda run: topics_over_time(run, [1900, 2000, 2100], "century"),
+            "the period must be one of year, quarter",
+        ),
+        (
+            lambda run: group_differences(run, ["a", "b", "b"], "a", "c"),
+            "there is no group 'c'; there are a, b",
+        ),
+        (
+            lambda run: group_differences(run, ["a", "a", "b"], "a", "b"),
+            "no document of group 'b' has a token",
+        ),
+        (
+            lambda run: topics_by_group(run.drop_vars("n_dk"), ["a"] * 3),
+            "has no topics of documents",
+        ),
+    ],
+)
 def test_what_is_wrong_is_told_in_a_sentence(ask, sentence):
     with pytest.raises(MeasureError, match=sentence):
         ask(with_tokens([[3, 1], [0, 4], [0, 0]]))
 
 
 def test_a_run_knows_labels_and_times_of_its_documents():
-    corpus = replace(simulated(20, 15, 30), labels=("a", "b") * 10, times=tuple(f"20{10 + d}-05-01" for d in range(20)))
+    corpus = replace(
+        simulated(20, 15, 30),
+        labels=("a", "b") * 10,
+        times=tuple(f"20{10 + d}-05-01" for d in range(20)),
+    )
     run = fitted(corpus)
     assert topics_by_group(run).equals(topics_by_group(run, corpus.labels))
-    assert topics_over_time(run).equals(topics_over_time(run, corpus.times)) and topics_over_time(run).sizes["time"] == 20
-    with pytest.raises(MeasureError, match="have no 'kind'; their columns are 'label'; give groups with an entry for each"):
+    assert (
+        topics_over_time(run).equals(topics_over_time(run, corpus.times))
+        and topics_over_time(run).sizes["time"] == 20
+    )
+    with pytest.raises(
+        MeasureError,
+        match="have no 'kind'; their columns are 'label'; give groups with an entry for each",
+    ):
         topics_by_group(run, "kind")
 
 
 def test_columns_of_a_table_are_those_by_which_documents_can_be_grouped():
     corpus = replace(simulated(20, 15, 30), labels=("a", "b") * 10)
     columns = {
-        "label": ("u", "v", "v", "v") * 5, "same": ("a", "b") * 10, "one": ("x",) * 20, "n": (1, 2, None, 4, None) * 4,
+        "label": ("u", "v", "v", "v") * 5,
+        "same": ("a", "b") * 10,
+        "one": ("x",) * 20,
+        "n": (1, 2, None, 4, None) * 4,
         "each": tuple(map(str, range(20))),
     }
     run = with_columns(fitted(corpus), DocumentTable(columns))
@@ -190,13 +274,22 @@ def test_words_of_a_group_are_those_of_its_expected_tokens():
             own = found.sel(group=name, topic=topic)
             np.testing.assert_allclose(own["n_tokens"], tokens[topic][order], rtol=1e-12)
             assert own["word"].values.tolist() == [corpus.vocabulary[w] for w in order]
-    assert (words_by_group(run, corpus, groups, 40)["word"].values[..., 15:] == "").all()  # there are no more words
+    # there are no more words
+    assert (words_by_group(run, corpus, groups, 40)["word"].values[..., 15:] == "").all()
 
 
-@pytest.mark.parametrize(("times", "period"), [
-    ([1990, 2020, None], "year"), (["1990", "2020"], "year"), (["2020-01-01", "2020-02-09"], "day"),
-    (["2020-01-01", "2020-02-10"], "week"), (["2020-01-01", "2022-12-31"], "month"), (["2010-01-01", "2019-01-01"], "quarter"),
-    (["1950-01-01", None, "2019-01-01"], "year"), (["1050-01-01", "2019-01-01"], "year"),
-])
+@pytest.mark.parametrize(
+    ("times", "period"),
+    [
+        ([1990, 2020, None], "year"),
+        (["1990", "2020"], "year"),
+        (["2020-01-01", "2020-02-09"], "day"),
+        (["2020-01-01", "2020-02-10"], "week"),
+        (["2020-01-01", "2022-12-31"], "month"),
+        (["2010-01-01", "2019-01-01"], "quarter"),
+        (["1950-01-01", None, "2019-01-01"], "year"),
+        (["1050-01-01", "2019-01-01"], "year"),
+    ],
+)
 def test_the_shortest_period_is_taken_of_which_there_are_not_too_many(times, period):
     assert fitting_period(times) == period

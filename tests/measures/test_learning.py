@@ -9,16 +9,23 @@ from workbench.measures import describe_moves, hyperparameters, learnt_by, moves
 def moved(n_iterations: int = 6):
     """A run that tried a split, a merge and another split."""
     rows = {
-        "move": [0, 1, 0, 2, 0, 1], "move_accepted": [0, 1, 0, 0, 0, 1], "move_gain": [0, 12.44, 0, -1234.5, 0, 0.26],
-        "move_from": [-1, 3, -1, 1, -1, 0], "move_to": [-1, 17, -1, 0, -1, 5], "bound": [-9, -8, -7, -6, -5, -4],
+        "move": [0, 1, 0, 2, 0, 1],
+        "move_accepted": [0, 1, 0, 0, 0, 1],
+        "move_gain": [0, 12.44, 0, -1234.5, 0, 0.26],
+        "move_from": [-1, 3, -1, 1, -1, 0],
+        "move_to": [-1, 17, -1, 0, -1, 5],
+        "bound": [-9, -8, -7, -6, -5, -4],
     }
     run = made_up("cv-hdp", [2.0] * n_iterations)
-    return run.assign({name: ("iteration", np.array(values, float)) for name, values in rows.items()})
+    return run.assign(
+        {name: ("iteration", np.array(values, float)) for name, values in rows.items()}
+    )
 
 
 def test_moves_are_told_in_order():
     assert [(move.iteration, move.text) for move in moves(moved())] == [
-        (2, "split 3 → 17, +12.4 nats, kept"), (4, "merge 1 → 0, −1,234.5 nats, taken back"),
+        (2, "split 3 → 17, +12.4 nats, kept"),
+        (4, "merge 1 → 0, −1,234.5 nats, taken back"),
         (6, "split 0 → 5, +0.26 nats, kept"),
     ]
     assert describe_moves(moves(moved())) == "3 tried, 2 kept (2 splits)"
@@ -29,7 +36,9 @@ def test_moves_are_told_in_order():
 def test_an_hdp_says_which_concentrations_it_learns():
     found = {each.name: each for each in hyperparameters(tiny_run("cv-hdp"))}
     assert {name: each.how for name, each in found.items()} == {
-        "alpha_total": "posterior", "beta_total": "fixed", "top_concentration": "posterior",
+        "alpha_total": "posterior",
+        "beta_total": "fixed",
+        "top_concentration": "posterior",
     }
     for name, each in found.items():
         assert each.values.tolist() == [tiny_run("cv-hdp")[name].values[-1]]
@@ -40,7 +49,8 @@ def test_an_hdp_says_which_concentrations_it_learns():
 def test_lda_says_what_it_learns_and_what_it_came_to():
     fixed = made_up("cvb", [2, 1])
     assert [(each.name, each.how, each.values.tolist()) for each in hyperparameters(fixed)] == [
-        ("alpha", "fixed", [0.1]), ("beta", "fixed", [0.1]),
+        ("alpha", "fixed", [0.1]),
+        ("beta", "fixed", [0.1]),
     ]
     assert learnt_by(fixed) == []
     options = spec_of(fixed).options | {"learn_alpha": "maximised", "learn_beta": "sampled"}
@@ -48,6 +58,7 @@ def test_lda_says_what_it_learns_and_what_it_came_to():
         alpha=(("iteration", "topic"), [[0.1, 0.1], [0.3, 0.5]]), beta=("iteration", [0.1, 0.02])
     )
     assert [(each.name, each.how, each.values.tolist()) for each in hyperparameters(learning)] == [
-        ("alpha", "maximised", [0.3, 0.5]), ("beta", "sampled", [0.02]),
+        ("alpha", "maximised", [0.3, 0.5]),
+        ("beta", "sampled", [0.02]),
     ]
     assert learnt_by(learning) == ["alpha", "beta"]

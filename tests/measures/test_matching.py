@@ -29,14 +29,20 @@ def test_distances_are_those_of_the_definition():
     found = topic_distances(a, b)
     for k in range(4):
         for other in range(4):
-            assert found.values[k, other] == pytest.approx(distance(a["phi"].values[k], b["phi"].values[other]), abs=1e-9)
+            assert found.values[k, other] == pytest.approx(
+                distance(a["phi"].values[k], b["phi"].values[other]), abs=1e-9
+            )
 
 
 def test_words_that_only_one_run_knows_have_no_probability_in_the_other():
     a, b = with_phi([[0.5, 0.5]]), with_phi([[0.5, 0.5], [1.0, 0.0]])
     b = b.assign_coords(word=np.array(["w1", "new"], dtype=object))
     # over w0, w1, new: (.5, .5, 0) against (0, .5, .5) is sqrt(1/2); against (0, 1, 0): by the definition
-    np.testing.assert_allclose(topic_distances(a, b).values, [[np.sqrt(0.5), distance([0.5, 0.5, 0], [0, 1, 0])]], atol=1e-12)
+    np.testing.assert_allclose(
+        topic_distances(a, b).values,
+        [[np.sqrt(0.5), distance([0.5, 0.5, 0], [0, 1, 0])]],
+        atol=1e-12,
+    )
 
 
 def test_words_spelt_alike_are_one():
@@ -65,7 +71,9 @@ def test_the_assignment_is_the_best_of_all():
 
 def test_topics_for_which_there_is_none_are_left_over():
     found = match_topics(with_topics(5), with_topics(2))
-    assert (found["matched"].values == -1).sum() == 3 and np.isnan(found["distance"].values).sum() == 3
+    assert (found["matched"].values == -1).sum() == 3 and np.isnan(
+        found["distance"].values
+    ).sum() == 3
     assert (match_topics(with_topics(2), with_topics(5))["matched"].values >= 0).all()
 
 
@@ -77,7 +85,8 @@ def test_the_flow_is_the_sum_over_tokens(monkeypatch):
         flow += count * np.outer(of_a / of_a.sum(), of_b / of_b.sum())
     np.testing.assert_allclose(topic_flow(a, b, corpus), flow, atol=1e-9)
     monkeypatch.setattr(matching, "PAIRS_AT_ONCE", 7)
-    monkeypatch.setattr(matching, "ALONE", 3 * 4 * 4)  # products of three pairs, and one of what is left over
+    # products of three pairs, and one of what is left over
+    monkeypatch.setattr(matching, "ALONE", 3 * 4 * 4)
     np.testing.assert_allclose(topic_flow(a, b, corpus), flow, atol=1e-9)
 
 
@@ -89,7 +98,10 @@ def test_all_tokens_flow_somewhere():
 
 
 def test_topics_flow_only_through_the_corpus_of_both():
-    with pytest.raises(MeasureError, match="was trained on another corpus than Corpus.*; give its own training tokens"):
+    with pytest.raises(
+        MeasureError,
+        match="was trained on another corpus than Corpus.*; give its own training tokens",
+    ):
         topic_flow(tiny_run(), tiny_run("svb"), tiny_corpus())
     with pytest.raises(MeasureError, match="than int"):
         topic_flow(tiny_run(), tiny_run("svb"), 3)
@@ -101,4 +113,5 @@ def test_the_flow_is_the_same_however_few_pairs_and_documents_are_held(at_once, 
     whole = topic_flow(a, b, training())
     monkeypatch.setattr(matching, "PAIRS_AT_ONCE", at_once)
     monkeypatch.setattr(blocks, "NUMBERS", 8)
-    np.testing.assert_allclose(topic_flow(a, b, training()), whole, rtol=1e-12)  # sums in another order
+    # sums in another order
+    np.testing.assert_allclose(topic_flow(a, b, training()), whole, rtol=1e-12)

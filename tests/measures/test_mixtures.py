@@ -25,17 +25,26 @@ def test_rows_of_documents_are_summed_over_the_documents(hpam2):
     assert list(found) == ["theta0", "theta1"]
     assert found["theta0"]["row"].values.tolist() == ["all documents"]
     assert found["theta1"]["row"].values.tolist() == ["super 1", "super 2"]
-    np.testing.assert_allclose(found["theta0"]["tokens"].values[0], hpam2["n_theta0"].values[-1].sum(axis=0))
-    np.testing.assert_allclose(found["theta1"]["tokens"].values, hpam2["n_theta1"].values[-1].sum(axis=0)[1:])
+    np.testing.assert_allclose(
+        found["theta0"]["tokens"].values[0], hpam2["n_theta0"].values[-1].sum(axis=0)
+    )
+    np.testing.assert_allclose(
+        found["theta1"]["tokens"].values, hpam2["n_theta1"].values[-1].sum(axis=0)[1:]
+    )
     assert float(found["theta0"]["tokens"].sum()) == pytest.approx(240)
 
 
 def test_values_lead_to_the_rows_over_words_where_all_their_paths_end(hpam2):
     found = mixtures(hpam2)
     names = hpam2["node"].values.tolist()
-    assert [names[topic] for topic in found["theta0"]["topic"].values[0]] == ["root", "super 1", "super 2"]
+    assert [names[topic] for topic in found["theta0"]["topic"].values[0]] == [
+        "root",
+        "super 1",
+        "super 2",
+    ]
     assert [[names[topic] for topic in row] for row in found["theta1"]["topic"].values] == [
-        ["super 1", "sub 1", "sub 2", "sub 3"], ["super 2", "sub 1", "sub 2", "sub 3"],
+        ["super 1", "sub 1", "sub 2", "sub 3"],
+        ["super 2", "sub 1", "sub 2", "sub 3"],
     ]
     assert [names[topic] for topic in found["theta1"]["own"].values] == ["super 1", "super 2"]
 
@@ -51,12 +60,30 @@ def test_tokens_of_a_topic_sum_to_its_size_where_values_lead_to_topics_alone(hpa
 def test_a_value_whose_paths_end_apart_has_its_own_words_and_one_without_leads_nowhere():
     run = run_of(network_of("hpam1", n_topics=3, sizes={"super": 2}))
     names, found = run["node"].values.tolist(), mixtures(run)
-    assert [names[topic] for topic in found["theta1"]["topic"].values[0]] == ["sub 0", "sub 1", "sub 2"]
-    assert found["zeta"]["row"].values[:4].tolist() == ["super 0, sub 0", "super 0, sub 1", "super 0, sub 2", "super 1, sub 0"]
-    assert [names[topic] for topic in found["zeta"]["topic"].values[4]] == ["root", "super 1", "sub 1"]
-    assert found["zeta"]["value"].values.tolist() == ["root", "super", "sub"] and (found["zeta"]["own"] == -1).all()
+    assert [names[topic] for topic in found["theta1"]["topic"].values[0]] == [
+        "sub 0",
+        "sub 1",
+        "sub 2",
+    ]
+    assert found["zeta"]["row"].values[:4].tolist() == [
+        "super 0, sub 0",
+        "super 0, sub 1",
+        "super 0, sub 2",
+        "super 1, sub 0",
+    ]
+    assert [names[topic] for topic in found["zeta"]["topic"].values[4]] == [
+        "root",
+        "super 1",
+        "sub 1",
+    ]
+    assert (
+        found["zeta"]["value"].values.tolist() == ["root", "super", "sub"]
+        and (found["zeta"]["own"] == -1).all()
+    )
     pam = mixtures(run_of(network_of("pachinko", n_topics=3, sizes={"super": 2})))
-    assert (pam["theta0"]["topic"] == -1).all() and pam["theta1"]["topic"].values.tolist() == [[0, 1, 2]] * 2
+    assert (pam["theta0"]["topic"] == -1).all() and pam["theta1"]["topic"].values.tolist() == [
+        [0, 1, 2]
+    ] * 2
 
 
 def test_authors_are_rows_by_their_names():
@@ -71,10 +98,16 @@ def test_authors_are_rows_by_their_names():
 
 def test_rows_of_several_blocks_are_named_one_by_one():
     network = Network(
-        "two blocks", (Variable("kind", 2, ("plain", "fine")), Variable("shade", 2), Variable("topic", 2)),
+        "two blocks",
+        (Variable("kind", 2, ("plain", "fine")), Variable("shade", 2), Variable("topic", 2)),
         (
-            Level("pi", "kind", (Rows(("document",)),)), Level("rho", "shade", (Rows((), (("kind", "fine"),)),)),
-            Level("theta", "topic", (Rows((), (("kind", "plain"),)), Rows(("shade",), (("kind", "fine"),)))),
+            Level("pi", "kind", (Rows(("document",)),)),
+            Level("rho", "shade", (Rows((), (("kind", "fine"),)),)),
+            Level(
+                "theta",
+                "topic",
+                (Rows((), (("kind", "plain"),)), Rows(("shade",), (("kind", "fine"),))),
+            ),
             Level("phi", "word", (Rows(("topic",)),)),
         ),
     )

@@ -10,7 +10,11 @@ WIDER = {"n_topics": 2, "alpha": 0.5, "beta": 0.1}
 
 
 def test_a_prior_that_a_model_does_not_have_is_not_told_of_the_others():
-    assert labels_of([made_up("cgs", [1]), made_up("cv-hdp", [1]), made_up("g-hdp", [1])]) == ["cgs", "cv-hdp", "g-hdp"]
+    assert labels_of([made_up("cgs", [1]), made_up("cv-hdp", [1]), made_up("g-hdp", [1])]) == [
+        "cgs",
+        "cv-hdp",
+        "g-hdp",
+    ]
     runs = [made_up("cgs", [1]), made_up("cgs", [1], model=WIDER), made_up("cv-hdp", [1])]
     assert labels_of(runs) == ["cgs, alpha=0.1", "cgs, alpha=0.5", "cv-hdp"]
 
@@ -19,17 +23,27 @@ def test_a_run_of_the_hdp_is_set_against_runs_of_lda_with_as_many_topics():
     more = {"n_topics": 3, "alpha": 0.1, "beta": 0.1}
     runs = [made_up("cgs", [5], model=more), made_up("cgs", [4]), made_up("cv-hdp", [3])]
     table = summary(runs)
-    assert table["reference"].values.tolist() == ["cv-hdp, K=2", "cgs, K=2", "cgs, K=2"]  # alone with K=3: the best of all
+    # alone with K=3: the best of all
+    assert table["reference"].values.tolist() == ["cv-hdp, K=2", "cgs, K=2", "cgs, K=2"]
     assert table["difference"].values.tolist() == [2, 0, -1]
-    assert summary([made_up("svb", [4]), made_up("cv-hdp", [5])])["reference"].values.tolist() == ["svb", "svb"]
+    assert summary([made_up("svb", [4]), made_up("cv-hdp", [5])])["reference"].values.tolist() == [
+        "svb",
+        "svb",
+    ]
 
 
 def test_of_an_hdp_topics_with_a_token_are_shown_however_small_and_places_without_are_not():
     n_kw = np.array([[0.0, 0.0], [1.0, 0.0], [200.0, 99.0], [0.3, 0.2]])
     counts = {
-        "n_kw": (("snapshot", "topic", "word"), n_kw[None]), "n_k": (("iteration", "topic"), n_kw.sum(axis=1)[None]),
+        "n_kw": (("snapshot", "topic", "word"), n_kw[None]),
+        "n_k": (("iteration", "topic"), n_kw.sum(axis=1)[None]),
     }
     counts["phi"] = (("topic", "word"), n_kw)  # only has to be there
-    labels = {"snapshot_iteration": ("snapshot", [1]), "word": ["a", "b"], "iteration": [1], "topic": range(4)}
+    labels = {
+        "snapshot_iteration": ("snapshot", [1]),
+        "word": ["a", "b"],
+        "iteration": [1],
+        "topic": range(4),
+    }
     for engine, shown in (("g-hdp", [2, 1]), ("cgs", [2, 1, 3, 0])):
         assert topics_by_size(xr.Dataset(counts, labels, made_up(engine, [1]).attrs)) == shown

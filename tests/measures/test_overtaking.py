@@ -8,20 +8,36 @@ from workbench.measures import MeasureError, overtaking
 
 
 def run(engine, logs, elapsed, seed=0, k=2, **split):
-    about = {"split": {"fraction": 0.1, "seed": 0, "per": "corpus"} | split, "train": str(sorted(split.items())) or "t"}
-    return made_up(engine, np.exp(logs), elapsed, seed, model={"n_topics": k, "alpha": 0.1, "beta": 0.1}, **about)
+    about = {
+        "split": {"fraction": 0.1, "seed": 0, "per": "corpus"} | split,
+        "train": str(sorted(split.items())) or "t",
+    }
+    return made_up(
+        engine,
+        np.exp(logs),
+        elapsed,
+        seed,
+        model={"n_topics": k, "alpha": 0.1, "beta": 0.1},
+        **about,
+    )
 
 
 def pair(seed=0, faster=2.0, **about):
     """Gibbs sampling, and a hybrid that predicts as well in a share of its time."""
     times = np.array([1.0, 2, 3, 4])
-    return [run("cgs", [8, 7, 6, 5], times * faster, seed, **about), run("svb-cgs", [8, 7, 6, 5.5], times, seed, **about)]
+    return [
+        run("cgs", [8, 7, 6, 5], times * faster, seed, **about),
+        run("svb-cgs", [8, 7, 6, 5.5], times, seed, **about),
+    ]
 
 
 def test_a_setting_is_as_many_times_as_fast_as_it_takes_less_time_to_what_both_come_to():
     cells = overtaking(pair())
-    assert cells["setting"].values.tolist() == ["svb-cgs r=1"] and cells["n_topics"].values.tolist() == [2]
-    assert cells["speedup"].item() == pytest.approx(8 / 4)  # cgs is at 5.5 or below with its fourth row
+    assert cells["setting"].values.tolist() == ["svb-cgs r=1"] and cells[
+        "n_topics"
+    ].values.tolist() == [2]
+    # cgs is at 5.5 or below with its fourth row
+    assert cells["speedup"].item() == pytest.approx(8 / 4)
     # the hybrid ends after 8 CPU seconds, when cgs has had two rows
     assert cells["advantage"].item() == pytest.approx(7 - 5.5)
     assert cells["n_pairs"].item() == 1 and np.isnan(cells["speedup_se"].item())
@@ -38,7 +54,9 @@ def test_cells_are_by_regime_and_number_of_topics_with_those_that_are_missing_em
     assert cells["repeat"].values.tolist() == [1, 5] and cells["merge"].values.tolist() == [1, 1]
     assert cells["n_topics"].values.tolist() == [2, 4]
     assert cells["n_pairs"].values.tolist() == [[[1, 1], [1, 0]]]
-    assert "every count 5 times" in cells["data"].values[1] and np.isnan(cells["speedup"].values[0, 1, 1])
+    assert "every count 5 times" in cells["data"].values[1] and np.isnan(
+        cells["speedup"].values[0, 1, 1]
+    )
 
 
 def test_runs_without_a_counterpart_are_refused():

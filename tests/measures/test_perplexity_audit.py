@@ -18,7 +18,9 @@ from workbench.measures import MeasureError, exact, perplexity_audit
 from workbench.measures.protocols import PROTOCOLS
 
 NAMES = [each.name for each in PROTOCOLS]
-HELD_OUT, UNSEEN, TRAIN = ([each.name for each in PROTOCOLS if each.data == data] for data in ("test", "unseen", "train"))
+HELD_OUT, UNSEEN, TRAIN = (
+    [each.name for each in PROTOCOLS if each.data == data] for data in ("test", "unseen", "train")
+)
 ROUNDING = 1e-12
 RESTED = {"restart_documents": True, "n_inner": 1000, "inner_tolerance": 1e-7}
 """Options of `vb` whose documents are fitted as they are when they are folded in."""
@@ -39,7 +41,16 @@ def given():
 def fitted(engine, n_topics=2, alpha=0.3, **more):
     train, test, _ = given()
     return wb.fit(
-        train, engine, n_topics=n_topics, alpha=alpha, n_iterations=30, burn_in=10, test=test, progress=False, **more)
+        train,
+        engine,
+        n_topics=n_topics,
+        alpha=alpha,
+        n_iterations=30,
+        burn_in=10,
+        test=test,
+        progress=False,
+        **more,
+    )
 
 
 def audited(engine="cgs", **more):
@@ -57,7 +68,11 @@ def phi_and_alpha(run):
 def test_every_row_is_filled_and_says_what_it_is(engine):
     table = audited(engine)
     assert table.index.tolist() == NAMES
-    missing = {"cgs": [], "svb": [*HELD_OUT[1:], "joint_of_training"], "svb-cgs": ["joint_of_training"]}[engine]
+    missing = {
+        "cgs": [],
+        "svb": [*HELD_OUT[1:], "joint_of_training"],
+        "svb-cgs": ["joint_of_training"],
+    }[engine]
     assert table.index[table["value"].isna()].tolist() == missing
     assert (table["note"] != "").tolist() == table["value"].isna().tolist()
     assert (table["n_tokens"].isna() == table["value"].isna()).all()
@@ -71,7 +86,9 @@ def test_held_out_tokens_have_the_numbers_that_the_run_recorded():
     for name, recorded in RECORDED.items():
         assert table.loc[name, "value"] == float(run[f"test_perplexity_{recorded}"][-1])
     states = run["test_perplexity_state"].values[10:]
-    assert table.loc[HELD_OUT[0], "standard_error"] == pytest.approx(np.log(states).std(ddof=1) * states[-1])
+    assert table.loc[HELD_OUT[0], "standard_error"] == pytest.approx(
+        np.log(states).std(ddof=1) * states[-1]
+    )
     errors = wb.measures.perplexity_errors(run)
     assert table.loc[HELD_OUT[1], "standard_error"] == float(errors["mc_error"][0])
     assert table.loc[HELD_OUT, "n_tokens"].tolist() == [given()[1].n_tokens] * 4
@@ -87,15 +104,26 @@ def test_other_held_out_tokens_are_scored_by_theta_and_phi(engine):
     table = perplexity_audit(alone, train, test)
     recorded = float(fitted(engine)["test_perplexity_state"][-1])
     assert table.loc[HELD_OUT[0], "value"] == pytest.approx(recorded, rel=1e-10)
-    assert table.loc[HELD_OUT[1:], "note"].str.startswith("of these tokens the run has not averaged anything").all()
-    assert perplexity_audit(alone, train).loc[HELD_OUT, "note"].str.startswith("nothing is held out").all()
+    assert (
+        table.loc[HELD_OUT[1:], "note"]
+        .str.startswith("of these tokens the run has not averaged anything")
+        .all()
+    )
+    assert (
+        perplexity_audit(alone, train)
+        .loc[HELD_OUT, "note"]
+        .str.startswith("nothing is held out")
+        .all()
+    )
 
 
 @pytest.mark.parametrize("engine", ["cgs", "vb", "cvb0"])
 def test_completion_is_that_of_the_function_and_its_error_that_of_five_seeds(engine):
     table, unseen = audited(engine), given()[2]
     for protocol in ("document_completion", "foldin_same"):
-        scores = [wb.document_completion(fitted(engine), unseen, seed, protocol) for seed in range(5)]
+        scores = [
+            wb.document_completion(fitted(engine), unseen, seed, protocol) for seed in range(5)
+        ]
         values = [each["perplexity"] for each in scores]
         row = table.loc[protocol]
         assert (row["value"], row["n_tokens"]) == (values[0], scores[0]["n_scored"])
@@ -112,8 +140,13 @@ def test_documents_given_topics_agree_with_enumeration(engine, n_topics, alpha):
     run, unseen = fitted(engine, n_topics, alpha), given()[2]
     table = perplexity_audit(run, unseen=unseen, n_particles=2000)
     phi = twins.word_probabilities(run["n_kw"].values[-1], 0.1)
-    known = [[(w, n) for d, w, n in twins.pairs_of(unseen) if d == document and w < 11] for document in range(13)]
-    logs = [twins.log_probability_given_topics(pairs, phi, np.full(n_topics, alpha)) for pairs in known]
+    known = [
+        [(w, n) for d, w, n in twins.pairs_of(unseen) if d == document and w < 11]
+        for document in range(13)
+    ]
+    logs = [
+        twins.log_probability_given_topics(pairs, phi, np.full(n_topics, alpha)) for pairs in known
+    ]
     n_tokens = sum(n for pairs in known for _, n in pairs)
     assert min(map(len, known)) == 0 and 1 in [sum(n for _, n in pairs) for pairs in known]
     assert table.loc["exact", "value"] == pytest.approx(np.exp(-sum(logs) / n_tokens), rel=1e-10)
@@ -126,7 +159,9 @@ def test_documents_given_topics_agree_with_enumeration(engine, n_topics, alpha):
 def test_rows_of_the_bound_are_one_number_in_several_forms():
     table = audited("vb")["value"]
     assert table["bound_gensim"] == pytest.approx(-np.log(table["bound_with_topics"]), rel=ROUNDING)
-    assert table["bound_gensim_printed"] == pytest.approx(table["bound_with_topics"] ** np.log(2), rel=ROUNDING)
+    assert table["bound_gensim_printed"] == pytest.approx(
+        table["bound_with_topics"] ** np.log(2), rel=ROUNDING
+    )
     assert table["bound_with_topics"] > table["bound_of_documents"]
 
 
@@ -141,7 +176,9 @@ def test_bounds_of_training_are_at_most_the_exact_evidence():
     corpus = corpus_of([(0, 0, 3), (0, 1, 1), (1, 0, 1), (1, 1, 1), (1, 2, 3)])
     log = float(exact(corpus, wb.LDA(2, 0.3, 0.2))["log_evidence"])
     for engine in ("vb", "svb", "cgs"):
-        run = wb.fit(corpus, engine, n_topics=2, alpha=0.3, beta=0.2, n_iterations=20, progress=False)
+        run = wb.fit(
+            corpus, engine, n_topics=2, alpha=0.3, beta=0.2, n_iterations=20, progress=False
+        )
         table = perplexity_audit(run, corpus)["value"]
         assert table["bound_of_training"] >= np.exp(-log / corpus.n_tokens) * (1 - ROUNDING)
 
@@ -159,7 +196,11 @@ def test_the_joint_is_that_of_tomotopy():
         theirs.add_doc([f"w{w}" for w in rng.integers(0, 7, 9)])
     theirs.optim_interval = 0
     theirs.train(10, workers=1)
-    tokens = [(d, w, k) for d, doc in enumerate(theirs.docs) for w, k in zip(doc.words, doc.topics, strict=True)]
+    tokens = [
+        (d, w, k)
+        for d, doc in enumerate(theirs.docs)
+        for w, k in zip(doc.words, doc.topics, strict=True)
+    ]
     n_dk, n_wk = np.zeros((6, 2)), np.zeros((len(theirs.used_vocabs), 2))
     for d, w, k in tokens:
         n_dk[d, k], n_wk[w, k] = n_dk[d, k] + 1, n_wk[w, k] + 1
@@ -185,18 +226,35 @@ def test_documents_of_one_token_have_no_halves_and_all_else():
 def test_what_is_not_given_or_too_long_is_said():
     run, unseen = fitted("svb"), given()[2]
     table = perplexity_audit(run, n_particles=0)
-    assert table.loc[UNSEEN, "note"].str.startswith("there are no unseen documents; give some (unseen=").all()
+    assert (
+        table.loc[UNSEEN, "note"]
+        .str.startswith("there are no unseen documents; give some (unseen=")
+        .all()
+    )
     assert table.loc[TRAIN, "note"].str.startswith("the training documents are not given").all()
     long = corpus_of([(0, 0, 2000), (0, 1, 10)], 1, 12)
     table = perplexity_audit(run, unseen=long, n_particles=0)
     assert "more than 2^20 counts of topics" in table.loc["exact", "note"]
-    assert table.loc[["left_to_right", "left_to_right_by_token"], "note"].str.startswith("no particles").all()
+    assert (
+        table.loc[["left_to_right", "left_to_right_by_token"], "note"]
+        .str.startswith("no particles")
+        .all()
+    )
     one = perplexity_audit(run, unseen=unseen, n_particles=1)
-    assert np.isnan(one.loc["left_to_right_by_token", "standard_error"]) and one.loc["left_to_right", "standard_error"] > 0
+    assert (
+        np.isnan(one.loc["left_to_right_by_token", "standard_error"])
+        and one.loc["left_to_right", "standard_error"] > 0
+    )
 
 
 def test_texts_are_counted_as_those_of_the_run():
-    run = wb.fit(["sun beach sand sun", "snow ski mountain snow"], "cvb0", n_topics=2, n_iterations=20, progress=False)
+    run = wb.fit(
+        ["sun beach sand sun", "snow ski mountain snow"],
+        "cvb0",
+        n_topics=2,
+        n_iterations=20,
+        progress=False,
+    )
     table = perplexity_audit(run, unseen=["sun and snow", "sand, sand"])
     assert table.loc["exact", "n_tokens"] == 4
 
@@ -209,7 +267,9 @@ def test_what_cannot_be_audited_is_refused():
         perplexity_audit(run, train, unseen)
     with pytest.raises(MeasureError, match="knows no word of 'texts', so nothing can be scored"):
         perplexity_audit(run, unseen=wb.Corpus.from_texts(["nobody knows me"]))
-    with pytest.raises(MeasureError, match="the number of particles must be a whole number of at least 0; got -1"):
+    with pytest.raises(
+        MeasureError, match="the number of particles must be a whole number of at least 0; got -1"
+    ):
         perplexity_audit(run, n_particles=-1)
     with pytest.raises(MeasureError, match="audited of runs of LDA; run .* is of engine g-hdp"):
         perplexity_audit(tiny_run("g-hdp"))
@@ -235,4 +295,7 @@ def test_a_sampler_before_its_burn_in_is_over_has_a_state_alone():
     run = wb.fit(train, "cgs", n_topics=2, n_iterations=3, burn_in=10, test=test, progress=False)
     table = perplexity_audit(run, train, test)
     assert table.loc[HELD_OUT, "value"].isna().tolist() == [False, True, True, True]
-    assert table.loc[HELD_OUT[1], "note"] == "the engine samples nothing, or burn-in is not over, so it is that of the state"
+    assert (
+        table.loc[HELD_OUT[1], "note"]
+        == "the engine samples nothing, or burn-in is not over, so it is that of the state"
+    )

@@ -23,7 +23,11 @@ def with_sizes(engine, sizes, **changes):
     """A run whose topics have these sizes, a row an iteration."""
     run, sizes = made_up(engine, [2.0] * len(sizes), **changes), np.array(sizes, float)
     topics = np.arange(sizes.shape[1])
-    return run.drop_vars(["n_k", "topic"]).assign(n_k=(("iteration", "topic"), sizes)).assign_coords(topic=topics)
+    return (
+        run.drop_vars(["n_k", "topic"])
+        .assign(n_k=(("iteration", "topic"), sizes))
+        .assign_coords(topic=topics)
+    )
 
 
 def test_numbers_of_topics_follow_their_definitions():
@@ -33,7 +37,9 @@ def test_numbers_of_topics_follow_their_definitions():
     assert found["n_large_topics"].values.tolist() == [3, 4, 1, 0]
     entropy = -(0.5 * math.log(0.5) + 0.49 * math.log(0.49) + 0.01 * math.log(0.01))
     small = -(0.995 * math.log(0.995) + 0.005 * math.log(0.0025))
-    np.testing.assert_allclose(found["effective_topics"].values, [math.exp(entropy), 4, math.exp(small), 1], rtol=1e-12)
+    np.testing.assert_allclose(
+        found["effective_topics"].values, [math.exp(entropy), 4, math.exp(small), 1], rtol=1e-12
+    )
     for row, sizes in enumerate(run["n_k"].values):
         assert {name: found[name].values[row] for name in TOPIC_NUMBERS} == topic_numbers(sizes)
 
@@ -56,7 +62,9 @@ def test_steps_are_recorded_or_iterations_times_topics():
 
 
 def test_the_log_likelihood_is_minus_the_logarithm_of_the_perplexity():
-    np.testing.assert_allclose(quantity(made_up("cgs", [math.e, 1]), "log_likelihood").values, [-1, 0], atol=1e-15)
+    np.testing.assert_allclose(
+        quantity(made_up("cgs", [math.e, 1]), "log_likelihood").values, [-1, 0], atol=1e-15
+    )
     assert quantity(made_up("cgs", [1]).drop_vars("test_perplexity"), "log_likelihood") is None
 
 

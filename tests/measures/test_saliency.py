@@ -60,7 +60,9 @@ def test_the_most_salient_words_come_first_with_all_that_is_known_of_them():
 
 
 def test_wrong_input_gets_one_sentence():
-    with pytest.raises(MeasureError, match="the number of words must be a whole number of at least 1; got 0"):
+    with pytest.raises(
+        MeasureError, match="the number of words must be a whole number of at least 1; got 0"
+    ):
         salient_words(tiny_run(), 0)
     with pytest.raises(MeasureError, match="holds no phi"):
         saliency(tiny_comparison())

@@ -11,7 +11,10 @@ from workbench.measures import MeasureError, documents_table, find_documents
 
 TEXTS = ["The red Ant sees bees", "A green bee, a red rose", "", "green ants: bees & rose 12:30"]
 COLUMNS = {"text": TEXTS, "kind": ("Insect", "both", None, "Insect"), "a size": (1, 12, 2, 3)}
-CORPUS = replace(wb.Corpus.from_texts(TEXTS, titles=["first", "second", "third", "rose garden"]), labels=("x", "y", "x", ""))
+CORPUS = replace(
+    wb.Corpus.from_texts(TEXTS, titles=["first", "second", "third", "rose garden"]),
+    labels=("x", "y", "x", ""),
+)
 TABLE = DocumentTable(COLUMNS, "text")
 
 
@@ -20,28 +23,61 @@ def run():
     return wb.fit(CORPUS, "cvb0", 2, n_iterations=3, progress=False)
 
 
-@pytest.mark.parametrize(("query", "found"), [
-    ("red", [0, 1]), ("RED", [0, 1]), ("red ant", [0]), ('"red ant"', [0]), ('"ant red"', []), ("ant", [0, 3]),
-    ("rose", [1, 3]),
-    ("kind:insect", [0, 3]), ("kind:insect rose", [3]), ('kind:"insect"', [0, 3]), ('"a size":12', [1]), ("label:x", [0, 2]),
-    ('"12:30"', [3]), ("second", [1]), ("zebra", []), ('"see"', [0]), ('"', []), ("none", []), ("&", [3]),
-    ('"roseboth"', []), ('"rose both"', []),
-])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("red", [0, 1]),
+        ("RED", [0, 1]),
+        ("red ant", [0]),
+        ('"red ant"', [0]),
+        ('"ant red"', []),
+        ("ant", [0, 3]),
+        ("rose", [1, 3]),
+        ("kind:insect", [0, 3]),
+        ("kind:insect rose", [3]),
+        ('kind:"insect"', [0, 3]),
+        ('"a size":12', [1]),
+        ("label:x", [0, 2]),
+        ('"12:30"', [3]),
+        ("second", [1]),
+        ("zebra", []),
+        ('"see"', [0]),
+        ('"', []),
+        ("none", []),
+        ("&", [3]),
+        ('"roseboth"', []),
+        ('"rose both"', []),
+    ],
+)
 def test_every_term_is_in_a_document_that_is_found(run, query, found):
     assert find_documents(run, query, TABLE, CORPUS).tolist() == found
 
 
-@pytest.mark.parametrize(("query", "found"), [("red", [0, 1]), ("ant", [0]), ("ANT", [0]), ("garden", [3]), ("label:y", [1])])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("red", [0, 1]), ("ant", [0]), ("ANT", [0]), ("garden", [3]), ("label:y", [1])],
+)
 def test_without_texts_documents_are_found_by_the_words_that_are_counted(run, query, found):
     assert find_documents(run, query, None, CORPUS).tolist() == found
-    assert find_documents(run, query, DocumentTable({"kind": COLUMNS["kind"]}), CORPUS).tolist() == found
+    assert (
+        find_documents(run, query, DocumentTable({"kind": COLUMNS["kind"]}), CORPUS).tolist()
+        == found
+    )
 
 
-@pytest.mark.parametrize(("query", "said"), [
-    ("", "type a word, a phrase in quotes, or column:value"), ("  ", "type a word"),
-    ("kin:insect", "documents have no column 'kin'; did you mean 'kind'.*; put a text with a colon in quotes"),
-    ("http://x", "no column 'http'"), ("12:30", "no column '12'"),
-])
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "type a word, a phrase in quotes, or column:value"),
+        ("  ", "type a word"),
+        (
+            "kin:insect",
+            "documents have no column 'kin'; did you mean 'kind'.*; put a text with a colon in quotes",
+        ),
+        ("http://x", "no column 'http'"),
+        ("12:30", "no column '12'"),
+    ],
+)
 def test_what_cannot_be_looked_for_is_a_sentence(run, query, said):
     with pytest.raises(MeasureError, match=said):
         find_documents(run, query, TABLE, CORPUS)
@@ -50,16 +86,41 @@ def test_what_cannot_be_looked_for_is_a_sentence(run, query, said):
 def test_documents_have_a_row_each_with_their_largest_topic(run):
     found = documents_table(run, TABLE)
     n_dk = run["n_dk"].isel(snapshot=-1).values
-    assert list(found) == ["document", "title", "label", "topic", "share", "n_tokens", "kind", "a size"]
+    assert list(found) == [
+        "document",
+        "title",
+        "label",
+        "topic",
+        "share",
+        "n_tokens",
+        "kind",
+        "a size",
+    ]
     for at in (0, 1, 3):
-        assert found["topic"][at] == n_dk[at].argmax() and found["share"][at] == run["theta"].values[at].max()
-    assert found["topic"].isna().tolist() == found["share"].isna().tolist() == [False, False, True, False]
-    assert found["n_tokens"].tolist() == CORPUS.document_tokens.tolist() and found["a size"].tolist() == [1, 12, 2, 3]
+        assert (
+            found["topic"][at] == n_dk[at].argmax()
+            and found["share"][at] == run["theta"].values[at].max()
+        )
+    assert (
+        found["topic"].isna().tolist()
+        == found["share"].isna().tolist()
+        == [False, False, True, False]
+    )
+    assert found["n_tokens"].tolist() == CORPUS.document_tokens.tolist() and found[
+        "a size"
+    ].tolist() == [1, 12, 2, 3]
 
 
 def test_labels_of_topics_and_columns_of_a_taken_name_have_columns_too(run):
     labelled = run.assign(topic_label=("topic", np.array(["one", ""], object)))
     found = documents_table(labelled, DocumentTable({"title": ("a", "b", "c", "d")}))
-    assert list(found)[-1] == "title of the table" and found["title of the table"].tolist() == ["a", "b", "c", "d"]
-    assert found["topic_label"].tolist() == ["" if topic else "one" for topic in found["topic"].fillna(1)]
+    assert list(found)[-1] == "title of the table" and found["title of the table"].tolist() == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
+    assert found["topic_label"].tolist() == [
+        "" if topic else "one" for topic in found["topic"].fillna(1)
+    ]
     assert "kind" not in documents_table(run)

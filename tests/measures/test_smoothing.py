@@ -21,7 +21,8 @@ def twin(values, weight):
 def test_it_is_the_average_that_tensorboard_draws(weight):
     values = np.random.default_rng(0).normal(2000, 50, 300)
     values[[0, 17, 299]] = np.nan, np.inf, np.nan
-    np.testing.assert_allclose(smoothed(values, weight), twin(values, weight), rtol=1e-9)  # two orders of adding up
+    # two orders of adding up
+    np.testing.assert_allclose(smoothed(values, weight), twin(values, weight), rtol=1e-9)
 
 
 def test_it_stays_within_the_values_and_keeps_a_constant_from_its_first_point():

@@ -66,8 +66,12 @@ def test_topics_that_came_and_went_do_not_move_the_others():
     earlier = topic_map(with_phi(phi[:3]))
     later = topic_map(with_phi(phi), like=earlier)
     plain = topic_map(with_phi(phi))
-    np.testing.assert_allclose(points(later)[:3].mean(axis=0), points(earlier).mean(axis=0), atol=1e-12)
-    assert np.linalg.norm(points(later)[:3] - points(earlier)) < np.linalg.norm(points(plain)[:3] - points(earlier))
+    np.testing.assert_allclose(
+        points(later)[:3].mean(axis=0), points(earlier).mean(axis=0), atol=1e-12
+    )
+    assert np.linalg.norm(points(later)[:3] - points(earlier)) < np.linalg.norm(
+        points(plain)[:3] - points(earlier)
+    )
     np.testing.assert_allclose(apart(later), apart(plain), atol=1e-12)
 
 
@@ -85,5 +89,7 @@ def test_topics_of_an_hdp_without_a_token_are_not_on_the_map():
 
 
 def test_something_else_than_a_map_gets_one_sentence():
-    with pytest.raises(MeasureError, match="like must be an earlier map, as topic_map makes it; got int"):
+    with pytest.raises(
+        MeasureError, match="like must be an earlier map, as topic_map makes it; got int"
+    ):
         topic_map(tiny_run(), like=3)

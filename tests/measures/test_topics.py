@@ -15,7 +15,10 @@ def test_top_words_are_the_most_probable_ones_in_order():
     for topic in range(4):
         order = sorted(range(20), key=lambda word, topic=topic: -run["phi"].values[topic, word])[:5]
         assert found["word"].values[topic].tolist() == [run["word"].values[word] for word in order]
-        assert found["phi"].values[topic].tolist() == sorted(run["phi"].values[topic], reverse=True)[:5]
+        assert (
+            found["phi"].values[topic].tolist()
+            == sorted(run["phi"].values[topic], reverse=True)[:5]
+        )
 
 
 def test_more_words_than_there_are_is_all_of_them():
@@ -51,11 +54,17 @@ def test_relevance_weighs_probability_against_lift():
     run = three_words()
     for weight in (0.3, 0.6, 0.9):
         share = np.array([8, 1]) / 9
-        by_hand = [weight * np.log(phi) + (1 - weight) * np.log(phi / share) for phi in run["phi"].values[:, :2]]
+        by_hand = [
+            weight * np.log(phi) + (1 - weight) * np.log(phi / share)
+            for phi in run["phi"].values[:, :2]
+        ]
         first = [["often", "once"][int(np.argmax(row))] for row in by_hand]
         assert top_words(run, 1, weight)["word"].values[:, 0].tolist() == first
     # topic 1: lift of "once" 0.35 * 9 = 3.15, of "often" 0.675; so it leads once lambda is below 1 - log(.6/.35) / log(8) = .74
-    assert top_words(run, 1, 0.73)["word"].values[1, 0] == "once" and top_words(run, 1, 0.75)["word"].values[1, 0] == "often"
+    assert (
+        top_words(run, 1, 0.73)["word"].values[1, 0] == "once"
+        and top_words(run, 1, 0.75)["word"].values[1, 0] == "often"
+    )
     np.testing.assert_array_equal(top_words(run, 3, 0.73)["phi"].values[1], [0.35, 0.6, 0.05])
     assert top_words(run, 3, 0.73).attrs["relevance"] == 0.73
 
@@ -69,7 +78,10 @@ def test_a_relevance_of_one_is_plain_probability():
 def test_words_that_are_in_no_training_token_come_last_below_one():
     assert top_words(three_words(), 3)["word"].values[0].tolist() == ["often", "never", "once"]
     for relevance in (0, 0.9, 0.999):
-        assert top_words(three_words(), 3, relevance)["word"].values[:, 2].tolist() == ["never", "never"]
+        assert top_words(three_words(), 3, relevance)["word"].values[:, 2].tolist() == [
+            "never",
+            "never",
+        ]
 
 
 @pytest.mark.parametrize("relevance", [-0.1, 1.1, float("nan"), "high", True])

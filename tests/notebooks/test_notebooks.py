@@ -10,8 +10,17 @@ import pytest
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 STRUCTURE = (
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.ListComp,
-    ast.SetComp, ast.DictComp, ast.GeneratorExp,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ClassDef,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
 )
 WRITTEN = {
     "01_compare_engines": ("report.html", "figures/*.pdf", "figures/*.svg"),
@@ -27,7 +36,10 @@ WRITTEN = {
     "11_votes": (),
     "12_frontier": (),
 }
-NAMED_ALONE = ("http://www.w3.org/", "https://jupyterlab.readthedocs.io/en/4.1.x/extension/notebook.html#keyboard-interaction-model")
+NAMED_ALONE = (
+    "http://www.w3.org/",
+    "https://jupyterlab.readthedocs.io/en/4.1.x/extension/notebook.html#keyboard-interaction-model",
+)
 """Addresses that nobody asks: names of formats, and a remark in the script that Panel puts beside a view."""
 LIVE = {"02_hybrids_and_r": 2}
 """Cells that show a live view."""
@@ -41,7 +53,11 @@ def read(path: Path) -> dict:
 
 def code_of(notebook: dict) -> list[str]:
     """The Python of each cell, without IPython's magics."""
-    cells = ["".join(cell["source"]).splitlines() for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    cells = [
+        "".join(cell["source"]).splitlines()
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code"
+    ]
     return ["\n".join(line for line in lines if not line.startswith("%")) for lines in cells]
 
 
@@ -50,13 +66,17 @@ def told_to_people(cell: dict) -> list[dict]:
     told = []
     for output in cell.get("outputs", []):
         data = output.get("data", {})
-        told.append({**output, "data": {kind: what for kind, what in data.items() if kind not in PROGRAMS}})
+        told.append(
+            {**output, "data": {kind: what for kind, what in data.items() if kind not in PROGRAMS}}
+        )
     return told
 
 
 def views_of(notebook) -> list[dict]:
     """The live views in the outputs."""
-    kinds = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
+    kinds = [
+        output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])
+    ]
     return [data for data in kinds if "application/vnd.holoviews_exec.v0+json" in data]
 
 
@@ -67,13 +87,20 @@ def test_there_is_a_first_notebook():
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_is_committed_without_outputs(path):
     cells = [cell for cell in read(path)["cells"] if cell["cell_type"] == "code"]
-    assert cells and all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+    assert cells and all(
+        cell["outputs"] == [] and cell["execution_count"] is None for cell in cells
+    )
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_has_no_def_no_class_and_no_loop(path):
     trees = [ast.parse(code) for code in code_of(read(path))]
-    assert [type(node).__name__ for tree in trees for node in ast.walk(tree) if isinstance(node, STRUCTURE)] == []
+    assert [
+        type(node).__name__
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, STRUCTURE)
+    ] == []
 
 
 @pytest.mark.slow
@@ -85,9 +112,16 @@ def test_it_runs_from_top_to_bottom_and_asks_no_other_host(path, tmp_path, monke
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = nbformat.read(path, as_version=4)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # event loops and paths of jupyter_client
-        warnings.simplefilter("ignore", ResourceWarning)     # sockets of the kernel that is shut down
-        NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+        # event loops and paths of jupyter_client
+        warnings.simplefilter("ignore", DeprecationWarning)
+        # sockets of the kernel that is shut down
+        warnings.simplefilter("ignore", ResourceWarning)
+        NotebookClient(
+            notebook,
+            timeout=120,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(tmp_path)}},
+        ).execute()
     outputs = json.dumps([told_to_people(cell) for cell in notebook.cells])
     addresses = re.findall(r"https?://[^\s\"'<>)]+|src=[\\\"']+//[^\s\"'<>)]+", outputs)
     assert [address for address in addresses if not address.startswith(NAMED_ALONE)] == []

@@ -35,9 +35,14 @@ def tiny(monkeypatch):
     """Both figures on twelve rows, two draws of four sweeps; each draw has other counts."""
     working_here(monkeypatch)
     short = Extent(2, (0,), lengths=LENGTHS)
-    monkeypatch.setattr(figures, "FIGURES", {
-        each.name: replace(each, full=short, quick=replace(short, n_seeds=1)) for each in (TABLE_3, TIMES)
-    })
+    monkeypatch.setattr(
+        figures,
+        "FIGURES",
+        {
+            each.name: replace(each, full=short, quick=replace(short, n_seeds=1))
+            for each in (TABLE_3, TIMES)
+        },
+    )
     asked = []
 
     def load(name):
@@ -49,19 +54,36 @@ def tiny(monkeypatch):
 
 
 def test_the_table_is_that_of_the_paper():
-    assert TABLE_3.full.lengths == {"static": 1, "raw GP": 1, "LNM": 200, "SBM": 20} and TABLE_3.full.n_seeds == 5
-    assert [PUBLISHED[SBM, 2012][:3:2], PUBLISHED[LNM, 2013][:3:2], PUBLISHED[STATIC, 2012][:3:2]] == [
-        (7.3, 4.0), (6.8, 4.6), (4.2, 0.7)]
-    cells = lay_out_figure(replace(TABLE_3, of_seed=""), {"names": held_out()}, replace(TABLE_3.full, n_seeds=1))
-    options = {cell.at["method"]: (cell.spec.burn_in, cell.spec.options.get("average_after")) for cell in cells}
+    assert (
+        TABLE_3.full.lengths == {"static": 1, "raw GP": 1, "LNM": 200, "SBM": 20}
+        and TABLE_3.full.n_seeds == 5
+    )
+    assert [
+        PUBLISHED[SBM, 2012][:3:2],
+        PUBLISHED[LNM, 2013][:3:2],
+        PUBLISHED[STATIC, 2012][:3:2],
+    ] == [(7.3, 4.0), (6.8, 4.6), (4.2, 0.7)]
+    cells = lay_out_figure(
+        replace(TABLE_3, of_seed=""), {"names": held_out()}, replace(TABLE_3.full, n_seeds=1)
+    )
+    options = {
+        cell.at["method"]: (cell.spec.burn_in, cell.spec.options.get("average_after"))
+        for cell in cells
+    }
     assert options == {"static": (0, None), "raw GP": (0, None), "LNM": (100, 100), "SBM": (10, 10)}
     assert {cell.spec.split["rows"]["by"] for cell in cells} == {"year"}
 
 
 def test_dense_covariances_are_left_out_of_what_is_quick_and_the_caption_says_so():
-    assert {method.label for _, method, _ in TIMES.grid(TIMES.quick)} == {"LNM", "SBM", "SBM, conditional"}
+    assert {method.label for _, method, _ in TIMES.grid(TIMES.quick)} == {
+        "LNM",
+        "SBM",
+        "SBM, conditional",
+    }
     said = reduced(TIMES, TIMES.quick)
-    assert "without LNM, dense and SBM, dense" in said and any("of SBM, not 100" in each for each in said)
+    assert "without LNM, dense and SBM, dense" in said and any(
+        "of SBM, not 100" in each for each in said
+    )
 
 
 def test_hits_are_those_of_the_rows_of_each_year():
@@ -77,10 +99,14 @@ def test_hits_are_those_of_the_rows_of_each_year():
     assert list(found) == [1992.0, 1993.0]
     by_hand = expected_hits(p[of_1992], counts[of_1992])
     assert found[1992.0][:3:2] == tuple(each.mean() for each in by_hand)
-    assert found[1993.0].top == pytest.approx(10 * 10 / len(names), rel=1e-12)  # equal probabilities: a guess, to rounding
+    # equal probabilities: a guess, to rounding
+    assert found[1993.0].top == pytest.approx(10 * 10 / len(names), rel=1e-12)
     shares = counts[of_1992] / counts[of_1992].sum()
     came = counts[of_1992] > 0
-    assert found[1992.0].log_likelihood == pytest.approx((shares[came] * np.log(p[of_1992][came])).sum(), rel=1e-12)  # rounding
+    # rounding
+    assert found[1992.0].log_likelihood == pytest.approx(
+        (shares[came] * np.log(p[of_1992][came])).sum(), rel=1e-12
+    )
 
 
 @pytest.mark.slow
@@ -89,31 +115,54 @@ def test_the_table_is_made_with_the_paper_below_our_numbers_and_each_draw_its_ow
     assert tiny == ["names", "names:draw=1"]
     rows = list(csv.DictReader((tmp_path / "gp-table3.csv").read_text().splitlines()))
     assert len(rows) == len(METHODS) * 2 * 2 and {row["year"] for row in rows} == {"1992", "1993"}
-    static = [run for cell, run in zip(made.cells, made.runs, strict=True) if cell.at["method"] == STATIC]
+    static = [
+        run for cell, run in zip(made.cells, made.runs, strict=True) if cell.at["method"] == STATIC
+    ]
     assert static[0].spec.train != static[1].spec.train
     recorded = [float(run.dataset()["test_top_hits"].values[-1]) for run in static]
-    weights = {year: np.sum(made.cells[0].test.input("year")[np.unique(made.cells[0].test.documents)] == year)
-               for year in (1992, 1993)}
-    by_year = [[float(row["top"]) * weights[int(row["year"])] for row in rows
-                if row["method"] == STATIC and row["seed"] == str(seed)] for seed in (0, 1)]
-    assert np.sum(by_year, axis=1) / sum(weights.values()) == pytest.approx(recorded, rel=1e-9)  # rounding
+    weights = {
+        year: np.sum(
+            made.cells[0].test.input("year")[np.unique(made.cells[0].test.documents)] == year
+        )
+        for year in (1992, 1993)
+    }
+    by_year = [
+        [
+            float(row["top"]) * weights[int(row["year"])]
+            for row in rows
+            if row["method"] == STATIC and row["seed"] == str(seed)
+        ]
+        for seed in (0, 1)
+    ]
+    # rounding
+    assert np.sum(by_year, axis=1) / sum(weights.values()) == pytest.approx(recorded, rel=1e-9)
     caption = (tmp_path / "gp-table3.txt").read_text()
-    assert "seeds of births drawn and start: 0 to 1" in caption and "Not the published extent" not in caption
+    assert (
+        "seeds of births drawn and start: 0 to 1" in caption
+        and "Not the published extent" not in caption
+    )
     assert "standard deviation over starts" not in caption
     assert len(made.verdicts) == len(TABLE_3.claims) and not made.failures
 
 
 @pytest.mark.slow
 def test_curves_in_seconds_have_the_labels_of_the_figure(tiny, tmp_path):
-    made = wb.reproduce("gp-fig3-time", tmp_path, tmp_path / "runs", quick=True, formats=["svg"], progress=False)
+    made = wb.reproduce(
+        "gp-fig3-time", tmp_path, tmp_path / "runs", quick=True, formats=["svg"], progress=False
+    )
     rows = list(csv.DictReader((tmp_path / "gp-fig3-time.csv").read_text().splitlines()))
-    assert {row["label"] for row in rows} == {method.label for method in TIMES.methods} and len(rows) == 5 * 4
+    assert {row["label"] for row in rows} == {method.label for method in TIMES.methods} and len(
+        rows
+    ) == 5 * 4
     assert "CPU s until converged" in (tmp_path / "gp-fig3-time.txt").read_text()
-    assert {verdict.outcome for verdict in made.verdicts} == {"undecided"}  # a single draw has no interval
+    # a single draw has no interval
+    assert {verdict.outcome for verdict in made.verdicts} == {"undecided"}
 
 
 def test_topics_are_refused_where_there_are_none(tmp_path):
-    with pytest.raises(SpecError, match="the models of gp-table3 have no topics; leave the topics out"):
+    with pytest.raises(
+        SpecError, match="the models of gp-table3 have no topics; leave the topics out"
+    ):
         wb.reproduce("gp-table3", tmp_path, topics=[5])
 
 
@@ -122,13 +171,18 @@ def test_maps_stand_beside_what_was_counted(tmp_path, monkeypatch):
     if data_sets()["names"].folder() is None:
         skip_without("WORKBENCH_DATA names no folder with the files of names")
     made = wb.reproduce("gp-fig3-maps", tmp_path, quick=True, formats=["png"])
-    assert len(made.verdicts) == 2 and "4 sweeps, not 40" in (tmp_path / "gp-fig3-maps.txt").read_text()
+    assert (
+        len(made.verdicts) == 2
+        and "4 sweeps, not 40" in (tmp_path / "gp-fig3-maps.txt").read_text()
+    )
     rows = list(csv.DictReader((tmp_path / "gp-fig3-maps.csv").read_text().splitlines()))
     assert len(rows) == 2 * 3 * 44  # names, years, states
 
 
 def test_a_run_without_a_time_has_all_its_rows_together():
-    corpus = replace(simulated(), inputs=np.arange(12.0)[:, None], input_names=("height",), name="steep")
+    corpus = replace(
+        simulated(), inputs=np.arange(12.0)[:, None], input_names=("height",), name="steep"
+    )
     train, test, _ = prepare(corpus, rows={"by": "height", "at_least": 9})
     run = wb.fit(train, "static", n_iterations=1, progress=False)
     assert isinstance(run, xr.Dataset) and list(hits_by_time(run, test)) == [0.0]

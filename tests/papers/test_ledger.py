@@ -13,14 +13,52 @@ from workbench.cli import main
 from workbench.papers import results
 from workbench.papers.figures import DRAWINGS, FIGURES, get_figure, names
 from workbench.papers.ledger import ITEMS, PAPERS
-from workbench.papers.ledger_table import NOT_RUN, NUMBER, VERDICTS, counts, entries, to_markdown, verdict_of
-from workbench.papers.results import PART, QUICK, SHIPPED, WHOLE, Number, Outcome, Result, read_results, write_result
+from workbench.papers.ledger_table import (
+    NOT_RUN,
+    NUMBER,
+    VERDICTS,
+    counts,
+    entries,
+    to_markdown,
+    verdict_of,
+)
+from workbench.papers.results import (
+    PART,
+    QUICK,
+    SHIPPED,
+    WHOLE,
+    Number,
+    Outcome,
+    Result,
+    read_results,
+    write_result,
+)
 from workbench.report.files import ReportError
 
 ROOT = Path(__file__).parents[2]
-HOLDS = Outcome("a claim", "lower", "cgs", "svb", "holds", "cgs 1.0, svb 2.0: -1.0 ± 0.1 (3 pairs)", -1.0, 0.1, 3)
-SOME = Result("hybrid-fig3", QUICK, "Not the published extent: 3 runs.", "workbench reproduce hybrid-fig3 --quick",
-              "2026-01-02T03:04:05+00:00", "0.1.0", "abcd1234", False, (HOLDS,), ())
+HOLDS = Outcome(
+    "a claim",
+    "lower",
+    "cgs",
+    "svb",
+    "holds",
+    "cgs 1.0, svb 2.0: -1.0 ± 0.1 (3 pairs)",
+    -1.0,
+    0.1,
+    3,
+)
+SOME = Result(
+    "hybrid-fig3",
+    QUICK,
+    "Not the published extent: 3 runs.",
+    "workbench reproduce hybrid-fig3 --quick",
+    "2026-01-02T03:04:05+00:00",
+    "0.1.0",
+    "abcd1234",
+    False,
+    (HOLDS,),
+    (),
+)
 
 
 def of(rows, figure: str):
@@ -43,7 +81,11 @@ def test_every_record_is_in_the_ledger_and_every_claim_of_it():
     assert [name for name, items in told.items() if not items] == []
     for name, figure in FIGURES.items():
         for claim in figure.claims:
-            assert [item for item in told[name] if not item.says or any(part in claim.says for part in item.says)], claim
+            assert [
+                item
+                for item in told[name]
+                if not item.says or any(part in claim.says for part in item.says)
+            ], claim
 
 
 def test_a_paper_is_called_as_its_records_call_it():
@@ -63,7 +105,9 @@ def test_tests_that_items_name_are_there():
 
 def test_what_is_written_is_read_again_and_figures_keep_out_of_each_others_way(tmp_path):
     file = tmp_path / "deep" / "ledger.json"
-    other = replace(SOME, figure="cvb-fig3", numbers=(Number("perplexity", "cgs", 1700.5, None, 1, 1600.0),))
+    other = replace(
+        SOME, figure="cvb-fig3", numbers=(Number("perplexity", "cgs", 1700.5, None, 1, 1600.0),)
+    )
     whole = replace(SOME, extent=WHOLE, left_out="", commit=None)
     for one in (SOME, other, whole):
         write_result(file, one)
@@ -72,25 +116,50 @@ def test_what_is_written_is_read_again_and_figures_keep_out_of_each_others_way(t
     write_result(file, newer)
     assert read_results(file) == [other, whole, newer]
     write_result(file, SOME)
-    assert file.read_bytes() == before and [path.suffix for path in file.parent.iterdir() if path.suffix == ".partial"] == []
+    assert (
+        file.read_bytes() == before
+        and [path.suffix for path in file.parent.iterdir() if path.suffix == ".partial"] == []
+    )
 
 
-@pytest.mark.parametrize("content", [
-    b"", b"[]", b"{}", b'{"format": 2, "figures": {}}', b'{"format": 1, "figures": {"a": {"quick": {}}}}', b"\xff",
-    b'{"format": 1, "figures": {"a": {"quick": []}}}', b'{"format": 1, "figures": []}',
-    *(json.dumps({"format": 1, "figures": {"a": {extent: asdict(replace(SOME, **change))}}}).encode() for extent, change in (
-        ("half", {}), ("quick", {"date": "today"}), ("quick", {"command": 3}), ("quick", {"outcomes": ({},)}),
-        ("quick", {"outcomes": (replace(HOLDS, verdict=None),)}),
-        ("quick", {"numbers": (Number("p", "cgs", "1.0", None, 1),)}),
-        ("quick", {"numbers": (Number("p", "cgs", None, None, 1),)}),
-    )),
-])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"format": 2, "figures": {}}',
+        b'{"format": 1, "figures": {"a": {"quick": {}}}}',
+        b"\xff",
+        b'{"format": 1, "figures": {"a": {"quick": []}}}',
+        b'{"format": 1, "figures": []}',
+        *(
+            json.dumps(
+                {"format": 1, "figures": {"a": {extent: asdict(replace(SOME, **change))}}}
+            ).encode()
+            for extent, change in (
+                ("half", {}),
+                ("quick", {"date": "today"}),
+                ("quick", {"command": 3}),
+                ("quick", {"outcomes": ({},)}),
+                ("quick", {"outcomes": (replace(HOLDS, verdict=None),)}),
+                ("quick", {"numbers": (Number("p", "cgs", "1.0", None, 1),)}),
+                ("quick", {"numbers": (Number("p", "cgs", None, None, 1),)}),
+            )
+        ),
+    ],
+)
 def test_another_file_is_refused_and_left_as_it_is(tmp_path, content):
     file = tmp_path / "ledger.json"
     file.write_bytes(content)
-    for refused in (lambda: read_results(file), lambda: write_result(file, SOME),
-                    lambda: wb.reproduce("sb-fig1", tmp_path / "out", quick=True, ledger=file)):
-        with pytest.raises(ReportError, match=r"is no ledger of format 1.*move it away or choose another file"):
+    for refused in (
+        lambda: read_results(file),
+        lambda: write_result(file, SOME),
+        lambda: wb.reproduce("sb-fig1", tmp_path / "out", quick=True, ledger=file),
+    ):
+        with pytest.raises(
+            ReportError, match=r"is no ledger of format 1.*move it away or choose another file"
+        ):
             refused()
     assert file.read_bytes() == content and not (tmp_path / "out").exists()
 
@@ -103,15 +172,32 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
 
 def test_the_extent_says_what_was_run(monkeypatch):
     monkeypatch.setattr(results, "code_commit", lambda: ("abcd1234", True))
-    verdict = SimpleNamespace(claim=SimpleNamespace(says="s", kind="lower", first="a", second="b"), outcome="undecided",
-                              measured="m", difference=np.float64("nan"), error=np.float64("nan"), n_pairs=0)
-    made = SimpleNamespace(figure=SimpleNamespace(name="f"), quick=False, left_out=[], command="c", verdicts=[verdict],
-                           numbers=[])
+    verdict = SimpleNamespace(
+        claim=SimpleNamespace(says="s", kind="lower", first="a", second="b"),
+        outcome="undecided",
+        measured="m",
+        difference=np.float64("nan"),
+        error=np.float64("nan"),
+        n_pairs=0,
+    )
+    made = SimpleNamespace(
+        figure=SimpleNamespace(name="f"),
+        quick=False,
+        left_out=[],
+        command="c",
+        verdicts=[verdict],
+        numbers=[],
+    )
     found = results.result_of(made)
     assert (found.extent, found.code) == (WHOLE, "commit abcd1234, changed since")
     assert (found.outcomes[0].value, found.outcomes[0].error) == (None, None)
     assert results.result_of(SimpleNamespace(**vars(made) | {"left_out": ["Less."]})).extent == PART
-    assert results.result_of(SimpleNamespace(**vars(made) | {"left_out": ["Less."], "quick": True})).extent == QUICK
+    assert (
+        results.result_of(
+            SimpleNamespace(**vars(made) | {"left_out": ["Less."], "quick": True})
+        ).extent
+        == QUICK
+    )
 
 
 def test_a_package_in_no_checkout_has_its_version(tmp_path, monkeypatch):
@@ -137,7 +223,12 @@ def test_the_fullest_result_counts_and_of_equally_full_ones_the_newest(tmp_path)
 
 
 def test_what_was_not_run_says_so_and_what_was_run_in_part_says_that(tmp_path):
-    assert all(line.verdict == NOT_RUN for row in entries(shipped=tmp_path / "none") if row.figure for line in row.lines)
+    assert all(
+        line.verdict == NOT_RUN
+        for row in entries(shipped=tmp_path / "none")
+        if row.figure
+        for line in row.lines
+    )
     write_result(tmp_path / "some.json", SOME)
     rows = entries(shipped=tmp_path / "some.json")
     row = of(rows, "hybrid-fig3")
@@ -145,13 +236,21 @@ def test_what_was_not_run_says_so_and_what_was_run_in_part_says_that(tmp_path):
     assert verdict_of(row.lines[0], WHOLE) == "holds" and counts(rows)["holds (quick)"] == 1
     assert of(rows, "hybrid-fig4").command == "workbench reproduce hybrid-fig4"
     page = to_markdown(rows)
-    assert "Quick, not the whole: 3 runs. 2026-01-02, commit abcd1234. `workbench reproduce hybrid-fig3 --quick`" in page
+    assert (
+        "Quick, not the whole: 3 runs. 2026-01-02, commit abcd1234. `workbench reproduce hybrid-fig3 --quick`"
+        in page
+    )
 
 
 def test_numbers_of_the_paper_stand_beside_ours(tmp_path):
-    numbers = (Number("perplexity", "LDA, K=25, VB", 1900.24, 2.5, 3, 1906.0),
-               Number("perplexity", "LDA, K=10, VB", 2000.0, None, 1))
-    write_result(tmp_path / "some.json", replace(SOME, figure="generic-fig2", extent=WHOLE, left_out="", numbers=numbers))
+    numbers = (
+        Number("perplexity", "LDA, K=25, VB", 1900.24, 2.5, 3, 1906.0),
+        Number("perplexity", "LDA, K=10, VB", 2000.0, None, 1),
+    )
+    write_result(
+        tmp_path / "some.json",
+        replace(SOME, figure="generic-fig2", extent=WHOLE, left_out="", numbers=numbers),
+    )
     row = of(entries(shipped=tmp_path / "some.json"), "generic-fig2")
     assert (row.lines[1].verdict, row.lines[1].ours) == (NUMBER, "1,900.2 ± 2.5 (3 runs)")
     assert row.lines[1].says.endswith("LDA, K=25, VB: 1906 in the paper")
@@ -159,17 +258,33 @@ def test_numbers_of_the_paper_stand_beside_ours(tmp_path):
 
 
 def test_a_claim_stands_in_the_item_that_it_belongs_to(tmp_path):
-    claims = [replace(HOLDS, says=says) for says in ("G-HDP_1 finds 113.2 ± 11.4 topics on kos", "CV-HDP predicts better")]
-    write_result(tmp_path / "some.json", replace(SOME, figure="cv-hdp-fig2", outcomes=tuple(claims)))
-    found = {row.item.id: [line.says for line in row.lines] for row in entries(shipped=tmp_path / "some.json")
-             if row.figure == "cv-hdp-fig2"}
-    assert found == {"D14": [claims[1].says], "D15": [claims[0].says], "D18": ["The run had nothing of this."]}
+    claims = [
+        replace(HOLDS, says=says)
+        for says in ("G-HDP_1 finds 113.2 ± 11.4 topics on kos", "CV-HDP predicts better")
+    ]
+    write_result(
+        tmp_path / "some.json", replace(SOME, figure="cv-hdp-fig2", outcomes=tuple(claims))
+    )
+    found = {
+        row.item.id: [line.says for line in row.lines]
+        for row in entries(shipped=tmp_path / "some.json")
+        if row.figure == "cv-hdp-fig2"
+    }
+    assert found == {
+        "D14": [claims[1].says],
+        "D15": [claims[0].says],
+        "D18": ["The run had nothing of this."],
+    }
 
 
 def test_the_page_in_docs_is_what_the_shipped_results_make():
-    assert (ROOT / "docs/ledger.md").read_text() == to_markdown(entries()), "write it again: make ledger"
+    assert (ROOT / "docs/ledger.md").read_text() == to_markdown(entries()), (
+        "write it again: make ledger"
+    )
     known = {result.figure for result in read_results(SHIPPED)}
-    assert known <= {*FIGURES, *DRAWINGS} and set(VERDICTS) >= {line.verdict for row in entries() for line in row.lines}
+    assert known <= {*FIGURES, *DRAWINGS} and set(VERDICTS) >= {
+        line.verdict for row in entries() for line in row.lines
+    }
 
 
 # ---- from a command to the table
@@ -178,10 +293,19 @@ def test_the_page_in_docs_is_what_the_shipped_results_make():
 @pytest.mark.slow
 def test_a_command_writes_its_result_where_the_ledger_finds_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["reproduce", "sb-fig1", "--quick", "--format", "png", "--store", "kept", "--quiet"]) == 0
+    assert (
+        main(["reproduce", "sb-fig1", "--quick", "--format", "png", "--store", "kept", "--quiet"])
+        == 0
+    )
     (result,) = read_results(tmp_path / "kept" / "ledger.json")
-    assert (result.figure, result.extent, result.command) == ("sb-fig1", QUICK, "workbench reproduce sb-fig1 --quick")
-    assert {one.verdict for one in result.outcomes} == {"holds"} and "coarser grid" in result.left_out
+    assert (result.figure, result.extent, result.command) == (
+        "sb-fig1",
+        QUICK,
+        "workbench reproduce sb-fig1 --quick",
+    )
+    assert {one.verdict for one in result.outcomes} == {
+        "holds"
+    } and "coarser grid" in result.left_out
     capsys.readouterr()
     assert main(["ledger", "--store", "kept", "--json"]) == 0
     told = {entry["figure"]: entry for entry in json.loads(capsys.readouterr().out)["entries"]}

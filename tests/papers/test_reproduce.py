@@ -20,7 +20,9 @@ from workbench.report.files import ReportError
 from workbench.runs.spec import SpecError
 from workbench.views import pictures
 
-ENGINES_OF_LDA = {name: figure for name, figure in FIGURES.items() if name.startswith(("hybrid", "cvb"))}
+ENGINES_OF_LDA = {
+    name: figure for name, figure in FIGURES.items() if name.startswith(("hybrid", "cvb"))
+}
 
 
 @pytest.fixture
@@ -29,99 +31,169 @@ def tiny_figures(monkeypatch):
     working_here(monkeypatch)
     tiny = {
         name.replace("hybrid", "tiny"): replace(
-            figure, name=name.replace("hybrid", "tiny"), full=Extent(2, (2,), 12), quick=Extent(1, (2,), 8, n_documents=6),
-            split=figure.split | ({"top_words": 10} if "top_words" in figure.split else {}), beta=0.3,
+            figure,
+            name=name.replace("hybrid", "tiny"),
+            full=Extent(2, (2,), 12),
+            quick=Extent(1, (2,), 8, n_documents=6),
+            split=figure.split | ({"top_words": 10} if "top_words" in figure.split else {}),
+            beta=0.3,
         )
         for name, figure in ENGINES_OF_LDA.items()
     }
     monkeypatch.setattr(figures, "FIGURES", tiny)
-    monkeypatch.setattr("workbench.papers.reproduce.load_corpus", lambda name: replace(simulated(), name=name))
+    monkeypatch.setattr(
+        "workbench.papers.reproduce.load_corpus", lambda name: replace(simulated(), name=name)
+    )
     return tiny
 
 
 def test_the_table_is_that_of_the_paper():
-    paper = {name: FIGURES[f"hybrid-{name}"] for name in ("fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10")}
+    paper = {
+        name: FIGURES[f"hybrid-{name}"]
+        for name in ("fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10")
+    }
     assert [figure.full.n_seeds for figure in paper.values()] == [20, 20, 17, 17, 14, 4, 20, 12]
-    assert {(figure.corpus, figure.full.n_topics) for figure in paper.values()} == {("kos", (10,)), ("nips", (40,))}
+    assert {(figure.corpus, figure.full.n_topics) for figure in paper.values()} == {
+        ("kos", (10,)),
+        ("nips", (40,)),
+    }
     cells = lay_out_figure(paper["fig3"], {"kos": simulated()}, paper["fig3"].full)
     specs = [cell.spec for cell in cells]
     assert {(spec.model["alpha"], spec.model["beta"]) for spec in specs} == {(0.1, 0.1)}
     assert {(spec.split["fraction"], spec.burn_in) for spec in specs} == {(0.1, 10)}
     assert {figure.full.n_iterations for figure in paper.values()} == {300}
     assert [paper["fig7"].split, paper["fig8"].split] == [{"top_words": 3000}, {"top_words": 6000}]
-    assert [paper["fig9"].split, paper["fig10"].split] == [{"singletons": "train"}, {"singletons": "both-own"}]
+    assert [paper["fig9"].split, paper["fig10"].split] == [
+        {"singletons": "train"},
+        {"singletons": "both-own"},
+    ]
 
 
 def test_every_record_can_be_run():
     for name, figure in FIGURES.items():
-        assert name == figure.name and 0 < figure.cost(figure.quick) < 150 < figure.cost(figure.full)
+        assert name == figure.name and 0 < figure.cost(figure.quick) < 150 < figure.cost(
+            figure.full
+        )
     for figure in ENGINES_OF_LDA.values():
         engines = {method.engine for method in figure.methods}
         assert engines <= set(ENGINES) and figure.split.get("singletons", "keep") in SINGLETONS
-        assert {engine for claim in figure.claims for engine in (claim.first, claim.second)} <= engines
+        assert {
+            engine for claim in figure.claims for engine in (claim.first, claim.second)
+        } <= engines
 
 
 @pytest.mark.slow
 def test_a_figure_is_made_with_its_data_its_caption_and_its_verdicts(tiny_figures, tmp_path):
-    made = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", progress=False, ledger=tmp_path / "ledger.json")
-    names = [*(f"tiny-fig3.{ending}" for ending in ("svg", "pdf", "png", "txt", "csv")), "tiny-fig3-verdict.txt"]
+    made = wb.reproduce(
+        "tiny-fig3",
+        tmp_path / "out",
+        tmp_path / "runs",
+        progress=False,
+        ledger=tmp_path / "ledger.json",
+    )
+    names = [
+        *(f"tiny-fig3.{ending}" for ending in ("svg", "pdf", "png", "txt", "csv")),
+        "tiny-fig3-verdict.txt",
+    ]
     assert [path.name for path in made.files] == [*names, "ledger.json"]
     caption = made.files[3].read_text()
     for wanted in (
-        "tiny-fig3: KOS, perplexity against iterations.", "After Welling, Teh & Kappen (2008)", "Not in the paper: vb, cvb0, ",
-        "iterations: 12\n", "seeds of split and start: 0 to 1\n", "10 % of the tokens of the corpus, drawn anew for each seed",
-        "CVB/CGS lies on top of CGS; cvb-cgs ", "  workbench reproduce tiny-fig3\n",
+        "tiny-fig3: KOS, perplexity against iterations.",
+        "After Welling, Teh & Kappen (2008)",
+        "Not in the paper: vb, cvb0, ",
+        "iterations: 12\n",
+        "seeds of split and start: 0 to 1\n",
+        "10 % of the tokens of the corpus, drawn anew for each seed",
+        "CVB/CGS lies on top of CGS; cvb-cgs ",
+        "  workbench reproduce tiny-fig3\n",
     ):
         assert wanted in caption, caption
     assert "Not the published extent" not in caption
     table = made.files[4].read_text().splitlines()
     assert len(table) == 1 + 8 * 2 * 12  # engines, seeds, iterations
     assert len(made.verdicts) == len(made.figure.claims) and not made.failures
-    assert {run.spec.split["seed"] for run in made.runs} == {0, 1} == {run.spec.seed for run in made.runs}
+    assert (
+        {run.spec.split["seed"] for run in made.runs}
+        == {0, 1}
+        == {run.spec.seed for run in made.runs}
+    )
     (result,) = read_results(tmp_path / "ledger.json")
-    assert (result.extent, result.left_out, result.command) == ("whole", "", "workbench reproduce tiny-fig3")
-    assert [(one.verdict, one.measured) for one in result.outcomes] == [(one.outcome, one.measured) for one in made.verdicts]
+    assert (result.extent, result.left_out, result.command) == (
+        "whole",
+        "",
+        "workbench reproduce tiny-fig3",
+    )
+    assert [(one.verdict, one.measured) for one in result.outcomes] == [
+        (one.outcome, one.measured) for one in made.verdicts
+    ]
     for number, method in zip(result.numbers, made.figure.methods, strict=True):
-        last = [float(run.progress()["test_perplexity"][-1]) for run in made.runs if run.spec.engine == method.engine]
+        last = [
+            float(run.progress()["test_perplexity"][-1])
+            for run in made.runs
+            if run.spec.engine == method.engine
+        ]
         assert (number.of, number.n) == (method.label, 2)
-        assert number.value == pytest.approx(np.mean(last)) and number.error == pytest.approx(np.std(last, ddof=1) / 2**0.5)
+        assert number.value == pytest.approx(np.mean(last)) and number.error == pytest.approx(
+            np.std(last, ddof=1) / 2**0.5
+        )
 
 
 @pytest.mark.slow
-def test_figures_of_the_same_runs_share_them_and_give_the_same_bytes_again(tiny_figures, tmp_path, monkeypatch):
-    first = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", quick=True, progress=False)
+def test_figures_of_the_same_runs_share_them_and_give_the_same_bytes_again(
+    tiny_figures, tmp_path, monkeypatch
+):
+    first = wb.reproduce(
+        "tiny-fig3", tmp_path / "out", tmp_path / "runs", quick=True, progress=False
+    )
     before = [path.read_bytes() for path in first.files]
-    monkeypatch.setattr("workbench.runs.execution.run.launch", None)  # nothing is computed from here on
-    again = wb.reproduce("tiny-fig3", tmp_path / "out", tmp_path / "runs", quick=True, progress=False)
+    # nothing is computed from here on
+    monkeypatch.setattr("workbench.runs.execution.run.launch", None)
+    again = wb.reproduce(
+        "tiny-fig3", tmp_path / "out", tmp_path / "runs", quick=True, progress=False
+    )
     assert [path.read_bytes() for path in again.files] == before
-    finals = wb.reproduce("tiny-fig4", tmp_path / "out", tmp_path / "runs", quick=True, progress=False)
+    finals = wb.reproduce(
+        "tiny-fig4", tmp_path / "out", tmp_path / "runs", quick=True, progress=False
+    )
     assert len(finals.files[4].read_text().splitlines()) == 1 + 8
 
 
 @pytest.mark.slow
 def test_what_was_left_out_is_said_in_the_caption(tiny_figures, tmp_path):
-    made = wb.reproduce("tiny-fig7", tmp_path / "out", tmp_path / "runs", quick=True, iterations=5, progress=False)
+    made = wb.reproduce(
+        "tiny-fig7", tmp_path / "out", tmp_path / "runs", quick=True, iterations=5, progress=False
+    )
     caption = made.files[3].read_text()
-    left_out = "6 of 12 documents, drawn at random; 5 iterations, not 12; 1 run of each engine, not 2"
+    left_out = (
+        "6 of 12 documents, drawn at random; 5 iterations, not 12; 1 run of each engine, not 2"
+    )
     assert f"Not the published extent: {left_out}." in caption
     assert "  workbench reproduce tiny-fig7 --quick --iterations 5\n" in caption
     assert "vocabulary: the 10 most frequent words" in caption and made.cells[0].train.n_words == 10
-    assert all(verdict.outcome == "undecided" for verdict in made.verdicts)  # one seed has no standard error
+    # one seed has no standard error
+    assert all(verdict.outcome == "undecided" for verdict in made.verdicts)
 
 
 @pytest.mark.slow
 def test_without_singletons_a_hybrid_is_its_parent_but_for_the_average(tiny_figures, tmp_path):
     made = wb.reproduce("tiny-fig9", tmp_path / "out", tmp_path / "runs", seeds=1, progress=False)
     assert [verdict.outcome for verdict in made.verdicts] == ["holds", "holds"]
-    assert "holds: without singletons a hybrid differs from its parent only by averaging" in made.files[5].read_text()
+    assert (
+        "holds: without singletons a hybrid differs from its parent only by averaging"
+        in made.files[5].read_text()
+    )
 
 
 @pytest.mark.slow
 def test_a_run_that_fails_is_told_in_the_files_of_the_others(tiny_figures, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.papers.reproduce.run_cells", _with_a_broken_corpus)
     made = wb.reproduce("tiny-fig4", tmp_path / "out", tmp_path / "runs", progress=False)
-    assert len(made.failures) == 8 and "the corpus of this run is not in the store" in made.failures[0]
-    assert made.failures[0] in made.files[3].read_text() and {verdict.n_pairs for verdict in made.verdicts} == {1}
+    assert (
+        len(made.failures) == 8 and "the corpus of this run is not in the store" in made.failures[0]
+    )
+    assert made.failures[0] in made.files[3].read_text() and {
+        verdict.n_pairs for verdict in made.verdicts
+    } == {1}
 
 
 def _with_a_broken_corpus(runs, jobs, progress):
@@ -135,27 +207,78 @@ def _with_a_broken_corpus(runs, jobs, progress):
 def test_some_documents_are_whole_documents_and_always_the_same():
     corpus = simulated()
     chosen = some_documents(corpus, 5)
-    assert chosen.n_documents == 5 and chosen.vocabulary == corpus.vocabulary and chosen.name == "simulated, 5 documents"
-    assert set(chosen.titles) < set(corpus.titles) and chosen.content_hash == some_documents(corpus, 5).content_hash
+    assert (
+        chosen.n_documents == 5
+        and chosen.vocabulary == corpus.vocabulary
+        and chosen.name == "simulated, 5 documents"
+    )
+    assert (
+        set(chosen.titles) < set(corpus.titles)
+        and chosen.content_hash == some_documents(corpus, 5).content_hash
+    )
     assert some_documents(corpus, 12) is corpus
 
 
 WRONG = [
-    (("hybrid-fig33",), {}, ReportError, "no figure 'hybrid-fig33' to reproduce; did you mean 'hybrid-fig3'?"),
+    (
+        ("hybrid-fig33",),
+        {},
+        ReportError,
+        "no figure 'hybrid-fig33' to reproduce; did you mean 'hybrid-fig3'?",
+    ),
     (("zzz",), {}, ReportError, "no figure 'zzz' to reproduce; there are hybrid-fig3, hybrid-fig4"),
-    (("hybrid-fig3",), {"seeds": 0}, SpecError, "seeds must be a whole number of at least 1; got 0"),
-    (("hybrid-fig3",), {"iterations": 0}, SpecError, "iterations must be a whole number of at least 1; got 0"),
-    (("hybrid-fig3",), {"topics": [5]}, SpecError, "hybrid-fig3 has one number of topics, 10; leave the topics out"),
-    (("cv-hdp-fig2",), {"topics": [0]}, SpecError, "topics must be a whole number of at least 1; got 0"),
-    (("cv-hdp-fig2",), {"iterations": 5}, SpecError, "cv-hdp-fig2 has a length for each algorithm; leave the iterations out"),
+    (
+        ("hybrid-fig3",),
+        {"seeds": 0},
+        SpecError,
+        "seeds must be a whole number of at least 1; got 0",
+    ),
+    (
+        ("hybrid-fig3",),
+        {"iterations": 0},
+        SpecError,
+        "iterations must be a whole number of at least 1; got 0",
+    ),
+    (
+        ("hybrid-fig3",),
+        {"topics": [5]},
+        SpecError,
+        "hybrid-fig3 has one number of topics, 10; leave the topics out",
+    ),
+    (
+        ("cv-hdp-fig2",),
+        {"topics": [0]},
+        SpecError,
+        "topics must be a whole number of at least 1; got 0",
+    ),
+    (
+        ("cv-hdp-fig2",),
+        {"iterations": 5},
+        SpecError,
+        "cv-hdp-fig2 has a length for each algorithm; leave the iterations out",
+    ),
     (("hybrid-fig3",), {"jobs": 0}, SpecError, "jobs must be a whole number of at least 1; got 0"),
-    (("hybrid-fig3",), {"formats": ["gif"]}, ReportError, "figures are written as svg, pdf, png; got gif"),
-    (("hybrid-fig3", "a-file"), {}, ReportError, "cannot write to a-file: File exists; choose another folder"),
+    (
+        ("hybrid-fig3",),
+        {"formats": ["gif"]},
+        ReportError,
+        "figures are written as svg, pdf, png; got gif",
+    ),
+    (
+        ("hybrid-fig3", "a-file"),
+        {},
+        ReportError,
+        "cannot write to a-file: File exists; choose another folder",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("names", "beside", "error", "sentence"), WRONG, ids=[row[3][:40] for row in WRONG])
-def test_wrong_wishes_get_one_sentence_before_anything_runs(names, beside, error, sentence, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("names", "beside", "error", "sentence"), WRONG, ids=[row[3][:40] for row in WRONG]
+)
+def test_wrong_wishes_get_one_sentence_before_anything_runs(
+    names, beside, error, sentence, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a-file").write_text("")
     with pytest.raises(error) as told:
@@ -182,10 +305,21 @@ def test_the_command_line_lists_makes_and_tells(tiny_figures, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["figures"]
-    assert [figure["name"] for figure in listed] == [*tiny_figures, *DRAWINGS] and listed[0]["quick"]["runs"] == 8
+    assert [figure["name"] for figure in listed] == [*tiny_figures, *DRAWINGS] and listed[0][
+        "quick"
+    ]["runs"] == 8
     assert main(["reproduce"]) == 0 and "tiny-fig10" in capsys.readouterr().err
-    assert main(["reproduce", "tiny-fig4", "--quick", "-q", "--format", "svg", "--out", "out", "--json"]) == 0
+    assert (
+        main(
+            ["reproduce", "tiny-fig4", "--quick", "-q", "--format", "svg", "--out", "out", "--json"]
+        )
+        == 0
+    )
     (figure,) = json.loads(capsys.readouterr().out)["figures"]
     made = [f"out/tiny-fig4{ending}" for ending in (".svg", ".txt", ".csv", "-verdict.txt")]
     assert figure["files"] == [*made, "runs/ledger.json"]
-    assert len(figure["runs"]) == 8 and figure["claims"][0]["outcome"] == "undecided" and figure["claims"][0]["error"] is None
+    assert (
+        len(figure["runs"]) == 8
+        and figure["claims"][0]["outcome"] == "undecided"
+        and figure["claims"][0]["error"] is None
+    )

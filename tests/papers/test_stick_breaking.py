@@ -11,7 +11,11 @@ from workbench.papers.figures import FIGURES, names
 from workbench.papers.stick_breaking import DRAWINGS, sampled
 from workbench.runs.spec import SpecError
 
-NOT_SO = {"sb-fig5": ["but still well approximated by a Gaussian, whose mass differs by less than a tenth"]}
+NOT_SO = {
+    "sb-fig5": [
+        "but still well approximated by a Gaussian, whose mass differs by less than a tenth"
+    ]
+}
 """What does not hold of the paper's words: of the first five of eight sticks 10 to 12 % of the mass differs."""
 
 
@@ -23,25 +27,42 @@ def outcomes(name: str) -> dict[str, bool]:
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_figure_that_needs_no_run_is_made_with_its_data_and_its_verdicts(name, tmp_path):
     made = wb.reproduce(name, tmp_path, quick=True, formats=["png"])
-    assert [path.name for path in made.files] == [f"{name}.png", f"{name}.txt", f"{name}.csv", f"{name}-verdict.txt"]
+    assert [path.name for path in made.files] == [
+        f"{name}.png",
+        f"{name}.txt",
+        f"{name}.csv",
+        f"{name}-verdict.txt",
+    ]
     failed = [verdict.claim.says for verdict in made.verdicts if verdict.outcome != "holds"]
     assert failed == NOT_SO.get(name, []) and not made.runs
-    caption, table = (tmp_path / f"{name}.txt").read_text(), (tmp_path / f"{name}.csv").read_text().splitlines()
-    assert caption.endswith(f"Made by:\n  workbench reproduce {name} --quick\n") and "coarser grid" in caption
+    caption, table = (
+        (tmp_path / f"{name}.txt").read_text(),
+        (tmp_path / f"{name}.csv").read_text().splitlines(),
+    )
+    assert (
+        caption.endswith(f"Made by:\n  workbench reproduce {name} --quick\n")
+        and "coarser grid" in caption
+    )
     assert len(table) > 4 and {len(row.split(",")) for row in table} == {len(table[0].split(","))}
 
 
 def test_a_jacobian_that_is_left_out_is_found(monkeypatch):
     monkeypatch.setattr(sticks, "log_jacobian", lambda psi: np.zeros(np.shape(psi)[:-1]))
     assert not any(outcomes("sb-fig1").values())
-    assert not outcomes("sb-fig5")["their product is the density of the Dirichlet times the Jacobian of the map"]
+    assert not outcomes("sb-fig5")[
+        "their product is the density of the Dirichlet times the Jacobian of the map"
+    ]
 
 
 def test_moments_that_are_one_percent_off_are_found(monkeypatch):
     right = sticks.dirichlet_moments
-    monkeypatch.setattr(sticks, "dirichlet_moments", lambda alpha: (right(alpha)[0], 1.01 * right(alpha)[1]))
+    monkeypatch.setattr(
+        sticks, "dirichlet_moments", lambda alpha: (right(alpha)[0], 1.01 * right(alpha)[1])
+    )
     found = outcomes("sb-fig5")
-    assert not found["mean and variance of each stick, by quadrature as in the paper, are those of the closed form"]
+    assert not found[
+        "mean and variance of each stick, by quadrature as in the paper, are those of the closed form"
+    ]
 
 
 @pytest.mark.slow
@@ -57,7 +78,8 @@ def test_the_centre_of_an_ellipse_solves_for_the_information_vector():
         h = precision @ mean + sticks.kappa([2, 5, 3])
         for one in range(3):
             assert matrix[one] == pytest.approx(precision + np.diag(omega[one]), rel=1e-15)
-            assert matrix[one] @ centre[one] == pytest.approx(h, rel=1e-12)  # two equations are solved to rounding
+            # two equations are solved to rounding
+            assert matrix[one] @ centre[one] == pytest.approx(h, rel=1e-12)
 
 
 def test_they_are_listed_without_runs_and_take_no_extent(capsys, tmp_path):
@@ -65,5 +87,7 @@ def test_they_are_listed_without_runs_and_take_no_extent(capsys, tmp_path):
     assert main(["reproduce", "--json"]) == 0
     listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)["figures"]}
     assert list(listed) == names() and "full" not in listed["sb-fig1"]
-    with pytest.raises(SpecError, match="sb-fig1 needs no run; leave seeds, iterations and topics out"):
+    with pytest.raises(
+        SpecError, match="sb-fig1 needs no run; leave seeds, iterations and topics out"
+    ):
         wb.reproduce("sb-fig1", tmp_path, seeds=2)

@@ -5,11 +5,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.records import DataError, Records, hold_out_cells, hold_out_records, hold_out_whole_records, prepare_records
+from workbench.records import (
+    DataError,
+    Records,
+    hold_out_cells,
+    hold_out_records,
+    hold_out_whole_records,
+    prepare_records,
+)
 
 VALUES = st.sampled_from(["", "a", "b", "c"])
 TABLES = st.integers(1, 4).flatmap(
-    lambda n_fields: st.lists(st.lists(VALUES, min_size=n_fields, max_size=n_fields), min_size=1, max_size=12)
+    lambda n_fields: st.lists(
+        st.lists(VALUES, min_size=n_fields, max_size=n_fields), min_size=1, max_size=12
+    )
 )
 
 
@@ -37,14 +46,23 @@ def test_held_out_cells_and_those_that_are_left_are_the_records(rows, fraction, 
     except DataError:
         assert round(fraction * records.n_items) in (0, records.n_items)
         return
-    assert test.n_items == round(fraction * records.n_items) and train.n_items + test.n_items == records.n_items
-    assert np.array_equal(train.multiplicities, test.multiplicities) and train.n_records == len(rows)
+    assert (
+        test.n_items == round(fraction * records.n_items)
+        and train.n_items + test.n_items == records.n_items
+    )
+    assert np.array_equal(train.multiplicities, test.multiplicities) and train.n_records == len(
+        rows
+    )
     assert np.all((train.values < 0) | (test.values < 0))
     assert in_order(np.maximum(expanded(train), expanded(test))) == in_order(expanded(records))
     both = np.hstack([train.values, test.values])
     assert len(np.unique(both, axis=0)) == len(both)  # what is equal in both is merged
     for part in (train, test):
-        assert (part.fields, part.levels, part.name) == (records.fields, records.levels, records.name)
+        assert (part.fields, part.levels, part.name) == (
+            records.fields,
+            records.levels,
+            records.name,
+        )
 
 
 @settings(max_examples=100, deadline=None)
@@ -56,7 +74,9 @@ def test_each_record_is_for_training_or_unseen_as_a_whole(rows, fraction, seed):
     except DataError as error:
         assert round(fraction * len(rows)) in (0, len(rows)) or "no known cell" in str(error)
         return
-    assert unseen.n_records == round(fraction * len(rows)) and train.n_records + unseen.n_records == len(rows)
+    assert unseen.n_records == round(
+        fraction * len(rows)
+    ) and train.n_records + unseen.n_records == len(rows)
     assert in_order(np.vstack([expanded(train), expanded(unseen)])) == in_order(expanded(records))
 
 
@@ -83,7 +103,9 @@ def test_whole_records_held_out_are_rows_of_training_without_cells(rows, fractio
 
 def test_a_share_is_of_cells_or_of_records(votes):
     for per, split, recorded in (
-        ("corpus", hold_out_cells, "cell"), ("cell", hold_out_cells, "cell"), ("record", hold_out_whole_records, "record"),
+        ("corpus", hold_out_cells, "cell"),
+        ("cell", hold_out_cells, "cell"),
+        ("record", hold_out_whole_records, "record"),
     ):
         *parts, about = prepare_records(votes, 0.2, 3, per=per)
         assert about == {"fraction": 0.2, "seed": 3, "per": recorded}
@@ -92,12 +114,21 @@ def test_a_share_is_of_cells_or_of_records(votes):
     assert prepare_records(votes, 0, per="record") == (votes, None, None)
 
 
-@pytest.mark.parametrize(("given", "sentence"), [
-    ({"per": "half"}, "per must be cell or record for records; got 'half'"),
-    ({"per": "document"}, "per must be cell or record for records; got 'document'"),
-    ({"singletons": "train"}, "records have no words or documents, so singletons would be without effect; leave it out"),
-    ({"rows": "last 2"}, "records have no words or documents, so rows would be without effect; leave it out"),
-])
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"per": "half"}, "per must be cell or record for records; got 'half'"),
+        ({"per": "document"}, "per must be cell or record for records; got 'document'"),
+        (
+            {"singletons": "train"},
+            "records have no words or documents, so singletons would be without effect; leave it out",
+        ),
+        (
+            {"rows": "last 2"},
+            "records have no words or documents, so rows would be without effect; leave it out",
+        ),
+    ],
+)
 def test_a_split_that_records_do_not_have_is_refused_with_a_sentence(given, sentence):
     with pytest.raises(DataError) as refused:
         prepare_records(records_of(["ab", "a "]), **given)
@@ -112,14 +143,23 @@ def test_every_known_cell_is_equally_likely_to_be_held_out():
         _, test = hold_out_cells(records, 2 / 7, seed)
         cells = test.cells
         of_c = test.values[cells] == 2
-        held_out += [test.weights[of_c].sum(), *(test.weights[~of_c & (cells.fields == field)].sum() for field in (0, 1))]
+        held_out += [
+            test.weights[of_c].sum(),
+            *(test.weights[~of_c & (cells.fields == field)].sum() for field in (0, 1)),
+        ]
     error = np.sqrt(n_draws * 2 / 7 * 5 / 7)
-    assert np.all(np.abs(held_out - n_draws * 2 / 7 * np.array([1, 3, 3])) < 4 * np.array([1, 3, 3]) * error)
+    assert np.all(
+        np.abs(held_out - n_draws * 2 / 7 * np.array([1, 3, 3])) < 4 * np.array([1, 3, 3]) * error
+    )
 
 
 def test_a_seed_names_the_same_split_for_ever(votes):
     """The numbers were printed once; they may never change, or stored runs lose their test sets."""
-    hashes = [part.content_hash[:12] for split in (hold_out_cells, hold_out_records) for part in split(votes, 0.1, seed=0)]
+    hashes = [
+        part.content_hash[:12]
+        for split in (hold_out_cells, hold_out_records)
+        for part in split(votes, 0.1, seed=0)
+    ]
     assert hashes == ["2f6a2e92a071", "3c4584a26e9f", "41b04735377b", "bf1702410f29"]
 
 
@@ -132,8 +172,14 @@ def test_no_fraction_is_a_test_set_without_known_cells():
 @pytest.mark.parametrize(
     ("split", "sentence"),
     [
-        (lambda records: hold_out_cells(records, 1), "fraction must be a number of at least 0 and below 1; got 1"),
-        (lambda records: hold_out_cells(records, 0.5, -1), "seed must be a whole number of at least 0; got -1"),
+        (
+            lambda records: hold_out_cells(records, 1),
+            "fraction must be a number of at least 0 and below 1; got 1",
+        ),
+        (
+            lambda records: hold_out_cells(records, 0.5, -1),
+            "seed must be a whole number of at least 0; got -1",
+        ),
         (
             lambda records: hold_out_cells(records, 0.1),
             "fraction 0.1 of 4 known cells of 'records' is 0; at least one to hold out and one to train on were wanted; ask "

@@ -26,12 +26,22 @@ def planned(command: str):
     alpha = [float(one) for one in given["alpha"].split(",")] if "alpha" in given else [None]
     beta = float(given["beta"]) if "beta" in given else None
     return plan(
-        tiny_corpus(), given["engines"].split(","), seeds=int(given.get("seeds", 1)), seed=int(given["seed"]),
-        holdout=float(given["holdout"]), split_seed=int(given.get("split_seed", 0)), options=dict(given["option"]),
-        n_topics=int(given["topics"]), alpha=alpha[0] if len(alpha) == 1 else alpha, beta=beta,
-        merge=int(given.get("merge", 1)), repeat=int(given.get("repeat", 1)),
-        top_words=int(given["top_words"]) if "top_words" in given else None, singletons=given.get("singletons", "keep"),
-        n_iterations=int(given["iterations"]), burn_in=int(given.get("burn_in", 10)),
+        tiny_corpus(),
+        given["engines"].split(","),
+        seeds=int(given.get("seeds", 1)),
+        seed=int(given["seed"]),
+        holdout=float(given["holdout"]),
+        split_seed=int(given.get("split_seed", 0)),
+        options=dict(given["option"]),
+        n_topics=int(given["topics"]),
+        alpha=alpha[0] if len(alpha) == 1 else alpha,
+        beta=beta,
+        merge=int(given.get("merge", 1)),
+        repeat=int(given.get("repeat", 1)),
+        top_words=int(given["top_words"]) if "top_words" in given else None,
+        singletons=given.get("singletons", "keep"),
+        n_iterations=int(given["iterations"]),
+        burn_in=int(given.get("burn_in", 10)),
         holdout_per=given.get("holdout_per", "corpus"),
     )[0]
 
@@ -45,13 +55,22 @@ def planned(command: str):
         {"engines": DIAL, "seeds": 2},
         {"holdout": 0.25, "split_seed": 4, "burn_in": 3},
         {"holdout": 0, "alpha": [0.1, 0.2, 0.3], "n_topics": 3, "beta": 0.01},
-        {"engines": ("svb", ("svb", {"schedule": "sequential"}), ("svb-cgs", {"schedule": "sequential", "n_chains": 2}))},
+        {
+            "engines": (
+                "svb",
+                ("svb", {"schedule": "sequential"}),
+                ("svb-cgs", {"schedule": "sequential", "n_chains": 2}),
+            )
+        },
         {"options": {"schedule": "sequential"}},
         {"top_words": 12, "singletons": "both-full"},
         {"holdout": 0, "singletons": "train"},
         {"merge": 3, "repeat": 2},
         {"engines": ("cv-hdp", "g-hdp"), "seeds": 2},
-        {"engines": ("cv-hdp", "cgs", ("g-hdp", {"alpha_total": 2.0, "learn_alpha": False})), "alpha": 0.3},
+        {
+            "engines": ("cv-hdp", "cgs", ("g-hdp", {"alpha_total": 2.0, "learn_alpha": False})),
+            "alpha": 0.3,
+        },
     ],
 )
 def test_the_commands_ask_for_exactly_the_runs(settings):
@@ -85,7 +104,10 @@ def test_a_start_is_said_and_kept_apart():
 
 def test_seeds_with_gaps_need_a_command_each():
     specs = [plan(tiny_corpus(), ["cgs"], seed=seed)[0][0] for seed in (0, 1, 5)]
-    assert [("--seeds 2" in command, "--seed 5" in command) for command in commands(specs)] == [(True, False), (False, True)]
+    assert [("--seeds 2" in command, "--seed 5" in command) for command in commands(specs)] == [
+        (True, False),
+        (False, True),
+    ]
 
 
 def test_a_ready_made_test_set_cannot_be_said():
@@ -119,5 +141,8 @@ def test_a_long_command_goes_over_several_lines_without_changing():
 @pytest.mark.parametrize(("per", "flags"), [("cell", ""), ("record", " --holdout-per record")])
 def test_runs_on_named_records_come_again(per, flags):
     specs = plan(load_records("votes"), ["bn-vb"], holdout=0.2, holdout_per=per, n_iterations=7)[0]
-    wanted = "workbench compare votes --engines bn-vb --alpha 0.5 --beta 0.5 --iterations 7 --seed 0 --holdout 0.2" + flags
+    wanted = (
+        "workbench compare votes --engines bn-vb --alpha 0.5 --beta 0.5 --iterations 7 --seed 0 --holdout 0.2"
+        + flags
+    )
     assert commands(specs) == [wanted] and unsaid(specs) == []

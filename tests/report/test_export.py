@@ -34,10 +34,21 @@ EXACT = 5e-11  # half a unit of the ten digits after the point that lda-c writes
 def exported(request, tmp_path_factory):
     """(Dataset, file name → text or bytes) of a tiny run of three snapshots, with sampled and with expected counts."""
     train, test = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
-    run = wb.fit(train, request.param, n_topics=4, n_iterations=12, snapshot_every=5, test=test, progress=False)
+    run = wb.fit(
+        train,
+        request.param,
+        n_topics=4,
+        n_iterations=12,
+        snapshot_every=5,
+        test=test,
+        progress=False,
+    )
     assert run.sizes["snapshot"] == 3 and (run["n_kw"][0] != run["n_kw"][-1]).any()
     written = wb.export_run(run, tmp_path_factory.mktemp("export"), tuple(FORMATS))
-    return run, {path.name: path.read_bytes() if path.suffix == ".npz" else path.read_text() for path in written}
+    return run, {
+        path.name: path.read_bytes() if path.suffix == ".npz" else path.read_text()
+        for path in written
+    }
 
 
 def table(text: str) -> list[dict]:
@@ -58,7 +69,9 @@ def test_progress_has_every_number_of_every_iteration(exported):
     scalars = [name for name, values in run.data_vars.items() if values.dims == ("iteration",)]
     assert list(rows[0]) == ["iteration", *scalars] and len(rows) == run.sizes["iteration"]
     for name in ("iteration", *scalars):
-        assert np.array_equal(numbers(rows, name), run[name].values.astype(float), equal_nan=True), name
+        assert np.array_equal(
+            numbers(rows, name), run[name].values.astype(float), equal_nan=True
+        ), name
     sizes = numbers(table(files["n_k.csv"]), "n_k").reshape(run["n_k"].shape)
     assert np.array_equal(sizes, run["n_k"].values)
 
@@ -74,7 +87,9 @@ def test_topics_are_listed_by_rank_with_probability_and_count(exported):
         assert [float(row["probability"]) for row in first] == top["phi"].values[topic].tolist()
         assert [int(row["rank"]) for row in first] == [1, 2, 3]
     n_kw, words = run["n_kw"].values[-1], run["word"].values.tolist()
-    assert all(float(row["count"]) == n_kw[int(row["topic"]), words.index(row["word"])] for row in rows)
+    assert all(
+        float(row["count"]) == n_kw[int(row["topic"]), words.index(row["word"])] for row in rows
+    )
 
 
 def test_documents_are_listed_with_titles_and_every_topic(exported):
@@ -102,7 +117,9 @@ def test_the_archive_holds_every_array_and_nothing_pickled(exported):
 def test_mallet_files_have_theta_top_words_and_the_counts_of_words(exported):
     run, files = exported
     documents = [line.split("\t") for line in files["doc-topics.txt"].splitlines()]
-    assert [(int(number), name) for number, name, *_ in documents] == [(d, f"document_{d}") for d in range(12)]
+    assert [(int(number), name) for number, name, *_ in documents] == [
+        (d, f"document_{d}") for d in range(12)
+    ]
     assert np.array_equal([list(map(float, row[2:])) for row in documents], run["theta"].values)
     keys = [line.split("\t") for line in files["topic-keys.txt"].splitlines()]
     assert [(key[0], key[1]) for key in keys] == [(str(k), "0.1") for k in range(4)]
@@ -111,10 +128,13 @@ def test_mallet_files_have_theta_top_words_and_the_counts_of_words(exported):
         number, word, *counts = line.split(" ")
         assert (int(number), word) == (at, run["word"].values[at])
         pairs = [pair.split(":") for pair in counts]
-        assert [float(count) for _, count in pairs] == sorted((float(count) for _, count in pairs), reverse=True)
+        assert [float(count) for _, count in pairs] == sorted(
+            (float(count) for _, count in pairs), reverse=True
+        )
         for topic, count in pairs:
             n_kw[int(topic), at] = float(count)
-    assert np.allclose(n_kw, run["n_kw"].values[-1], rtol=1e-11, atol=0)  # twelve digits are written
+    # twelve digits are written
+    assert np.allclose(n_kw, run["n_kw"].values[-1], rtol=1e-11, atol=0)
     for k, key in enumerate(keys):
         named = [run["word"].values.tolist().index(word) for word in key[2].split()]
         assert np.array_equal(n_kw[k, named], np.sort(n_kw[k][n_kw[k] > 0])[::-1])
@@ -123,7 +143,10 @@ def test_mallet_files_have_theta_top_words_and_the_counts_of_words(exported):
 def test_ldac_files_have_log_probabilities_and_gamma(exported):
     run, files = exported
     assert re.fullmatch(r"( -\d+\.\d{10}){20}", files["final.beta"].split("\n")[0])
-    beta, gamma = np.loadtxt(io.StringIO(files["final.beta"])), np.loadtxt(io.StringIO(files["final.gamma"]))
+    beta, gamma = (
+        np.loadtxt(io.StringIO(files["final.beta"])),
+        np.loadtxt(io.StringIO(files["final.gamma"])),
+    )
     assert np.allclose(beta, np.log(run["phi"].values), rtol=0, atol=EXACT)
     assert np.allclose(gamma, 0.1 + run["n_dk"].values[-1], rtol=0, atol=EXACT)
     assert files["final.other"] == "num_topics 4\nnum_terms 20\nalpha 0.1000000000\n"
@@ -132,11 +155,21 @@ def test_ldac_files_have_log_probabilities_and_gamma(exported):
 def test_pyldavis_gets_arguments_that_fit_together(exported):
     run, files = exported
     given = json.loads(files["pyldavis.json"])
-    assert set(given) == {"topic_term_dists", "doc_topic_dists", "doc_lengths", "vocab", "term_frequency"}
+    assert set(given) == {
+        "topic_term_dists",
+        "doc_topic_dists",
+        "doc_lengths",
+        "vocab",
+        "term_frequency",
+    }
     topics, documents = np.array(given["topic_term_dists"]), np.array(given["doc_topic_dists"])
-    assert np.array_equal(topics, run["phi"].values) and np.array_equal(documents, run["theta"].values)
+    assert np.array_equal(topics, run["phi"].values) and np.array_equal(
+        documents, run["theta"].values
+    )
     train, _ = wb.hold_out_tokens(tiny_corpus(), fraction=0.2, seed=0)
-    assert given["doc_lengths"] == train.document_tokens.tolist() and given["vocab"] == list(train.vocabulary)
+    assert given["doc_lengths"] == train.document_tokens.tolist() and given["vocab"] == list(
+        train.vocabulary
+    )
     assert given["term_frequency"] == np.bincount(train.words, train.counts, train.n_words).tolist()
 
 
@@ -145,13 +178,18 @@ def test_the_same_run_gives_the_same_bytes(tmp_path):
         wb.export_run(tiny_run(), tmp_path / folder, ",".join(FORMATS))
     names = os.listdir(tmp_path / "a")
     assert len(names) == 14
-    assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in names)
+    assert all(
+        (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        for name in names
+    )
 
 
 def test_a_run_of_a_store_is_exported_by_name_path_or_handle(store, tmp_path):
     run = wb.open_runs(store)[0]
     contents = []
-    for at, (given, options) in enumerate([(run, {}), (run.path, {}), (str(run.path), {}), (run.name, {"store": store})]):
+    for at, (given, options) in enumerate(
+        [(run, {}), (run.path, {}), (str(run.path), {}), (run.name, {"store": store})]
+    ):
         (path,) = wb.export_run(given, tmp_path / str(at), "npz", **options)
         contents.append(path.read_bytes())
     assert len(set(contents)) == 1
@@ -162,13 +200,22 @@ def test_what_people_wrote_about_a_run_goes_along(store, tmp_path):
     before = {path.name for path in wb.export_run(run, tmp_path / "before", "csv")}
     run.annotate("the one to show", ["paper", "übrig"])
     run.label(2, "networks")
-    written = {path.name: path.read_text(encoding="utf-8") for path in wb.export_run(run, tmp_path / "after", "csv")}
+    written = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in wb.export_run(run, tmp_path / "after", "csv")
+    }
     run.annotate("", [])
     run.label(2, "")
     assert set(written) == before | {"notes.json"}
     told = json.loads(written["notes.json"])
-    assert told == {"note": "the one to show", "tags": ["paper", "übrig"], "labels": {"2": "networks"}}
-    assert {row["topic"] for row in table(written["topics.csv"]) if row["label"] == "networks"} == {"2"}
+    assert told == {
+        "note": "the one to show",
+        "tags": ["paper", "übrig"],
+        "labels": {"2": "networks"},
+    }
+    assert {row["topic"] for row in table(written["topics.csv"]) if row["label"] == "networks"} == {
+        "2"
+    }
 
 
 def test_titles_and_words_with_blanks_stay_one_field_in_mallet(tmp_path):
@@ -185,35 +232,52 @@ def test_of_several_alphas_ldac_gets_the_mean_and_says_so(tmp_path):
     spec = wb.RunSpec.from_json(run.attrs["spec"])
     spec = replace(spec, model=spec.model | {"alpha": [0.1, 0.2, 0.3, 0.6]})
     run = run.assign_attrs(spec=spec.to_json())
-    with pytest.warns(UserWarning, match=r"final\.other has one alpha; the mean of the run's 4 is written"):
+    with pytest.warns(
+        UserWarning, match=r"final\.other has one alpha; the mean of the run's 4 is written"
+    ):
         _, gamma, other = wb.export_run(run, tmp_path, "lda-c")
     assert other.read_text().endswith("alpha 0.3000000000\n")
-    assert np.allclose(np.loadtxt(gamma) - run["n_dk"].values[-1], [0.1, 0.2, 0.3, 0.6], rtol=0, atol=EXACT)
+    assert np.allclose(
+        np.loadtxt(gamma) - run["n_dk"].values[-1], [0.1, 0.2, 0.3, 0.6], rtol=0, atol=EXACT
+    )
 
 
-@pytest.mark.parametrize("form, where", [("mallet", "topic-keys.txt has"), ("lda-c", "final.gamma and final.other have")])
-def test_of_shares_without_a_dirichlet_prior_the_means_are_written_and_it_says_so(form, where, tmp_path):
+@pytest.mark.parametrize(
+    "form, where", [("mallet", "topic-keys.txt has"), ("lda-c", "final.gamma and final.other have")]
+)
+def test_of_shares_without_a_dirichlet_prior_the_means_are_written_and_it_says_so(
+    form, where, tmp_path
+):
     run = tiny_run("sb-ctm")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         files = {path.name: path for path in wb.export_run(run, tmp_path, form)}
-    expected = f"theta of sb-ctm has no Dirichlet prior; as its alpha {where} the mean share of each topic"
+    expected = (
+        f"theta of sb-ctm has no Dirichlet prior; as its alpha {where} the mean share of each topic"
+    )
     assert expected in [str(each.message) for each in told]
     if form == "mallet":
-        alphas = [float(line.split("\t")[1]) for line in files["topic-keys.txt"].read_text().splitlines()]
+        alphas = [
+            float(line.split("\t")[1]) for line in files["topic-keys.txt"].read_text().splitlines()
+        ]
         assert alphas == pytest.approx(run["theta"].values.mean(axis=0), abs=1e-5)
 
 
 def test_a_learned_alpha_comes_before_that_of_the_model(tmp_path):
     run = tiny_run().copy()
-    run["alpha"] = (("iteration", "topic"), np.linspace(1, 2, run.sizes["iteration"])[:, None].repeat(4, 1))
+    run["alpha"] = (
+        ("iteration", "topic"),
+        np.linspace(1, 2, run.sizes["iteration"])[:, None].repeat(4, 1),
+    )
     _, gamma, other = wb.export_run(run, tmp_path, "lda-c")
     assert other.read_text().endswith("alpha 2.0000000000\n")
     assert np.allclose(np.loadtxt(gamma) - run["n_dk"].values[-1], 2, rtol=0, atol=EXACT)
 
 
 @pytest.mark.parametrize("engine", ["cv-hdp", "g-hdp"])
-def test_of_an_hdp_other_programs_get_topics_with_a_token_and_rows_that_sum_to_one(engine, tmp_path):
+def test_of_an_hdp_other_programs_get_topics_with_a_token_and_rows_that_sum_to_one(
+    engine, tmp_path
+):
     run = tiny_run(engine).copy(deep=True)
     gone = int(run["n_kw"].values[-1].sum(axis=1).argmax())
     run["n_kw"][-1, gone] = 0
@@ -221,7 +285,10 @@ def test_of_an_hdp_other_programs_get_topics_with_a_token_and_rows_that_sum_to_o
     assert (run["theta"].values.sum(axis=1) < 1).all()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # final.other has one alpha
-        files = {path.name: path for path in wb.export_run(run, tmp_path, ("csv", "long", "mallet", "lda-c", "pyldavis"))}
+        files = {
+            path.name: path
+            for path in wb.export_run(run, tmp_path, ("csv", "long", "mallet", "lda-c", "pyldavis"))
+        }
     theta = run["theta"].values[:, kept]
     theta = theta / theta.sum(axis=1, keepdims=True)
     told = json.loads(files["pyldavis.json"].read_text())
@@ -230,7 +297,12 @@ def test_of_an_hdp_other_programs_get_topics_with_a_token_and_rows_that_sum_to_o
     lines = [line.split("\t")[2:] for line in files["doc-topics.txt"].read_text().splitlines()]
     np.testing.assert_allclose(np.array(lines, float), theta, rtol=1e-14)
     alphas = run["alpha"].values[-1, kept]
-    assert np.allclose(np.loadtxt(files["final.gamma"], ndmin=2) - run["n_dk"].values[-1][:, kept], alphas, rtol=0, atol=EXACT)
+    assert np.allclose(
+        np.loadtxt(files["final.gamma"], ndmin=2) - run["n_dk"].values[-1][:, kept],
+        alphas,
+        rtol=0,
+        atol=EXACT,
+    )
     topics = list(csv.DictReader(files["document_topics.csv"].read_text().splitlines()))
     assert {int(row["topic"]) for row in topics} == set(kept)  # under the run's own numbers
     assert float(topics[0]["probability"]) == run["theta"].values[0, kept[0]]
@@ -252,7 +324,10 @@ def test_without_counts_there_are_tables_of_progress_and_a_sentence_for_the_rest
     written = wb.export_run(part, tmp_path, ("csv", "npz"))
     assert [path.name for path in written] == ["progress.csv", "n_k.csv", "spec.json", "run.npz"]
     for format in ("mallet", "lda-c", "pyldavis"):
-        with pytest.raises(ReportError, match=rf"^{format} wants the counts of run '.*', which comes without: it is before"):
+        with pytest.raises(
+            ReportError,
+            match=rf"^{format} wants the counts of run '.*', which comes without: it is before",
+        ):
             wb.export_run(part, tmp_path / "none", format)
     assert not (tmp_path / "none").exists()
 
@@ -270,7 +345,9 @@ def test_without_counts_there_are_tables_of_progress_and_a_sentence_for_the_rest
         (lambda unfinished: unfinished, {}, MeasureError, "has no committed iteration yet"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_exported_is_refused_and_nothing_is_written(tmp_path, unfinished, given, options, error, sentence):
+def test_what_cannot_be_exported_is_refused_and_nothing_is_written(
+    tmp_path, unfinished, given, options, error, sentence
+):
     with pytest.raises(error, match=re.escape(sentence)):
         wb.export_run(given(unfinished), tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()

@@ -24,11 +24,26 @@ from workbench.runs.store.layout import StoreError
 from workbench.views import perplexity_layout
 from workbench.views.style import OF_ENGINE
 
-CURVES = ["perplexity-by-iterations", "perplexity-by-seconds", "perplexity-by-updates", "state-and-average"]
+CURVES = [
+    "perplexity-by-iterations",
+    "perplexity-by-seconds",
+    "perplexity-by-updates",
+    "state-and-average",
+]
 TOPICS = ["topic-sizes", "topic-words-svb", "topic-words-svb-cgs-r1", "topic-words-cgs"]
 MAPS = ["topic-map-svb", "topic-map-svb-cgs-r1", "topic-map-cgs"]
 SHARED = ["coherence", "topic-flow-svb-to-svb-cgs-r1", "topic-flow-svb-cgs-r1-to-cgs"]
-NAMES = ["ordering", "differences", *CURVES, "bound", "objectives", "convergence", *TOPICS, *MAPS, *SHARED]
+NAMES = [
+    "ordering",
+    "differences",
+    *CURVES,
+    "bound",
+    "objectives",
+    "convergence",
+    *TOPICS,
+    *MAPS,
+    *SHARED,
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +54,9 @@ def figures(store, tmp_path_factory):
 
 
 def test_each_figure_comes_in_each_format_with_caption_and_data(figures):
-    assert list(figures) == [f"{name}.{kind}" for name in NAMES for kind in ("svg", "pdf", "png", "txt", "csv")]
+    assert list(figures) == [
+        f"{name}.{kind}" for name in NAMES for kind in ("svg", "pdf", "png", "txt", "csv")
+    ]
     assert all(figures[f"{name}.svg"].startswith(b"<?xml") for name in NAMES)
     assert all(figures[f"{name}.pdf"].startswith(b"%PDF") for name in NAMES)
     assert all(figures[f"{name}.png"].startswith(b"\x89PNG") for name in NAMES)
@@ -48,10 +65,15 @@ def test_each_figure_comes_in_each_format_with_caption_and_data(figures):
 @pytest.mark.slow
 def test_two_processes_write_the_same_bytes(store, tmp_path, figures):
     code = "import sys, workbench as wb; wb.save_figures(wb.open_runs(sys.argv[1]), sys.argv[2])"
-    dashboard = "import holoviews, holoviews.plotting.bokeh; holoviews.Store.set_current_backend('bokeh'); "
+    dashboard = (
+        "import holoviews, holoviews.plotting.bokeh; holoviews.Store.set_current_backend('bokeh'); "
+    )
     for seed, before in (("1", ""), ("2", dashboard)):
         (tmp_path / seed).mkdir()
-        environment = os.environ | {"PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": f"{10**9 * int(seed)}"}
+        environment = os.environ | {
+            "PYTHONHASHSEED": seed,
+            "SOURCE_DATE_EPOCH": f"{10**9 * int(seed)}",
+        }
         command = [sys.executable, "-c", before + code, store, tmp_path / seed]
         subprocess.run(command, env=environment, cwd=tmp_path / seed, check=True)
         written = {path.name: path.read_bytes() for path in (tmp_path / seed).iterdir()}
@@ -86,7 +108,8 @@ def test_pdf_embeds_truetype_and_no_type_3(figures):
 def test_svg_needs_nothing_from_outside(figures):
     for name in NAMES:
         svg = figures[f"{name}.svg"].decode()
-        drawn = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)  # names of formats, not places
+        # names of formats, not places
+        drawn = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
         drawn = re.sub(r'<!DOCTYPE[^>]*>|xmlns(:\w+)?="[^"]*"', "", drawn)
         assert "http" not in drawn
         assert all(target.startswith("#") for target in re.findall(r'href="([^"]*)"', drawn))
@@ -104,14 +127,27 @@ def test_the_data_behind_a_figure_are_the_records_in_full(store, figures):
     assert len(rows) == 6 * 12
     run = wb.open_run(rows[0]["run"], store)
     own = [row for row in rows if row["run"] == rows[0]["run"]]
-    for name in ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "updates"):
+    for name in (
+        "test_perplexity",
+        "test_perplexity_state",
+        "test_perplexity_average",
+        "elapsed",
+        "updates",
+    ):
         np.testing.assert_array_equal([float(row[name]) for row in own], run[name].values)
     sizes = list(csv.DictReader(figures["topic-sizes.csv"].decode().splitlines()))
     assert len(sizes) == 3 * 12 * 4
     bounds = list(csv.DictReader(figures["bound.csv"].decode().splitlines()))
     assert {row["label"] for row in bounds if row["bound"]} == {"svb"}
     finals = list(csv.DictReader(figures["ordering.csv"].decode().splitlines()))
-    assert [row["label"] for row in finals] == ["svb", "svb", "svb-cgs r=1", "svb-cgs r=1", "cgs", "cgs"]
+    assert [row["label"] for row in finals] == [
+        "svb",
+        "svb",
+        "svb-cgs r=1",
+        "svb-cgs r=1",
+        "cgs",
+        "cgs",
+    ]
     last = {run.name: run.dataset()["test_perplexity"].values[-1] for run in wb.open_runs(store)}
     assert {row["run"]: float(row["test_perplexity"]) for row in finals} == last
 
@@ -128,8 +164,15 @@ def test_the_data_behind_the_words_are_those_of_the_run(store, figures):
 def test_a_caption_tells_settings_split_seeds_and_command(figures):
     caption = figures["perplexity-by-seconds.txt"].decode()
     for told in (
-        "topics: 4", "alpha (per topic): 0.1", "iterations: 12", "burn-in: 3 iterations", "inference seeds: 0, 1",
-        "20 % of the tokens of the corpus, split seed 0", "documents: 12", "tokens (held out): 36", "one standard error",
+        "topics: 4",
+        "alpha (per topic): 0.1",
+        "iterations: 12",
+        "burn-in: 3 iterations",
+        "inference seeds: 0, 1",
+        "20 % of the tokens of the corpus, split seed 0",
+        "documents: 12",
+        "tokens (held out): 36",
+        "one standard error",
         "workbench compare simulated --engines svb,cgs,svb-cgs --topics 4 --alpha 0.1 --beta 0.1 --iterations 12 --seed 0 "
         "--seeds 2 --holdout 0.2 --burn-in 3",
     ):
@@ -144,8 +187,13 @@ def test_every_picture_holds_its_title_and_caption(figures):
         title = root.find("{*}title").text
         png = Image.open(io.BytesIO(figures[f"{name}.png"]))
         assert (png.text["Title"], png.text["Description"]) == (title, caption)
-        told = re.search(rb"/Title \((.*?[^\\])\)\n/Subject \((.*?[^\\])\) ?", figures[f"{name}.pdf"], re.DOTALL).groups()
-        texts = [re.sub(r"\\(.)", lambda one: {"n": "\n"}.get(one[1], one[1]), text.decode()) for text in told]
+        told = re.search(
+            rb"/Title \((.*?[^\\])\)\n/Subject \((.*?[^\\])\) ?", figures[f"{name}.pdf"], re.DOTALL
+        ).groups()
+        texts = [
+            re.sub(r"\\(.)", lambda one: {"n": "\n"}.get(one[1], one[1]), text.decode())
+            for text in told
+        ]
         assert texts == [title, caption]
 
 
@@ -158,16 +206,30 @@ def test_what_others_called_a_corpus_is_text_in_a_picture():
 
 
 def test_the_caption_of_a_figure_names_the_settings_of_the_runs_that_it_shows_alone(figures):
-    one, two, all_six = (figures[f"{name}.txt"].decode() for name in (
-        "topic-map-cgs", "topic-flow-svb-cgs-r1-to-cgs", "ordering"))
-    assert "inference seeds: 0\n" in one and "compare simulated --engines cgs --topics 4" in one and "--seeds" not in one
+    one, two, all_six = (
+        figures[f"{name}.txt"].decode()
+        for name in ("topic-map-cgs", "topic-flow-svb-cgs-r1-to-cgs", "ordering")
+    )
+    assert (
+        "inference seeds: 0\n" in one
+        and "compare simulated --engines cgs --topics 4" in one
+        and "--seeds" not in one
+    )
     assert "inference seeds: 0\n" in two and "--engines cgs,svb-cgs " in two
     assert "inference seeds: 0, 1\n" in all_six and "--engines svb,cgs,svb-cgs " in all_six
 
 
 def test_every_way_of_naming_runs_is_understood(store):
     run = wb.open_runs(store)[0]
-    for way in (run, run.path, str(run.path), run.name, run.dataset(), [run.name], (name for name in [run.name])):
+    for way in (
+        run,
+        run.path,
+        str(run.path),
+        run.name,
+        run.dataset(),
+        [run.name],
+        (name for name in [run.name]),
+    ):
         (found,) = gather(way, store)
         assert found.dataset.identical(run.dataset()) and found.spec == run.spec
     assert gather(run)[0].corpora[0].content_hash == run.spec.train
@@ -179,7 +241,10 @@ def undescribed(svg: bytes) -> bytes:
 
 @pytest.mark.slow
 def test_a_comparison_in_memory_draws_the_same_lines_as_its_runs(tmp_path, figures):
-    drawn = {path.name: path.read_bytes() for path in wb.save_figures(tiny_comparison(), tmp_path, ["svg"])}
+    drawn = {
+        path.name: path.read_bytes()
+        for path in wb.save_figures(tiny_comparison(), tmp_path, ["svg"])
+    }
     for name in ("ordering.svg", "perplexity-by-iterations.svg", "state-and-average.svg"):
         assert undescribed(drawn[name]) == undescribed(figures[name])
     assert not [name for name in drawn if name.startswith("topic-words")]
@@ -198,9 +263,17 @@ def test_one_seed_is_said_to_have_no_error(undrawn, tmp_path):
 
 
 def test_runs_on_different_data_are_drawn_apart(undrawn, tmp_path):
-    runs = [made_up(engine, [30, 20], train=name, corpus=name) for name in ("kos/a", "kos-a") for engine in ("cgs", "svb")]
+    runs = [
+        made_up(engine, [30, 20], train=name, corpus=name)
+        for name in ("kos/a", "kos-a")
+        for engine in ("cgs", "svb")
+    ]
     written = {path.name for path in wb.save_figures(runs, tmp_path, "svg")}
-    assert {"ordering-kos-a.svg", "ordering-kos-a-2.svg", "topic-sizes-kos-a.svg"} <= written and "ordering.svg" not in written
+    assert {
+        "ordering-kos-a.svg",
+        "ordering-kos-a-2.svg",
+        "topic-sizes-kos-a.svg",
+    } <= written and "ordering.svg" not in written
     assert (tmp_path / "ordering-kos-a-2.txt").read_text().startswith("On kos-a. Held-out")
     table = (tmp_path / "ordering-kos-a.csv").read_text()
     assert {row["label"] for row in csv.DictReader(table.splitlines())} == {"cgs", "svb"}
@@ -215,7 +288,9 @@ def test_one_topic_and_more_than_fit_on_a_page_are_drawn(columns, tmp_path):
         height = float(re.search(r'height="([\d.]+)pt"', svg)[1]) / 72
         assert height <= 9.5  # a page of paper and its rim
     caption = (tmp_path / "41" / "topic-words-cgs.txt").read_text()
-    assert f"The {40 if columns == 2 else 20} largest of 41 topics; all are in the table." in caption
+    assert (
+        f"The {40 if columns == 2 else 20} largest of 41 topics; all are in the table." in caption
+    )
     assert len((tmp_path / "41" / "topic-words-cgs.csv").read_text().splitlines()) == 1 + 41 * 20
 
 
@@ -235,7 +310,9 @@ def test_runs_of_different_length_are_told_as_far_as_they_got(undrawn, tmp_path)
 def test_one_column_is_narrower_and_taller():
     panels = list(perplexity_layout(tiny_comparison()))
     drawn = [draw(panels, columns, ("svg",))["svg"].decode() for columns in (1, 2)]
-    narrow, wide = ([float(size) for size in re.findall(r'(?:width|height)="([\d.]+)pt"', svg)] for svg in drawn)
+    narrow, wide = (
+        [float(size) for size in re.findall(r'(?:width|height)="([\d.]+)pt"', svg)] for svg in drawn
+    )
     assert narrow[0] == pytest.approx(3.4 * 72) and wide[0] == pytest.approx(7 * 72)
     assert narrow[1] > wide[1]
 
@@ -244,12 +321,28 @@ def test_one_column_is_narrower_and_taller():
     ("ask", "error", "told"),
     [
         (lambda out: wb.save_figures([], out), MeasureError, "no run to look at"),
-        (lambda out: wb.save_figures(3, out), MeasureError, "wanted runs: handles, paths, names or Datasets; got int"),
+        (
+            lambda out: wb.save_figures(3, out),
+            MeasureError,
+            "wanted runs: handles, paths, names or Datasets; got int",
+        ),
         (lambda out: wb.save_figures("nothing", out, store=out), StoreError, "no run 'nothing'"),
-        (lambda out: wb.save_figures(tiny_run(), out, "gif"), ReportError, "figures are written as svg, pdf, png; got gif"),
+        (
+            lambda out: wb.save_figures(tiny_run(), out, "gif"),
+            ReportError,
+            "figures are written as svg, pdf, png; got gif",
+        ),
         (lambda out: wb.save_figures(tiny_run(), out, ()), ReportError, "got no format"),
-        (lambda out: wb.save_figures(tiny_run(), out, columns=3), ReportError, "1 or 2 columns wide; got 3"),
-        (lambda out: wb.save_figures(tiny_run(), 7), ReportError, "wanted a folder to write to; got int"),
+        (
+            lambda out: wb.save_figures(tiny_run(), out, columns=3),
+            ReportError,
+            "1 or 2 columns wide; got 3",
+        ),
+        (
+            lambda out: wb.save_figures(tiny_run(), 7),
+            ReportError,
+            "wanted a folder to write to; got int",
+        ),
     ],
 )
 def test_wrong_input_gets_one_sentence_and_writes_nothing(ask, error, told, tmp_path):

@@ -25,32 +25,55 @@ def seeds(engine, *perplexities):
 
 
 def test_what_was_compared_what_came_out_and_what_to_be_careful_about():
-    first, second, third = said(*seeds("cgs", 100.0, 104.0, 102.0), *seeds("svb", 120.0, 124.5, 122.0))
+    first, second, third = said(
+        *seeds("cgs", 100.0, 104.0, 102.0), *seeds("svb", 120.0, 124.5, 122.0)
+    )
     assert re.fullmatch(r"Compared are cgs and svb on .* with 3 seeds, 6 runs in all\.", first)
-    assert second.startswith("The lowest held-out perplexity is that of cgs, 102.0 ± 1.2; next is svb, 20.2 higher on the same")
+    assert second.startswith(
+        "The lowest held-out perplexity is that of cgs, 102.0 ± 1.2; next is svb, 20.2 higher on the same"
+    )
     assert re.search(r"\(95 % \+19\.4 … \+20\.9\)\.$", second), second
     assert third.startswith("Be careful: the errors are over seeds, and another corpus")
 
 
 def test_an_interval_that_includes_no_difference_and_single_seeds_are_told():
     _, second, third = said(*seeds("cgs", 100.0, 104.0, 102.0), *seeds("svb", 101.0, 103.0, 103.0))
-    assert "next is svb, 0.3 higher" in second and "svb may be as good as cgs: that interval includes 0" in third
+    assert (
+        "next is svb, 0.3 higher" in second
+        and "svb may be as good as cgs: that interval includes 0" in third
+    )
     _, second, third = said(*seeds("cgs", 100.0), *seeds("svb", 120.0))
-    assert "that of cgs, 100.0; next is svb, 20.0 higher" in second and "each label has one run" in third
+    assert (
+        "that of cgs, 100.0; next is svb, 20.0 higher" in second
+        and "each label has one run" in third
+    )
     first, second, _ = said(*seeds("cgs", 100.0))
-    assert first.startswith("Shown is cgs on ") and second == "The held-out perplexity of cgs is 100.0."
+    assert (
+        first.startswith("Shown is cgs on ")
+        and second == "The held-out perplexity of cgs is 100.0."
+    )
 
 
 def test_captions_say_a_sentence_once():
     assert once(["One. Two. Three.", "One. Two. Four.", "Two. One.", "Five."]) == [
-        "One. Two. Three.", "Four. For the rest see above.", "See above.", "Five."]
+        "One. Two. Three.",
+        "Four. For the rest see above.",
+        "See above.",
+        "Five.",
+    ]
     assert listed(["a"]) == "a" and listed(["a", "b", "c"]) == "a, b and c"
 
 
 @pytest.fixture
 def store(tmp_path):
     corpus = wb.LDA(3, 0.3, 0.2).simulate(20, 15, 12, 3)[0]
-    given = {"n_topics": 3, "n_iterations": 12, "holdout": 0.2, "store": tmp_path / "runs", "progress": False}
+    given = {
+        "n_topics": 3,
+        "n_iterations": 12,
+        "holdout": 0.2,
+        "store": tmp_path / "runs",
+        "progress": False,
+    }
     wb.compare(corpus, ["cgs", "svb"], seeds=2, **given)
     return tmp_path / "runs"
 
@@ -58,20 +81,33 @@ def store(tmp_path):
 def test_the_page_begins_with_them_and_its_contents_lead_to_sections(store, tmp_path):
     page = wb.write_report(wb.open_runs(store), tmp_path / "report.html").read_text()
     _, result, care = findings(gather(wb.open_runs(store)))
-    assert f"<p>{result}</p>\n<p>{care}</p>" in page and "<p>Compared are svb and cgs on simulated with 2 seeds, 4 runs" in page
+    assert (
+        f"<p>{result}</p>\n<p>{care}</p>" in page
+        and "<p>Compared are svb and cgs on simulated with 2 seeds, 4 runs" in page
+    )
     links = re.findall(r'href="#([a-z]+)"', page)
     assert {"result", "compared", "figures", "topics", "runs", "measures", "versions"} <= set(links)
     assert all(f'id="{link}"' in page for link in links)
-    assert page.count("near each other where their words are alike") == 1 and "For the rest see above." in page
+    assert (
+        page.count("near each other where their words are alike") == 1
+        and "For the rest see above." in page
+    )
 
 
 def test_tables_are_written_as_markdown_and_latex(store, tmp_path):
     paths = [str(run.path) for run in wb.open_runs(store)]
     assert main(["report", *paths, "--out", str(tmp_path / "r.html"), "--tables", "md,tex"]) == 0
-    names = {f"{table}.{form}" for table in ("result", "cost", "topics", "runs") for form in ("md", "tex")}
+    names = {
+        f"{table}.{form}"
+        for table in ("result", "cost", "topics", "runs")
+        for form in ("md", "tex")
+    }
     assert {path.name for path in tmp_path.glob("*.*")} == {"r.html"} | names
     lines = (tmp_path / "result.md").read_text().splitlines()
-    assert lines[0].startswith("| engine | runs | iterations | held-out perplexity |") and len(lines) == 4
+    assert (
+        lines[0].startswith("| engine | runs | iterations | held-out perplexity |")
+        and len(lines) == 4
+    )
     table = pd.DataFrame([[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]])
     last = {run.spec.label(): [] for run in wb.open_runs(store)}
     for run in wb.open_runs(store):
@@ -94,14 +130,23 @@ def rows_of(path) -> list[list[str]]:
 def test_the_tables_of_topics_and_of_runs_say_what_the_page_says(store, tmp_path):
     wb.write_tables(wb.open_runs(store), tmp_path)
     heads, *topics = rows_of(tmp_path / "topics.md")
-    assert heads == ["engine", "topic", "share of tokens", "most probable words"] and len(topics) == 2 * 3
-    first = next(run for run in wb.open_runs(store) if run.spec.engine == topics[0][0] and run.spec.seed == 0).dataset()
+    assert (
+        heads == ["engine", "topic", "share of tokens", "most probable words"]
+        and len(topics) == 2 * 3
+    )
+    first = next(
+        run for run in wb.open_runs(store) if run.spec.engine == topics[0][0] and run.spec.seed == 0
+    ).dataset()
     size, words = topics_by_size(first), top_words(first, 12)["word"]
-    assert [int(row[1]) for row in topics[:3]] == size and topics[0][3].split() == words.sel(topic=size[0]).values.tolist()
+    assert [int(row[1]) for row in topics[:3]] == size and topics[0][3].split() == words.sel(
+        topic=size[0]
+    ).values.tolist()
     heads, *runs = rows_of(tmp_path / "runs.md")
     assert heads[:5] == ["engine", "run", "seed", "iteration", "held-out perplexity"]
     assert {row[1] for row in runs} == {run.name for run in wb.open_runs(store)}
-    perplexities = {run.name: float(run.progress()["test_perplexity"][-1]) for run in wb.open_runs(store)}
+    perplexities = {
+        run.name: float(run.progress()["test_perplexity"][-1]) for run in wb.open_runs(store)
+    }
     assert all(float(row[4]) == pytest.approx(perplexities[row[1]], abs=0.06) for row in runs)
     tex = (tmp_path / "topics.tex").read_text()
     assert "{lrrp{0.6\\linewidth}}" in tex and " \\% &" in tex

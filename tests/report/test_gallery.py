@@ -14,8 +14,16 @@ from workbench.views.style import OF_ENGINE
 
 HERE = Path(__file__).parents[2] / "docs" / "gallery"
 SEEN = {
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
     "everybody": np.eye(3),
 }
 """Linear RGB as it is seen: Machado, Oliveira & Fernandes (2009), severity 1."""
@@ -34,7 +42,10 @@ def lab(colour: str, matrix) -> np.ndarray:
     rgb = np.array(to_rgb(colour))
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     seen = np.clip(np.array(matrix) @ linear, 0, 1)
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ seen
+    xyz = (
+        np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+        @ seen
+    )
     x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1.0, 1.089], 1e-9))
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
@@ -42,8 +53,13 @@ def lab(colour: str, matrix) -> np.ndarray:
 @pytest.mark.parametrize("eyes", SEEN)
 def test_engines_with_one_line_or_one_marker_keep_their_colours_apart(eyes):
     for (engine, one), (another, other) in combinations(OF_ENGINE.items(), 2):
-        if family_of(engine) == family_of(another) and (one.line == other.line or one.marker == other.marker):
-            assert np.linalg.norm(lab(one.colour, SEEN[eyes]) - lab(other.colour, SEEN[eyes])) > NOTICED, (engine, another)
+        if family_of(engine) == family_of(another) and (
+            one.line == other.line or one.marker == other.marker
+        ):
+            assert (
+                np.linalg.norm(lab(one.colour, SEEN[eyes]) - lab(other.colour, SEEN[eyes]))
+                > NOTICED
+            ), (engine, another)
 
 
 def family_of(engine: str) -> str:
@@ -54,9 +70,19 @@ def family_of(engine: str) -> str:
 def test_the_page_shows_each_figure_in_both_widths_with_its_caption():
     page = (HERE / "README.md").read_text()
     shown = set(re.findall(r"([\w.-]+)-2\.svg", page))
-    assert shown >= {"ordering", "differences", "coherence", "topic-map-cgs", "topic-flow-svb-cgs-r1-to-cgs", "topic-words-cgs"}
+    assert shown >= {
+        "ordering",
+        "differences",
+        "coherence",
+        "topic-map-cgs",
+        "topic-flow-svb-cgs-r1-to-cgs",
+        "topic-words-cgs",
+    }
     for name in shown:
-        widths = [re.search(r'width="([\d.]+)pt"', (HERE / f"{name}-{columns}.svg").read_text())[1] for columns in (1, 2)]
+        widths = [
+            re.search(r'width="([\d.]+)pt"', (HERE / f"{name}-{columns}.svg").read_text())[1]
+            for columns in (1, 2)
+        ]
         assert 0 < float(widths[0]) <= 3.4 * 72 + 0.1 and 4.5 * 72 < float(widths[1]) <= 504.1
         assert (HERE / f"{name}.txt").read_text().split("\n\n")[0] in page
     links = re.findall(r'\]\(([^)]+)\)|src="([^"]+)"', page)

@@ -16,20 +16,33 @@ from workbench.report.tables import label_rows, move_tables, prior_rows, topic_t
 from workbench.views import pictures
 
 MOVES = {
-    "move": [0, 1, 0, 2], "move_accepted": [0, 1, 0, 0], "move_gain": [0, 12.4, 0, -3], "move_from": [-1, 3, -1, 1],
-    "move_to": [-1, 17, -1, 0], "bound": [-8, -6, -5, -4],
+    "move": [0, 1, 0, 2],
+    "move_accepted": [0, 1, 0, 0],
+    "move_gain": [0, 12.4, 0, -3],
+    "move_from": [-1, 3, -1, 1],
+    "move_to": [-1, 17, -1, 0],
+    "bound": [-8, -6, -5, -4],
 }
 
 
 def mover(seed: int = 0):
     run = made_up("cv-hdp", [4, 3, 2, 2], seed=seed)
-    return run.assign({name: ("iteration", np.array(values, float)) for name, values in MOVES.items()})
+    return run.assign(
+        {name: ("iteration", np.array(values, float)) for name, values in MOVES.items()}
+    )
 
 
 def begun_from(parent, engine="vb"):
     run, parent_spec = made_up(engine, [3.0]), spec_of(parent)
-    start = {"name": parent.attrs["name"], "hash": parent_spec.hash, "iteration": 2, "counts": "c" * 64}
-    return run.assign_attrs(name=f"{engine}-begun", spec=replace(spec_of(run), start=start).to_json())
+    start = {
+        "name": parent.attrs["name"],
+        "hash": parent_spec.hash,
+        "iteration": 2,
+        "counts": "c" * 64,
+    }
+    return run.assign_attrs(
+        name=f"{engine}-begun", spec=replace(spec_of(run), start=start).to_json()
+    )
 
 
 def learner():
@@ -64,8 +77,14 @@ def test_each_figure_is_there_where_runs_have_something_for_it(mixed):
     assert {"perplexity-by-steps", "topic-numbers", "hyperparameters", "alphas"} <= set(names)
     assert not {"against-topics", "moves", "lineage"} & set(names)
     alone = [one.name for one in pictures([made_up("cgs", [2]), made_up("svb", [2])])]
-    assert alone == ["ordering", "perplexity-by-iterations", "perplexity-by-seconds", "perplexity-by-updates",
-                     "state-and-average", "topic-sizes"]
+    assert alone == [
+        "ordering",
+        "perplexity-by-iterations",
+        "perplexity-by-seconds",
+        "perplexity-by-updates",
+        "state-and-average",
+        "topic-sizes",
+    ]
     wide = made_up("cgs", [2], model={"n_topics": 3, "alpha": 0.1, "beta": 0.1})
     more = [one.name for one in pictures([mover(), begun_from(mover()), made_up("cgs", [3]), wide])]
     assert {"against-topics", "moves", "lineage", "perplexity-by-steps"} <= set(more)
@@ -78,14 +97,23 @@ def test_the_data_behind_the_figures_are_those_of_the_runs(mixed):
     assert [row["n_active_topics"] for row in own] == mixed[2]["n_active_topics"].values.tolist()
     concentrations = [row for row in rows_of("hyperparameters", mixed) if row["label"] == "cv-hdp"]
     assert [row["alpha_total"] for row in concentrations] == mixed[1]["alpha_total"].values.tolist()
-    assert {row["alpha_total"] for row in rows_of("hyperparameters", mixed) if row["label"] == "cgs"} == {""}
-    alphas = [row for row in rows_of("alphas", mixed) if row["label"] == "cv-hdp" and row["iteration"] == 12]
+    assert {
+        row["alpha_total"] for row in rows_of("hyperparameters", mixed) if row["label"] == "cgs"
+    } == {""}
+    alphas = [
+        row
+        for row in rows_of("alphas", mixed)
+        if row["label"] == "cv-hdp" and row["iteration"] == 12
+    ]
     assert [row["alpha"] for row in alphas] == mixed[1]["alpha"].values[-1].tolist()
     steps = [row for row in rows_of("perplexity-by-steps", mixed) if row["label"] == "cgs"]
     assert [row["steps"] for row in steps] == [4.0 * iteration for iteration in range(1, 13)]
     moved = rows_of("moves", [mover()])
-    assert [(row["iteration"], row["move"], row["from"], row["to"], row["kept"]) for row in moved] == [
-        (2, "split", 3, 17, 1), (4, "merge", 1, 0, 0),
+    assert [
+        (row["iteration"], row["move"], row["from"], row["to"], row["kept"]) for row in moved
+    ] == [
+        (2, "split", 3, 17, 1),
+        (4, "merge", 1, 0, 0),
     ]
     wide = {"n_topics": 3, "alpha": 0.1, "beta": 0.1}
     worth = rows_of("against-topics", [made_up("cgs", [np.e]), made_up("cgs", [1], model=wide)])
@@ -102,10 +130,20 @@ def test_a_number_of_topics_that_never_changes_is_told_and_not_drawn(mixed):
 
     names, caption = drawn(mixed)
     assert "effective_topics" in names and f"by {len(names)} definitions" in caption
-    flat = [run.assign(n_large_topics=run["n_large_topics"] * 0 + 2) if "n_large_topics" in run else run for run in mixed]
+    flat = [
+        run.assign(n_large_topics=run["n_large_topics"] * 0 + 2) if "n_large_topics" in run else run
+        for run in mixed
+    ]
     names, caption = drawn(flat)
-    assert "n_large_topics" not in names and "Always the same, and not drawn: topics with at least a hundredth" in caption
-    still = [run.assign({name: run[name] * 0 + 2 for name in TOPIC_NUMBERS}) for run in flat if "n_active_topics" in run]
+    assert (
+        "n_large_topics" not in names
+        and "Always the same, and not drawn: topics with at least a hundredth" in caption
+    )
+    still = [
+        run.assign({name: run[name] * 0 + 2 for name in TOPIC_NUMBERS})
+        for run in flat
+        if "n_active_topics" in run
+    ]
     assert drawn(still)[0] == ["n_active_topics"] and "by one definition: " in drawn(still)[1]
 
 
@@ -120,7 +158,9 @@ def test_the_page_tells_how_many_topics_there_are_where_a_run_finds_them(mixed, 
     text = page(mixed)
     assert "topics with a token" in text
     rows, _, _ = label_rows(gather(mixed), None)
-    assert [row["n_active_topics"] for row in rows] == [f"{n:.0f}" for n in final(mixed)["n_active_topics"].values]
+    assert [row["n_active_topics"] for row in rows] == [
+        f"{n:.0f}" for n in final(mixed)["n_active_topics"].values
+    ]
     assert "topics with a token" not in page([made_up("cgs", [2])])
 
 
@@ -128,19 +168,30 @@ def test_the_page_says_what_is_learnt_and_what_it_came_to(mixed, page):
     text = " ".join(re.sub(r"<[^>]*>", " ", page([*mixed, learner()])).split())
     assert "3 of 4 runs learn hyperparameters of their own (cv-hdp, g-hdp, cvb)." in text
     assert "alpha of a topic learnt, maximised 0.25 to 0.5, sum 0.750" in text
-    assert "learnt, prior Gamma(4, 4)" in text and "100, fixed" in text and "0.1 at the start, then maximised" in text
+    assert (
+        "learnt, prior Gamma(4, 4)" in text
+        and "100, fixed" in text
+        and "0.1 at the start, then maximised" in text
+    )
     assert "hyperparameters of their own" not in page([made_up("cgs", [2])])
     assert prior_rows(gather([made_up("cgs", [2])])) == []
     rows = prior_rows(gather(mixed))
     assert [(row["label"], row["name"], row["span"]) for row in rows[:3]] == [
-        ("cgs", "alpha of a topic", 2), ("cgs", "beta of a word", 0), ("cv-hdp", "alpha, sum over topics", 3),
+        ("cgs", "alpha of a topic", 2),
+        ("cgs", "beta of a word", 0),
+        ("cv-hdp", "alpha, sum over topics", 3),
     ]
     assert rows[2]["value"] == with_figures(mixed[1]["alpha_total"].values[-1:])
 
 
 def test_numbers_have_three_figures_and_the_error_over_runs():
-    assert with_figures(np.array([0.012345])) == "0.0123" and with_figures(np.array([123.4])) == "123"
-    assert with_figures(np.array([1.0, 2.0])) == "1.50 ± 0.50" and with_figures(np.array([2.0, 2.0])) == "2.00"
+    assert (
+        with_figures(np.array([0.012345])) == "0.0123" and with_figures(np.array([123.4])) == "123"
+    )
+    assert (
+        with_figures(np.array([1.0, 2.0])) == "1.50 ± 0.50"
+        and with_figures(np.array([2.0, 2.0])) == "2.00"
+    )
     assert with_figures(np.array([0.0])) == "0.00"
 
 
@@ -156,13 +207,22 @@ def test_the_page_tells_every_move(page):
 def test_settings_say_what_the_number_of_topics_is_to_each_engine(mixed):
     told = dict(settings(gather(mixed)))
     assert told["topics"] == "4; at most 4 (cv-hdp); 4 at the start (g-hdp)"
-    assert told["alpha (per topic)"] == "0.1" and told["gamma (HDP)"] == "learnt, prior Gamma(7.5, 7.5)"
+    assert (
+        told["alpha (per topic)"] == "0.1"
+        and told["gamma (HDP)"] == "learnt, prior Gamma(7.5, 7.5)"
+    )
     assert not [name for name in dict(settings(gather([made_up("cgs", [1])]))) if "HDP" in name]
 
 
 def test_every_measure_that_is_shown_is_defined(mixed):
     names = [name for name, _ in definitions(gather(mixed))]
-    assert {"topics with a token", "topics with 1 % each", "effective topics", "steps", "gamma"} <= set(names)
+    assert {
+        "topics with a token",
+        "topics with 1 % each",
+        "effective topics",
+        "steps",
+        "gamma",
+    } <= set(names)
     plain = {name for name, _ in definitions(gather([made_up("cgs", [1])]))}
     assert not {"steps", "topics with a token", "alpha of a topic"} & plain
 

@@ -26,7 +26,14 @@ class Page(HTMLParser):
 
     def __init__(self, text: str):
         super().__init__()
-        self.tags, self.ids, self.targets, self.labels, self.text, self._open = [], [], [], [], "", []
+        self.tags, self.ids, self.targets, self.labels, self.text, self._open = (
+            [],
+            [],
+            [],
+            [],
+            "",
+            [],
+        )
         self.feed(text)
         assert self._open == []
 
@@ -34,7 +41,11 @@ class Page(HTMLParser):
         self.tags.append(tag)
         self.ids += [value for name, value in attrs if name == "id"]
         self.labels += [value for name, value in attrs if name == "aria-label"]
-        self.targets += [value for name, value in attrs if name in ("src", "href", "xlink:href", "srcset", "action")]
+        self.targets += [
+            value
+            for name, value in attrs
+            if name in ("src", "href", "xlink:href", "srcset", "action")
+        ]
         assert not [name for name, _ in attrs if name.startswith("on")]
         if tag not in VOID:
             self._open.append(tag)
@@ -61,14 +72,19 @@ def report(store, tmp_path_factory) -> str:
 def test_it_is_well_formed_and_its_ids_are_its_own(report):
     page = Page(report)
     assert len(page.ids) == len(set(page.ids))
-    assert {target.removeprefix("#") for target in page.targets if target.startswith("#")} <= set(page.ids)
+    assert {target.removeprefix("#") for target in page.targets if target.startswith("#")} <= set(
+        page.ids
+    )
 
 
 def test_it_asks_nobody_outside_and_runs_nothing(report):
     page = Page(report)
     assert "script" not in page.tags and "iframe" not in page.tags
     assert [target for target in page.targets if not target.startswith(("#", "data:"))] == []
-    assert set(re.findall(r"https?://[^\s\"'<>]+", report)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert set(re.findall(r"https?://[^\s\"'<>]+", report)) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
     assert "default-src 'none'" in report and "@import" not in report and "url(http" not in report
     assert "prefers-color-scheme: dark" in report and "@media print" in report
 
@@ -78,21 +94,44 @@ def test_it_shows_means_errors_and_paired_differences(store, report):
     table = summary([run.dataset() for run in wb.open_runs(store)])
     for label in table["label"].values:
         row = table.sel(label=label)
-        for name in ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed"):
-            assert with_error(float(row[name]), float(row[f"{name}_se"]), 2) in text  # perplexities below 100
+        for name in (
+            "test_perplexity",
+            "test_perplexity_state",
+            "test_perplexity_average",
+            "elapsed",
+        ):
+            # perplexities below 100
+            assert with_error(float(row[name]), float(row[f"{name}_se"]), 2) in text
         if label != "cgs":
-            assert with_error(float(row["difference"]), float(row["difference_se"]), 2, sign=True) in text
+            assert (
+                with_error(float(row["difference"]), float(row["difference_se"]), 2, sign=True)
+                in text
+            )
     assert "difference from cgs" in text
 
 
 def test_it_shows_settings_corpus_versions_definitions_and_the_command(report):
     text = " ".join(Page(report).text.split())
     for told in (
-        "svb, svb-cgs and cgs on simulated", "6 runs", "20 % of the tokens of the corpus, split seed 0", "0, 1", "burn-in",
-        "tokens (training)", "144", "tokens (held out)", "36", "numba (runs)", "workbench (runs)", "Collapsed Gibbs sampling",
-        "exponential of the mean negative log p(w|d)", "averaged over all iterations after burn-in",
-        "the number is that of the running average", "workbench compare simulated --engines svb,svb-cgs,cgs",
-        "workbench fit simulated --engine svb-cgs", "divided by the square root", "In nats (natural logarithm)",
+        "svb, svb-cgs and cgs on simulated",
+        "6 runs",
+        "20 % of the tokens of the corpus, split seed 0",
+        "0, 1",
+        "burn-in",
+        "tokens (training)",
+        "144",
+        "tokens (held out)",
+        "36",
+        "numba (runs)",
+        "workbench (runs)",
+        "Collapsed Gibbs sampling",
+        "exponential of the mean negative log p(w|d)",
+        "averaged over all iterations after burn-in",
+        "the number is that of the running average",
+        "workbench compare simulated --engines svb,svb-cgs,cgs",
+        "workbench fit simulated --engine svb-cgs",
+        "divided by the square root",
+        "In nats (natural logarithm)",
         "ns per update",
     ):
         assert told in text, told
@@ -110,7 +149,11 @@ def test_it_shows_every_figure_and_every_topic(store, report):
 
 
 def test_words_and_sizes_have_bars_as_long_as_they_are_probable(store, report):
-    run = next(run.dataset() for run in wb.open_runs(store) if run.spec.engine == "svb" and run.spec.seed == 0)
+    run = next(
+        run.dataset()
+        for run in wb.open_runs(store)
+        if run.spec.engine == "svb" and run.spec.seed == 0
+    )
     found, sizes = top_words(run, 12), topic_sizes(run)["share"].values
     lines = [float(length) for length in re.findall(r"--p:([\d.]+)em", report)[: 4 * 12]]
     largest_first = np.argsort(-sizes, kind="stable")
@@ -142,12 +185,23 @@ def test_nasty_names_and_words_are_only_text(tmp_path):
     run = run.assign_coords(word=("word", words))
     other = made_up("cgs", [30, 20], corpus=nasty, train="elsewhere")
     other.attrs |= {"name": "<img src=x>", "stopped_early": "ended <em>early</em>"}
-    report = wb.write_report([run, other], tmp_path / "report.html", title=f"about {nasty}").read_text()
+    report = wb.write_report(
+        [run, other], tmp_path / "report.html", title=f"about {nasty}"
+    ).read_text()
     page = Page(report)
     assert "script" not in page.tags and "img" not in page.tags and "b" not in page.tags
-    assert f"about {nasty}" in page.text and "<img src=x>" in page.text and "<b onload=1>3" in page.text
+    assert (
+        f"about {nasty}" in page.text
+        and "<img src=x>" in page.text
+        and "<b onload=1>3" in page.text
+    )
     assert f"Final perplexity of each engine, {nasty}" in page.labels
-    assert "{{ 7 * 7 }}" in page.text and "R&D" in page.text and "ended <em>early</em>" in page.text and "em" not in page.tags
+    assert (
+        "{{ 7 * 7 }}" in page.text
+        and "R&D" in page.text
+        and "ended <em>early</em>" in page.text
+        and "em" not in page.tags
+    )
     wb.save_figures([run, other], tmp_path, "svg")
 
 
@@ -157,7 +211,9 @@ def test_a_comparison_in_memory_makes_a_page_without_topics(undrawn, tmp_path):
 
 
 def test_one_run_without_held_out_tokens_makes_a_page(undrawn, tmp_path):
-    text = Page(wb.write_report(tiny_comparison(1, 0.0).isel(run=[1]), tmp_path / "report.html").read_text()).text
+    text = Page(
+        wb.write_report(tiny_comparison(1, 0.0).isel(run=[1]), tmp_path / "report.html").read_text()
+    ).text
     assert "Nothing was held out" in text and text.count("held-out perplexity") == 1
     assert "--holdout 0" in text and not NAN.search(text)
 
@@ -168,7 +224,9 @@ def test_one_run_has_no_error_and_no_difference(undrawn, tmp_path):
     assert "±" not in text and not NAN.search(text)
 
 
-def test_one_run_of_a_store_has_an_interval_over_documents_and_its_difference_too(store, undrawn, tmp_path):
+def test_one_run_of_a_store_has_an_interval_over_documents_and_its_difference_too(
+    store, undrawn, tmp_path
+):
     runs = [run for run in wb.open_runs(store) if run.spec.seed == 0]
     text = Page(wb.write_report(runs, tmp_path / "report.html").read_text()).text
     scored = {run.spec.hash: score_documents(run) for run in runs}
@@ -178,21 +236,31 @@ def test_one_run_of_a_store_has_an_interval_over_documents_and_its_difference_to
         row = errors.sel(label=label)
         assert row["low"] < row["value"] < row["high"]
         assert between(float(row["low"]), float(row["high"]), 2) in text
-    low, high = (float(differences[f"difference_{end}"].sel(label="svb")) for end in ("low", "high"))
+    low, high = (
+        float(differences[f"difference_{end}"].sel(label="svb")) for end in ("low", "high")
+    )
     assert between(low, high, 2, sign=True) in text and "±" not in text.partition("What it cost")[0]
     assert text.count("95 % over documents") == 3  # head of the table, note, definition
 
 
-def test_several_seeds_have_a_standard_error_and_an_interval_that_is_the_mean_of_theirs(store, report):
+def test_several_seeds_have_a_standard_error_and_an_interval_that_is_the_mean_of_theirs(
+    store, report
+):
     runs = wb.open_runs(store)
-    errors = perplexity_errors([run.dataset() for run in runs], {run.spec.hash: score_documents(run) for run in runs})
+    errors = perplexity_errors(
+        [run.dataset() for run in runs], {run.spec.hash: score_documents(run) for run in runs}
+    )
     for label in ("svb", "cgs"):
         low, high = (float(errors[end].sel(label=label)) for end in ("low", "high"))
         assert between(low, high, 2) in report
 
 
-def test_a_checkpoint_of_another_iteration_and_a_run_without_a_store_have_no_interval(store, undrawn, tmp_path):
-    run = next(run for run in wb.open_runs(store) if run.spec.engine == "cgs" and run.spec.seed == 0)
+def test_a_checkpoint_of_another_iteration_and_a_run_without_a_store_have_no_interval(
+    store, undrawn, tmp_path
+):
+    run = next(
+        run for run in wb.open_runs(store) if run.spec.engine == "cgs" and run.spec.seed == 0
+    )
     (one,) = gather([run])
     assert list(scores([one])) == [run.spec.hash]
     assert scores([one._replace(dataset=one.dataset.isel(iteration=slice(0, 7)))]) == {}
@@ -211,61 +279,115 @@ def test_one_topic_and_forty_topics_make_a_page(n_topics, tmp_path):
 def test_many_topics_are_folded_up():
     found = gather([with_topics(40), *(tiny_run(engine) for engine in ("svb", "cgs"))])
     runs = [each.dataset for each in found if "phi" in each.dataset]
-    assert [table["open"] for table in topic_tables(dict(zip("abc", runs, strict=True)))] == [True, True, True]
+    assert [table["open"] for table in topic_tables(dict(zip("abc", runs, strict=True)))] == [
+        True,
+        True,
+        True,
+    ]
     twice = topic_tables(dict(zip("abcdef", runs * 2, strict=True)))
     assert [table["open"] for table in twice] == [True] * 4 + [False] * 2  # from 88 on
 
 
 def test_each_data_has_its_own_reference_and_figures(undrawn, tmp_path):
-    runs = [made_up(engine, [30, last], train=name, corpus=name)
-            for name, base in (("kos", 10), ("nips", 20)) for engine, last in (("cgs", base), ("svb", base + 5))]
+    runs = [
+        made_up(engine, [30, last], train=name, corpus=name)
+        for name, base in (("kos", 10), ("nips", 20))
+        for engine, last in (("cgs", base), ("svb", base + 5))
+    ]
     page = Page(wb.write_report(runs, tmp_path / "report.html").read_text())
     assert "different data, whose perplexities cannot be compared: kos; nips" in page.text
     assert page.text.count("+5.0") == 2 and page.text.count("reference") >= 2
-    assert "References, each for the rows on its data and with its model: cgs, on kos; cgs, on nips" in page.text
+    assert (
+        "References, each for the rows on its data and with its model: cgs, on kos; cgs, on nips"
+        in page.text
+    )
     assert page.tags.count("svg") == 2 * 6 and "seconds to" not in page.text.lower()
 
 
 def test_what_was_taken_out_of_the_corpus_is_told(undrawn, tmp_path):
-    split = {"fraction": 0.1, "seed": 3, "per": "corpus", "top_words": 3000, "merge": 5, "repeat": 2, "singletons": "train"}
-    text = Page(wb.write_report(made_up("cgs", [30, 20], split=split), tmp_path / "report.html").read_text()).text
+    split = {
+        "fraction": 0.1,
+        "seed": 3,
+        "per": "corpus",
+        "top_words": 3000,
+        "merge": 5,
+        "repeat": 2,
+        "singletons": "train",
+    }
+    text = Page(
+        wb.write_report(made_up("cgs", [30, 20], split=split), tmp_path / "report.html").read_text()
+    ).text
     regime = "every 5 documents joined, every count 2 times", "--merge 5 --repeat 2"
-    for told in ("the 3,000 most frequent words", "no singletons in training", "split seed 3", "--singletons train", *regime):
+    for told in (
+        "the 3,000 most frequent words",
+        "no singletons in training",
+        "split seed 3",
+        "--singletons train",
+        *regime,
+    ):
         assert told in text, told
 
 
 def test_lineage_and_an_early_end_are_told(undrawn, tmp_path):
     start = {"name": "parent", "hash": "0123456789" * 6, "iteration": 50, "counts": "c"}
     warm = made_up("cgs", [30, 20], start=start)
-    warm.attrs |= {"stopped_early": "ended after iteration 2: bound changed little", "restarts": '[{"seed": 0}, {"seed": 1}]'}
+    warm.attrs |= {
+        "stopped_early": "ended after iteration 2: bound changed little",
+        "restarts": '[{"seed": 0}, {"seed": 1}]',
+    }
     warm.attrs["taken_on"] = "made by kernels 1a2b, 3c4d after iteration 1"
-    text = Page(wb.write_report([warm, made_up("svb", [30, 20])], tmp_path / "report.html").read_text()).text
+    text = Page(
+        wb.write_report([warm, made_up("svb", [30, 20])], tmp_path / "report.html").read_text()
+    ).text
     for told in (
-        "cgs warm", "from parent (01234567), iteration 50", "ended after iteration 2: bound changed little", "--start parent",
+        "cgs warm",
+        "from parent (01234567), iteration 50",
+        "ended after iteration 2: bound changed little",
+        "--start parent",
         "made by kernels 1a2b, 3c4d after iteration 1",
-        "1 of 2 runs ended early by their own rule", "best of 2 restarts", "were started from the counts of another run",
+        "1 of 2 runs ended early by their own rule",
+        "best of 2 restarts",
+        "were started from the counts of another run",
     ):
         assert told in text, told
 
 
 def test_runs_without_snapshots_and_without_records_are_told(undrawn, unfinished, tmp_path):
-    text = Page(wb.write_report([unfinished, made_up("cgs", [30, 20])], tmp_path / "report.html").read_text()).text
-    assert f"nothing of them is recorded yet: {unfinished.name}." in text and "came without counts" in text
+    text = Page(
+        wb.write_report(
+            [unfinished, made_up("cgs", [30, 20])], tmp_path / "report.html"
+        ).read_text()
+    ).text
+    assert (
+        f"nothing of them is recorded yet: {unfinished.name}." in text
+        and "came without counts" in text
+    )
 
 
 def test_importing_the_report_loads_no_pictures():
     code = "import sys, workbench.report; print({'holoviews', 'matplotlib', 'jinja2', 'panel', 'bokeh'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "set()"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "set()"
+    )
 
 
 def test_an_unfinished_run_says_how_far_it_got(undrawn, tmp_path):
     run = tiny_run("cgs").isel(iteration=slice(0, 7)).assign_attrs(state="running")
     text = Page(wb.write_report([run, tiny_run("svb")], tmp_path / "report.html").read_text()).text
-    assert "7 of 12 (running)" in text and "Some runs are not finished" in text and "different lengths (7 to 12" in text
+    assert (
+        "7 of 12 (running)" in text
+        and "Some runs are not finished" in text
+        and "different lengths (7 to 12" in text
+    )
 
 
 def test_another_reference_can_be_chosen(undrawn, tmp_path):
-    text = Page(wb.write_report(tiny_comparison(), tmp_path / "report.html", reference="svb").read_text()).text
+    text = Page(
+        wb.write_report(tiny_comparison(), tmp_path / "report.html", reference="svb").read_text()
+    ).text
     assert "difference from svb" in text
 
 
@@ -281,9 +403,21 @@ def test_numbers_are_written_for_people():
     ("ask", "error", "told"),
     [
         (lambda out: wb.write_report([], out / "r.html"), MeasureError, "no run to look at"),
-        (lambda out: wb.write_report(tiny_run(), out), ReportError, "is a folder; give the name of a file"),
-        (lambda out: wb.write_report(tiny_run(), 7), ReportError, "wanted a path to write to; got int"),
-        (lambda out: wb.write_report(tiny_run(), out / "r.html", "vb"), MeasureError, "no reference 'vb'"),
+        (
+            lambda out: wb.write_report(tiny_run(), out),
+            ReportError,
+            "is a folder; give the name of a file",
+        ),
+        (
+            lambda out: wb.write_report(tiny_run(), 7),
+            ReportError,
+            "wanted a path to write to; got int",
+        ),
+        (
+            lambda out: wb.write_report(tiny_run(), out / "r.html", "vb"),
+            MeasureError,
+            "no reference 'vb'",
+        ),
     ],
 )
 def test_wrong_input_gets_one_sentence_and_writes_nothing(ask, error, told, tmp_path):

@@ -19,7 +19,14 @@ def split():
 @pytest.fixture(scope="module")
 def store(split, tmp_path_factory):
     folder = tmp_path_factory.mktemp("store")
-    about = {"n_topics": 4, "n_iterations": 60, "test": split[1], "burn_in": 10, "snapshot_every": 5, "progress": False}
+    about = {
+        "n_topics": 4,
+        "n_iterations": 60,
+        "test": split[1],
+        "burn_in": 10,
+        "snapshot_every": 5,
+        "progress": False,
+    }
     for seed in range(3):
         wb.fit(split[0], "cgs", seed=seed, store=folder, name=f"chain-{seed}", **about)
     return folder
@@ -42,8 +49,13 @@ def test_groups_have_what_they_say(tree, chains, split):
     for name in ("test_perplexity_state", "sorted_share", "same_topic"):
         np.testing.assert_array_equal(tree["posterior"][name].values, draws[name].values)
     np.testing.assert_array_equal(tree["sample_stats"]["lp"].values, draws["log_joint"].values)
-    np.testing.assert_array_equal(tree["log_likelihood"]["held_out_token"].values, draws["log_predictive"].values)
-    assert tree["posterior"]["log_predictive"].shape[:2] == (3, 10) and "log_joint" not in tree["posterior"]
+    np.testing.assert_array_equal(
+        tree["log_likelihood"]["held_out_token"].values, draws["log_predictive"].values
+    )
+    assert (
+        tree["posterior"]["log_predictive"].shape[:2] == (3, 10)
+        and "log_joint" not in tree["posterior"]
+    )
 
 
 def test_topics_are_aligned_before_they_are_stacked(tree, chains):
@@ -56,7 +68,10 @@ def test_topics_are_aligned_before_they_are_stacked(tree, chains):
 
 
 def test_datasets_and_names_give_the_same(tree, store, chains, split):
-    for again in (wb.to_arviz(chains, split), wb.to_arviz([f"chain-{seed}" for seed in range(3)], store=store)):
+    for again in (
+        wb.to_arviz(chains, split),
+        wb.to_arviz([f"chain-{seed}" for seed in range(3)], store=store),
+    ):
         assert again["posterior"]["same_topic"].equals(tree["posterior"]["same_topic"])
 
 
@@ -69,11 +84,16 @@ def test_its_summary_and_effective_samples_are_ours(tree, chains, split):
     bulk = az.ess(tree, var_names=names, method="bulk")
     for name in names:
         rows = summary[[label == name or label.startswith(f"{name}[") for label in summary.index]]
-        assert float(ours["r_hat"].sel(quantity=name)) == pytest.approx(np.nanmax(rows["r_hat"].astype(float)), rel=1e-9)
-        assert float(ours["ess_bulk"].sel(quantity=name)) == pytest.approx(np.nanmin(bulk[name].values), rel=1e-9)
+        assert float(ours["r_hat"].sel(quantity=name)) == pytest.approx(
+            np.nanmax(rows["r_hat"].astype(float)), rel=1e-9
+        )
+        assert float(ours["ess_bulk"].sel(quantity=name)) == pytest.approx(
+            np.nanmin(bulk[name].values), rel=1e-9
+        )
 
 
-@pytest.mark.filterwarnings("ignore:Passing a dict or None as alias_mapping")  # ArviZ's own, of matplotlib
+# ArviZ's own, of matplotlib
+@pytest.mark.filterwarnings("ignore:Passing a dict or None as alias_mapping")
 def test_its_traces_are_drawn(tree):
     import arviz as az
     import matplotlib.pyplot as plt

@@ -56,8 +56,16 @@ def forked(work):
 
 def measured(train, test, store, engine, n_topics, options, n_iterations=2) -> dict:
     """One run to its end; bytes predicted and taken."""
-    settings = {"test": test, "n_topics": n_topics, "n_iterations": n_iterations, "snapshot_every": 1, "options": options}
-    prediction = predict_memory(Planned(make_spec(train, engine, **settings), train, test), stored=store is not None)
+    settings = {
+        "test": test,
+        "n_topics": n_topics,
+        "n_iterations": n_iterations,
+        "snapshot_every": 1,
+        "options": options,
+    }
+    prediction = predict_memory(
+        Planned(make_spec(train, engine, **settings), train, test), stored=store is not None
+    )
     fit(train, engine, store=store, progress=False, **settings)
     about = {"engine": engine, "options": options, "stored": store is not None}
     return about | {"parts": prediction, "predicted": prediction.total, "taken": peak_bytes()}
@@ -66,7 +74,9 @@ def measured(train, test, store, engine, n_topics, options, n_iterations=2) -> d
 def compiled(engine, n_topics, options) -> None:
     """Puts the kernels of a run into the cache: the compiler takes more, but only the first time."""
     train, test = split_of(n_documents=20, n_words=30)
-    fit(train, engine, n_topics=n_topics, n_iterations=1, test=test, options=options, progress=False)
+    fit(
+        train, engine, n_topics=n_topics, n_iterations=1, test=test, options=options, progress=False
+    )
 
 
 def main() -> None:
@@ -75,14 +85,19 @@ def main() -> None:
     for number, (engine, n_topics, options, kept) in enumerate(wanted):
         home = store / str(number) if kept else None
         forked(partial(compiled, engine, n_topics, options))
-        print(json.dumps(forked(partial(measured, train, test, home, engine, n_topics, options))), flush=True)
+        print(
+            json.dumps(forked(partial(measured, train, test, home, engine, n_topics, options))),
+            flush=True,
+        )
 
 
 def forked_corpora(store: Path, sizes: dict) -> tuple[Corpus, Corpus]:
     """The corpora, drawn in another process: what drawing takes is no part of a run."""
     from workbench.runs.store.archive import CORPORA, get_corpus
 
-    hashes = forked(lambda: [part.save(store / CORPORA) and part.content_hash for part in split_of(**sizes)])
+    hashes = forked(
+        lambda: [part.save(store / CORPORA) and part.content_hash for part in split_of(**sizes)]
+    )
     return tuple(get_corpus(store, one) for one in hashes)
 
 

@@ -25,7 +25,9 @@ def runs(tmp_path_factory, few_tokens):
     """A store with a finished run of 8 iterations of each engine."""
     store = tmp_path_factory.mktemp("bounds")
     for engine in (*HYBRIDS, "svb", "cgs"):
-        wb.fit(few_tokens, engine, n_topics=2, n_iterations=8, store=store, name=engine, progress=False)
+        wb.fit(
+            few_tokens, engine, n_topics=2, n_iterations=8, store=store, name=engine, progress=False
+        )
     return store
 
 
@@ -42,14 +44,30 @@ def test_the_bound_is_that_of_the_last_checkpoint_and_below_the_evidence(runs, f
     told = quietly(run, "exact")
     assert told["bound"] == hybrid_bound.exact(*given)
     assert told["bound"] < twins.enumerate_topics(few_tokens, model.alphas, model.beta).log_sum
-    assert (told["method"], told["run"], told["engine"], told["iteration"]) == ("exact", name, name, 8)
-    assert told["n_sampled"] == few_tokens.counts[given[1].sampled].sum() > 0 and told["entropy"] == given[-1]
+    assert (told["method"], told["run"], told["engine"], told["iteration"]) == (
+        "exact",
+        name,
+        name,
+        8,
+    )
+    assert (
+        told["n_sampled"] == few_tokens.counts[given[1].sampled].sum() > 0
+        and told["entropy"] == given[-1]
+    )
     annealed = quietly(run, "ais", seed=3, n_runs=5, n_temperatures=4)
-    assert annealed["log_weights"] == hybrid_bound.ais(*given, StepContext(3, 0), 5, 4).log_weights.tolist()
-    assert annealed["log_weights"] == quietly(run, "ais", seed=3, n_runs=5, n_temperatures=4, n_threads=2)["log_weights"]
+    assert (
+        annealed["log_weights"]
+        == hybrid_bound.ais(*given, StepContext(3, 0), 5, 4).log_weights.tolist()
+    )
+    assert (
+        annealed["log_weights"]
+        == quietly(run, "ais", seed=3, n_runs=5, n_temperatures=4, n_threads=2)["log_weights"]
+    )
     assert 1 <= annealed["effective_runs"] <= 5 and annealed["standard_error"] > 0
     bracket = quietly(run, "bracket", n_sweeps=6, burn_in=2)
-    assert (bracket["low"], bracket["high"]) == hybrid_bound.bracket(*given, StepContext(0, 0), 6, 2)
+    assert (bracket["low"], bracket["high"]) == hybrid_bound.bracket(
+        *given, StepContext(0, 0), 6, 2
+    )
 
 
 def test_a_run_is_found_by_name_and_progress_is_told_on_stderr(runs, capsys):
@@ -61,14 +79,34 @@ def test_a_run_is_found_by_name_and_progress_is_told_on_stderr(runs, capsys):
 
 
 def test_what_is_refused_is_told_in_a_sentence(runs, few_tokens, tmp_path):
-    hybrids = r"the bound B belongs to the hybrids \(svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs\); run "
+    hybrids = (
+        r"the bound B belongs to the hybrids \(svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs\); run "
+    )
     for wrong, sentence in [
-        (lambda: quietly(runs / "svb", "ais"), hybrids + "'svb' is svb, and its Dataset holds bound"),
-        (lambda: quietly(runs / "cgs", "ais"), hybrids + "'cgs' is cgs, and its Dataset holds log_joint"),
-        (lambda: quietly(runs / "svb-cgs", "aiss"), "method must be one of ais, bracket, exact; got 'aiss'"),
-        (lambda: quietly(runs / "svb-cgs", "ais", n_runs=0), "runs must be a whole number of at least 1; got 0"),
-        (lambda: quietly(runs / "svb-cgs", "bracket", burn_in=-1), "burn-in must be a whole number of at least 0; got -1"),
-        (lambda: quietly(wb.open_run(runs / "svb-cgs"), "ais"), "a Dataset keeps no state of the engine; give a run in a"),
+        (
+            lambda: quietly(runs / "svb", "ais"),
+            hybrids + "'svb' is svb, and its Dataset holds bound",
+        ),
+        (
+            lambda: quietly(runs / "cgs", "ais"),
+            hybrids + "'cgs' is cgs, and its Dataset holds log_joint",
+        ),
+        (
+            lambda: quietly(runs / "svb-cgs", "aiss"),
+            "method must be one of ais, bracket, exact; got 'aiss'",
+        ),
+        (
+            lambda: quietly(runs / "svb-cgs", "ais", n_runs=0),
+            "runs must be a whole number of at least 1; got 0",
+        ),
+        (
+            lambda: quietly(runs / "svb-cgs", "bracket", burn_in=-1),
+            "burn-in must be a whole number of at least 0; got -1",
+        ),
+        (
+            lambda: quietly(wb.open_run(runs / "svb-cgs"), "ais"),
+            "a Dataset keeps no state of the engine; give a run in a",
+        ),
     ]:
         with pytest.raises(SpecError, match=sentence):
             wrong()
@@ -77,5 +115,7 @@ def test_what_is_refused_is_told_in_a_sentence(runs, few_tokens, tmp_path):
     with pytest.raises(OptionError, match="method exact enumerates at most 65,536 assignments"):
         quietly(tmp_path / "many", "exact")
     (tmp_path / "many" / "checkpoint.npz").unlink()
-    with pytest.raises(SpecError, match="run 'many' has no whole checkpoint; `workbench resume many` makes one"):
+    with pytest.raises(
+        SpecError, match="run 'many' has no whole checkpoint; `workbench resume many` makes one"
+    ):
         quietly(tmp_path / "many", "bracket")

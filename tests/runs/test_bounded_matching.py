@@ -14,14 +14,18 @@ def test_places_are_those_that_python_finds_here(pattern):
     text = "Café \ud800 x1 é \U0001f41d xx\nx1"
     compiled = re.compile(pattern)
     assert find_spans(pattern, text) == tuple(
-        found.span(compiled.groups) for found in compiled.finditer(text) if found.group(compiled.groups) is not None
+        found.span(compiled.groups)
+        for found in compiled.finditer(text)
+        if found.group(compiled.groups) is not None
     )
 
 
 @pytest.mark.parametrize(("pattern", "text"), [("(a+)+$", "a" * 60 + "!"), ("[", "a"), ("(", "")])
 def test_what_takes_too_long_or_is_no_pattern_has_no_places(pattern, text, monkeypatch):
     assert find_spans(pattern, text) is None
-    monkeypatch.setattr(bounded_matching.subprocess, "run", lambda *a, **k: pytest.fail("asked again"))
+    monkeypatch.setattr(
+        bounded_matching.subprocess, "run", lambda *a, **k: pytest.fail("asked again")
+    )
     assert find_spans(pattern, text) is None
 
 

@@ -53,7 +53,10 @@ def test_what_comes_back_is_what_is_read_here(tmp_path):
     options = {"text": "body", "inputs": "x", "sequence": "s", "stop_words": None}
     found, here = read_bounded(path, **options), read_corpus(path, **options)
     assert (found.content_hash, found.name) == (here.content_hash, "a")
-    assert read_bounded("bars:side=3:n_documents=5").content_hash == wb.load_corpus("bars:side=3:n_documents=5").content_hash
+    assert (
+        read_bounded("bars:side=3:n_documents=5").content_hash
+        == wb.load_corpus("bars:side=3:n_documents=5").content_hash
+    )
     path = put(tmp_path, "r.csv", "a,b,n\nx,u,1\nNA,u,2\ny,,1\n")
     found = read_bounded(path, Records, missing="NA", multiplicity="n")
     assert found.content_hash == read_records(path, missing="NA", multiplicity="n").content_hash
@@ -62,16 +65,24 @@ def test_what_comes_back_is_what_is_read_here(tmp_path):
 @pytest.mark.slow
 def test_a_corpus_in_shards_is_not_handed_over(tmp_path):
     ShardedCorpus.write(read_corpus(put(tmp_path, "it.csv", "text\nan ibis\n")), tmp_path / "it")
-    with pytest.raises(DataError, match="it is a corpus in shards, which is not handed over to a page; use Python"):
+    with pytest.raises(
+        DataError, match="it is a corpus in shards, which is not handed over to a page; use Python"
+    ):
         read_bounded(tmp_path / "it")
 
 
 def test_an_error_comes_back_with_the_setting_it_is_about(tmp_path):
     error = refused(put(tmp_path, "a.csv", "body\nibis\n"))
-    assert str(error) == f"{tmp_path}/a.csv, line 1: no column 'text' for the text; there are 'body'; say which with text=…"
+    assert (
+        str(error)
+        == f"{tmp_path}/a.csv, line 1: no column 'text' for the text; there are 'body'; say which with text=…"
+    )
     assert error.field == "text" and error.parts[-1] == Named("text", ...)
     error = refused(put(tmp_path, "b.csv", "text\nibis\n"), min_documents=5)
-    assert [part for part in error.parts if isinstance(part, Named)] == [Named("min_documents"), Named("max_share")]
+    assert [part for part in error.parts if isinstance(part, Named)] == [
+        Named("min_documents"),
+        Named("max_share"),
+    ]
     assert all(part.value is ALONE for part in error.parts if isinstance(part, Named))
 
 
@@ -79,20 +90,27 @@ def test_an_error_comes_back_with_the_setting_it_is_about(tmp_path):
 def test_a_pattern_that_never_ends_is_ended(tmp_path):
     path = put(tmp_path, "a.csv", f"text\n{'a' * 60}!\n")
     error = refused(path, token_pattern="(a+)+$", seconds=4)
-    assert str(error).endswith("a.csv was not read within 4 seconds; give a part of it, or a simpler token_pattern, or read it "
-                               "with Python or the command line")
+    assert str(error).endswith(
+        "a.csv was not read within 4 seconds; give a part of it, or a simpler token_pattern, or read it "
+        "with Python or the command line"
+    )
     assert error.field == "token_pattern"
 
 
 @pytest.mark.slow
 def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path):
-    error = refused(put(tmp_path, "a.csv", gzip.compress(b"text\n" + b"ibis " * 2 * 10**8, 1)), n_bytes=ENOUGH)
-    assert "of which twice as much is needed to read it, and the process may still take" in str(error)
+    error = refused(
+        put(tmp_path, "a.csv", gzip.compress(b"text\n" + b"ibis " * 2 * 10**8, 1)), n_bytes=ENOUGH
+    )
+    assert "of which twice as much is needed to read it, and the process may still take" in str(
+        error
+    )
 
 
 @pytest.mark.slow
 def test_what_takes_more_memory_than_it_seems_is_ended(tmp_path):
-    path = put(tmp_path, "a.fa", b">one\n" + b"ACGT" * 4 * 10**6)   # a row, a title and a pair for each symbol
+    # a row, a title and a pair for each symbol
+    path = put(tmp_path, "a.fa", b">one\n" + b"ACGT" * 4 * 10**6)
     error = refused(path, n_bytes=ENOUGH)
     assert "a.fa takes more than the 1.5 GB of memory that a page may take to read it" in str(error)
 
@@ -116,14 +134,18 @@ def test_what_is_too_large_to_be_handed_over_is_refused_where_it_is_read(tmp_pat
         f"{path} takes about 57 MB of memory once it is read, of which a page may take 4 MB; give a part of it, or leave out "
         "its texts and columns with keep_text=False, or read it with Python or the command line"
     )
-    assert errors[0].field == "keep_text" and read_bounded(path, most=4 * MIB, keep_text=False).n_tokens == 4 * 10**6
+    assert (
+        errors[0].field == "keep_text"
+        and read_bounded(path, most=4 * MIB, keep_text=False).n_tokens == 4 * 10**6
+    )
     path = put(tmp_path, "b.csv", gzip.compress(b"text\n" + b"ibis\n" * 10**5))
     error = refused(path, most=4 * MIB, keep_text=False)
     assert "give a part of it, or read it with Python" in str(error)
 
 
 DOCUMENTS = {
-    "columns": ("a,text\n" + "ab,plum\n" * 40_000, {}), "wide": ("text\n" + "漢" * 10**6 + "\nplum\n", {}),
+    "columns": ("a,text\n" + "ab,plum\n" * 40_000, {}),
+    "wide": ("text\n" + "漢" * 10**6 + "\nplum\n", {}),
     "titles": ("text,title\n" + f"plum,{'b' * 1000}\n" * 3000, {"keep_text": False}),
 }
 
@@ -174,7 +196,10 @@ def test_a_size_in_a_name_is_forecast_in_the_memory_of_the_process():
 
 def test_columns_and_what_is_left_out_come_back_too(tmp_path):
     path, dropped = put(tmp_path, "a.csv", "id,text\n1,the ibis\n2,ibis oil\n"), {}
-    assert columns_bounded(path, encoding="detect") == {"id": ["1", "2"], "text": ["the ibis", "ibis oil"]}
+    assert columns_bounded(path, encoding="detect") == {
+        "id": ["1", "2"],
+        "text": ["the ibis", "ibis oil"],
+    }
     assert read_bounded(path, dropped=dropped).n_words == 2
     assert dropped["found"] == [3, 4] and dropped["stop_words"] == [1, 1]
     with pytest.raises(DataError, match="there is no file"):
@@ -184,9 +209,18 @@ def test_columns_and_what_is_left_out_come_back_too(tmp_path):
 @pytest.mark.slow
 def test_the_process_ends_by_itself_when_the_server_is_gone(tmp_path):
     path = put(tmp_path, "a.csv", f"text\n{'a' * 60}!\n")
-    request = {"name": str(path), "kind": "Corpus", "options": {"token_pattern": "(a+)+$"}, "folder": str(tmp_path),
-               "seconds": 3.0, "n_bytes": ENOUGH, "most": MIB}
-    process = subprocess.Popen([sys.executable, "-m", bounded_reading.__name__], stdin=subprocess.PIPE, text=True)
+    request = {
+        "name": str(path),
+        "kind": "Corpus",
+        "options": {"token_pattern": "(a+)+$"},
+        "folder": str(tmp_path),
+        "seconds": 3.0,
+        "n_bytes": ENOUGH,
+        "most": MIB,
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", bounded_reading.__name__], stdin=subprocess.PIPE, text=True
+    )
     process.stdin.write(json.dumps(request))
     process.stdin.close()
     assert process.wait(60) == -signal.SIGALRM
@@ -195,18 +229,24 @@ def test_the_process_ends_by_itself_when_the_server_is_gone(tmp_path):
 @pytest.mark.parametrize("given", ["0", "-1", "x", "nan", "inf"])
 def test_a_limit_that_is_no_time_is_refused(given, monkeypatch):
     monkeypatch.setenv("WORKBENCH_READING_SECONDS", given)
-    assert str(refused("bars:side=3")).startswith("WORKBENCH_READING_SECONDS must be a number of seconds above 0; got")
+    assert str(refused("bars:side=3")).startswith(
+        "WORKBENCH_READING_SECONDS must be a number of seconds above 0; got"
+    )
 
 
 def test_a_process_that_says_nothing_is_taken_for_one_without_memory(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    assert "bars:side=3 takes more than the 1 MB of memory that a page may take" in str(refused("bars:side=3", n_bytes=MIB))
+    assert "bars:side=3 takes more than the 1 MB of memory that a page may take" in str(
+        refused("bars:side=3", n_bytes=MIB)
+    )
 
 
 def test_what_the_package_itself_has_is_read_without_a_process(monkeypatch):
     from workbench.dashboard.compare import starting
 
-    monkeypatch.setattr(starting, "read_bounded", lambda *arguments, **options: pytest.fail("a process was started"))
+    monkeypatch.setattr(
+        starting, "read_bounded", lambda *arguments, **options: pytest.fail("a process was started")
+    )
     assert starting.data_of("votes", {}, "bn-vb").name == "votes"
 
 
@@ -233,8 +273,21 @@ def test_what_a_form_names_and_what_is_uploaded_is_read_within_limits(tmp_path, 
     packed = gzip.compress(b"text\n" + b"ibis " * 4 * 10**6)
     assert taken_here(lambda: unseen._uploaded("mine.csv", packed, ".csv")) < 2 * MIB
     monkeypatch.setattr(unseen, "MOST_READ", MIB)
-    with pytest.raises(FileError, match=r"^many.csv takes about \d MB of memory once it is read, of which a page may take 1"):
+    with pytest.raises(
+        FileError,
+        match=r"^many.csv takes about \d MB of memory once it is read, of which a page may take 1",
+    ):
         unseen._uploaded("many.csv", b"text\n" + b"ibis\n" * 20_000, ".csv")
-    with pytest.raises(FileError, match=r"mine.jsonl counts 2,000,000,000 tokens where a page takes 5,000,000"):
+    with pytest.raises(
+        FileError, match=r"mine.jsonl counts 2,000,000,000 tokens where a page takes 5,000,000"
+    ):
         unseen._uploaded("mine.jsonl", b'{"counts": {"ibis": 2000000000}}\n', ".jsonl")
-    assert asked == ["a.csv", "bars:side=3", "upload.csv", "upload.csv", "upload.csv", "upload.csv", "upload.jsonl"]
+    assert asked == [
+        "a.csv",
+        "bars:side=3",
+        "upload.csv",
+        "upload.csv",
+        "upload.csv",
+        "upload.csv",
+        "upload.jsonl",
+    ]

@@ -10,13 +10,17 @@ from workbench.runs.store.layout import StoreError
 def test_an_unknown_setting_gets_one_sentence_with_the_nearest():
     with pytest.raises(SpecError, match=r"^no setting 'n_topic'; did you mean 'n_topics'\?$"):
         wb.compare(simulated(), ["cgs"], n_topic=3)
-    with pytest.raises(SpecError, match="^no setting 'zzz'; there are engines, seeds, seed, holdout, "):
+    with pytest.raises(
+        SpecError, match="^no setting 'zzz'; there are engines, seeds, seed, holdout, "
+    ):
         wb.compare(simulated(), ["cgs"], zzz=3)
 
 
 def test_what_is_no_run_is_told_by_its_kind():
     for wrong, kind in ((3, "int"), (None, "NoneType"), ([], "list")):
-        with pytest.raises(StoreError, match=f"^a run is a Run, a path, or a name in the store; got {kind}$"):
+        with pytest.raises(
+            StoreError, match=f"^a run is a Run, a path, or a name in the store; got {kind}$"
+        ):
             wb.open_run(wrong)
 
 

@@ -23,7 +23,17 @@ def whole(thirty_documents, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for module in ("create", "writer", "examine"):
             patch.setattr(f"workbench.runs.store.{module}.ROWS_PER_CHUNK", SHORT_CHUNKS)
-        wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=20, snapshot_every=8, store=store, name="one", progress=False)
+        wb.fit(
+            train,
+            "cgs",
+            n_topics=3,
+            test=test,
+            n_iterations=20,
+            snapshot_every=8,
+            store=store,
+            name="one",
+            progress=False,
+        )
     wb.Run(store / "one").annotate("seen")
     return store / "one"
 
@@ -43,7 +53,14 @@ def flip(file: Path) -> None:
 
 
 COUNTS = ["n_kw of all snapshots", "n_dk of all snapshots", "token_topics of all snapshots"]
-ALL = ["settings", "notes", "data", "rows up to iteration 20", *COUNTS, "checkpoint of iteration 20"]
+ALL = [
+    "settings",
+    "notes",
+    "data",
+    "rows up to iteration 20",
+    *COUNTS,
+    "checkpoint of iteration 20",
+]
 
 
 def test_all_of_a_whole_run_is_read(run):
@@ -54,20 +71,51 @@ def without(*parts, **others):
     return [others.get(part.split()[0], part) for part in ALL if part not in parts]
 
 
-@pytest.mark.parametrize(("file", "wrong", "readable"), [
-    ("data.zarr/zarr.json", "data.zarr/zarr.json", []),
-    ("data.zarr/committed/c/0", "data.zarr/committed holds a chunk that is not what was written", ALL[:3]),
-    ("data.zarr/n_kw/zarr.json", "data.zarr/n_kw/zarr.json", ALL[:3]),
-    ("data.zarr/n_kw/c/1/0/0", "data.zarr/n_kw holds a chunk that is not", without(n_kw="n_kw of iteration 8, 20")),
-    ("data.zarr/numbers/c/1/0", "data.zarr/numbers holds a chunk that is not what was written",
-     [*ALL[:3], f"from data.zarr, with Zarr alone: rows up to iteration 8, {', '.join(COUNTS)}", ALL[-1]]),
-    ("data.zarr/numbers/c/0/0", "data.zarr/numbers holds a chunk that is not what was written",
-     [*ALL[:3], f"from data.zarr, with Zarr alone: {', '.join(COUNTS)}", ALL[-1]]),
-    ("data.zarr/snapshot_iteration/c/0", "data.zarr/snapshot_iteration holds a chunk that is not", without(*COUNTS)),
-    ("status.json", "status.json", ALL), ("end.json", "end.json", ALL), ("kernels.json", "kernels.json", ALL),
-    ("notes.json", "notes.json", without("notes")),
-    ("checkpoint.npz", "checkpoint.npz cannot be read; a resume would begin at the first iteration", without(ALL[-1])),
-])
+@pytest.mark.parametrize(
+    ("file", "wrong", "readable"),
+    [
+        ("data.zarr/zarr.json", "data.zarr/zarr.json", []),
+        (
+            "data.zarr/committed/c/0",
+            "data.zarr/committed holds a chunk that is not what was written",
+            ALL[:3],
+        ),
+        ("data.zarr/n_kw/zarr.json", "data.zarr/n_kw/zarr.json", ALL[:3]),
+        (
+            "data.zarr/n_kw/c/1/0/0",
+            "data.zarr/n_kw holds a chunk that is not",
+            without(n_kw="n_kw of iteration 8, 20"),
+        ),
+        (
+            "data.zarr/numbers/c/1/0",
+            "data.zarr/numbers holds a chunk that is not what was written",
+            [
+                *ALL[:3],
+                f"from data.zarr, with Zarr alone: rows up to iteration 8, {', '.join(COUNTS)}",
+                ALL[-1],
+            ],
+        ),
+        (
+            "data.zarr/numbers/c/0/0",
+            "data.zarr/numbers holds a chunk that is not what was written",
+            [*ALL[:3], f"from data.zarr, with Zarr alone: {', '.join(COUNTS)}", ALL[-1]],
+        ),
+        (
+            "data.zarr/snapshot_iteration/c/0",
+            "data.zarr/snapshot_iteration holds a chunk that is not",
+            without(*COUNTS),
+        ),
+        ("status.json", "status.json", ALL),
+        ("end.json", "end.json", ALL),
+        ("kernels.json", "kernels.json", ALL),
+        ("notes.json", "notes.json", without("notes")),
+        (
+            "checkpoint.npz",
+            "checkpoint.npz cannot be read; a resume would begin at the first iteration",
+            without(ALL[-1]),
+        ),
+    ],
+)
 def test_a_damaged_file_is_told_and_all_else_is_read(run, file, wrong, readable):
     flip(run / file)
     found = examine(run)
@@ -85,7 +133,10 @@ def test_damaged_data_are_told_and_what_was_computed_is_read(run):
 
 def test_a_checkpoint_further_than_the_rows_is_told(run):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("workbench.runs.store.examine.read_checkpoint", lambda *at: Position(99, None, None, 0, 0, 0))
+        patch.setattr(
+            "workbench.runs.store.examine.read_checkpoint",
+            lambda *at: Position(99, None, None, 0, 0, 0),
+        )
         assert examine(run).wrong == ["checkpoint.npz is of iteration 99 and the rows end with 20"]
 
 
@@ -116,4 +167,6 @@ def test_a_run_from_before_there_were_checksums_is_told_as_such(capsys):
     for schema in (1, 2):
         assert main(["doctor", "--all", "--store", str(golden / f"schema-{schema}"), "--json"]) == 0
         checks = json.loads(capsys.readouterr().out)["checks"]
-        assert checks and {check["finding"] for check in checks} == {"can be read; it is from before there were checksums"}
+        assert checks and {check["finding"] for check in checks} == {
+            "can be read; it is from before there were checksums"
+        }

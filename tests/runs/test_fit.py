@@ -12,21 +12,39 @@ from workbench.engines.lda.scan import by_words
 from workbench.models import LDA, VARIABLES
 from workbench.runs import loop
 
-ENGINES = [("svb", {}), ("svb", {"schedule": "sequential"}), ("cgs", {}), ("cgs", {"scored": "sampled"}),
-           ("svb-cgs", {}), ("svb-cgs", {"n_chains": 2})]
+ENGINES = [
+    ("svb", {}),
+    ("svb", {"schedule": "sequential"}),
+    ("cgs", {}),
+    ("cgs", {"scored": "sampled"}),
+    ("svb-cgs", {}),
+    ("svb-cgs", {"n_chains": 2}),
+]
 
 
 @pytest.mark.parametrize(("engine", "options"), ENGINES)
 def test_a_run_in_a_store_has_the_bits_of_one_in_memory(thirty_documents, store, engine, options):
     train, test = thirty_documents
-    settings = dict(engine=engine, options=options, n_topics=4, test=test, n_iterations=23, snapshot_every=10, progress=False)
+    settings = dict(
+        engine=engine,
+        options=options,
+        n_topics=4,
+        test=test,
+        n_iterations=23,
+        snapshot_every=10,
+        progress=False,
+    )
     same_bits(wb.fit(train, **settings), wb.fit(train, store=store, **settings))
 
 
 @pytest.mark.parametrize(("engine", "options"), ENGINES)
-def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(thirty_documents, store, engine, options):
+def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(
+    thirty_documents, store, engine, options
+):
     train, test = thirty_documents
-    settings = dict(engine=engine, options=options, n_topics=4, test=test, snapshot_every=5, progress=False)
+    settings = dict(
+        engine=engine, options=options, n_topics=4, test=test, snapshot_every=5, progress=False
+    )
     wb.fit(train, n_iterations=15, store=store, **settings)
     resumed = wb.fit(train, n_iterations=30, store=store, **settings)
     assert len(wb.open_runs(store)) == 1
@@ -37,16 +55,26 @@ def test_a_run_does_not_go_on_with_other_documents(thirty_documents, store):
     train, test = thirty_documents
     run = wb.fit(train, "cgs", test=test, n_iterations=3, store=store, name="mine", progress=False)
     other = wb.load_corpus("bars")
-    with pytest.raises(wb.runs.store.layout.StoreError, match=r"^mine was made for other documents than those given"):
+    with pytest.raises(
+        wb.runs.store.layout.StoreError,
+        match=r"^mine was made for other documents than those given",
+    ):
         wb.resume("mine", n_iterations=5, store=store, progress=False, corpora=(other, None))
-    assert wb.resume("mine", n_iterations=5, store=store, progress=False).sizes["iteration"] == run.sizes["iteration"] + 2
+    assert (
+        wb.resume("mine", n_iterations=5, store=store, progress=False).sizes["iteration"]
+        == run.sizes["iteration"] + 2
+    )
 
 
 def test_the_kernels_of_both_orders_are_there_before_the_clock_runs():
     """With many topics a sampler goes by documents while they hold many of them, and by words later."""
     seen = []
-    engine = get_engine("cgs")._replace(step=lambda corpus, model, options, state, context: (state, seen.append(
-        by_words(corpus, state, options.scan))))
+    engine = get_engine("cgs")._replace(
+        step=lambda corpus, model, options, state, context: (
+            state,
+            seen.append(by_words(corpus, state, options.scan)),
+        )
+    )
     loop.load_kernels(engine, LDA(500), engine.options())
     assert seen == [True, False]
 
@@ -65,14 +93,23 @@ def test_threads_never_change_a_bit(thirty_documents, monkeypatch, engine, optio
     train, test = thirty_documents
     settings = dict(engine=engine, options=options, test=test, n_iterations=12, progress=False)
     same_bits(
-        wb.fit(train, n_threads=1, **settings).drop_attrs(), wb.fit(train, n_threads=3, **settings).drop_attrs()
+        wb.fit(train, n_threads=1, **settings).drop_attrs(),
+        wb.fit(train, n_threads=3, **settings).drop_attrs(),
     )
 
 
 def test_every_variable_is_named_and_has_its_dims(thirty_documents):
     train, test = thirty_documents
     for engine, options in ENGINES:
-        ds = wb.fit(train, engine, test=test, options=options, n_iterations=12, snapshot_every=5, progress=False)
+        ds = wb.fit(
+            train,
+            engine,
+            test=test,
+            options=options,
+            n_iterations=12,
+            snapshot_every=5,
+            progress=False,
+        )
         for name, variable in ds.data_vars.items():
             assert variable.dims == VARIABLES[name].dims and variable.attrs == VARIABLES[name].attrs
         assert ds.iteration.values.tolist() == list(range(1, 13))
@@ -87,12 +124,20 @@ def test_every_variable_is_named_and_has_its_dims(thirty_documents):
 
 def test_the_headline_is_the_average_of_samplers_and_the_plug_in_of_the_others(thirty_documents):
     train, test = thirty_documents
-    cases = [("svb", {}, False), ("cgs", {}, True), ("svb-cgs", {"r": 0}, False), ("svb-cgs", {"r": 1}, True)]
+    cases = [
+        ("svb", {}, False),
+        ("cgs", {}, True),
+        ("svb-cgs", {"r": 0}, False),
+        ("svb-cgs", {"r": 1}, True),
+    ]
     for engine, options, averaged in cases:
         ds = wb.fit(train, engine, test=test, options=options, n_iterations=15, progress=False)
         other = ds.test_perplexity_average if averaged else ds.test_perplexity_state
         np.testing.assert_array_equal(ds.test_perplexity, other)
-        np.testing.assert_array_equal(ds.test_perplexity_average[:11], ds.test_perplexity_state[:11])  # burn-in 10, then one
+        # burn-in 10, then one
+        np.testing.assert_array_equal(
+            ds.test_perplexity_average[:11], ds.test_perplexity_state[:11]
+        )
         assert not np.array_equal(ds.test_perplexity_average[12:], ds.test_perplexity_state[12:])
 
 
@@ -101,7 +146,9 @@ def test_the_cadence_changes_no_number(thirty_documents):
     every = wb.fit(train, "cgs", test=test, n_iterations=22, progress=False)
     fifth = wb.fit(train, "cgs", test=test, n_iterations=22, record_every=5, progress=False)
     assert fifth.iteration.values.tolist() == [5, 10, 15, 20, 22]
-    np.testing.assert_array_equal(every.test_perplexity.sel(iteration=fifth.iteration), fifth.test_perplexity)
+    np.testing.assert_array_equal(
+        every.test_perplexity.sel(iteration=fifth.iteration), fifth.test_perplexity
+    )
 
 
 def test_without_a_test_set_there_is_no_test_perplexity(thirty_documents):
@@ -131,16 +178,26 @@ def test_compare_gives_every_engine_the_same_split(thirty_documents, store):
 def test_compare_in_a_store_has_the_same_numbers_side_by_side(thirty_documents, store):
     corpus, _ = thirty_documents
     settings = dict(engines=["svb", "cgs"], n_topics=3, n_iterations=12, progress=False)
-    memory, kept = wb.compare(corpus, **settings), wb.compare(corpus, store=store, jobs=2, **settings)
+    memory, kept = (
+        wb.compare(corpus, **settings),
+        wb.compare(corpus, store=store, jobs=2, **settings),
+    )
     for name in set(memory.data_vars) - set(CLOCKS):
         np.testing.assert_array_equal(memory[name], kept[name], err_msg=name)
 
 
 def test_importing_the_package_loads_nothing_heavy():
     code = "import sys, workbench; print([m for m in ('numba', 'panel', 'xarray', 'numpy', 'sklearn') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_one_engine_may_be_given_by_its_name(thirty_documents):
-    table = wb.compare(thirty_documents[0], engines="cgs", n_topics=2, n_iterations=2, progress=False)
+    table = wb.compare(
+        thirty_documents[0], engines="cgs", n_topics=2, n_iterations=2, progress=False
+    )
     assert table.engine.values.tolist() == ["cgs"]

@@ -25,7 +25,9 @@ def corpus():
     """60 documents over 50 words, one of them empty."""
     drawn = LDA(3, 0.2, 0.2).simulate(60, 50, 30, seed=1)[0]
     kept = np.where(drawn.documents == 20, 0, drawn.counts)
-    return wb.Corpus.from_pairs(drawn.documents, drawn.words, kept, drawn.vocabulary, 60, name="drawn")
+    return wb.Corpus.from_pairs(
+        drawn.documents, drawn.words, kept, drawn.vocabulary, 60, name="drawn"
+    )
 
 
 @pytest.fixture
@@ -53,7 +55,9 @@ def test_topics_move_batch_by_batch_as_by_hand(corpus, store):
         batch = online_vb.batch_of(*online_vb.some_documents(corpus, rows))
         if number == 0:  # a pass over one batch has it over the whole vocabulary
             batch = online_vb.Batch(first, np.arange(50))
-        online_vb.take_in(batch, state, options, (5.0 + number) ** -0.7, 59 / len(rows), StepContext(0, 0))
+        online_vb.take_in(
+            batch, state, options, (5.0 + number) ** -0.7, 59 / len(rows), StepContext(0, 0)
+        )
         if number == 0:  # from here on the run goes on from the counts of the topics alone
             n_kw = np.ascontiguousarray(state.mean_wk[:, :3].T)
             state = online_vb.topics_alone(n_kw, state.alpha, state.beta)
@@ -68,19 +72,32 @@ def test_streamed_is_read_whatever_documents_come_as(corpus, store, tmp_path, mo
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
     shards = ShardedCorpus.write(corpus, tmp_path / "shards")
     assert shards.n_shards > 5
-    monkeypatch.setattr(ShardedCorpus, "in_memory", lambda self: pytest.fail("all of it was taken into memory"))
-    bags = [list(zip(corpus.words[a:b].tolist(), corpus.counts[a:b].tolist(), strict=True))
-            for a, b in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True)]
+    monkeypatch.setattr(
+        ShardedCorpus, "in_memory", lambda self: pytest.fail("all of it was taken into memory")
+    )
+    bags = [
+        list(zip(corpus.words[a:b].tolist(), corpus.counts[a:b].tolist(), strict=True))
+        for a, b in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True)
+    ]
     mappings = ({corpus.vocabulary[w]: n for w, n in bag} for bag in bags)
-    texts, plain = [" ".join(tokens) for tokens in tokens_of(corpus)], {"token_pattern": r"\S+", "stop_words": None}
+    texts, plain = (
+        [" ".join(tokens) for tokens in tokens_of(corpus)],
+        {"token_pattern": r"\S+", "stop_words": None},
+    )
     wanted, words = last(streamed(corpus, store), "n_kw"), corpus.vocabulary
-    for number, (documents, given) in enumerate((
-        (shards, {}), (shards, {"vocabulary": words}), (tokens_of(corpus), {"vocabulary": words}),
-        (mappings, {"vocabulary": list(words)}), (iter(texts), {"vocabulary": words, **plain}),
-        (bags, {"vocabulary": iter(words)}), (bags, {"vocabulary": {word: at for at, word in enumerate(words)}}),
-        (pd.DataFrame({"text": texts}), {"vocabulary": words, **plain}),
-        (corpus.to_scipy(), {"vocabulary": words}),
-    )):
+    for number, (documents, given) in enumerate(
+        (
+            (shards, {}),
+            (shards, {"vocabulary": words}),
+            (tokens_of(corpus), {"vocabulary": words}),
+            (mappings, {"vocabulary": list(words)}),
+            (iter(texts), {"vocabulary": words, **plain}),
+            (bags, {"vocabulary": iter(words)}),
+            (bags, {"vocabulary": {word: at for at, word in enumerate(words)}}),
+            (pd.DataFrame({"text": texts}), {"vocabulary": words, **plain}),
+            (corpus.to_scipy(), {"vocabulary": words}),
+        )
+    ):
         run = streamed(documents, store / str(number), **{"total_documents": 59} | given)
         assert np.array_equal(last(run, "n_kw"), wanted), type(documents)
 
@@ -100,7 +117,9 @@ def test_a_stream_is_an_update_of_its_first_batch(corpus, store):
 def test_the_same_stream_is_the_same_run_for_any_number_of_threads(corpus, store, monkeypatch):
     monkeypatch.setattr("workbench.kernels.threads.SLICE_WORK", 100)
     one = streamed(corpus, store)
-    other = streamed(tokens_of(corpus), store / "other", corpus.vocabulary, total_documents=59, n_threads=3)
+    other = streamed(
+        tokens_of(corpus), store / "other", corpus.vocabulary, total_documents=59, n_threads=3
+    )
     assert np.array_equal(last(one, "n_kw"), last(other, "n_kw"))
     assert streamed(corpus, store).name == one.name and len(wb.open_runs(store)) == 2
 
@@ -108,11 +127,15 @@ def test_the_same_stream_is_the_same_run_for_any_number_of_threads(corpus, store
 def test_topics_of_a_stream_predict_as_well_as_one_pass_over_the_corpus(store):
     """Of 2,000 documents of 20 words each: within 3 % of the perplexity of other documents under the topics that were read."""
     drawn = LDA(3, 0.2, 0.2).simulate(2_100, 50, 20, seed=2)[0]
-    train, unseen = drawn.of_documents(np.arange(2_000)), drawn.of_documents(np.arange(2_000, 2_100))
+    train, unseen = (
+        drawn.of_documents(np.arange(2_000)),
+        drawn.of_documents(np.arange(2_000, 2_100)),
+    )
     options = {"batch_size": 100}
     read = wb.fit(train, "online-vb", 3, n_iterations=1, options=options, progress=False)
     found, wanted = (
-        wb.document_completion(each, unseen)["perplexity"] for each in (streamed(train, store, options=options), read)
+        wb.document_completion(each, unseen)["perplexity"]
+        for each in (streamed(train, store, options=options), read)
     )
     assert found == pytest.approx(wanted, rel=0.03)
 
@@ -121,7 +144,9 @@ def test_topics_of_a_stream_predict_as_well_as_one_pass_over_the_corpus(store):
 
 
 @pytest.mark.parametrize("n_passes", [1, 3])
-def test_passes_of_a_stream_are_passes_of_the_corpus_read_with_the_same_batches(store, monkeypatch, n_passes):
+def test_passes_of_a_stream_are_passes_of_the_corpus_read_with_the_same_batches(
+    store, monkeypatch, n_passes
+):
     """Read: `online_vb.step` over all 56 documents, its batches in the order of the file, from the topics of the first batch.
 
     Within rounding: a stream adds up the tokens of a topic anew behind its first batch.
@@ -148,9 +173,16 @@ def test_a_pass_more_is_an_update_by_all_documents(corpus, store):
     for _ in range(2):
         updated = wb.update(updated, corpus, progress=False)
     np.testing.assert_allclose(last(passed, "n_kw"), last(updated, "n_kw"), rtol=1e-9)
-    assert passed.spec.options == updated.spec.options and passed.spec.options["batches_before"] == 24
+    assert (
+        passed.spec.options == updated.spec.options and passed.spec.options["batches_before"] == 24
+    )
     stream = passed.spec.start["stream"]
-    assert (stream["n_passes"], stream["n_came"], stream["n_documents"], stream["n_left_out"]) == (3, 60, 3 * 59 - 8, 3)
+    assert (stream["n_passes"], stream["n_came"], stream["n_documents"], stream["n_left_out"]) == (
+        3,
+        60,
+        3 * 59 - 8,
+        3,
+    )
 
 
 def test_passes_over_one_batch_are_passes(corpus, store):
@@ -165,11 +197,14 @@ def test_passes_go_over_whatever_can_be_gone_through_again(corpus, store, tmp_pa
     wb.write_corpus(corpus, tmp_path / "docword.drawn.txt")
     words, plain = corpus.vocabulary, {"token_pattern": r"\S+"}
     wanted = last(streamed(corpus, store, passes=2, total_documents=60), "n_kw")
-    for number, (documents, given) in enumerate((
-        (list(tokens_of(corpus)), {}), (texts, plain | {"stop_words": iter(["zebra"])}),
-        (wb.FileDocuments(tmp_path / "texts.csv", stop_words=None, **plain), {}),
-        (wb.FileDocuments(tmp_path / "docword.drawn.txt"), {}),
-    )):
+    for number, (documents, given) in enumerate(
+        (
+            (list(tokens_of(corpus)), {}),
+            (texts, plain | {"stop_words": iter(["zebra"])}),
+            (wb.FileDocuments(tmp_path / "texts.csv", stop_words=None, **plain), {}),
+            (wb.FileDocuments(tmp_path / "docword.drawn.txt"), {}),
+        )
+    ):
         run = streamed(documents, store / str(number), words, passes=2, **given)
         assert np.array_equal(last(run, "n_kw"), wanted), number
         assert run.spec.options["total_documents"] == 60
@@ -180,9 +215,14 @@ def test_files_are_counted_as_they_were_asked_for_and_have_their_own_vocabulary(
     documents = wb.FileDocuments(tmp_path / "texts.jsonl", text="body", lowercase=False)
     run = streamed(documents, store, ["New", "City"])
     assert run.spec.counted["lowercase"] is False and run.spec.corpus == "texts"
-    stream = wb.update(run, wb.FileDocuments(tmp_path / "texts.jsonl", text="body"), progress=False).spec.start["stream"]
+    stream = wb.update(
+        run, wb.FileDocuments(tmp_path / "texts.jsonl", text="body"), progress=False
+    ).spec.start["stream"]
     assert (stream["n_tokens"], stream["n_unknown"]) == (40, 20)
-    wb.write_corpus(run_corpus := wb.Corpus.from_texts(["ant bee", "bee cat"] * 6, name="few"), tmp_path / "docword.few.txt")
+    wb.write_corpus(
+        run_corpus := wb.Corpus.from_texts(["ant bee", "bee cat"] * 6, name="few"),
+        tmp_path / "docword.few.txt",
+    )
     read = streamed(wb.FileDocuments(tmp_path / "docword.few.txt"), store)
     assert read.dataset()["word"].values.tolist() == list(run_corpus.vocabulary)
 
@@ -202,10 +242,16 @@ def test_documents_that_come_once_have_one_pass(corpus, store):
         pytest.fail("a document was asked for")
         yield
 
-    with pytest.raises(wb.SpecError, match="passes=2 needs documents that can be gone through again, .* a generator gives"):
+    with pytest.raises(
+        wb.SpecError,
+        match="passes=2 needs documents that can be gone through again, .* a generator gives",
+    ):
         streamed(none(), store, corpus.vocabulary, total_documents=59, passes=2)
     assert not store.exists()
-    with pytest.raises(wb.DataError, match="pass 2 over the documents gave none; give what can be gone through again"):
+    with pytest.raises(
+        wb.DataError,
+        match="pass 2 over the documents gave none; give what can be gone through again",
+    ):
         streamed(_Once(tokens_of(corpus)), store, corpus.vocabulary, total_documents=59, passes=2)
     assert wb.open_runs(store) == []
     with pytest.raises(wb.SpecError, match="passes must be a whole number of at least 1; got 0"):
@@ -217,7 +263,9 @@ def test_documents_that_come_once_have_one_pass(corpus, store):
 
 def test_a_stream_of_one_batch_is_the_run_of_its_documents(corpus, store):
     run = streamed(corpus.of_documents(np.arange(5)), store, name="few")
-    assert run.name == "few" and run.dataset().sizes["document"] == 5 and len(wb.open_runs(store)) == 1
+    assert (
+        run.name == "few" and run.dataset().sizes["document"] == 5 and len(wb.open_runs(store)) == 1
+    )
     assert run.spec.start is None
 
 
@@ -227,7 +275,8 @@ def test_unseen_texts_are_counted_as_those_of_the_stream(store):
     given = {"ngrams": 2, "lowercase": False, "stop_words": None}
     run = streamed((text for text in texts), store, words, total_documents=24, **given)
     assert run.spec.counted["ngrams"] == 2
-    assert wb.infer(run, ["New York City"]).n_tokens.item() == 5  # New, York, City, New_York and York_City
+    # New, York, City, New_York and York_City
+    assert wb.infer(run, ["New York City"]).n_tokens.item() == 5
     stream = wb.update(run, ["New York City"], progress=False).spec.start["stream"]
     assert (stream["n_tokens"], stream["n_unknown"]) == (4, 1)
 
@@ -257,7 +306,8 @@ def test_ctrl_c_keeps_the_documents_that_were_visited(corpus, store):
             yield tokens
 
     run = streamed(stream(), store, corpus.vocabulary, total_documents=59)
-    assert run.state == "finished" and run.spec.start["stream"]["n_documents"] == 16  # behind the first eight
+    # behind the first eight
+    assert run.state == "finished" and run.spec.start["stream"]["n_documents"] == 16
 
 
 @pytest.mark.parametrize(("n_passes", "stopped_at"), [(1, 34), (2, 96)])
@@ -279,11 +329,12 @@ def test_a_stopped_stream_goes_on_with_the_documents_behind_those_that_it_visite
     stopped = streamed(Documents(), store, **given, progress=True)
     stream = stopped.spec.start["stream"]
     assert stream["n_passes"] == n_passes
-    assert stream["n_came"] == {34: 25, 96: 25}[stopped_at]  # 24 documents and the empty one: one batch is held back
+    # 24 documents and the empty one: one batch is held back
+    assert stream["n_came"] == {34: 25, 96: 25}[stopped_at]
     told = capsys.readouterr().err
     assert f"workbench update {stopped.name} FILES --skip 25` goes on with the others" in told
     assert ("of pass 2 of 2 up to number 25" in told) == (n_passes == 2)
-    on = wb.update(stopped, list(tokens_of(corpus))[stream["n_came"]:], progress=False)
+    on = wb.update(stopped, list(tokens_of(corpus))[stream["n_came"] :], progress=False)
     whole = streamed(list(tokens_of(corpus)), store / "whole", **given)
     np.testing.assert_allclose(last(on, "n_kw"), last(whole, "n_kw"), rtol=1e-9)
     assert on.spec.options == whole.spec.options
@@ -293,28 +344,70 @@ def test_what_came_of_all_batches_is_told(corpus, store, capsys):
     streamed(corpus, store, corpus.vocabulary[:40], progress=True, passes=2)
     told, known = capsys.readouterr().err, corpus.words < 40
     unknown, n = 2 * int(corpus.counts[~known].sum()), 2 * corpus.n_tokens
-    assert "118 documents in 16 batches of 2 passes;" in told and f"{unknown:,} of {n:,} tokens" in told
+    assert (
+        "118 documents in 16 batches of 2 passes;" in told
+        and f"{unknown:,} of {n:,} tokens" in told
+    )
     assert "left out are 2 documents without" in told
 
 
 def test_fit_says_that_a_corpus_in_shards_can_be_streamed(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
-    with pytest.raises(wb.SpecError, match="online-vb needs its corpus in memory, .* visit it once with fit_stream, or"):
+    with pytest.raises(
+        wb.SpecError,
+        match="online-vb needs its corpus in memory, .* visit it once with fit_stream, or",
+    ):
         wb.fit(ShardedCorpus.write(corpus, tmp_path / "shards"), "online-vb", 3)
 
 
 REFUSED = {
-    "no vocabulary": ((["w1"] for _ in range(3)), {"total_documents": 3}, "a stream needs its vocabulary before the first"),
-    "an empty one": ([["w1"]], {"vocabulary": []}, "a stream needs its vocabulary before the first document"),
-    "no length": ((["w1"] for _ in range(3)), {"vocabulary": ["w1"]}, "say with total_documents= how many documents each"),
+    "no vocabulary": (
+        (["w1"] for _ in range(3)),
+        {"total_documents": 3},
+        "a stream needs its vocabulary before the first",
+    ),
+    "an empty one": (
+        [["w1"]],
+        {"vocabulary": []},
+        "a stream needs its vocabulary before the first document",
+    ),
+    "no length": (
+        (["w1"] for _ in range(3)),
+        {"vocabulary": ["w1"]},
+        "say with total_documents= how many documents each",
+    ),
     "no document": ([], {"vocabulary": ["w1"]}, "no document came; give documents like its own"),
-    "unknown words": ([["zebra"]] * 3, {"vocabulary": ["w1"]}, "none of 3 documents has a word that the vocabulary knows"),
-    "a late number": ([*[["w1"]] * 40, 7], {"vocabulary": ["w1"]}, r"document 40 (counted from 0): a document of a stream is"),
-    "a number": (7, {"vocabulary": ["w1"], "total_documents": 3}, "documents are an iterable of texts, of lists of tokens"),
-    "pruning": ([["w1"]], {"vocabulary": ["w1"], "min_documents": 2}, "no option 'min_documents' of a stream, whose"),
+    "unknown words": (
+        [["zebra"]] * 3,
+        {"vocabulary": ["w1"]},
+        "none of 3 documents has a word that the vocabulary knows",
+    ),
+    "a late number": (
+        [*[["w1"]] * 40, 7],
+        {"vocabulary": ["w1"]},
+        r"document 40 (counted from 0): a document of a stream is",
+    ),
+    "a number": (
+        7,
+        {"vocabulary": ["w1"], "total_documents": 3},
+        "documents are an iterable of texts, of lists of tokens",
+    ),
+    "pruning": (
+        [["w1"]],
+        {"vocabulary": ["w1"], "min_documents": 2},
+        "no option 'min_documents' of a stream, whose",
+    ),
     "an option": ([["w1"]], {"vocabulary": ["w1"], "options": {"batch": 2}}, "no option 'batch'"),
-    "a name": ([["w1"]], {"vocabulary": ["w1"], "name": "../x"}, "a run's name begins with a letter or digit"),
-    "a string of words": ([["w1"]], {"vocabulary": "w1 w2"}, "a vocabulary is a list of words here; got the string"),
+    "a name": (
+        [["w1"]],
+        {"vocabulary": ["w1"], "name": "../x"},
+        "a run's name begins with a letter or digit",
+    ),
+    "a string of words": (
+        [["w1"]],
+        {"vocabulary": "w1 w2"},
+        "a vocabulary is a list of words here; got the string",
+    ),
 }
 
 

@@ -23,7 +23,9 @@ print((before - psutil.Process().memory_info().rss) / (4 * SMALLEST_MAPPED))
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other C libraries are left as they are")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="other C libraries are left as they are"
+)
 def test_arrays_that_are_freed_go_back_though_small_ones_lie_behind_them():
     run = [sys.executable, "-c", FREED]
     share = float(subprocess.run(run, capture_output=True, text=True, check=True).stdout)

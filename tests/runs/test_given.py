@@ -24,10 +24,15 @@ def test_a_fit_of_texts_tables_and_counts_is_that_of_their_corpus(tmp_path):
     same_bits(wb.fit(TEXTS, **SHORT), wanted)
     same_bits(wb.fit(TABLE, text="body", **SHORT), wanted)
     same_bits(wb.fit(corpus.to_scipy(), vocabulary=corpus.vocabulary, **SHORT), wanted)
-    assert wb.fit(TABLE, text="body", id="key", **SHORT)["document"].values.tolist() == ["x", "y", "z"]
+    assert wb.fit(TABLE, text="body", id="key", **SHORT)["document"].values.tolist() == [
+        "x",
+        "y",
+        "z",
+    ]
     (tmp_path / "texts.csv").write_text(TABLE.to_csv(index=False))
     same_bits(wb.fit(tmp_path / "texts.csv", text="body", **SHORT), wanted)
-    for table, kept in ((TABLE, [1, 2, 3]), (tmp_path / "texts.csv", ["1", "2", "3"])):  # a file has texts alone
+    # a file has texts alone
+    for table, kept in ((TABLE, [1, 2, 3]), (tmp_path / "texts.csv", ["1", "2", "3"])):
         inferred = wb.infer(wanted, table, text="body")
         assert inferred["document_n"].values.tolist() == kept
         same_bits(inferred.drop_vars(["document_key", "document_n"]), wb.infer(wanted, corpus))
@@ -52,19 +57,37 @@ def test_so_are_a_comparison_and_a_sweep(tmp_path):
 def test_a_table_is_records_where_the_engine_infers_from_these():
     found = wb.fit(TABLE[["key", "n"]], "bn-em", n_iterations=2, progress=False)
     assert found.attrs["engine"] == "bn-em"
-    with pytest.raises(wb.SpecError, match="bn-em infers from Records, a DataFrame with a row a record, .*; got a list"):
+    with pytest.raises(
+        wb.SpecError,
+        match="bn-em infers from Records, a DataFrame with a row a record, .*; got a list",
+    ):
         wb.fit(TEXTS, "bn-em")
     with pytest.raises(DataError, match="no data set and no file 'nowhere.csv'"):
         wb.fit("nowhere.csv", **SHORT)
 
 
-@pytest.mark.parametrize(("name", "meant"), [
-    ("num_topics", "n_topics"), ("k", "n_topics"), ("n_components", "n_topics"), ("iterations", "n_iterations"),
-    ("random_state", "seed"), ("n_topic", "n_topics"), ("workers", "n_threads"),
-])
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("num_topics", "n_topics"),
+        ("k", "n_topics"),
+        ("n_components", "n_topics"),
+        ("iterations", "n_iterations"),
+        ("random_state", "seed"),
+        ("n_topic", "n_topics"),
+        ("workers", "n_threads"),
+    ],
+)
 def test_names_that_other_programs_use_are_told_apart(name, meant):
-    for make in (wb.fit, wb.start, wb.compare, lambda corpus, **given: wb.sweep(corpus, {"r": [1]}, **given)):
-        with pytest.raises((TypeError, wb.SpecError), match=f"no setting '{name}'; did you mean '{meant}'"):
+    for make in (
+        wb.fit,
+        wb.start,
+        wb.compare,
+        lambda corpus, **given: wb.sweep(corpus, {"r": [1]}, **given),
+    ):
+        with pytest.raises(
+            (TypeError, wb.SpecError), match=f"no setting '{name}'; did you mean '{meant}'"
+        ):
             make(simulated(), **{name: 2})
 
 
@@ -73,26 +96,41 @@ def test_words_are_counted_as_asked_for_wherever_documents_are_given(tmp_path):
     corpus = Corpus.from_texts(TEXTS, **options)
     wanted = wb.fit(corpus, **SHORT)
     (tmp_path / "texts.csv").write_text(TABLE.to_csv(index=False))
-    for given, text in ((TEXTS, {}), (TABLE, {"text": "body"}), (tmp_path / "texts.csv", {"text": "body"})):
+    for given, text in (
+        (TEXTS, {}),
+        (TABLE, {"text": "body"}),
+        (tmp_path / "texts.csv", {"text": "body"}),
+    ):
         same_bits(wb.fit(given, **text, **options, **SHORT), wanted)
     same_bits(wb.infer(wanted, TEXTS, **options), wb.infer(wanted, corpus))
-    one, other = (wb.compare(given, ["svb"], **more, **SHORT) for given, more in ((corpus, {}), (TEXTS, options)))
+    one, other = (
+        wb.compare(given, ["svb"], **more, **SHORT)
+        for given, more in ((corpus, {}), (TEXTS, options))
+    )
     np.testing.assert_array_equal(one["train_perplexity"], other["train_perplexity"])
     for function in (wb.fit, wb.compare):
         assert {"ngrams", "tokenizer", "keep_text", "time"} <= signature(function).parameters.keys()
-    with pytest.raises(DataError, match="stop_words= is for raw text, and a Corpus is counted as it is"):
+    with pytest.raises(
+        DataError, match="stop_words= is for raw text, and a Corpus is counted as it is"
+    ):
         wb.fit(corpus, stop_words=None, **SHORT)
 
 
 def test_a_file_has_times_where_their_column_is_named(tmp_path):
-    (tmp_path / "news.csv").write_text("text,date\ngreen ideas,2020-01-31\nideas sleep,2021-02-01\n")
+    (tmp_path / "news.csv").write_text(
+        "text,date\ngreen ideas,2020-01-31\nideas sleep,2021-02-01\n"
+    )
     run = wb.fit(str(tmp_path / "news.csv"), time="date", **SHORT)
     assert run["document_time"].values.tolist() == ["2020-01-31", "2021-02-01"]
 
 
-@pytest.mark.parametrize(("name", "meant"), [("k", "n_topics"), ("random_state", "seed"), ("topic", "topics")])
+@pytest.mark.parametrize(
+    ("name", "meant"), [("k", "n_topics"), ("random_state", "seed"), ("topic", "topics")]
+)
 def test_keys_of_a_grid_that_other_programs_use_are_told_apart(name, meant):
-    with pytest.raises(wb.SpecError, match=f"no key '{name}' for a grid of svb-cgs; did you mean '{meant}'"):
+    with pytest.raises(
+        wb.SpecError, match=f"no key '{name}' for a grid of svb-cgs; did you mean '{meant}'"
+    ):
         wb.sweep(simulated(), {name: [2, 3]})
 
 

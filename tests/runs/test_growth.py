@@ -97,13 +97,16 @@ def test_theta_and_phi_are_those_of_the_priors_as_learnt(halves):
 @pytest.mark.parametrize("stop", [2, 4, 8, 13])
 def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(halves, tmp_path, stop):
     train, test = halves
-    whole = wb.fit(train, "growing", test=test, store=tmp_path / "whole", progress=False, **SETTINGS)
+    whole = wb.fit(
+        train, "growing", test=test, store=tmp_path / "whole", progress=False, **SETTINGS
+    )
     spec = make_spec(train, "growing", test=test, **SETTINGS)
     path = create_run(tmp_path, spec, train, test)
     with RunWriter(path) as writer:
         iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, stop))
     assert Run(path).progress().sizes["iteration"] < whole.sizes["iteration"]
-    (path / "checkpoint.npz").unlink()  # all that is committed comes again, the first rows with fewer topics than the last
+    # all that is committed comes again, the first rows with fewer topics than the last
+    (path / "checkpoint.npz").unlink()
     again = wb.resume(path, progress=False)
     for name in ("n_k", "alpha", "test_perplexity"):
         np.testing.assert_array_equal(again[name].sel(iteration=whole["iteration"]), whole[name])
@@ -125,13 +128,21 @@ def test_a_kill_in_the_middle_of_growing_loses_nothing(halves, tmp_path, monkeyp
             resized.append(shape)
             resize(array, shape)
 
-        with monkeypatch.context() as patch, RunWriter(path) as writer, pytest.raises(KeyboardInterrupt):
+        with (
+            monkeypatch.context() as patch,
+            RunWriter(path) as writer,
+            pytest.raises(KeyboardInterrupt),
+        ):
             patch.setattr(zarr.Array, "resize", kill)
             iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, 100))
             raise KeyboardInterrupt  # after all arrays have grown, before anything is committed
         between = Run(path).dataset()  # read between its two lives
         n_rows = between.sizes["iteration"]
-        n_kw = whole["n_kw"].sel(snapshot=between["snapshot"]).isel(topic=slice(between.sizes["topic"]))
+        n_kw = (
+            whole["n_kw"]
+            .sel(snapshot=between["snapshot"])
+            .isel(topic=slice(between.sizes["topic"]))
+        )
         np.testing.assert_array_equal(between["test_perplexity"], whole["test_perplexity"][:n_rows])
         np.testing.assert_array_equal(between["n_kw"], n_kw)
         again = wb.resume(path, progress=False)
@@ -186,7 +197,10 @@ def test_other_runs_start_from_it_with_more_and_with_fewer_topics(halves):
 
 def test_alpha_and_beta_are_refused_where_the_model_has_none(halves):
     train, _ = halves
-    with pytest.raises(wb.runs.spec.SpecError, match="growing has no alpha per topic; leave it out, and set the option alpha_"):
+    with pytest.raises(
+        wb.runs.spec.SpecError,
+        match="growing has no alpha per topic; leave it out, and set the option alpha_",
+    ):
         wb.fit(train, "growing", alpha=0.1, progress=False, **SETTINGS)
     joined = wb.compare(train, ["growing", "cgs"], alpha=0.2, beta=0.3, progress=False, **SETTINGS)
     assert joined.sizes["run"] == 2

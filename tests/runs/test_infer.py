@@ -25,7 +25,9 @@ ROUNDING = 1e-12
 @pytest.fixture(scope="module")
 def forty_documents():
     """(training, unseen) documents of 40 tokens over 50 words."""
-    return hold_out_documents(LDA(3, 0.2, 0.2).simulate(40, 50, 40, seed=1)[0], fraction=0.25, seed=0)
+    return hold_out_documents(
+        LDA(3, 0.2, 0.2).simulate(40, 50, 40, seed=1)[0], fraction=0.25, seed=0
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,38 +39,69 @@ def learnt(forty_documents):
 @pytest.fixture(scope="module")
 def small_talk():
     """A run on four texts of two subjects."""
-    texts = ["sun beach sand sun sea", "sea sand beach swim", "snow ski mountain snow", "mountain ski slope snow"]
+    texts = [
+        "sun beach sand sun sea",
+        "sea sand beach swim",
+        "snow ski mountain snow",
+        "mountain ski slope snow",
+    ]
     return wb.fit(wb.Corpus.from_texts(texts), "cvb0", n_topics=2, n_iterations=50, progress=False)
 
 
 def renamed(corpus, vocabulary):
-    return wb.Corpus(corpus.indptr, corpus.words, corpus.counts, vocabulary=vocabulary, titles=corpus.titles)
+    return wb.Corpus(
+        corpus.indptr, corpus.words, corpus.counts, vocabulary=vocabulary, titles=corpus.titles
+    )
 
 
 # ---------------------------------------------------------------------- infer
 
 
 COUNTED = {
-    "ngrams": 2, "lowercase": False, "min_letters": 3, "stop_words": ["City"], "more_stop_words": "The", "accents": "strip",
+    "ngrams": 2,
+    "lowercase": False,
+    "min_letters": 3,
+    "stop_words": ["City"],
+    "more_stop_words": "The",
+    "accents": "strip",
 }
 
 
 def a_corpus(**options):
-    return wb.Corpus.from_texts(["The New York city in Café", "a City called New York", "The old mill"], **options)
+    return wb.Corpus.from_texts(
+        ["The New York city in Café", "a City called New York", "The old mill"], **options
+    )
 
 
-@pytest.mark.parametrize("options", [COUNTED, {"stop_words": None}, {"token_pattern": r"\w+"}, {}], ids=str)
+@pytest.mark.parametrize(
+    "options", [COUNTED, {"stop_words": None}, {"token_pattern": r"\w+"}, {}], ids=str
+)
 def test_unseen_text_is_counted_as_that_of_the_run(options, tmp_path):
-    run = wb.fit(a_corpus(**options), "cvb0", n_topics=2, n_iterations=3, store=tmp_path / "runs", progress=False)
+    run = wb.fit(
+        a_corpus(**options),
+        "cvb0",
+        n_topics=2,
+        n_iterations=3,
+        store=tmp_path / "runs",
+        progress=False,
+    )
     text = "The New York City in a Cafe"
     (tmp_path / "a.csv").write_text(f"text\n{text}\n")
     wanted = wb.infer(run, wb.Corpus.from_texts([text], **options))
-    for documents in ([text], pd.Series([text]), pd.DataFrame({"text": [text]}), tmp_path / "a.csv"):
+    for documents in (
+        [text],
+        pd.Series([text]),
+        pd.DataFrame({"text": [text]}),
+        tmp_path / "a.csv",
+    ):
         for what in (run, wb.open_run(next((tmp_path / "runs").glob("*-cvb0-*")))):
             found = wb.infer(what, documents)
             np.testing.assert_array_equal(found.theta, wanted.theta)
             assert found.n_tokens.values.tolist() == wanted.n_tokens.values.tolist()
-    assert wb.document_completion(run, [text] * 4)["out_of_vocabulary"] == wanted.attrs["out_of_vocabulary"]
+    assert (
+        wb.document_completion(run, [text] * 4)["out_of_vocabulary"]
+        == wanted.attrs["out_of_vocabulary"]
+    )
 
 
 def test_what_is_said_of_unseen_text_comes_before_how_the_run_counted_its_own():
@@ -81,7 +114,9 @@ def test_what_is_said_of_unseen_text_comes_before_how_the_run_counted_its_own():
 
 def test_a_tokenizer_of_a_run_is_asked_for():
     run = wb.fit(a_corpus(tokenizer=str.split), "cvb0", n_topics=2, n_iterations=3, progress=False)
-    with pytest.raises(wb.DataError, match="by a tokenizer, which is not kept; give it with tokenizer=…, or give"):
+    with pytest.raises(
+        wb.DataError, match="by a tokenizer, which is not kept; give it with tokenizer=…, or give"
+    ):
         wb.infer(run, ["New York"])
     assert wb.infer(run, ["New York"], tokenizer=str.split).n_tokens.values.tolist() == [2]
     assert wb.infer(run, [["new", "york"]]).out_of_vocabulary.values.tolist() == [0]
@@ -91,7 +126,9 @@ def test_a_tokenizer_of_a_run_is_asked_for():
 def test_theta_is_labelled_and_is_what_the_engine_folds_in(learnt, forty_documents):
     unseen = forty_documents[1]
     found = wb.infer(learnt, unseen, seed=4)
-    assert found.theta.dims == ("document", "topic") and found.document.values.tolist() == list(unseen.titles)
+    assert found.theta.dims == ("document", "topic") and found.document.values.tolist() == list(
+        unseen.titles
+    )
     assert found.n_tokens.values.tolist() == [40] * 10 and not found.out_of_vocabulary.any()
     assert all(found[name].attrs == VARIABLES[name].attrs for name in found)
     assert found.attrs["run"] == learnt.attrs["name"] and found.attrs["out_of_vocabulary"] == 0
@@ -102,8 +139,11 @@ def test_theta_is_labelled_and_is_what_the_engine_folds_in(learnt, forty_documen
 
 def taken_by(run, n_documents: int) -> int:
     """Bytes that inference of documents of one word holds at its peak, those apart that it holds of two documents."""
+
     def peak(n: int) -> int:
-        documents = Corpus.from_pairs(np.arange(n), np.zeros(n, int), np.ones(n, int), list(run["word"].values), n)
+        documents = Corpus.from_pairs(
+            np.arange(n), np.zeros(n, int), np.ones(n, int), list(run["word"].values), n
+        )
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
         wb.infer(run, documents)
@@ -123,24 +163,35 @@ def test_inference_takes_no_more_memory_than_is_told_with_any_engine(name):
     assert 0 < taken_by(run, 500) <= inference_bytes(run, 500)
 
 
-@pytest.mark.parametrize("engine, settings", [
-    ("vb", {"n_topics": 100}), ("sb-ctm-vb", {"n_topics": 60}), ("network-vb", {"n_topics": 60, "model": "author-topic"}),
-    ("network-vb", {"n_topics": 20, "model": "pachinko", "sizes": {"super": 30}}),
-    ("network-vb", {"n_topics": 2, "model": "hpam2", "sizes": {"super": 90}}),
-])
-def test_inference_takes_no_more_memory_than_is_told_nor_a_tenth_of_it_where_there_are_many_topics(engine, settings):
+@pytest.mark.parametrize(
+    "engine, settings",
+    [
+        ("vb", {"n_topics": 100}),
+        ("sb-ctm-vb", {"n_topics": 60}),
+        ("network-vb", {"n_topics": 60, "model": "author-topic"}),
+        ("network-vb", {"n_topics": 20, "model": "pachinko", "sizes": {"super": 30}}),
+        ("network-vb", {"n_topics": 2, "model": "hpam2", "sizes": {"super": 90}}),
+    ],
+)
+def test_inference_takes_no_more_memory_than_is_told_nor_a_tenth_of_it_where_there_are_many_topics(
+    engine, settings
+):
     train, _ = short_settings("network-vb")
     run = wb.fit(train, engine, n_iterations=1, progress=False, **settings)
     told = inference_bytes(run, 500)
     assert told / 10 < taken_by(run, 500) <= told
 
 
-def test_the_perplexity_in_the_attributes_is_that_of_the_tokens_theta_was_fitted_to(learnt, forty_documents):
+def test_the_perplexity_in_the_attributes_is_that_of_the_tokens_theta_was_fitted_to(
+    learnt, forty_documents
+):
     unseen = forty_documents[1]
     found = wb.infer(learnt, unseen)
     expected = twins.perplexity(twins.pairs_of(unseen), found.theta.values @ learnt.phi.values)
     assert found.attrs["perplexity_foldin_same"] == pytest.approx(expected, rel=ROUNDING)
-    assert wb.document_completion(learnt, unseen, protocol="foldin_same")["perplexity"] == pytest.approx(expected, rel=ROUNDING)
+    assert wb.document_completion(learnt, unseen, protocol="foldin_same")[
+        "perplexity"
+    ] == pytest.approx(expected, rel=ROUNDING)
 
 
 def test_words_are_matched_by_spelling_and_not_by_number(learnt, forty_documents):
@@ -150,29 +201,43 @@ def test_words_are_matched_by_spelling_and_not_by_number(learnt, forty_documents
     vocabulary = [f"stranger {i}" for i in range(100)]
     for old, new in enumerate(order):
         vocabulary[2 * new] = unseen.vocabulary[old]
-    shuffled = wb.Corpus.from_pairs(unseen.documents, 2 * order[unseen.words], unseen.counts, vocabulary=vocabulary)
+    shuffled = wb.Corpus.from_pairs(
+        unseen.documents, 2 * order[unseen.words], unseen.counts, vocabulary=vocabulary
+    )
     assert np.array_equal(wb.infer(learnt, shuffled).theta, wb.infer(learnt, unseen).theta)
 
 
 def test_the_known_part_keeps_documents_and_adds_up_words_that_are_spelt_alike():
-    corpus = renamed(corpus_of([(0, 0, 2), (0, 1, 1), (0, 2, 4), (2, 3, 1)], 3, 4), ("b", "x", "b", "a"))
+    corpus = renamed(
+        corpus_of([(0, 0, 2), (0, 1, 1), (0, 2, 4), (2, 3, 1)], 3, 4), ("b", "x", "b", "a")
+    )
     known = known_part(corpus, ("a", "b", "a"))
-    assert twins.pairs_of(known) == [(0, 1, 6), (2, 0, 1)] and known.titles == corpus.titles and known.n_words == 3
+    assert (
+        twins.pairs_of(known) == [(0, 1, 6), (2, 0, 1)]
+        and known.titles == corpus.titles
+        and known.n_words == 3
+    )
     assert known_part(corpus, corpus.vocabulary) is corpus
 
 
 def test_texts_are_counted_and_strangers_are_told(small_talk):
-    found = wb.infer(small_talk, ["Sun, sand and the sea!", "snow on a mountain; zebra", "", "giraffe zebra"])
+    found = wb.infer(
+        small_talk, ["Sun, sand and the sea!", "snow on a mountain; zebra", "", "giraffe zebra"]
+    )
     assert found.n_tokens.values.tolist() == [3, 3, 0, 2]
     np.testing.assert_allclose(found.out_of_vocabulary, [0, 1 / 3, 0, 1])
     assert found.attrs["out_of_vocabulary"] == pytest.approx(3 / 8)
-    np.testing.assert_allclose(found.theta.values[2:], 0.5, rtol=ROUNDING)  # nothing known of them: the prior mean
+    # nothing known of them: the prior mean
+    np.testing.assert_allclose(found.theta.values[2:], 0.5, rtol=ROUNDING)
     beach, mountain = found.theta.values[:2]
     assert beach.argmax() != mountain.argmax() and min(beach.max(), mountain.max()) > 0.8
 
 
 def test_where_no_word_is_known_theta_is_the_prior_and_a_sentence_says_so(small_talk):
-    with pytest.warns(UserWarning, match="none of the 2 words of 'texts' is known to the run, so every theta is the prior"):
+    with pytest.warns(
+        UserWarning,
+        match="none of the 2 words of 'texts' is known to the run, so every theta is the prior",
+    ):
         found = wb.infer(small_talk, ["giraffe zebra"])
     np.testing.assert_allclose(found.theta, 0.5, rtol=ROUNDING)
     assert found.attrs["out_of_vocabulary"] == 1 and np.isnan(found.attrs["perplexity_foldin_same"])
@@ -188,9 +253,13 @@ def test_one_topic_and_documents_without_tokens_are_legal(forty_documents):
 
 def test_a_run_is_a_dataset_a_run_a_path_or_a_name(forty_documents, tmp_path):
     train, unseen = forty_documents
-    ds = wb.fit(train, "cgs", n_topics=3, n_iterations=3, store=tmp_path, name="mine", progress=False)
+    ds = wb.fit(
+        train, "cgs", n_topics=3, n_iterations=3, store=tmp_path, name="mine", progress=False
+    )
     run = wb.open_runs(tmp_path)[0]
-    found = [wb.infer(each, unseen, store=tmp_path) for each in (ds, run, tmp_path / "mine", "mine")]
+    found = [
+        wb.infer(each, unseen, store=tmp_path) for each in (ds, run, tmp_path / "mine", "mine")
+    ]
     assert all(each.identical(found[0]) for each in found)
     with pytest.raises(StoreError, match="no run 'mein' in .*; did you mean 'mine'?"):
         wb.infer("mein", unseen, store=tmp_path)
@@ -215,12 +284,23 @@ def test_completion_fits_one_half_and_scores_the_other(learnt, forty_documents):
     told = wb.document_completion(learnt, unseen, seed=7)
     expected = twins.perplexity(twins.pairs_of(scored), theta @ learnt.phi.values)
     assert told["perplexity"] == pytest.approx(expected, rel=ROUNDING)
-    assert told["protocol"] == "document_completion" and told["meaning"] == PROTOCOLS["document_completion"]
-    assert (told["n_scored"], told["n_documents"], told["n_skipped"], told["out_of_vocabulary"]) == (200, 10, 0, 0)
+    assert (
+        told["protocol"] == "document_completion"
+        and told["meaning"] == PROTOCOLS["document_completion"]
+    )
+    assert (
+        told["n_scored"],
+        told["n_documents"],
+        told["n_skipped"],
+        told["out_of_vocabulary"],
+    ) == (200, 10, 0, 0)
 
 
 def test_scoring_what_was_fitted_looks_better_than_it_is(learnt, forty_documents):
-    honest, optimistic = (wb.document_completion(learnt, forty_documents[1], protocol=name)["perplexity"] for name in PROTOCOLS)
+    honest, optimistic = (
+        wb.document_completion(learnt, forty_documents[1], protocol=name)["perplexity"]
+        for name in PROTOCOLS
+    )
     assert optimistic < honest < 50  # 50 words at random
 
 
@@ -236,7 +316,9 @@ def test_unknown_words_are_left_out_before_documents_are_halved(small_talk):
 def test_a_trained_run_foretells_unseen_documents_better_than_one_iteration(forty_documents):
     train, unseen = forty_documents
     perplexities = [
-        wb.document_completion(wb.fit(train, "cgs", n_topics=3, n_iterations=n, progress=False), unseen)["perplexity"]
+        wb.document_completion(
+            wb.fit(train, "cgs", n_topics=3, n_iterations=n, progress=False), unseen
+        )["perplexity"]
         for n in (1, 60)
     ]
     assert perplexities[1] < perplexities[0]
@@ -248,14 +330,32 @@ def test_a_trained_run_foretells_unseen_documents_better_than_one_iteration(fort
 def test_what_is_refused_is_told_in_a_sentence(learnt, small_talk, forty_documents):
     unseen = forty_documents[1]
     for wrong, sentence in [
-        (lambda: wb.document_completion(learnt, unseen, protocol="completion"), "protocol must be one of document_completion"),
-        (lambda: wb.infer(learnt, "a text"), "documents are .* a list of texts .*; got 'a text'; one text is written"),
+        (
+            lambda: wb.document_completion(learnt, unseen, protocol="completion"),
+            "protocol must be one of document_completion",
+        ),
+        (
+            lambda: wb.infer(learnt, "a text"),
+            "documents are .* a list of texts .*; got 'a text'; one text is written",
+        ),
         (lambda: wb.infer(learnt, 3), "documents are .* got 3"),
         (lambda: wb.infer(learnt, unseen, seed=-1), "seed must be a whole number from 0 to"),
-        (lambda: wb.infer(learnt, unseen, n_threads=0), "threads must be a whole number from 1 to 1024; got 0"),
-        (lambda: wb.infer(learnt.drop_attrs(), unseen), "one run was wanted .* got a comparison or another Dataset"),
-        (lambda: wb.infer(learnt.isel(snapshot=slice(0, 0)), unseen), "has no snapshot yet, so it has no topics"),
-        (lambda: wb.document_completion(small_talk, unseen), "the run knows no word of 'simulated', so nothing can be scored"),
+        (
+            lambda: wb.infer(learnt, unseen, n_threads=0),
+            "threads must be a whole number from 1 to 1024; got 0",
+        ),
+        (
+            lambda: wb.infer(learnt.drop_attrs(), unseen),
+            "one run was wanted .* got a comparison or another Dataset",
+        ),
+        (
+            lambda: wb.infer(learnt.isel(snapshot=slice(0, 0)), unseen),
+            "has no snapshot yet, so it has no topics",
+        ),
+        (
+            lambda: wb.document_completion(small_talk, unseen),
+            "the run knows no word of 'simulated', so nothing can be scored",
+        ),
     ]:
         with pytest.raises((SpecError, wb.CorpusError), match=sentence):
             wrong()

@@ -22,7 +22,10 @@ def strangers(corpus: wb.Corpus) -> wb.Corpus:
     documents = [*range(corpus.n_documents)] * 2
     doubled = corpus.of_documents(documents)
     return doubled.with_pairs(
-        doubled.indptr, doubled.words, doubled.counts, vocabulary=vocabulary,
+        doubled.indptr,
+        doubled.words,
+        doubled.counts,
+        vocabulary=vocabulary,
         authors=tuple(names if d % 3 else ("nobody",) for d, names in enumerate(doubled.authors)),
         titles=tuple(f"{d}, “{title}”" for d, title in enumerate(doubled.titles)),
         labels=tuple("x" if d % 2 else "" for d in documents),
@@ -58,7 +61,10 @@ def test_documents_have_the_same_theta_in_slices_of_shards(name, in_shards, monk
         assert set(found.variables) == set(whole.variables)
         for each in whole.variables:
             np.testing.assert_array_equal(found[each], whole[each], err_msg=each)
-        assert found.attrs["perplexity_foldin_same"] == pytest.approx(whole.attrs["perplexity_foldin_same"], rel=1e-12)  # sums
+        # sums
+        assert found.attrs["perplexity_foldin_same"] == pytest.approx(
+            whole.attrs["perplexity_foldin_same"], rel=1e-12
+        )
         assert found.attrs["out_of_vocabulary"] == whole.attrs["out_of_vocabulary"] > 0
 
 
@@ -78,7 +84,10 @@ def test_slices_hold_few_pairs_and_few_numbers_and_all_documents(learnt, documen
     bounds = slices.Inference(topics, documents, 0, 1).bounds
     sizes = np.diff(documents.indptr[bounds])
     assert bounds[0] == 0 and bounds[-1] == documents.n_documents
-    assert all(n <= 30 or last == first + 1 for n, first, last in zip(sizes, bounds[:-1], bounds[1:], strict=True))
+    assert all(
+        n <= 30 or last == first + 1
+        for n, first, last in zip(sizes, bounds[:-1], bounds[1:], strict=True)
+    )
     assert max(sizes) > 15
     monkeypatch.setattr(slices, "NUMBERS", 2 * topics.n_topics)
     assert max(np.diff(slices.Inference(topics, documents, 0, 1).bounds)) == 2
@@ -87,15 +96,28 @@ def test_slices_hold_few_pairs_and_few_numbers_and_all_documents(learnt, documen
 
 
 def test_a_file_has_what_a_dataset_has(learnt, documents, small, in_shards, tmp_path):
-    found, path = wb.infer(learnt, documents, seed=1, progress=False), tmp_path / "deep" / "theta.csv"
+    found, path = (
+        wb.infer(learnt, documents, seed=1, progress=False),
+        tmp_path / "deep" / "theta.csv",
+    )
     for given in (documents, in_shards(documents)):
         told = wb.infer_to_file(learnt, given, path, seed=1, progress=False)
         assert told == found.attrs | {"n_documents": documents.n_documents, "path": str(path)}
         with open(path, newline="", encoding="utf-8") as file:
             header, *rows = csv.reader(file)
-        assert header == ["document", "n_tokens", "out_of_vocabulary", "topic 0", "topic 1", "topic 2", "label"]
+        assert header == [
+            "document",
+            "n_tokens",
+            "out_of_vocabulary",
+            "topic 0",
+            "topic 1",
+            "topic 2",
+            "label",
+        ]
         assert [row[0] for row in rows] == list(documents.titles)
-        assert [[float(value) for value in row[3:-1]] for row in rows] == found.theta.values.tolist()
+        assert [
+            [float(value) for value in row[3:-1]] for row in rows
+        ] == found.theta.values.tolist()
         assert [int(row[1]) for row in rows] == found.n_tokens.values.tolist()
         assert [float(row[2]) for row in rows] == found.out_of_vocabulary.values.tolist()
         assert [row[-1] for row in rows] == list(documents.labels)
@@ -107,7 +129,9 @@ class Boom(Exception):
 
 
 @pytest.mark.parametrize("error", [Boom, KeyboardInterrupt])
-def test_what_fails_halfway_leaves_the_file_that_was_there(learnt, documents, small, monkeypatch, tmp_path, error):
+def test_what_fails_halfway_leaves_the_file_that_was_there(
+    learnt, documents, small, monkeypatch, tmp_path, error
+):
     path, n = tmp_path / "theta.csv", []
     path.write_text("before")
 
@@ -137,7 +161,9 @@ def test_few_documents_are_in_memory_at_a_time(learnt, documents, small, monkeyp
 
     monkeypatch.setattr(slices, "Slice", Counted)
     most, folded_in = [], slices.folded_in
-    monkeypatch.setattr(slices, "folded_in", lambda *arguments: most.append(len(there)) or folded_in(*arguments))
+    monkeypatch.setattr(
+        slices, "folded_in", lambda *arguments: most.append(len(there)) or folded_in(*arguments)
+    )
     wb.infer_to_file(learnt, documents, tmp_path / "theta.csv", progress=False)
     assert len(most) > 5 and max(most) <= 2
 
@@ -161,8 +187,13 @@ def test_wrong_input_is_one_sentence(learnt, documents, in_shards, monkeypatch, 
     with pytest.raises(SpecError, match="seed must be"):
         wb.infer_to_file(learnt, documents, tmp_path / "a.csv", seed=-1)
     sharded = in_shards(documents)
-    monkeypatch.setattr("workbench.data.available_memory.available_memory", lambda: AvailableMemory(10, "there is"))
-    with pytest.raises(DataError, match=r"theta of the 24 documents .*; write it to a file \(infer_to_file, --out FILE\)"):
+    monkeypatch.setattr(
+        "workbench.data.available_memory.available_memory", lambda: AvailableMemory(10, "there is")
+    )
+    with pytest.raises(
+        DataError,
+        match=r"theta of the 24 documents .*; write it to a file \(infer_to_file, --out FILE\)",
+    ):
         wb.infer(learnt, sharded)
     assert [path.name for path in tmp_path.iterdir()] == ["shards"]
 

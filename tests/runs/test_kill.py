@@ -47,7 +47,9 @@ def test_no_kill_tears_a_read_or_changes_a_bit(thirty_documents, store, monkeypa
     path = create_run(store, spec, train, test)
     reader, n_rows, n_reads, seen = RunReader(path), 0, 0, set()
     with subprocess.Popen(
-        [sys.executable, str(KILLING), str(path), str(N_KILLS), "1"], stdout=subprocess.PIPE, text=True
+        [sys.executable, str(KILLING), str(path), str(N_KILLS), "1"],
+        stdout=subprocess.PIPE,
+        text=True,
     ) as killer:
         while killer.poll() is None:
             n_rows = check_read(reader, train.n_tokens, n_rows)
@@ -56,8 +58,12 @@ def test_no_kill_tears_a_read_or_changes_a_bit(thirty_documents, store, monkeypa
         assert killer.returncode == 0
         lives = killer.stdout.read().split()
     assert lives == ["killed"] * N_KILLS, f"a life ended by itself: {lives}"
-    assert n_reads > 50 and len(seen) > 20, f"only {n_reads} reads of {len(seen)} lengths: the test proves nothing"
+    assert n_reads > 50 and len(seen) > 20, (
+        f"only {n_reads} reads of {len(seen)} lengths: the test proves nothing"
+    )
     assert 0 < n_rows < 3000
     carry_on(path)
-    whole = wb.fit(train, "svb-cgs", test=test, options={"schedule": "sequential"}, progress=False, **settings)
+    whole = wb.fit(
+        train, "svb-cgs", test=test, options={"schedule": "sequential"}, progress=False, **settings
+    )
     same_bits(wb.open_run(path), whole)

@@ -41,11 +41,23 @@ def test_rows_have_the_bits_that_all_of_them_have(engine, store):
     for name in ("theta", "phi"):
         values = expected[name]
         assert run.dataset()[name].attrs["long_name"] and run.dataset()[name].shape == values.shape
-        for rows in (slice(None), slice(1, 3), slice(None, None, 2), slice(None, None, -1), 1, [2, 0, 1, 0], []):
+        for rows in (
+            slice(None),
+            slice(1, 3),
+            slice(None, None, 2),
+            slice(None, None, -1),
+            1,
+            [2, 0, 1, 0],
+            [],
+        ):
             of_rows = np.array(rows, int) if isinstance(rows, list) else rows
-            np.testing.assert_array_equal(run.dataset()[name][of_rows], values[of_rows], strict=True)
+            np.testing.assert_array_equal(
+                run.dataset()[name][of_rows], values[of_rows], strict=True
+            )
         np.testing.assert_array_equal(run.dataset()[name][1:, 1], values[1:, 1])
-        np.testing.assert_array_equal(run.dataset()[name][[2, 0], [1, 0]], values[np.ix_([2, 0], [1, 0])])
+        np.testing.assert_array_equal(
+            run.dataset()[name][[2, 0], [1, 0]], values[np.ix_([2, 0], [1, 0])]
+        )
 
 
 def test_who_reads_phi_computes_no_theta(store, monkeypatch):
@@ -63,7 +75,11 @@ def test_of_a_few_documents_their_chunks_alone_are_read(store):
     run = run_of("svb", store)
     last = run.path / DATA / "n_dk" / "c" / str(run.dataset().sizes["snapshot"] - 1)
     chunks = sorted(last.iterdir(), key=lambda path: int(path.name))
-    assert len(chunks) == 6 and run.dataset()["n_dk"].encoding[CHUNKS] == {"snapshot": 1, "document": 2, "topic": 3}
+    assert len(chunks) == 6 and run.dataset()["n_dk"].encoding[CHUNKS] == {
+        "snapshot": 1,
+        "document": 2,
+        "topic": 3,
+    }
     expected = run.dataset()["theta"].values
     for chunk in (*chunks[:2], *chunks[3:]):
         next(path for path in chunk.rglob("*") if path.is_file()).unlink()
@@ -83,6 +99,15 @@ def test_what_was_read_is_kept(store):
 def test_a_block_has_a_power_of_two_of_rows(monkeypatch):
     monkeypatch.setattr(blocks, "NUMBERS", 2**20)
     assert [rows_per_block(width) for width in (0, 1, 100, 128, 2**20, 2**20 + 1, 2**30)] == [
-        2**20, 2**20, 8192, 8192, 1, 1, 1
+        2**20,
+        2**20,
+        8192,
+        8192,
+        1,
+        1,
+        1,
     ]
-    assert list(blocks.blocks(5, 2)) == [slice(0, 2), slice(2, 4), slice(4, 5)] and list(blocks.blocks(0, 2)) == []
+    assert (
+        list(blocks.blocks(5, 2)) == [slice(0, 2), slice(2, 4), slice(4, 5)]
+        and list(blocks.blocks(0, 2)) == []
+    )

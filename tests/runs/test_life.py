@@ -39,7 +39,11 @@ with RunWriter(sys.argv[1]) as writer:
 def made(thirty_documents, store):
     """A run of a million iterations that nobody has begun."""
     train, test = thirty_documents
-    return wb.Run(create_run(store, make_spec(train, "cgs", n_topics=3, test=test, n_iterations=2**20), train, test))
+    return wb.Run(
+        create_run(
+            store, make_spec(train, "cgs", n_topics=3, test=test, n_iterations=2**20), train, test
+        )
+    )
 
 
 @pytest.fixture
@@ -47,7 +51,9 @@ def killed(made):
     """A run whose writer was killed just after a heartbeat; a function of the state that it last had."""
 
     def killed(state):
-        with subprocess.Popen([sys.executable, "-c", WRITING, made.path, state], stdout=subprocess.PIPE, text=True) as writing:
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITING, made.path, state], stdout=subprocess.PIPE, text=True
+        ) as writing:
             assert writing.stdout.readline() == "in\n"
             assert made.state == state
             writing.kill()
@@ -63,10 +69,15 @@ def test_a_run_is_interrupted_from_the_moment_at_which_its_writer_is_killed(kill
 
 @pytest.mark.parametrize("asked", ["stop", "pause"])
 @pytest.mark.parametrize("state", ["running", "paused"])
-def test_a_killed_run_is_not_asked_for_anything_and_goes_on_whatever_it_was_asked(killed, state, asked, capsys):
+def test_a_killed_run_is_not_asked_for_anything_and_goes_on_whatever_it_was_asked(
+    killed, state, asked, capsys
+):
     run = killed(state)
     assert main([asked, str(run.path)]) == 0
-    assert capsys.readouterr().err == f"{run.name} is interrupted at iteration 0; there is nothing to {asked}\n"
+    assert (
+        capsys.readouterr().err
+        == f"{run.name} is interrupted at iteration 0; there is nothing to {asked}\n"
+    )
     getattr(run, asked)()  # from Python, whoever is there
     assert run.state == "interrupted"
     assert main(["resume", str(run.path), "--iterations", "5"]) == 0
@@ -95,7 +106,8 @@ def test_a_killed_run_is_told_as_such_in_a_store_that_is_read_only(killed, capsy
 def test_no_clock_and_no_process_id_makes_a_dead_run_live(killed, seconds, monkeypatch):
     run = killed("running")
     said = json.loads((run.path / "status.json").read_text())
-    status.replace_json(run.path / "status.json", said | {"pid": os.getpid()})  # the id of a process that lives
+    # the id of a process that lives
+    status.replace_json(run.path / "status.json", said | {"pid": os.getpid()})
     now = time.time()
     monkeypatch.setattr(status.time, "time", lambda: now + seconds)
     assert run.state == "interrupted"
@@ -112,7 +124,9 @@ def test_no_clock_makes_a_living_run_dead(made, seconds, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_at_once_after_its_worker_was_killed_and_has_the_same_bits(thirty_documents, store):
+def test_a_run_goes_on_at_once_after_its_worker_was_killed_and_has_the_same_bits(
+    thirty_documents, store
+):
     train, test = thirty_documents
     run = wb.start(train, "cgs", n_topics=3, test=test, n_iterations=2**20, store=store)
     while run.status()["iteration"] < 50:
@@ -121,20 +135,43 @@ def test_a_run_goes_on_at_once_after_its_worker_was_killed_and_has_the_same_bits
     while run.state != "interrupted":  # the kernel takes a moment to end it
         time.sleep(0.01)
     n_rows = run.progress().sizes["iteration"]
-    command = [sys.executable, "-m", "workbench", "resume", run.name, "--iterations", str(n_rows + 20), "--store", str(store)]
+    command = [
+        sys.executable,
+        "-m",
+        "workbench",
+        "resume",
+        run.name,
+        "--iterations",
+        str(n_rows + 20),
+        "--store",
+        str(store),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0 and "in the background" not in done.stderr and run.state == "finished"
-    same_bits(run.dataset(), wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=n_rows + 20, progress=False))
+    assert (
+        done.returncode == 0 and "in the background" not in done.stderr and run.state == "finished"
+    )
+    same_bits(
+        run.dataset(),
+        wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=n_rows + 20, progress=False),
+    )
 
 
 @pytest.mark.slow
-def test_a_worker_is_alive_from_the_moment_it_is_started_and_dead_from_that_at_which_it_is_killed(made, monkeypatch):
+def test_a_worker_is_alive_from_the_moment_it_is_started_and_dead_from_that_at_which_it_is_killed(
+    made, monkeypatch
+):
     started = []
     popen = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda *args, **more: started.append(popen(*args, **more)) or started[-1])
+    monkeypatch.setattr(
+        subprocess,
+        "Popen",
+        lambda *args, **more: started.append(popen(*args, **more)) or started[-1],
+    )
     launch(made.path)
     assert made.state == "waiting"  # it imports still
-    with pytest.raises(StoreError, match="is being written by another process; stop it there first"):
+    with pytest.raises(
+        StoreError, match="is being written by another process; stop it there first"
+    ):
         launch(made.path)
     started[0].kill()
     started[0].wait()
@@ -144,7 +181,9 @@ def test_a_worker_is_alive_from_the_moment_it_is_started_and_dead_from_that_at_w
 def test_asking_does_not_need_a_store_that_can_be_written(killed, monkeypatch):
     run = killed("running")
     opened, open_file = [], os.open
-    monkeypatch.setattr(os, "open", lambda path, flags, *more: opened.append(flags) or open_file(path, flags, *more))
+    monkeypatch.setattr(
+        os, "open", lambda path, flags, *more: opened.append(flags) or open_file(path, flags, *more)
+    )
     assert is_held(run.path / "lock") is False
     assert opened and not any(flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT) for flags in opened)
 
@@ -199,17 +238,24 @@ def test_a_lock_is_of_one_process_and_of_the_child_that_inherits_it(tmp_path):
     with Lock(tmp_path / "lock") as lock:
         with pytest.raises(LockHeld):
             Lock(tmp_path / "lock")
-        child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock.fd,))
+        child = subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock.fd,)
+        )
     assert is_held(tmp_path / "lock")
     child.kill()
     child.communicate()
     assert is_held(tmp_path / "lock") is False and is_held(tmp_path / "none") is False
 
 
-def test_a_worker_that_ended_without_a_word_is_shown_with_what_is_known_of_the_reason(killed, monkeypatch):
+def test_a_worker_that_ended_without_a_word_is_shown_with_what_is_known_of_the_reason(
+    killed, monkeypatch
+):
     run = killed("running")
     killed_before = status.killed_for_memory()
-    assert run.status()["message"] == "its worker ended without a word: it was killed, or the machine went down"
+    assert (
+        run.status()["message"]
+        == "its worker ended without a word: it was killed, or the machine went down"
+    )
     monkeypatch.setattr(status, "killed_for_memory", lambda: (killed_before or 0) + 1)
     said = json.loads((run.path / "status.json").read_text()) | {"oom_kill": killed_before or 0}
     status.replace_json(run.path / "status.json", said)
@@ -217,14 +263,19 @@ def test_a_worker_that_ended_without_a_word_is_shown_with_what_is_known_of_the_r
 
 
 @pytest.mark.parametrize("gone", ["run", "store"])
-def test_a_run_that_is_deleted_while_it_is_computed_ends_with_a_sentence_and_nothing_is_made_again(made, store, gone):
+def test_a_run_that_is_deleted_while_it_is_computed_ends_with_a_sentence_and_nothing_is_made_again(
+    made, store, gone
+):
     where = made.path if gone == "run" else store
 
     def on_iteration(position, scores):
         if position.iteration == 5:
             shutil.rmtree(where)
 
-    with pytest.raises(StoreError, match=f"run '{made.name}' was deleted while it was computed: .* is gone; fit it anew"):
+    with pytest.raises(
+        StoreError,
+        match=f"run '{made.name}' was deleted while it was computed: .* is gone; fit it anew",
+    ):
         carry_on(made.path, on_iteration)
     assert not where.exists()
 
@@ -237,7 +288,8 @@ def test_a_paused_worker_whose_run_is_deleted_ends(made):
         time.sleep(0.05)
     pid = made.status()["pid"]
     shutil.rmtree(made.path)
-    while psutil.pid_exists(pid):  # a thread of this process waits for its child, so that no zombie is left
+    # a thread of this process waits for its child, so that no zombie is left
+    while psutil.pid_exists(pid):
         time.sleep(0.05)
     assert not made.path.exists()
 

@@ -35,11 +35,16 @@ def source(forty_documents):
 
 
 @pytest.mark.parametrize("engine", [*LDA_ENGINES, *HDP_ENGINES])  # runs of networks begin at random
-def test_the_first_iteration_is_as_good_as_where_the_other_run_ended(forty_documents, source, engine):
+def test_the_first_iteration_is_as_good_as_where_the_other_run_ended(
+    forty_documents, source, engine
+):
     train, test = forty_documents
-    warm, cold = (wb.fit(train, engine, test=test, start=start, **SETTINGS) for start in (source, None))
+    warm, cold = (
+        wb.fit(train, engine, test=test, start=start, **SETTINGS) for start in (source, None)
+    )
     reached = float(source["test_perplexity_state"][-1])
-    assert float(warm["test_perplexity_state"][0]) < 1.1 * reached  # one step away from it, of whatever engine
+    # one step away from it, of whatever engine
+    assert float(warm["test_perplexity_state"][0]) < 1.1 * reached
     assert float(cold["test_perplexity_state"][0]) > 1.15 * reached
 
 
@@ -48,7 +53,9 @@ def test_the_record_says_where_it_came_from(forty_documents, source):
     ds = wb.fit(train, "svb-cgs", test=test, start=source, **SETTINGS)
     start = json.loads(ds.attrs["spec"])["start"]
     assert {name: start[name] for name in ("name", "hash", "iteration")} == {
-        "name": source.attrs["name"], "hash": source.attrs["spec_hash"], "iteration": 60,
+        "name": source.attrs["name"],
+        "hash": source.attrs["spec_hash"],
+        "iteration": 60,
     }
     assert "warm" in ds.attrs["title"]
 
@@ -57,13 +64,19 @@ def test_the_hash_covers_the_counts_taken_and_not_their_name(forty_documents, so
     train, _ = forty_documents
     cold = wb.fit(train, "svb", **SETTINGS).attrs["spec_hash"]
     warm = wb.fit(train, "svb", start=source, **SETTINGS).attrs["spec_hash"]
-    renamed = wb.fit(train, "svb", start=source.assign_attrs(name="other"), **SETTINGS).attrs["spec_hash"]
-    other = wb.fit(train, "svb", start=source.assign(n_kw=source["n_kw"] + 1), **SETTINGS).attrs["spec_hash"]
+    renamed = wb.fit(train, "svb", start=source.assign_attrs(name="other"), **SETTINGS).attrs[
+        "spec_hash"
+    ]
+    other = wb.fit(train, "svb", start=source.assign(n_kw=source["n_kw"] + 1), **SETTINGS).attrs[
+        "spec_hash"
+    ]
     assert warm == renamed
     assert len({cold, warm, other}) == 3
 
 
-def test_memory_store_and_worker_give_the_same_bits_and_the_source_may_go(forty_documents, tmp_path):
+def test_memory_store_and_worker_give_the_same_bits_and_the_source_may_go(
+    forty_documents, tmp_path
+):
     train, test = forty_documents
     source = wb.fit(train, "cgs", test=test, store=tmp_path, **SETTINGS)
     name = source.attrs["name"]
@@ -88,7 +101,9 @@ def test_other_documents_take_the_topics_alone(forty_documents, source):
     assert ds.attrs["spec_hash"] != spec.hash
 
 
-def test_a_run_with_fewer_topics_is_padded_and_of_one_with_more_the_largest_are_taken(forty_documents, source):
+def test_a_run_with_fewer_topics_is_padded_and_of_one_with_more_the_largest_are_taken(
+    forty_documents, source
+):
     train, _ = forty_documents
     n_kw = source["n_kw"].isel(snapshot=-1).values
     more, record = warm_start_from(source, train, 6)
@@ -101,16 +116,23 @@ def test_a_run_with_fewer_topics_is_padded_and_of_one_with_more_the_largest_are_
     assert record["dropped"] == pytest.approx(n_kw[smallest].sum() / n_kw.sum(), abs=1e-6)
     before = source["token_topics"].isel(snapshot=-1).values
     np.testing.assert_array_equal(fewer.topics == -1, before == smallest)
-    np.testing.assert_array_equal(np.bincount(fewer.topics[fewer.topics >= 0], minlength=3), fewer.n_kw.sum(axis=1))
+    np.testing.assert_array_equal(
+        np.bincount(fewer.topics[fewer.topics >= 0], minlength=3), fewer.n_kw.sum(axis=1)
+    )
 
 
 @pytest.mark.parametrize("n_topics", [3, 4, 7])
 @pytest.mark.parametrize("engine", [*LDA_ENGINES, *HDP_ENGINES])  # runs of networks begin at random
-def test_any_engine_starts_from_a_sampler_with_any_number_of_topics(forty_documents, source, engine, n_topics):
+def test_any_engine_starts_from_a_sampler_with_any_number_of_topics(
+    forty_documents, source, engine, n_topics
+):
     train, _ = forty_documents
-    ds = wb.fit(train, engine, start=source, **(SETTINGS | {"n_topics": n_topics, "n_iterations": 2}))
+    ds = wb.fit(
+        train, engine, start=source, **(SETTINGS | {"n_topics": n_topics, "n_iterations": 2})
+    )
     assert ds.sizes["topic"] >= n_topics
-    whole = "n_k" if get_engine(engine).whole_counts else "n_dk"  # counts of topics that were not taken are missed for a while
+    # counts of topics that were not taken are missed for a while
+    whole = "n_k" if get_engine(engine).whole_counts else "n_dk"
     totals = ds[whole].sum([dim for dim in ds[whole].dims if dim not in ("iteration", "snapshot")])
     np.testing.assert_allclose(totals, train.n_tokens, rtol=1e-9)  # rounding
 
@@ -184,12 +206,24 @@ def test_one_restart_is_the_run_itself(forty_documents):
     assert "restarts" not in wb.fit(train, "svb", **SETTINGS).attrs
 
 
-@pytest.mark.parametrize(("given", "sentence"), [
-    ({"engine": "cgs", "restarts": 2}, "restarts are compared by their bound and cgs has none; vb, svb, online-vb, cvb, cvb0"),
-    ({"engine": "svb", "restarts": 2, "name": "mine"}, "a name is for one run, and restarts are several; got 'mine'"),
-    ({"engine": "svb", "restarts": 2, "start": "source"}, "restarts differ in their random starts, and with start"),
-    ({"engine": "svb", "restarts": 0}, "restarts must be a whole number of at least 1; got 0"),
-])
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"engine": "cgs", "restarts": 2},
+            "restarts are compared by their bound and cgs has none; vb, svb, online-vb, cvb, cvb0",
+        ),
+        (
+            {"engine": "svb", "restarts": 2, "name": "mine"},
+            "a name is for one run, and restarts are several; got 'mine'",
+        ),
+        (
+            {"engine": "svb", "restarts": 2, "start": "source"},
+            "restarts differ in their random starts, and with start",
+        ),
+        ({"engine": "svb", "restarts": 0}, "restarts must be a whole number of at least 1; got 0"),
+    ],
+)
 def test_restarts_that_make_no_sense_are_refused(forty_documents, source, given, sentence):
     given = given | ({"start": source} if "start" in given else {})
     with pytest.raises((SpecError, CorpusError)) as error:

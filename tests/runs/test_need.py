@@ -37,7 +37,9 @@ from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FAILED
 
 VARIANTS = {
-    "svb": [{"schedule": "sequential"}], "vb": [{"topics": "point"}], "cv-hdp": [{"learn_tau": True}],
+    "svb": [{"schedule": "sequential"}],
+    "vb": [{"topics": "point"}],
+    "cv-hdp": [{"learn_tau": True}],
     "svb-cgs": [{"schedule": "sequential"}, {"r": 0}, {"r": "inf"}, {"n_chains": 3}],
     "cvb": [{"precision": "single"}],
     "cvb-cgs": [{"r": 2}, {"n_chains": 2}, {"precision": "single"}],
@@ -49,7 +51,9 @@ CHOICES = [(name, options) for name in ENGINES for options in ({}, *VARIANTS.get
 @pytest.fixture(scope="module")
 def wide() -> Corpus:
     """300 documents over 400 words: enough for arrays of topics to be small beside those of rows."""
-    corpus = wb.load_corpus("zipf", n_documents=300, n_words=400, tokens_per_document=30, n_topics=5)
+    corpus = wb.load_corpus(
+        "zipf", n_documents=300, n_words=400, tokens_per_document=30, n_topics=5
+    )
     return sequenced(placed(dated(corpus)))
 
 
@@ -68,7 +72,9 @@ def large() -> Corpus:
     words.sort(axis=1)
     indptr = np.arange(n_documents + 1) * each
     texts = tuple(map(str, range(n_documents)))
-    return Corpus(indptr, words.ravel(), np.full(words.size, 2), texts[:10_000], texts, name="large")
+    return Corpus(
+        indptr, words.ravel(), np.full(words.size, 2), texts[:10_000], texts, name="large"
+    )
 
 
 def planned(corpus, engine="cvb", **settings):
@@ -81,7 +87,11 @@ def planned(corpus, engine="cvb", **settings):
 @pytest.mark.parametrize("name, options", CHOICES, ids=str)
 def test_the_bytes_of_a_state_are_those_told(name, options, wide):
     engine = get_engine(name)
-    data, model, chosen = data_for(engine, wide), model_of(engine, 20), make_options(engine, options)
+    data, model, chosen = (
+        data_for(engine, wide),
+        model_of(engine, 20),
+        make_options(engine, options),
+    )
     model = model.for_data(data) if engine.model.data is Records else model
     state = engine.init(data, model, chosen, StepContext(0, 0))
     found = sum(array.nbytes for array in state if isinstance(array, np.ndarray))
@@ -93,36 +103,65 @@ def test_the_bytes_of_a_state_are_those_told(name, options, wide):
 
 
 def test_an_engine_that_tells_nothing_is_counted_without_its_state(wide):
-    assert get_engine("cgs")._replace(memory=get_engine("cgs")._field_defaults["memory"]).memory(wide, None, None).state == 0
+    assert (
+        get_engine("cgs")
+        ._replace(memory=get_engine("cgs")._field_defaults["memory"])
+        .memory(wide, None, None)
+        .state
+        == 0
+    )
 
 
 WITHOUT_RESPONSIBILITIES = [
-    ("cgs", 200, {}, True), ("cgs", 200, {}, False), ("svb", 200, {}, True), ("svb-cgs", 120, {}, True),
+    ("cgs", 200, {}, True),
+    ("cgs", 200, {}, False),
+    ("svb", 200, {}, True),
+    ("svb-cgs", 120, {}, True),
 ]
 WITH_RESPONSIBILITIES = [
-    ("cvb", 48, {}, True), ("cvb0", 48, {}, True), ("cvb-cgs", 120, {}, True), ("cvb0-cgs", 120, {"r": 0}, True),
-    ("svb", 48, {"schedule": "sequential"}, True), ("cv-hdp", 48, {}, True),
-    ("vb", 120, {}, True), ("online-vb", 120, {}, True), ("g-hdp", 150, {}, True),
-    ("sb-ctm", 100, {}, True), ("sb-ctm", 100, {"topics": "drawn"}, True), ("sb-ctm-vb", 40, {}, True),
-    ("ln-ctm", 100, {}, True), ("ctm-em", 100, {}, True),
+    ("cvb", 48, {}, True),
+    ("cvb0", 48, {}, True),
+    ("cvb-cgs", 120, {}, True),
+    ("cvb0-cgs", 120, {"r": 0}, True),
+    ("svb", 48, {"schedule": "sequential"}, True),
+    ("cv-hdp", 48, {}, True),
+    ("vb", 120, {}, True),
+    ("online-vb", 120, {}, True),
+    ("g-hdp", 150, {}, True),
+    ("sb-ctm", 100, {}, True),
+    ("sb-ctm", 100, {"topics": "drawn"}, True),
+    ("sb-ctm-vb", 40, {}, True),
+    ("ln-ctm", 100, {}, True),
+    ("ctm-em", 100, {}, True),
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runs", [
-    WITHOUT_RESPONSIBILITIES, pytest.param(WITH_RESPONSIBILITIES, marks=pytest.mark.long),
-], ids=["without responsibilities", "with responsibilities"])
+@pytest.mark.parametrize(
+    "runs",
+    [
+        WITHOUT_RESPONSIBILITIES,
+        pytest.param(WITH_RESPONSIBILITIES, marks=pytest.mark.long),
+    ],
+    ids=["without responsibilities", "with responsibilities"],
+)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peaks are read from /proc")
 def test_what_is_told_is_what_a_run_takes(runs, tmp_path):
     """At most a tenth too little, so that a run that fits does not fail, nor more than two fifths too much."""
     sizes = {"n_documents": 20_000, "n_words": 8000, "tokens_per_document": 8, "n_topics": 20}
     answers = subprocess.run(
-        [sys.executable, Path(__file__).with_name("peaks.py"), tmp_path], capture_output=True, text=True, check=True,
+        [sys.executable, Path(__file__).with_name("peaks.py"), tmp_path],
+        capture_output=True,
+        text=True,
+        check=True,
         input="\n".join(map(json.dumps, [sizes, *runs])),
     ).stdout.splitlines()
     found = [json.loads(line) for line in answers]
     assert [run["engine"] for run in found] == [engine for engine, *_ in runs]
-    shares = {f"{run['engine']} {run['options']}, {run['taken']:,} bytes": run["predicted"] / run["taken"] for run in found}
+    shares = {
+        f"{run['engine']} {run['options']}, {run['taken']:,} bytes": run["predicted"] / run["taken"]
+        for run in found
+    }
     assert all(0.9 <= share <= 1.4 for share in shares.values()), shares
 
 
@@ -136,7 +175,8 @@ def test_more_of_anything_takes_more(large):
     assert total("svb-cgs", {"r": 2, "n_chains": 9}) > total("svb-cgs", {"r": 2})
     assert total("cv-hdp", {"moves_every": 5}) > total("cv-hdp")
     assert total("cgs", stored=False) > total("cgs")
-    assert total("cgs", stored=False, n_iterations=900) > total("cgs", stored=False)  # snapshots that stay in memory
+    # snapshots that stay in memory
+    assert total("cgs", stored=False, n_iterations=900) > total("cgs", stored=False)
     assert total("cgs", test=large) > total("cgs")
 
 
@@ -146,11 +186,18 @@ def test_more_of_anything_takes_more(large):
 def test_what_runs_take_at_a_time_is_the_sum_of_the_largest(large):
     runs = [planned(large, engine) for engine in ("cgs", "cvb", "svb")]
     each = sorted((predict_memory(run).total for run in runs), reverse=True)
-    assert [at_a_time(runs, jobs) for jobs in (1, 2, 3, 9)] == [each[0], sum(each[:2]), sum(each), sum(each)]
+    assert [at_a_time(runs, jobs) for jobs in (1, 2, 3, 9)] == [
+        each[0],
+        sum(each[:2]),
+        sum(each),
+        sum(each),
+    ]
 
 
 def test_an_engine_that_may_find_more_topics_says_so(wide):
-    assert memory_forecast([planned(wide, "g-hdp")]).endswith(" of memory, more if more topics are found")
+    assert memory_forecast([planned(wide, "g-hdp")]).endswith(
+        " of memory, more if more topics are found"
+    )
     assert memory_forecast([planned(wide, "cgs")]).endswith(" of memory")
 
 
@@ -210,14 +257,19 @@ def test_an_option_that_another_one_forbids_is_not_proposed(large, one_gigabyte)
 
 def test_where_nothing_fits_the_corpus_is_what_to_change(large, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
-    with pytest.raises(SpecError, match="1 MB; nothing smaller of it fits: take fewer documents or words, or more memory"):
+    with pytest.raises(
+        SpecError,
+        match="1 MB; nothing smaller of it fits: take fewer documents or words, or more memory",
+    ):
         check_room([planned(large)])
 
 
 def test_several_at_a_time_count_together(large, one_gigabyte):
     runs = [planned(large, "cgs", seed=seed) for seed in range(5)]
     check_room(runs, jobs=1)
-    with pytest.raises(SpecError, match=r"^4 runs at a time need about .*; start at most [123] at a time$"):
+    with pytest.raises(
+        SpecError, match=r"^4 runs at a time need about .*; start at most [123] at a time$"
+    ):
         check_room(runs, jobs=4)
 
 
@@ -234,36 +286,61 @@ REFUSED = {
     "fit": lambda corpus, store: wb.fit(corpus, "cvb", n_topics=100, store=store, progress=False),
     "fit in memory": lambda corpus, store: wb.fit(corpus, "cvb", n_topics=100, progress=False),
     "start": lambda corpus, store: wb.start(corpus, "cvb", n_topics=100, store=store),
-    "compare": lambda corpus, store: wb.compare(corpus, ["cgs", "cvb"], n_topics=100, store=store, progress=False),
-    "compare in memory": lambda corpus, store: wb.compare(corpus, ["cgs", "cvb"], n_topics=100, progress=False),
-    "jobs": lambda corpus, store: wb.compare(corpus, ["cgs"], 100, seeds=4, jobs=4, store=store, progress=False),
-    "sweep": lambda corpus, store: wb.sweep(corpus, {"n_topics": [2, 100]}, "cvb", store=store, progress=False),
-    "warm sweep": lambda corpus, store: wb.sweep(corpus, {"n_topics": [2, 100]}, "cvb", store=store, warm=True, progress=False),
+    "compare": lambda corpus, store: wb.compare(
+        corpus, ["cgs", "cvb"], n_topics=100, store=store, progress=False
+    ),
+    "compare in memory": lambda corpus, store: wb.compare(
+        corpus, ["cgs", "cvb"], n_topics=100, progress=False
+    ),
+    "jobs": lambda corpus, store: wb.compare(
+        corpus, ["cgs"], 100, seeds=4, jobs=4, store=store, progress=False
+    ),
+    "sweep": lambda corpus, store: wb.sweep(
+        corpus, {"n_topics": [2, 100]}, "cvb", store=store, progress=False
+    ),
+    "warm sweep": lambda corpus, store: wb.sweep(
+        corpus, {"n_topics": [2, 100]}, "cvb", store=store, warm=True, progress=False
+    ),
 }
 
 
 @pytest.mark.parametrize("way", REFUSED)
 def test_a_refusal_leaves_no_half_made_run(way, large, tmp_path, one_gigabyte, monkeypatch):
-    monkeypatch.setattr("workbench.runs.execution.run.launch", lambda path: pytest.fail("a worker was started"))
+    monkeypatch.setattr(
+        "workbench.runs.execution.run.launch", lambda path: pytest.fail("a worker was started")
+    )
     with pytest.raises(SpecError, match="WORKBENCH_MEMORY allows"):
         REFUSED[way](large, tmp_path / "runs")
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_run_that_no_longer_fits_fails_with_the_sentence_and_goes_on_later(thirty_documents, tmp_path, monkeypatch):
+def test_a_run_that_no_longer_fits_fails_with_the_sentence_and_goes_on_later(
+    thirty_documents, tmp_path, monkeypatch
+):
     train, test = thirty_documents
-    path = create_run(tmp_path, make_spec(train, "cgs", test=test, n_topics=3, n_iterations=4), train, test)
+    path = create_run(
+        tmp_path, make_spec(train, "cgs", test=test, n_topics=3, n_iterations=4), train, test
+    )
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
     with pytest.raises(SpecError, match="cgs with K=3 needs about"):
         resume(Run(path), progress=False)
-    assert Run(path).state == FAILED and "WORKBENCH_MEMORY allows 1 MB" in Run(path).status()["message"]
+    assert (
+        Run(path).state == FAILED
+        and "WORKBENCH_MEMORY allows 1 MB" in Run(path).status()["message"]
+    )
     monkeypatch.delenv("WORKBENCH_MEMORY")
     assert carry_on(path)
 
 
 def test_runs_that_are_finished_need_nothing(thirty_documents, tmp_path, monkeypatch):
     train, test = thirty_documents
-    settings = {"engines": ["cgs"], "n_topics": 3, "n_iterations": 4, "store": tmp_path, "progress": False}
+    settings = {
+        "engines": ["cgs"],
+        "n_topics": 3,
+        "n_iterations": 4,
+        "store": tmp_path,
+        "progress": False,
+    }
     first = wb.compare(train, **settings)
     monkeypatch.setenv("WORKBENCH_MEMORY", "1M")
     again = wb.compare(train, **settings)
@@ -286,7 +363,10 @@ def test_the_corpora_at_hand_give_the_bits_of_those_read(thirty_documents, tmp_p
     train, test = thirty_documents
     spec = make_spec(train, "cgs", test=test, n_topics=3, n_iterations=6)
     runs = [Run(create_run(tmp_path / name, spec, train, test)) for name in ("read", "at hand")]
-    read, at_hand = resume(runs[0], progress=False), resume(runs[1], progress=False, corpora=(train, test))
+    read, at_hand = (
+        resume(runs[0], progress=False),
+        resume(runs[1], progress=False, corpora=(train, test)),
+    )
     for name in ("test_perplexity", "train_perplexity", "n_dk", "phi", "word", "document"):
         assert read[name].identical(at_hand[name])
 
@@ -299,7 +379,8 @@ def test_every_engine_of_the_registry_tells_its_memory(wide):
         engine = get_engine(name)
         told = engine.memory(data_for(engine, wide), model_of(engine, 10), engine.options())
         assert told.state > 0, name
-        assert {type(size) for size in told} == {int}, name  # numbers of numpy cannot be written as JSON
+        # numbers of numpy cannot be written as JSON
+        assert {type(size) for size in told} == {int}, name
 
 
 def test_a_sequential_schedule_is_refused_where_it_must_be():
@@ -307,7 +388,9 @@ def test_a_sequential_schedule_is_refused_where_it_must_be():
         make_options(get_engine("svb-cgs"), {"phases": "interleaved", "schedule": "parallel"})
 
 
-@pytest.mark.parametrize("name", ["sb-ctm", "ln-ctm", "ctm-em", "sb-ctm-vb", "sb-ctm-lds", "sb-dtm"])
+@pytest.mark.parametrize(
+    "name", ["sb-ctm", "ln-ctm", "ctm-em", "sb-ctm-vb", "sb-ctm-lds", "sb-dtm"]
+)
 def test_the_topics_of_all_tokens_at_the_start_are_told(name):
     """A document of a thousand million tokens: two bytes each in the chain that a run begins with, and two as it is drawn."""
     corpus = dated(corpus_of([(0, 0, 10**9), (1, 1, 1), (2, 1, 2)]))

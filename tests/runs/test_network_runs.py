@@ -20,13 +20,21 @@ from workbench.report.commands import command_of, unsaid
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 
 NETWORKS = [name for name in ENGINES if get_engine(name).model is Network]
-MODELS = {"lda": {}, "author-topic": {}, "pachinko": {"super": 2}, "hpam1": {"super": 2}, "hpam2": {"super": 2}}
+MODELS = {
+    "lda": {},
+    "author-topic": {},
+    "pachinko": {"super": 2},
+    "hpam1": {"super": 2},
+    "hpam2": {"super": 2},
+}
 SHORT = {"n_iterations": 4, "snapshot_every": 2, "progress": False}
 
 
 @pytest.fixture(scope="module")
 def halves():
-    corpus, _ = network_of("author-topic", 3).with_authors(("Al", "Bo", "Cy")).simulate(12, 9, 20, seed=1)
+    corpus, _ = (
+        network_of("author-topic", 3).with_authors(("Al", "Bo", "Cy")).simulate(12, 9, 20, seed=1)
+    )
     return wb.hold_out_tokens(corpus, fraction=0.2, seed=0)
 
 
@@ -34,12 +42,20 @@ def switch() -> Network:
     """A network of nobody's: a token is drawn from a word list of all, of its author, or of one of two themes."""
     return Network(
         "switch",
-        (Variable("author", AUTHORS), Variable("source", 2, ("common", "theme")), Variable("theme", 2)),
+        (
+            Variable("author", AUTHORS),
+            Variable("source", 2, ("common", "theme")),
+            Variable("theme", 2),
+        ),
         (
             Level("who", "author", (Rows((DOCUMENT,)),), "observed", table=AUTHORS),
             Level("pi", "source", (Rows(("author",)),), prior=(0.5, 1.0)),
             Level("theta", "theme", (Rows(("author",), (("source", "theme"),)),), learn="scalar"),
-            Level("phi", "word", (Rows((), (("source", "common"),)), Rows(("theme",), (("source", "theme"),)))),
+            Level(
+                "phi",
+                "word",
+                (Rows((), (("source", "common"),)), Rows(("theme",), (("source", "theme"),))),
+            ),
         ),
     )
 
@@ -77,11 +93,17 @@ def test_the_shares_of_rows_are_sums_over_all_paths(name, halves):
     for level in network.levels[:-1]:
         if level.table != AUTHORS:
             n_documents = train.n_documents if level.of_documents else 1
-            rows = random.dirichlet(np.ones(network.size(level.draws)), n_documents * network.n_rows(level))
+            rows = random.dirichlet(
+                np.ones(network.size(level.draws)), n_documents * network.n_rows(level)
+            )
             plain[level.name] = rows
-            means[level.name] = rows.reshape(n_documents, -1, rows.shape[1]) if level.of_documents else rows
+            means[level.name] = (
+                rows.reshape(n_documents, -1, rows.shape[1]) if level.of_documents else rows
+            )
     found = shares(network, means, train)
-    expected = [probability(network, plain, train, document) for document in range(train.n_documents)]
+    expected = [
+        probability(network, plain, train, document) for document in range(train.n_documents)
+    ]
     np.testing.assert_allclose(found, expected, atol=1e-14)
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-14)
 
@@ -97,17 +119,22 @@ def test_a_document_of_unknown_authors_is_by_all_of_them_evenly(halves):
 def test_what_a_run_keeps_has_dims_named_as_the_variables():
     assert {each.name: each.dims for each in variables_of(pachinko(3, 2))} == {
         "n_theta0": ("snapshot", "document", "super"),
-        "n_theta1": ("snapshot", "document", "super", "topic"), "alpha_theta1": ("iteration", "super", "topic"),
+        "n_theta1": ("snapshot", "document", "super", "topic"),
+        "alpha_theta1": ("iteration", "super", "topic"),
     }
     two = Level("zeta", "z", (Rows(("x",), (("x", 1),)), Rows((), (("x", 0),))))
-    assert row_dims(two) == ("zeta_row",) and row_dims(replace(two, rows=(Rows(("x", DOCUMENT)),))) == (DOCUMENT, "x")
+    assert row_dims(two) == ("zeta_row",) and row_dims(
+        replace(two, rows=(Rows(("x", DOCUMENT)),))
+    ) == (DOCUMENT, "x")
 
 
 def test_rows_that_no_path_visits_hold_nothing_and_groups_that_are_not_are_unknown():
     network = hierarchical_pachinko_2(2, 2)
     level, counts = network.level("theta1"), np.arange(1, 13.0).reshape(2, 2, 3)
     whole = spread(network, level, counts)
-    assert whole.shape == (2, 3, 3) and not whole[:, 0].any() and np.array_equal(whole[:, 1:], counts)
+    assert (
+        whole.shape == (2, 3, 3) and not whole[:, 0].any() and np.array_equal(whole[:, 1:], counts)
+    )
     alphas = learnt_priors(network, {"theta1": np.arange(6.0).reshape(2, 3)})["alpha_theta1"]
     assert np.isnan(alphas[0]).all() and alphas[1:].tolist() == [[0, 1, 2], [3, 4, 5]]
 
@@ -116,11 +143,18 @@ def test_rows_that_no_path_visits_hold_nothing_and_groups_that_are_not_are_unkno
 @pytest.mark.parametrize("name", [*MODELS, "switch"])
 def test_a_run_foretells_by_the_theta_and_phi_that_it_shows(engine, name, halves):
     train, test = halves
-    given = {"model": switch()} if name == "switch" else {"model": name, "n_topics": 3, "sizes": MODELS[name]}
+    given = (
+        {"model": switch()}
+        if name == "switch"
+        else {"model": name, "n_topics": 3, "sizes": MODELS[name]}
+    )
     run = wb.fit(train, engine, test=test, **given, **SHORT)
     network = RunSpec.from_json(run.attrs["spec"]).parts(train)[1]
     for variable in variables_of(network):
-        assert run[variable.name].dims == variable.dims and run[variable.name].attrs["long_name"] == variable.meaning
+        assert (
+            run[variable.name].dims == variable.dims
+            and run[variable.name].attrs["long_name"] == variable.meaning
+        )
     for level in network.levels[:-1]:
         if level.table != AUTHORS:
             visited = run[f"n_{level.name}"].isel(snapshot=-1).sum()
@@ -133,22 +167,30 @@ def test_a_run_foretells_by_the_theta_and_phi_that_it_shows(engine, name, halves
     theta, phi = run["theta"].values, run["phi"].values
     p = np.einsum("pk,kp->p", theta[test.documents], phi[:, test.words])
     perplexity = np.exp(-(test.counts @ np.log(p)) / test.n_tokens)
-    np.testing.assert_allclose(perplexity, run["test_perplexity_state"][-1], rtol=1e-7)  # estimated rows have a floor of 1e-10
+    # estimated rows have a floor of 1e-10
+    np.testing.assert_allclose(perplexity, run["test_perplexity_state"][-1], rtol=1e-7)
 
 
 @pytest.mark.parametrize("engine", NETWORKS)
 def test_a_run_of_authors_in_a_store_goes_on_as_if_it_had_not_rested(engine, halves, tmp_path):
     train, test = halves
-    settings = {"model": switch(), "test": test, "progress": False, "snapshot_every": 1, "burn_in": 1}
+    settings = {
+        "model": switch(),
+        "test": test,
+        "progress": False,
+        "snapshot_every": 1,
+        "burn_in": 1,
+    }
     whole = wb.fit(train, engine, n_iterations=5, **settings)
     wb.fit(train, engine, n_iterations=2, store=tmp_path, **settings)
     (path,) = (path for path in tmp_path.iterdir() if not path.name.startswith("."))
     resumed = wb.resume(path, n_iterations=5, progress=False)
     for name in ("n_kw", "n_pi", "n_theta", "alpha_theta", "test_perplexity", "n_k"):
-        assert name not in whole or np.array_equal(resumed[name], whole[name]), name  # estimated rows have no prior to learn
-    assert resumed["author"].values.tolist() == ["Al", "Bo", "Cy"] and resumed["node"].values.tolist() == [
-        "root", "theme 0", "theme 1"
-    ]
+        # estimated rows have no prior to learn
+        assert name not in whole or np.array_equal(resumed[name], whole[name]), name
+    assert resumed["author"].values.tolist() == ["Al", "Bo", "Cy"] and resumed[
+        "node"
+    ].values.tolist() == ["root", "theme 0", "theme 1"]
     assert "Cy" not in resumed.attrs["spec"]
     assert wb.open_run(path).attrs["spec"] == resumed.attrs["spec"]
 
@@ -162,7 +204,11 @@ def test_a_spec_survives_json_and_its_hash_knows_the_network(halves):
     spec = spec_of(train, model="pachinko", n_topics=4, sizes={"super": 3}, alpha=0.2)
     assert RunSpec.from_json(spec.to_json()) == spec and spec.model["n_topics"] == 4
     assert spec.parts()[1] == network_of("pachinko", 4, {"super": 3}, alpha=0.2)
-    others = [{"model": "pachinko", "n_topics": 4}, {"model": "pachinko", "n_topics": 4, "sizes": {"super": 3}}, {}]
+    others = [
+        {"model": "pachinko", "n_topics": 4},
+        {"model": "pachinko", "n_topics": 4, "sizes": {"super": 3}},
+        {},
+    ]
     assert len({spec.hash, *(spec_of(train, **other).hash for other in others)}) == 4
     assert spec_of(train).hash == spec_of(train, model="lda", n_topics=10, alpha=0.1).hash
 
@@ -181,17 +227,31 @@ def test_the_command_of_a_run_makes_the_same_spec(name, halves):
 
 def test_the_command_of_a_network_of_ones_own_names_a_file(halves):
     spec = spec_of(halves[0], model=switch())
-    assert "--model switch.json" in command_of(spec) and "switch.json is the network 'switch'" in " ".join(unsaid([spec]))
+    assert "--model switch.json" in command_of(
+        spec
+    ) and "switch.json is the network 'switch'" in " ".join(unsaid([spec]))
 
 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"engine": "cgs", "model": "lda"}, "cgs has a model of its own, so leave out model, or choose an engine"),
-        ({"engine": "cgs", "sizes": {"super": 3}}, "cgs has a model of its own, so leave out sizes"),
-        ({"engine": "hmm", "n_topics": 3}, "hmm has a model of its own, so leave out n_topics; its options are n_states"),
+        (
+            {"engine": "cgs", "model": "lda"},
+            "cgs has a model of its own, so leave out model, or choose an engine",
+        ),
+        (
+            {"engine": "cgs", "sizes": {"super": 3}},
+            "cgs has a model of its own, so leave out sizes",
+        ),
+        (
+            {"engine": "hmm", "n_topics": 3},
+            "hmm has a model of its own, so leave out n_topics; its options are n_states",
+        ),
         ({"model": "ldb"}, "no model 'ldb'; did you mean 'lda'?"),
-        ({"model": "lda", "sizes": {"super": 3}}, "network 'lda' has no variable 'super'; there are topic"),
+        (
+            {"model": "lda", "sizes": {"super": 3}},
+            "network 'lda' has no variable 'super'; there are topic",
+        ),
         ({"model": "lda", "n_topics": 0}, "variable 'topic' must have a size from 1 to 65535"),
         ({"model": "lda", "start": "elsewhere"}, "cannot begin from another run; leave start out"),
     ],
@@ -206,11 +266,19 @@ def test_settings_that_do_not_fit_get_one_sentence(settings, sentence, halves):
 
 def test_a_variable_called_topic_has_as_many_values_as_there_are_rows_over_words(halves):
     x, topic = Variable("x", 2), Variable("topic", 3)
-    network = Network("odd", (x, topic), (
-        Level("eta", "x", (Rows((DOCUMENT,)),)), Level("theta", "topic", (Rows((DOCUMENT,)),)),
-        Level("phi", WORD, (Rows(("x", "topic")),)),
-    ))
-    with pytest.raises(ModelError, match="has 6 rows over words, which a run calls topics, and a variable 'topic' of 3 values"):
+    network = Network(
+        "odd",
+        (x, topic),
+        (
+            Level("eta", "x", (Rows((DOCUMENT,)),)),
+            Level("theta", "topic", (Rows((DOCUMENT,)),)),
+            Level("phi", WORD, (Rows(("x", "topic")),)),
+        ),
+    )
+    with pytest.raises(
+        ModelError,
+        match="has 6 rows over words, which a run calls topics, and a variable 'topic' of 3 values",
+    ):
         spec_of(halves[0], model=network)
 
 
@@ -222,7 +290,9 @@ def test_a_network_of_authors_needs_a_corpus_of_authors():
 def test_a_comparison_gives_the_network_to_those_that_take_one(halves):
     from workbench.runs.execution.compare import plan
 
-    specs, *_ = plan(halves[0], ["cgs", NETWORKS[0]], model="pachinko", sizes={"super": 2}, n_topics=3)
+    specs, *_ = plan(
+        halves[0], ["cgs", NETWORKS[0]], model="pachinko", sizes={"super": 2}, n_topics=3
+    )
     assert [spec.model.get("name") for spec in specs] == [None, "pachinko"]
     with pytest.raises(SpecError, match="svb has a model of its own"):
         plan(halves[0], ["svb", "cgs"], model="pachinko")
@@ -232,9 +302,17 @@ def test_networks_are_told_apart_by_what_their_number_of_topics_does_not_tell(ha
     from workbench.measures.selection import labels_of_specs
 
     train, _ = halves
-    of = [("lda", None), ("author-topic", None), ("pachinko", {"super": 2}), ("pachinko", {"super": 3})]
+    of = [
+        ("lda", None),
+        ("author-topic", None),
+        ("pachinko", {"super": 2}),
+        ("pachinko", {"super": 3}),
+    ]
     specs = [make_spec(train, NETWORKS[0], 3, model=name, sizes=sizes) for name, sizes in of]
-    labels = [f"{NETWORKS[0]} {rest}" for rest in ("lda", "author-topic", "pachinko, super 2", "pachinko, super 3")]
+    labels = [
+        f"{NETWORKS[0]} {rest}"
+        for rest in ("lda", "author-topic", "pachinko, super 2", "pachinko, super 3")
+    ]
     assert labels_of_specs(specs) == labels
 
 
@@ -242,9 +320,16 @@ def test_networks_are_told_apart_by_what_their_number_of_topics_does_not_tell(ha
 @pytest.mark.parametrize("name", [*MODELS, "switch"])
 def test_unseen_documents_have_a_theta_and_a_perplexity_by_either_protocol(name, halves):
     train, _ = halves
-    given = {"model": switch()} if name == "switch" else {"model": name, "n_topics": 3, "sizes": MODELS[name]}
+    given = (
+        {"model": switch()}
+        if name == "switch"
+        else {"model": name, "n_topics": 3, "sizes": MODELS[name]}
+    )
     run = wb.fit(train, NETWORKS[0], **given, **SHORT)
-    for documents in (train.of_documents([0, 3]), replace(train.of_documents([0, 3]), authors=None)):
+    for documents in (
+        train.of_documents([0, 3]),
+        replace(train.of_documents([0, 3]), authors=None),
+    ):
         found = wb.infer(run, documents)
         assert found["theta"].shape == (2, run.sizes["topic"])
         np.testing.assert_allclose(found["theta"].sum("topic"), 1, atol=1e-9)
@@ -256,7 +341,10 @@ def test_unseen_documents_have_a_theta_and_a_perplexity_by_either_protocol(name,
 
 def test_documents_by_authors_of_the_run_are_by_them():
     corpus = wb.Corpus.from_pairs([0, 1], [0, 1], [30, 30], authors=[("Al",), ("Bo",)])
-    run = wb.fit(corpus, NETWORKS[0], model="author-topic", n_topics=2, n_iterations=40, progress=False)
-    unseen = wb.Corpus.from_pairs([0, 1], [0, 1], [1, 1], authors=[("Bo",), ("Al",)])  # each writes what the other one wrote
+    run = wb.fit(
+        corpus, NETWORKS[0], model="author-topic", n_topics=2, n_iterations=40, progress=False
+    )
+    # each writes what the other one wrote
+    unseen = wb.Corpus.from_pairs([0, 1], [0, 1], [1, 1], authors=[("Bo",), ("Al",)])
     theta = wb.infer(run, unseen)["theta"].values
     np.testing.assert_allclose(theta, run["theta"].values[::-1], atol=1e-9)

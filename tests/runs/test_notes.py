@@ -8,14 +8,23 @@ import pytest
 
 import workbench as wb
 from workbench.runs.store import notes as module
-from workbench.runs.store.notes import Label, NoteError, Notes, annotate, labels_of_topics, read_notes
+from workbench.runs.store.notes import (
+    Label,
+    NoteError,
+    Notes,
+    annotate,
+    labels_of_topics,
+    read_notes,
+)
 
 
 @pytest.fixture
 def run(thirty_documents, store):
     """A finished run of four topics in a store."""
     train, test = thirty_documents
-    wb.fit(train, "svb", n_topics=4, n_iterations=6, test=test, store=store, name="a", progress=False)
+    wb.fit(
+        train, "svb", n_topics=4, n_iterations=6, test=test, store=store, name="a", progress=False
+    )
     return wb.Run(store / "a")
 
 
@@ -89,7 +98,15 @@ def test_no_topic_has_two_labels(run):
 
 
 def test_labels_of_topics_that_are_gone_are_kept_but_not_shown(thirty_documents, store):
-    wb.fit(thirty_documents[0], "g-hdp", n_topics=3, n_iterations=5, store=store, name="h", progress=False)
+    wb.fit(
+        thirty_documents[0],
+        "g-hdp",
+        n_topics=3,
+        n_iterations=5,
+        store=store,
+        name="h",
+        progress=False,
+    )
     run = wb.Run(store / "h")
     found = run.dataset()
     run.label(int(found["n_k"].values[-1].argmax()), "the largest")
@@ -132,7 +149,10 @@ def test_two_writers_lose_nothing(run):
 def test_a_writer_that_waits_too_long_says_so(run, monkeypatch):
     monkeypatch.setattr(module, "LOCK_TIMEOUT", 0.01)
     run.annotate(note="x")
-    with module.FileLock(str(run.path / "notes.json.lock")), pytest.raises(NoteError, match="by another process; try again"):
+    with (
+        module.FileLock(str(run.path / "notes.json.lock")),
+        pytest.raises(NoteError, match="by another process; try again"),
+    ):
         run.annotate(note="y")
 
 
@@ -151,12 +171,24 @@ def test_the_file_is_whole_json_for_other_programs(run):
     ("ask", "told"),
     [
         (lambda run: run.annotate(note=3), "a note is text; got int"),
-        (lambda run: run.annotate(note="x" * 10_001), "a note may have 10,000 characters; this one has 10,001"),
-        (lambda run: run.annotate(note="a\x00b"), "a note holds '.x00', which is no character of text"),
-        (lambda run: run.annotate(tags="good"), "tags are a list of texts; got 'good'; one tag is written"),
+        (
+            lambda run: run.annotate(note="x" * 10_001),
+            "a note may have 10,000 characters; this one has 10,001",
+        ),
+        (
+            lambda run: run.annotate(note="a\x00b"),
+            "a note holds '.x00', which is no character of text",
+        ),
+        (
+            lambda run: run.annotate(tags="good"),
+            "tags are a list of texts; got 'good'; one tag is written",
+        ),
         (lambda run: run.annotate(tags=["a,b"]), "a tag holds no comma"),
         (lambda run: run.annotate(tags=[" "]), "a tag needs at least one character"),
-        (lambda run: run.annotate(tags=[f"t{at}" for at in range(31)]), "a run may have 30 tags; 31 came"),
+        (
+            lambda run: run.annotate(tags=[f"t{at}" for at in range(31)]),
+            "a run may have 30 tags; 31 came",
+        ),
         (lambda run: run.annotate(tags=["x" * 41]), "a tag may have 40 characters"),
         (lambda run: run.label(0, "x" * 81), "a label may have 80 characters"),
         (lambda run: run.label(4, "x"), "there is no topic 4 in run 'a'; it has 0 to 3"),
@@ -170,5 +202,7 @@ def test_wrong_input_gets_one_sentence_and_changes_nothing(run, ask, told):
 
 
 def test_a_run_before_its_first_snapshot_has_no_topics_to_label(run):
-    with pytest.raises(NoteError, match="no snapshot yet, so it has no topics; label them after its first"):
+    with pytest.raises(
+        NoteError, match="no snapshot yet, so it has no topics; label them after its first"
+    ):
         module.label_topic(run.path, run.progress(), 0, "x")

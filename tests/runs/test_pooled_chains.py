@@ -16,7 +16,14 @@ def chains(tmp_path_factory):
     """Four chains of 20 iterations, and their held-out tokens."""
     train, test = wb.hold_out_tokens(simulated(), fraction=0.2, seed=0)
     store = tmp_path_factory.mktemp("pooled") / "runs"
-    settings = {"n_topics": 3, "test": test, "n_iterations": 20, "burn_in": 4, "store": store, "progress": False}
+    settings = {
+        "n_topics": 3,
+        "test": test,
+        "n_iterations": 20,
+        "burn_in": 4,
+        "store": store,
+        "progress": False,
+    }
     for seed in range(4):
         wb.fit(train, "cgs", seed=seed, name=f"chain-{seed}", **settings)
     return store, train, test
@@ -24,21 +31,36 @@ def chains(tmp_path_factory):
 
 def test_chains_are_pooled_by_the_mean_of_what_each_predicts(chains):
     store, _, test = chains
-    means = np.array([read_average(store / f"chain-{seed}" / "checkpoint.npz")[1].probability for seed in range(4)])
+    means = np.array(
+        [
+            read_average(store / f"chain-{seed}" / "checkpoint.npz")[1].probability
+            for seed in range(4)
+        ]
+    )
 
     def log_perplexity(rows) -> float:
         return -float(np.sum(test.counts * np.log(means[rows].mean(axis=0)))) / test.n_tokens
 
     found = pool_chains([f"chain-{seed}" for seed in range(4)], store)
-    assert found.log_perplexity == pytest.approx(log_perplexity([0, 1, 2, 3])) and found.n_chains == 4
-    without = np.array([log_perplexity([other for other in range(4) if other != seed]) for seed in range(4)])
+    assert (
+        found.log_perplexity == pytest.approx(log_perplexity([0, 1, 2, 3])) and found.n_chains == 4
+    )
+    without = np.array(
+        [log_perplexity([other for other in range(4) if other != seed]) for seed in range(4)]
+    )
     assert found.error == pytest.approx(np.sqrt(3 / 4 * np.sum((without - without.mean()) ** 2)))
 
 
 def test_together_they_predict_better_than_on_average(chains):
     store, *_ = chains
-    ends = [float(np.log(wb.open_run(store / f"chain-{seed}")["test_perplexity"][-1])) for seed in range(4)]
-    assert pool_chains([store / f"chain-{seed}" for seed in range(4)]).log_perplexity < np.mean(ends)  # by Jensen's inequality
+    ends = [
+        float(np.log(wb.open_run(store / f"chain-{seed}")["test_perplexity"][-1]))
+        for seed in range(4)
+    ]
+    # by Jensen's inequality
+    assert pool_chains([store / f"chain-{seed}" for seed in range(4)]).log_perplexity < np.mean(
+        ends
+    )
 
 
 def test_distances_are_from_what_they_predict_together(chains):
@@ -54,8 +76,22 @@ def test_distances_are_from_what_they_predict_together(chains):
 
 def test_figures_of_a_store_are_set_against_what_its_long_chains_predict_together(chains, tmp_path):
     store, train, test = chains
-    wb.fit(train, "svb", n_topics=3, test=test, n_iterations=5, store=store, name="short-svb", progress=False)
-    wb.save_figures([f"chain-{seed}" for seed in range(4)] + ["short-svb"], tmp_path, formats=("svg",), store=store)
+    wb.fit(
+        train,
+        "svb",
+        n_topics=3,
+        test=test,
+        n_iterations=5,
+        store=store,
+        name="short-svb",
+        progress=False,
+    )
+    wb.save_figures(
+        [f"chain-{seed}" for seed in range(4)] + ["short-svb"],
+        tmp_path,
+        formats=("svg",),
+        store=store,
+    )
     assert "(their mean p(w|d))" in (tmp_path / "frontier-by-updates.txt").read_text()
 
 
@@ -69,7 +105,9 @@ def test_long_chains_of_another_model_are_no_reference(chains):
 
 def test_what_cannot_be_pooled_is_refused_with_a_sentence(chains):
     store, train, test = chains
-    with pytest.raises(SpecError, match="chains are pooled that share a split, two at least; got 1 of 1 splits"):
+    with pytest.raises(
+        SpecError, match="chains are pooled that share a split, two at least; got 1 of 1 splits"
+    ):
         pool_chains(["chain-0"], store)
     settings = {"n_topics": 3, "n_iterations": 3, "store": store, "progress": False}
     wb.fit(train, "cgs", name="alone", **settings)

@@ -14,7 +14,13 @@ from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import describe_run
 from workbench.runs.store.places import DATA
-from workbench.runs.store.provenance import KERNELS, describe_provenance, other_kernels_warning, provenance, record_provenance
+from workbench.runs.store.provenance import (
+    KERNELS,
+    describe_provenance,
+    other_kernels_warning,
+    provenance,
+    record_provenance,
+)
 from workbench.runs.store.status import read_json
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -27,22 +33,40 @@ SENTENCE = (
 @pytest.fixture
 def run(thirty_documents, store):
     """A finished run of 6 iterations."""
-    wb.fit(thirty_documents[0], "cgs", n_topics=3, n_iterations=6, record_every=2, name="mine", store=store, progress=False)
+    wb.fit(
+        thirty_documents[0],
+        "cgs",
+        n_topics=3,
+        n_iterations=6,
+        record_every=2,
+        name="mine",
+        store=store,
+        progress=False,
+    )
     return Run(store / "mine")
 
 
 def made_by_others(run: Run, kernels: str | None = "0123456789ab") -> Run:
     """The run with the record of kernels from another time, or with none."""
     group = zarr.open_group(str(run.path / DATA))
-    known = {name: version for name, version in group.attrs["versions"].items() if name != "kernels"}
-    describe_run(group, dict(group.attrs) | {"versions": known | ({"kernels": kernels} if kernels else {})})
+    known = {
+        name: version for name, version in group.attrs["versions"].items() if name != "kernels"
+    }
+    describe_run(
+        group, dict(group.attrs) | {"versions": known | ({"kernels": kernels} if kernels else {})}
+    )
     return Run(run.path)
 
 
 def test_a_run_records_the_kernels_that_it_begins_with(run, thirty_documents):
     in_memory = wb.fit(thirty_documents[0], "cgs", n_topics=3, n_iterations=2, progress=False)
     for dataset in (run.dataset(), in_memory):
-        assert json.loads(dataset.attrs["versions"])["kernels"] == KERNELS == versions()["kernels"] == sources_hash()
+        assert (
+            json.loads(dataset.attrs["versions"])["kernels"]
+            == KERNELS
+            == versions()["kernels"]
+            == sources_hash()
+        )
         assert "taken_on" not in dataset.attrs
     assert run.provenance() == [[0, KERNELS]] and not run.by_other_kernels()
 
@@ -104,12 +128,17 @@ def test_rows_that_are_repeated_after_a_kill_belong_to_those_who_made_them_first
 def test_a_run_without_a_row_belongs_to_those_who_make_its_first(tmp_path):
     began = {"kernels": "older"}
     record_provenance(tmp_path, began, 0)
-    assert provenance(tmp_path, began) == [[0, KERNELS]] and describe_provenance(provenance(tmp_path, began)) == ""
+    assert (
+        provenance(tmp_path, began) == [[0, KERNELS]]
+        and describe_provenance(provenance(tmp_path, began)) == ""
+    )
 
 
 def test_a_run_that_has_no_row_yet_begins_without_a_word(thirty_documents, store, capsys):
     train, _ = thirty_documents
-    run = made_by_others(Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None)))
+    run = made_by_others(
+        Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None))
+    )
     assert "taken_on" not in wb.resume(run, progress=False).attrs and capsys.readouterr().err == ""
     assert Run(run.path).provenance() == [[0, KERNELS]]
 
@@ -120,7 +149,10 @@ def test_makers_that_left_nothing_are_forgotten(tmp_path, monkeypatch):
         monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", kernels)
         record_provenance(tmp_path, began, iteration)
     assert provenance(tmp_path, began) == [[0, "a"], [20, "c"], [30, "d"]]
-    assert describe_provenance(provenance(tmp_path, began)) == "made by kernels a, c after iteration 20, d after iteration 30"
+    assert (
+        describe_provenance(provenance(tmp_path, began))
+        == "made by kernels a, c after iteration 20, d after iteration 30"
+    )
     monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", "a")
     record_provenance(tmp_path, began, 20)
     assert provenance(tmp_path, began) == [[0, "a"]]
@@ -135,7 +167,11 @@ def test_several_runs_share_a_sentence():
 def on_another_machine(run: Run, c_library: str | None = "glibc 2.17") -> Run:
     """The run as if another machine had made and computed it, with that C library, or one that was not recorded."""
     group = zarr.open_group(str(run.path / DATA))
-    known = {name: version for name, version in group.attrs["versions"].items() if name not in ("cpu", "c_library")}
+    known = {
+        name: version
+        for name, version in group.attrs["versions"].items()
+        if name not in ("cpu", "c_library")
+    }
     machine = {"cpu": "i486", "c_library": c_library} if c_library else {}
     describe_run(group, dict(group.attrs) | {"versions": known | machine})
     return Run(run.path)
@@ -144,14 +180,20 @@ def on_another_machine(run: Run, c_library: str | None = "glibc 2.17") -> Run:
 def test_another_machine_that_goes_on_is_recorded(run, capsys):
     here = f"{versions()['cpu']} with {versions()['c_library']}"
     went_on = wb.resume(on_another_machine(run), n_iterations=8, progress=False)
-    assert went_on.attrs["taken_on"] == f"computed on i486 with glibc 2.17, {here} after iteration 6"
+    assert (
+        went_on.attrs["taken_on"] == f"computed on i486 with glibc 2.17, {here} after iteration 6"
+    )
     assert capsys.readouterr().err == "" and Run(run.path).provenance() == [[0, KERNELS]]
     assert "made_by" not in read_json(run.path / "kernels.json")
 
 
-def test_a_machine_that_computes_all_of_a_run_that_another_made_is_recorded(thirty_documents, store):
+def test_a_machine_that_computes_all_of_a_run_that_another_made_is_recorded(
+    thirty_documents, store
+):
     train, _ = thirty_documents
-    run = on_another_machine(Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None)))
+    run = on_another_machine(
+        Run(create_run(store, make_spec(train, "cgs", n_topics=3, n_iterations=4), train, None))
+    )
     here = f"{versions()['cpu']} with {versions()['c_library']}"
     assert wb.resume(run, progress=False).attrs["taken_on"] == f"computed on {here}"
 
@@ -162,5 +204,10 @@ def test_a_run_from_before_machines_were_recorded_goes_on_without_a_word(run):
 
 
 def test_kernels_and_machine_that_change_are_both_told(run, capsys):
-    told = wb.resume(on_another_machine(made_by_others(run)), n_iterations=8, progress=False).attrs["taken_on"]
-    assert told.startswith("made by kernels 0123456789ab, ") and "; computed on i486 with glibc 2.17, " in told
+    told = wb.resume(on_another_machine(made_by_others(run)), n_iterations=8, progress=False).attrs[
+        "taken_on"
+    ]
+    assert (
+        told.startswith("made by kernels 0123456789ab, ")
+        and "; computed on i486 with glibc 2.17, " in told
+    )

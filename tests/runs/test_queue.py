@@ -12,7 +12,18 @@ from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
 from workbench.runs.store.lock import Lock
-from workbench.runs.store.status import FINISHED, LOST, PAUSED, QUEUES, RUNNING, STOPPED, WAITING, read_json, request, set_state
+from workbench.runs.store.status import (
+    FINISHED,
+    LOST,
+    PAUSED,
+    QUEUES,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    read_json,
+    request,
+    set_state,
+)
 
 
 @pytest.fixture
@@ -84,7 +95,9 @@ def test_no_process_is_started_where_nobody_has_to_wait(paths, launched, queued)
     assert queued(paths, 4) == [] and len(launched) == 4
 
 
-def test_the_next_begins_when_one_has_ended_or_gone_and_one_that_is_to_stop_leaves_the_queue(paths, launched, queued, locks):
+def test_the_next_begins_when_one_has_ended_or_gone_and_one_that_is_to_stop_leaves_the_queue(
+    paths, launched, queued, locks
+):
     queued(paths, 1)
     request(paths[1], STOPPED)
     keeper = threading.Thread(target=queue.run_queue, args=(paths[:1], paths[1:], 1), daemon=True)
@@ -100,7 +113,9 @@ def test_the_next_begins_when_one_has_ended_or_gone_and_one_that_is_to_stop_leav
     assert launched == [paths[at].name for at in (0, 2, 3)] and not keeper.is_alive()
 
 
-def test_one_that_is_paused_in_the_queue_lets_the_others_go_first_and_goes_on_when_asked(paths, launched, queued):
+def test_one_that_is_paused_in_the_queue_lets_the_others_go_first_and_goes_on_when_asked(
+    paths, launched, queued
+):
     queued(paths[:3], 1)
     request(paths[1], PAUSED)
     keeper = threading.Thread(target=queue.run_queue, args=(paths[:1], paths[1:3], 1), daemon=True)
@@ -128,7 +143,9 @@ def test_a_queue_is_worked_off_by_processes(paths):
     assert [Run(path).wait(300) for path in paths[:3]] == [FINISHED] * 3
 
 
-def test_those_who_wait_in_a_queue_that_was_killed_are_interrupted_at_once(paths, launched, queued, locks):
+def test_those_who_wait_in_a_queue_that_was_killed_are_interrupted_at_once(
+    paths, launched, queued, locks
+):
     queued(paths, 2)
     assert [Run(path).state for path in paths] == [RUNNING, RUNNING, WAITING, WAITING]
     locks["queue"].release()

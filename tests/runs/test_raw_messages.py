@@ -27,19 +27,26 @@ def corpus(thirty_documents):
 def test_a_name_that_is_long_or_of_several_lines_gets_one_sentence(corpus, store, name, use):
     uses = {
         "open_run": lambda: wb.open_run(name, store),
-        "start of a sweep": lambda: wb.sweep(corpus, {"n_topics": [2]}, start=name, store=store, progress=False),
+        "start of a sweep": lambda: wb.sweep(
+            corpus, {"n_topics": [2]}, start=name, store=store, progress=False
+        ),
         "key of a grid": lambda: wb.sweep(corpus, {name: [2]}, store=store, progress=False),
         "engine": lambda: wb.fit(corpus, name),
     }
     with pytest.raises(InputError) as error:
         uses[use]()
-    assert "\n" not in str(error.value) and (use == "engine" or len(str(error.value)) < LONGEST + len(str(store)))
+    assert "\n" not in str(error.value) and (
+        use == "engine" or len(str(error.value)) < LONGEST + len(str(store))
+    )
 
 
-@pytest.mark.parametrize("ask", [
-    lambda corpus, store: wb.sweep(corpus, {"seed": ["a"]}, store=store, progress=False),
-    lambda corpus, store: wb.compare(corpus, "cgs", seed="a", store=store, progress=False),
-])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda corpus, store: wb.sweep(corpus, {"seed": ["a"]}, store=store, progress=False),
+        lambda corpus, store: wb.compare(corpus, "cgs", seed="a", store=store, progress=False),
+    ],
+)
 def test_a_seed_that_is_no_number_gets_a_sentence(corpus, store, ask):
     with pytest.raises(InputError, match="seed must be a whole number .*; got 'a'"):
         ask(corpus, store)
@@ -59,12 +66,22 @@ def test_rows_to_hold_out_that_are_a_number_get_a_sentence(corpus):
         prepare(corpus, rows=3)
 
 
-@pytest.mark.parametrize("split", [
-    wb.hold_out_tokens, wb.hold_out_documents, wb.split_halves, wb.hold_out_rows, wb.hold_out_cells, wb.hold_out_records,
-])
+@pytest.mark.parametrize(
+    "split",
+    [
+        wb.hold_out_tokens,
+        wb.hold_out_documents,
+        wb.split_halves,
+        wb.hold_out_rows,
+        wb.hold_out_cells,
+        wb.hold_out_records,
+    ],
+)
 @pytest.mark.parametrize("data", ["kos", None])
 def test_a_name_is_not_data_to_be_split(split, data):
-    with pytest.raises(InputError, match=f"what is split must be a (Corpus|Records) .*; got {data!r}"):
+    with pytest.raises(
+        InputError, match=f"what is split must be a (Corpus|Records) .*; got {data!r}"
+    ):
         split(data, *["year"] * (split is wb.hold_out_rows))
 
 
@@ -76,9 +93,16 @@ def test_a_number_is_not_data_to_be_compared():
 @pytest.mark.parametrize("engine", ["vb", "cgs", "cvb0", "network-gibbs"])
 def test_the_largest_priors_are_finite_and_larger_ones_refused(corpus, engine):
     more = {"model": "lda"} if engine == "network-gibbs" else {}
-    found = wb.fit(corpus, engine, n_topics=2, alpha=1e12, beta=1e12, n_iterations=2, progress=False, **more)
-    assert all(np.isfinite(found[name]).all() for name in found.data_vars if found[name].dtype.kind == "f")
-    with pytest.raises(InputError, match=r"must be at most 1e\+12, or counts beside it are lost in rounding; got 1e\+300"):
+    found = wb.fit(
+        corpus, engine, n_topics=2, alpha=1e12, beta=1e12, n_iterations=2, progress=False, **more
+    )
+    assert all(
+        np.isfinite(found[name]).all() for name in found.data_vars if found[name].dtype.kind == "f"
+    )
+    with pytest.raises(
+        InputError,
+        match=r"must be at most 1e\+12, or counts beside it are lost in rounding; got 1e\+300",
+    ):
         wb.fit(corpus, engine, n_topics=2, alpha=1e300, n_iterations=2, progress=False, **more)
 
 
@@ -93,5 +117,7 @@ def test_a_group_is_named_once():
         Level("theta1", "topic", (Rows(("document", "super")),), groups=("super", "super")),
         Level("phi", "word", (Rows(("topic",)),)),
     )
-    with pytest.raises(InputError, match="'theta1' groups its priors twice by the same variable; got super, super"):
+    with pytest.raises(
+        InputError, match="'theta1' groups its priors twice by the same variable; got super, super"
+    ):
         Network("twice", (Variable("super", 2), Variable("topic", 3)), levels)

@@ -19,29 +19,44 @@ def years():
     """Thirty documents of eight tokens, ten years of three sequences."""
     rows, words = np.repeat(np.arange(30), 8), np.random.default_rng(0).integers(0, 12, 240)
     return wb.Corpus.from_pairs(
-        rows, words, np.ones(240, int), n_documents=30, inputs={"year": 1990 + np.arange(30) % 10},
-        sequence=[(f"s{row % 3}", row) for row in range(30)], name="years",
+        rows,
+        words,
+        np.ones(240, int),
+        n_documents=30,
+        inputs={"year": 1990 + np.arange(30) % 10},
+        sequence=[(f"s{row % 3}", row) for row in range(30)],
+        name="years",
     )
 
 
 @pytest.mark.parametrize(
     ("rows", "n_rows", "words", "asked"),
     [
-        ({"by": "year", "at_least": 1998}, 6, "whole documents held out by year: from 1998 on", "'year>=1998'"),
+        (
+            {"by": "year", "at_least": 1998},
+            6,
+            "whole documents held out by year: from 1998 on",
+            "'year>=1998'",
+        ),
         ({"n_rows": 3}, 9, "the last 3 documents of each sequence held out", "'last 3'"),
     ],
 )
 def test_whole_rows_are_scored_stored_and_described(tmp_path, years, rows, n_rows, words, asked):
     train, test, split = wb.prepare(years, rows=rows)
     assert test.n_tokens == 8 * n_rows
-    ds = wb.fit(train, "cgs", 2, test=test, split=split, n_iterations=12, store=tmp_path, progress=False)
+    ds = wb.fit(
+        train, "cgs", 2, test=test, split=split, n_iterations=12, store=tmp_path, progress=False
+    )
     assert 5 < float(ds.test_perplexity[-1]) < 20  # 12 words, uniform
     run = wb.open_runs(tmp_path)[0]
     for part, content_hash in ((train, run.spec.train), (test, run.spec.test)):
         found = get_corpus(tmp_path, content_hash)
         assert np.array_equal(found.inputs, part.inputs) and found.sequence == part.sequence
     assert run.spec.split == {"rows": rows} and split_in_words(run.spec.split) == words
-    assert f"--holdout-rows {asked}" in command_of(run.spec) and asked_rows(asked.strip("'"), years) == rows
+    assert (
+        f"--holdout-rows {asked}" in command_of(run.spec)
+        and asked_rows(asked.strip("'"), years) == rows
+    )
     assert not any("ready-made" in note for note in unsaid([run.spec]))
 
 
@@ -55,9 +70,12 @@ def test_rows_are_asked_for_in_words(years):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("first 3", "are written 'last 10', 'year>=2012' or 'year=2012,2013'"), ("last 10", "no sequence of 'years' is longer"),
-        ("place>=3", "has no input and no field 'place'"), ("year=2050", "no document of 'years' has '2050' as its 'year'"),
-        ("year>=2050", "have no token; hold out others"), ("sequence>=3", "cannot be compared with 3"),
+        ("first 3", "are written 'last 10', 'year>=2012' or 'year=2012,2013'"),
+        ("last 10", "no sequence of 'years' is longer"),
+        ("place>=3", "has no input and no field 'place'"),
+        ("year=2050", "no document of 'years' has '2050' as its 'year'"),
+        ("year>=2050", "have no token; hold out others"),
+        ("sequence>=3", "cannot be compared with 3"),
     ],
 )
 def test_rows_that_cannot_be_held_out_are_refused_in_a_sentence(years, asked, said):
@@ -79,5 +97,8 @@ def test_a_model_of_whole_rows_refuses_rows_with_counts_in_training_and_test(yea
     train, test, _ = wb.prepare(years, rows="year>=1998")
     assert make_spec(train, "cgs", 2, test=test).test == test.content_hash
     train, test, _ = wb.prepare(years)
-    with pytest.raises(SpecError, match=r"cgs predicts whole rows, and \d+ row\(s\), as 'document \d+', have counts"):
+    with pytest.raises(
+        SpecError,
+        match=r"cgs predicts whole rows, and \d+ row\(s\), as 'document \d+', have counts",
+    ):
         make_spec(train, "cgs", 2, test=test)

@@ -16,20 +16,32 @@ from workbench.runs.scoring import Average, further_scores, initial_average, sco
 from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
 
 NAMES = (
-    "test_perplexity", "test_perplexity_state", "test_perplexity_average", "test_perplexity_by_document",
+    "test_perplexity",
+    "test_perplexity_state",
+    "test_perplexity_average",
+    "test_perplexity_by_document",
     "test_perplexity_joint",
 )
-TEST = Corpus.from_pairs([0, 0, 2], [0, 1, 1], [2, 1, 3], n_documents=4, n_words=2)  # documents 1 and 3 have no held-out token
-TRAIN = Corpus.from_pairs([1, 3], [1, 1], [4, 1], n_documents=4, n_words=2)  # has the second word alone
-PROBABILITIES = np.array([[0.5, 0.1, 0.2], [0.25, 0.4, 0.1], [0.3, 0.2, 0.4], [0.1, 0.1, 0.6]])  # (iteration, pair)
+# documents 1 and 3 have no held-out token
+TEST = Corpus.from_pairs([0, 0, 2], [0, 1, 1], [2, 1, 3], n_documents=4, n_words=2)
+# has the second word alone
+TRAIN = Corpus.from_pairs([1, 3], [1, 1], [4, 1], n_documents=4, n_words=2)
+# (iteration, pair)
+PROBABILITIES = np.array([[0.5, 0.1, 0.2], [0.25, 0.4, 0.1], [0.3, 0.2, 0.4], [0.1, 0.1, 0.6]])
 
 
 def scored(samples: bool, burn_in: int = 1) -> list[dict]:
     """The scores of each iteration."""
     average, found = initial_average(TEST), []
     for iteration, probability in enumerate(PROBABILITIES, 1):
-        engine = SimpleNamespace(predict=lambda *given, p=probability: p, samples=lambda *given: samples, predict_rows=None)
-        average, scores, _ = score(engine, None, TEST, None, None, None, average, iteration > burn_in)
+        engine = SimpleNamespace(
+            predict=lambda *given, p=probability: p,
+            samples=lambda *given: samples,
+            predict_rows=None,
+        )
+        average, scores, _ = score(
+            engine, None, TEST, None, None, None, average, iteration > burn_in
+        )
         found.append(scores)
     return found
 
@@ -54,13 +66,18 @@ def test_until_burn_in_is_over_all_are_those_of_the_state():
 
 def test_an_engine_that_does_not_sample_is_scored_by_its_state_whatever_is_averaged():
     for each in scored(False):
-        assert each["test_perplexity"] == each["test_perplexity_by_document"] == each["test_perplexity_joint"] == (
-            each["test_perplexity_state"]
+        assert (
+            each["test_perplexity"]
+            == each["test_perplexity_by_document"]
+            == each["test_perplexity_joint"]
+            == (each["test_perplexity_state"])
         )
 
 
 def test_a_run_of_an_older_version_keeps_the_scores_that_it_had():
-    engine = SimpleNamespace(predict=lambda *given: PROBABILITIES[0], samples=lambda *given: True, predict_rows=None)
+    engine = SimpleNamespace(
+        predict=lambda *given: PROBABILITIES[0], samples=lambda *given: True, predict_rows=None
+    )
     average, scores, _ = score(engine, None, TEST, None, None, None, Average(np.zeros(3), 0), True)
     assert tuple(scores) == NAMES[:3] and average.log_of_groups is None
 
@@ -68,22 +85,42 @@ def test_a_run_of_an_older_version_keeps_the_scores_that_it_had():
 def test_probabilities_too_small_for_a_document_do_not_vanish():
     """A document of a million tokens: its probability is 10^-3,000,000, its perplexity 1000."""
     test = Corpus.from_pairs([0], [0], [1_000_000], n_words=1)
-    engine = SimpleNamespace(predict=lambda *given: np.array([1e-3]), samples=lambda *given: True, predict_rows=None)
+    engine = SimpleNamespace(
+        predict=lambda *given: np.array([1e-3]), samples=lambda *given: True, predict_rows=None
+    )
     _, scores, _ = score(engine, None, test, None, None, None, initial_average(test), True)
-    assert scores["test_perplexity_by_document"] == scores["test_perplexity_joint"] == pytest.approx(1000, rel=1e-12)
+    assert (
+        scores["test_perplexity_by_document"]
+        == scores["test_perplexity_joint"]
+        == pytest.approx(1000, rel=1e-12)
+    )
 
 
 def test_half_the_tokens_of_documents_are_held_out_from_the_first_call_to_the_report(tmp_path):
     corpus, _ = LDA(3, 0.3, 0.2).simulate(30, 20, 25, 3)
-    run = wb.compare(corpus, ["cgs"], n_topics=3, n_iterations=6, burn_in=2, holdout=0.2, holdout_per="half", progress=False)
+    run = wb.compare(
+        corpus,
+        ["cgs"],
+        n_topics=3,
+        n_iterations=6,
+        burn_in=2,
+        holdout=0.2,
+        holdout_per="half",
+        progress=False,
+    )
     found = {name: float(run[name].isel(iteration=-1).squeeze()) for name in NAMES}
-    assert all(np.isfinite(list(found.values()))) and len(set(found.values())) == 4  # the first is the third
-
-
+    # the first is the third
+    assert all(np.isfinite(list(found.values()))) and len(set(found.values())) == 4
 
 
 ROWS = np.random.default_rng(0).dirichlet(np.ones(2), (4, 2))  # (iteration, row 0 or 2, word)
-LEAST = Variable("test_least", ("iteration",), "", "smallest probability that a held-out row gives a word", better="higher")
+LEAST = Variable(
+    "test_least",
+    ("iteration",),
+    "",
+    "smallest probability that a held-out row gives a word",
+    better="higher",
+)
 
 
 def least(train, test, predicted):
@@ -109,17 +146,32 @@ def test_an_engine_of_whole_rows_is_asked_once_for_the_rows_with_held_out_tokens
     asked, average = [], initial_average(TEST)
     for iteration in range(4):
         average, scores, predicted = score(
-            engine_of_rows(iteration, asked), TRAIN, TEST, WithRows(), None, None, average, iteration > 0)
+            engine_of_rows(iteration, asked),
+            TRAIN,
+            TEST,
+            WithRows(),
+            None,
+            None,
+            average,
+            iteration > 0,
+        )
         pairs = ROWS[iteration][[0, 0, 1], [0, 1, 1]]
-        assert np.array_equal(predicted.state_probability, pairs) and np.array_equal(predicted.state_words, ROWS[iteration])
-        assert scores["test_perplexity_state"] == pytest.approx(np.exp(-TEST.counts @ np.log(pairs) / 6), rel=1e-13)
-        mean = ROWS[1:iteration + 1].mean(axis=0) if iteration else ROWS[0]
+        assert np.array_equal(predicted.state_probability, pairs) and np.array_equal(
+            predicted.state_words, ROWS[iteration]
+        )
+        assert scores["test_perplexity_state"] == pytest.approx(
+            np.exp(-TEST.counts @ np.log(pairs) / 6), rel=1e-13
+        )
+        mean = ROWS[1 : iteration + 1].mean(axis=0) if iteration else ROWS[0]
         assert predicted.words == pytest.approx(mean, rel=1e-14)  # float64
         assert predicted.probability == pytest.approx(mean[[0, 0, 1], [0, 1, 1]], rel=1e-14)
-        assert further_scores(None, TEST, WithRows(), predicted) == {"test_least": pytest.approx(mean.min(), rel=1e-14)}
+        assert further_scores(None, TEST, WithRows(), predicted) == {
+            "test_least": pytest.approx(mean.min(), rel=1e-14)
+        }
         by_document = np.exp(-predicted.log_of_groups[[0, 2]].sum() / 6)
         assert scores["test_perplexity_by_document"] == pytest.approx(by_document, rel=1e-13)
-        of_second = ROWS[1:iteration + 1, :, 1] if iteration else ROWS[:1, :, 1]  # (iteration, row) the word that training has
+        # (iteration, row) the word that training has
+        of_second = ROWS[1 : iteration + 1, :, 1] if iteration else ROWS[:1, :, 1]
         seen = np.log([of_second[:, 0].mean(), 1.0, (of_second[:, 1] ** 3).mean()])
         assert predicted.log_of_seen == pytest.approx(seen, rel=1e-13, abs=1e-15)
     assert asked == [[0, 2]] * 4
@@ -129,21 +181,31 @@ def test_the_averaged_rows_come_back_from_a_checkpoint_with_their_bits(tmp_path)
     engine, model = get_engine("cgs"), LDA(2)
     state = engine.state(*(np.zeros(2) for _ in engine.state._fields))
     for words in (ROWS[0], None):
-        average = Average(PROBABILITIES[0], 3, np.zeros(3), -1.5, words, None if words is None else np.arange(3.0))
+        average = Average(
+            PROBABILITIES[0], 3, np.zeros(3), -1.5, words, None if words is None else np.arange(3.0)
+        )
         write_checkpoint(tmp_path / "checkpoint.npz", Position(3, state, average, 1.0, 1.0, 5))
         found = read_checkpoint(tmp_path / "checkpoint.npz", engine, model).average
         assert found.words is None if words is None else np.array_equal(found.words, words)
-        assert found.log_of_seen is None if words is None else np.array_equal(found.log_of_seen, np.arange(3.0))
+        assert (
+            found.log_of_seen is None
+            if words is None
+            else np.array_equal(found.log_of_seen, np.arange(3.0))
+        )
         assert found.log_of_all == -1.5
 
 
 def test_rows_of_a_sequence_are_averaged_together():
     sequence = [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
-    test = Corpus.from_pairs([0, 2, 3], [0, 1, 1], [1, 1, 1], n_documents=4, n_words=2, sequence=sequence)
+    test = Corpus.from_pairs(
+        [0, 2, 3], [0, 1, 1], [1, 1, 1], n_documents=4, n_words=2, sequence=sequence
+    )
     assert test.groups.tolist() == [0, 0, 1]
     average = initial_average(test)
     for probability in PROBABILITIES[:2]:
-        engine = SimpleNamespace(predict=lambda *given, p=probability: p, samples=lambda *given: True, predict_rows=None)
+        engine = SimpleNamespace(
+            predict=lambda *given, p=probability: p, samples=lambda *given: True, predict_rows=None
+        )
         average, scores, _ = score(engine, None, test, None, None, None, average, True)
     each = PROBABILITIES[:2]
     wanted = np.log((each[:, 0] * each[:, 1]).mean()) + np.log(each[:, 2].mean())
@@ -152,13 +214,26 @@ def test_rows_of_a_sequence_are_averaged_together():
 
 def test_scores_of_a_family_are_recorded_with_their_unit_and_what_is_better(monkeypatch):
     """A score is declared once, by the model's class, and found in the Dataset of a run."""
-    mean = Variable("test_mean_log", ("iteration",), "nats", "mean log probability of a held-out pair", better="higher")
+    mean = Variable(
+        "test_mean_log",
+        ("iteration",),
+        "nats",
+        "mean log probability of a held-out pair",
+        better="higher",
+    )
     compute = lambda train, test, predicted: {"test_mean_log": np.log(predicted.probability).mean()}  # noqa: E731
     monkeypatch.setattr(LDA, "scores", (Scores((mean,), compute),), raising=False)
     corpus, _ = LDA(2, 0.3, 0.2).simulate(10, 20, 25, 3)
     train, test = wb.hold_out_tokens(corpus, 0.2)
-    run, alone = (wb.fit(train, engine="cgs", n_topics=2, n_iterations=4, burn_in=1, test=part) for part in (test, None))
-    assert run["test_mean_log"].attrs == {"long_name": mean.meaning, "units": "nats", "better": "higher"}
+    run, alone = (
+        wb.fit(train, engine="cgs", n_topics=2, n_iterations=4, burn_in=1, test=part)
+        for part in (test, None)
+    )
+    assert run["test_mean_log"].attrs == {
+        "long_name": mean.meaning,
+        "units": "nats",
+        "better": "higher",
+    }
     assert np.isfinite(run["test_mean_log"].values).all()
     table = summary([run])
     assert float(table["test_mean_log"][0]) == run["test_mean_log"].values[-1]

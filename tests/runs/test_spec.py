@@ -13,7 +13,9 @@ from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec
 
 def test_a_spec_survives_json(thirty_documents):
     train, test = thirty_documents
-    spec = make_spec(train, "svb-cgs", alpha=(0.1, 0.2), n_topics=2, options={"r": math.inf}, test=test)
+    spec = make_spec(
+        train, "svb-cgs", alpha=(0.1, 0.2), n_topics=2, options={"r": math.inf}, test=test
+    )
     assert RunSpec.from_json(spec.to_json()) == spec
     assert spec.options["r"] == "inf" and spec.parts()[2].r == math.inf
 
@@ -26,14 +28,24 @@ def test_fields_of_a_later_version_are_left_out(thirty_documents):
 def test_the_hash_covers_what_decides_bits_and_nothing_else(thirty_documents):
     train, test = thirty_documents
     spec = make_spec(train, "svb-cgs", test=test)
-    free = {"n_iterations": 7, "record_every": 2, "snapshot_every": 3, "n_threads": 2, "name": "x", "split": {}}
+    free = {
+        "n_iterations": 7,
+        "record_every": 2,
+        "snapshot_every": 3,
+        "n_threads": 2,
+        "name": "x",
+        "split": {},
+    }
     for field, value in free.items():
         assert replace(spec, **{field: value}).hash == spec.hash
     for changed in (
-        make_spec(train, "svb-cgs"), make_spec(train, "svb-cgs", test=test, seed=1),
+        make_spec(train, "svb-cgs"),
+        make_spec(train, "svb-cgs", test=test, seed=1),
         make_spec(train, "svb-cgs", test=test, burn_in=1),
-        make_spec(train, "svb-cgs", test=test, alpha=0.2), make_spec(train, "svb-cgs", test=test, options={"r": 2}),
-        make_spec(test, "svb-cgs"), make_spec(train, "cgs", test=test),
+        make_spec(train, "svb-cgs", test=test, alpha=0.2),
+        make_spec(train, "svb-cgs", test=test, options={"r": 2}),
+        make_spec(test, "svb-cgs"),
+        make_spec(train, "cgs", test=test),
     ):
         assert changed.hash != spec.hash
 
@@ -46,14 +58,22 @@ def test_an_option_that_is_spelled_out_hashes_like_its_default(thirty_documents)
 def test_an_option_is_read_and_hashed_by_its_former_name(thirty_documents):
     train, _ = thirty_documents
     spec = make_spec(train, "svb-cgs", options={"n_samples": 2})
-    assert spec == make_spec(train, "svb-cgs", options={"n_chains": 2}) and spec.options["n_chains"] == 2
+    assert (
+        spec == make_spec(train, "svb-cgs", options={"n_chains": 2})
+        and spec.options["n_chains"] == 2
+    )
     assert RunSpec.from_json(spec.to_json().replace("n_chains", "n_samples")) == spec
-    before = {{"n_chains": "n_samples"}.get(name, name): value for name, value in spec.options.items()}
+    before = {
+        {"n_chains": "n_samples"}.get(name, name): value for name, value in spec.options.items()
+    }
     assert replace(spec, options=before).hash == spec.hash  # that of earlier versions
     (planned,), *_ = plan(train, "svb-cgs", options={"n_samples": "2"})
     assert planned.options["n_chains"] == 2
     assert list(grid_axes({"n_samples": [1, 2]}, "svb-cgs")) == ["n_chains"]
-    with pytest.raises(OptionError, match="option 'n_chains' of svb-cgs was 'n_samples' before; give one of them, not both"):
+    with pytest.raises(
+        OptionError,
+        match="option 'n_chains' of svb-cgs was 'n_samples' before; give one of them, not both",
+    ):
         make_spec(train, "svb-cgs", options={"n_chains": 2, "n_samples": 2})
 
 
@@ -67,49 +87,97 @@ def test_a_label_tells_r_and_what_differs_from_the_default(thirty_documents):
     train, _ = thirty_documents
     assert make_spec(train, "svb").label() == "svb"
     assert make_spec(train, "svb-cgs").label() == "svb-cgs r=1"
-    assert make_spec(train, "svb-cgs", options={"r": "inf", "n_chains": 2}).label() == "svb-cgs r=inf n_chains=2"
+    assert (
+        make_spec(train, "svb-cgs", options={"r": "inf", "n_chains": 2}).label()
+        == "svb-cgs r=inf n_chains=2"
+    )
 
 
 ALL = ", ".join(ENGINES)
 WRONG = [
     ({"engine": "gensim"}, OptionError, f"no engine 'gensim'; there are {ALL}"),
-    ({"engine": "svbcgs"}, OptionError, f"no engine 'svbcgs'; did you mean 'svb-cgs'? There are {ALL}"),
+    (
+        {"engine": "svbcgs"},
+        OptionError,
+        f"no engine 'svbcgs'; did you mean 'svb-cgs'? There are {ALL}",
+    ),
     ({"n_topics": 0}, ModelError, "topics must be a whole number from 1 to 65535; got 0"),
     ({"n_topics": 2.5}, ModelError, "topics must be a whole number from 1 to 65535; got 2.5"),
     ({"n_topics": True}, ModelError, "topics must be a whole number from 1 to 65535; got True"),
     ({"alpha": -1}, ModelError, "alpha must be a number greater than 0 (at least 1e-08); got -1"),
     ({"alpha": 0}, ModelError, "alpha must be a number greater than 0 (at least 1e-08); got 0"),
-    ({"alpha": math.nan}, ModelError, "alpha must be a number greater than 0 (at least 1e-08); got nan"),
-    ({"alpha": (0.1, 0.2)}, ModelError, "alpha must be one number or one per topic (10); got 2 numbers"),
+    (
+        {"alpha": math.nan},
+        ModelError,
+        "alpha must be a number greater than 0 (at least 1e-08); got nan",
+    ),
+    (
+        {"alpha": (0.1, 0.2)},
+        ModelError,
+        "alpha must be one number or one per topic (10); got 2 numbers",
+    ),
     ({"beta": "x"}, ModelError, "beta must be a number greater than 0 (at least 1e-08); got 'x'"),
     ({"n_iterations": 0}, SpecError, "iterations must be a whole number from 1 to 1048576; got 0"),
     ({"seed": -1}, SpecError, "seed must be a whole number from 0 to 9223372036854775807; got -1"),
     ({"burn_in": 1.5}, SpecError, "burn-in must be a whole number of at least 0; got 1.5"),
     ({"n_threads": 0}, SpecError, "threads must be a whole number from 1 to 1024; got 0"),
-    ({"options": {"q": 1}}, OptionError, "cgs has no option 'q'; it has partition, scan, scored, learn_alpha, alpha_form, "
-     "learn_beta, learn_after, learn_every, a_alpha, b_alpha, a_beta, b_beta"),
-    ({"engine": "svb-cgs", "options": {"n_sample": 2}}, OptionError,
-     "svb-cgs has no option 'n_sample'; did you mean 'n_chains'?"),
-    ({"engine": "svb-cgs", "options": {"r": -1}}, OptionError,
-     "option 'r' of svb-cgs must be a number of at least 0 or inf; got -1"),
-    ({"engine": "svb-cgs", "options": {"r": "many"}}, OptionError,
-     "option 'r' of svb-cgs must be a number of at least 0 or inf; got 'many'"),
-    ({"engine": "svb-cgs", "options": {"n_chains": 0}}, OptionError,
-     "option 'n_chains' of svb-cgs must be a whole number of at least 1; got 0"),
-    ({"engine": "svb", "options": {"schedule": "fast"}}, OptionError,
-     "option 'schedule' of svb must be one of parallel, sequential; got 'fast'"),
-    ({"options": {"partition": 65}}, OptionError,
-     "option 'partition' of cgs must be a whole number from 1 to 64; got 65"),
-    ({"engine": "cvb-cgs", "options": {"phases": "interleaved", "partition": 2}}, OptionError,
-     "phases=interleaved goes pair by pair and needs partition=1; set it, or use two_phase"),
-    ({"engine": "svb-cgs", "options": {"phases": "interleaved"}}, OptionError,
-     "phases=interleaved needs n_chains=1 and schedule=sequential; set both, or use two_phase"),
-    ({"name": "../up"}, SpecError,
-     "a run's name begins with a letter or digit and has letters, digits and ._+=,- only; got '../up'"),
+    (
+        {"options": {"q": 1}},
+        OptionError,
+        "cgs has no option 'q'; it has partition, scan, scored, learn_alpha, alpha_form, "
+        "learn_beta, learn_after, learn_every, a_alpha, b_alpha, a_beta, b_beta",
+    ),
+    (
+        {"engine": "svb-cgs", "options": {"n_sample": 2}},
+        OptionError,
+        "svb-cgs has no option 'n_sample'; did you mean 'n_chains'?",
+    ),
+    (
+        {"engine": "svb-cgs", "options": {"r": -1}},
+        OptionError,
+        "option 'r' of svb-cgs must be a number of at least 0 or inf; got -1",
+    ),
+    (
+        {"engine": "svb-cgs", "options": {"r": "many"}},
+        OptionError,
+        "option 'r' of svb-cgs must be a number of at least 0 or inf; got 'many'",
+    ),
+    (
+        {"engine": "svb-cgs", "options": {"n_chains": 0}},
+        OptionError,
+        "option 'n_chains' of svb-cgs must be a whole number of at least 1; got 0",
+    ),
+    (
+        {"engine": "svb", "options": {"schedule": "fast"}},
+        OptionError,
+        "option 'schedule' of svb must be one of parallel, sequential; got 'fast'",
+    ),
+    (
+        {"options": {"partition": 65}},
+        OptionError,
+        "option 'partition' of cgs must be a whole number from 1 to 64; got 65",
+    ),
+    (
+        {"engine": "cvb-cgs", "options": {"phases": "interleaved", "partition": 2}},
+        OptionError,
+        "phases=interleaved goes pair by pair and needs partition=1; set it, or use two_phase",
+    ),
+    (
+        {"engine": "svb-cgs", "options": {"phases": "interleaved"}},
+        OptionError,
+        "phases=interleaved needs n_chains=1 and schedule=sequential; set both, or use two_phase",
+    ),
+    (
+        {"name": "../up"},
+        SpecError,
+        "a run's name begins with a letter or digit and has letters, digits and ._+=,- only; got '../up'",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("settings", "error", "sentence"), WRONG, ids=[str(row[0]) for row in WRONG])
+@pytest.mark.parametrize(
+    ("settings", "error", "sentence"), WRONG, ids=[str(row[0]) for row in WRONG]
+)
 def test_wrong_settings_get_one_sentence(thirty_documents, settings, error, sentence):
     with pytest.raises(error) as caught:
         make_spec(thirty_documents[0], **{"engine": "cgs", **settings})
@@ -119,19 +187,34 @@ def test_wrong_settings_get_one_sentence(thirty_documents, settings, error, sent
 def test_threads_without_work_are_told_of_once_an_engine(thirty_documents):
     def told(engine, options=None, n_threads=2):
         train, _ = thirty_documents
-        return idle_threads([make_spec(train, engine, options=options, n_threads=n_threads, seed=seed) for seed in (0, 1)])
+        return idle_threads(
+            [
+                make_spec(train, engine, options=options, n_threads=n_threads, seed=seed)
+                for seed in (0, 1)
+            ]
+        )
 
     assert told("cgs") == [
         "cgs will leave threads idle: tokens are drawn one after another; with the option partition=4 blocks go side by side, "
         "approximately"
     ]
-    assert told("cgs", n_threads=1) == told("cgs", {"partition": 4}) == told("svb") == told("vb") == []
+    assert (
+        told("cgs", n_threads=1) == told("cgs", {"partition": 4}) == told("svb") == told("vb") == []
+    )
     for engine, options, why in (
         ("cvb", {}, "pairs are updated one after another; with the option partition=4"),
         ("cvb0", {}, "pairs are updated one after another; with the option partition=4"),
-        ("svb", {"schedule": "sequential"}, "pairs are updated one after another; schedule=parallel is not so"),
+        (
+            "svb",
+            {"schedule": "sequential"},
+            "pairs are updated one after another; schedule=parallel is not so",
+        ),
         ("svb-cgs", {}, "tokens are drawn one after another; with the option partition=4"),
-        ("cvb-cgs", {"phases": "interleaved"}, "pairs are visited one after another; phases=two_phase does not need that"),
+        (
+            "cvb-cgs",
+            {"phases": "interleaved"},
+            "pairs are visited one after another; phases=two_phase does not need that",
+        ),
         ("cv-hdp", {}, "pairs are updated one after another"),
         ("g-hdp", {}, "tokens are drawn one after another"),
     ):

@@ -53,20 +53,27 @@ def test_the_folder_is_an_xarray_dataset(run):
 def test_a_run_is_found_by_name_and_path(run, store):
     assert find_run(run.name, store) == find_run(run.path) == find_run(run) == run.path
     same_bits(wb.open_run(run.name, store), wb.open_run(run.path))
-    with pytest.raises(StoreError, match=rf"no run 'x{run.name}' in .*; did you mean '{run.name}'\?"):
+    with pytest.raises(
+        StoreError, match=rf"no run 'x{run.name}' in .*; did you mean '{run.name}'\?"
+    ):
         find_run("x" + run.name, store)
 
 
 def test_a_name_is_not_given_twice(thirty_documents, store):
     train, test = thirty_documents
     wb.fit(train, "cgs", n_iterations=2, name="mine", store=store, progress=False)
-    with pytest.raises(StoreError, match="a run named 'mine' with other settings is in .*; choose another name or remove it"):
+    with pytest.raises(
+        StoreError,
+        match="a run named 'mine' with other settings is in .*; choose another name or remove it",
+    ):
         wb.fit(train, "svb", n_iterations=2, name="mine", store=store, progress=False)
 
 
 def test_a_store_that_cannot_be_written_is_refused(thirty_documents, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot write to the store .*; choose another with --store"):
+    with pytest.raises(
+        StoreError, match="cannot write to the store .*; choose another with --store"
+    ):
         wb.fit(thirty_documents[0], "cgs", n_iterations=2, store=tmp_path / "file", progress=False)
 
 
@@ -75,7 +82,9 @@ def test_a_file_system_without_locks_is_refused(run, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("workbench.data.file_locks.fcntl.flock", no_locks)
-    with pytest.raises(StoreError, match="cannot be locked: .* have no locks .*; choose a store on a local disk"):
+    with pytest.raises(
+        StoreError, match="cannot be locked: .* have no locks .*; choose a store on a local disk"
+    ):
         carry_on(run.path)
 
 
@@ -84,10 +93,15 @@ def test_a_run_has_one_writer(run):
         "import sys, time; from workbench.runs.store.writer import RunWriter\n"
         "with RunWriter(sys.argv[1]): print('in', flush=True); time.sleep(60)"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(run.path)], stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(run.path)], stdout=subprocess.PIPE, text=True
+    ) as other:
         assert other.stdout.readline() == "in\n"
         for attempt in (lambda: carry_on(run.path), run.remove):
-            with pytest.raises(StoreError, match=f"run '{run.name}' is being written by another process; stop it there first"):
+            with pytest.raises(
+                StoreError,
+                match=f"run '{run.name}' is being written by another process; stop it there first",
+            ):
                 attempt()
         other.kill()
     run.remove()  # the lock of a killed process is free
@@ -95,7 +109,9 @@ def test_a_run_has_one_writer(run):
 
 
 def test_what_is_no_run_is_said_so(tmp_path, run):
-    with pytest.raises(StoreError, match="is not a run; `workbench runs` lists the runs of a store"):
+    with pytest.raises(
+        StoreError, match="is not a run; `workbench runs` lists the runs of a store"
+    ):
         wb.Run(tmp_path)
     (run.path / DATA / "zarr.json").write_text("{")
     with pytest.raises(StoreError, match="is damaged: data.zarr/zarr.json cannot be read"):
@@ -118,7 +134,9 @@ def test_a_missing_or_damaged_corpus_is_said_so(run, store):
         run.dataset()
     for path in corpora:
         path.unlink()
-    with pytest.raises(SpecError, match="the corpus of this run is not in the store; expected the file"):
+    with pytest.raises(
+        SpecError, match="the corpus of this run is not in the store; expected the file"
+    ):
         run.dataset()
     assert run.progress().sizes["iteration"] == 12  # the curve needs no corpus
 
@@ -157,7 +175,10 @@ def test_a_run_that_does_not_repeat_itself_is_not_continued(run):
     numbers = zarr.open_group(str(run.path / DATA))["numbers"]
     numbers[5, 4] = numbers[5, 4] + 1e-12
     (run.path / "checkpoint.npz").unlink()
-    with pytest.raises(StoreError, match="does not repeat its own iteration 6: its kernels or its machine have changed"):
+    with pytest.raises(
+        StoreError,
+        match="does not repeat its own iteration 6: its kernels or its machine have changed",
+    ):
         wb.resume(run, n_iterations=20, progress=False)
     assert run.state == "failed" and run.progress().sizes["iteration"] == 12
 
@@ -182,7 +203,9 @@ def test_a_snapshot_that_was_dropped_is_not_read_as_zeros(thirty_documents, stor
     held, read = wb.open_run(path), wb.open_run(path)
     first = read.n_kw.load().isel(snapshot=0).values
     resume(path, n_iterations=10, progress=False)
-    with pytest.raises(SnapshotGone, match=f"{path.name} went on and has dropped its snapshot of iteration 2"):
+    with pytest.raises(
+        SnapshotGone, match=f"{path.name} went on and has dropped its snapshot of iteration 2"
+    ):
         held.n_kw.isel(snapshot=0).load()
     np.testing.assert_array_equal(read.n_kw.isel(snapshot=0), first)
 
@@ -199,21 +222,32 @@ def test_a_status_that_is_damaged_is_told_and_taken_from_the_rows(run, store, mo
     with pytest.raises(StoreError):
         read_json(run.path / "status.json")
     status = read_status(run.path)
-    assert (status["state"], status["iteration"]) == ("finished", 12) and "status.json cannot be read" in status["message"]
+    assert (status["state"], status["iteration"]) == (
+        "finished",
+        12,
+    ) and "status.json cannot be read" in status["message"]
     with RunWriter(run.path):
         assert read_status(run.path)["state"] == "running"
     set_end(run.path, 20)
     status = read_status(run.path)
-    assert (status["state"], status["iteration"]) == ("interrupted", 12) and "status.json cannot be read" in status["message"]
+    assert (status["state"], status["iteration"]) == (
+        "interrupted",
+        12,
+    ) and "status.json cannot be read" in status["message"]
     same_bits(wb.resume(run, progress=False), wb.open_run(run.path))
     assert read_status(run.path)["state"] == "finished" and not read_status(run.path)["message"]
 
 
-@pytest.mark.parametrize("file", ["status.json", "end.json", "kernels.json", "control.json", "notes.json"])
+@pytest.mark.parametrize(
+    "file", ["status.json", "end.json", "kernels.json", "control.json", "notes.json"]
+)
 def test_what_the_system_says_of_a_file_is_in_the_sentence(run, file, monkeypatch):
     (run.path / file).unlink(missing_ok=True)
     (run.path / file).mkdir()
-    with pytest.raises(StoreError, match=rf"run '{run.name}' is damaged: {file} cannot be read \(Is a directory\); `workbench"):
+    with pytest.raises(
+        StoreError,
+        match=rf"run '{run.name}' is damaged: {file} cannot be read \(Is a directory\); `workbench",
+    ):
         read_json(run.path / file)
     assert read_json(run.path / file, {"told": 1}) == {"told": 1}
 
@@ -221,7 +255,10 @@ def test_what_the_system_says_of_a_file_is_in_the_sentence(run, file, monkeypatc
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(Path, "read_bytes", failing)
-    for reads, name in ((lambda: read_json(run.path / file), file), (lambda: wb.Run(run.path), "data.zarr/zarr.json")):
+    for reads, name in (
+        (lambda: read_json(run.path / file), file),
+        (lambda: wb.Run(run.path), "data.zarr/zarr.json"),
+    ):
         with pytest.raises(StoreError, match=rf"{name} cannot be read \(Input/output error\)"):
             reads()
 
@@ -230,21 +267,33 @@ def test_a_run_whose_commit_counter_is_gone_is_not_continued(run):
     committed = run.path / DATA / "committed" / "c" / "0"
     committed.unlink()
     before = {file: file.read_bytes() for file in run.path.rglob("*") if file.is_file()}
-    for go_on in (lambda: wb.resume(run, n_iterations=20, progress=False), lambda: wb.resume(run, progress=False)):
-        with pytest.raises(StoreError, match="is damaged: the chunk data.zarr/committed/0 is gone; `workbench doctor"):
+    for go_on in (
+        lambda: wb.resume(run, n_iterations=20, progress=False),
+        lambda: wb.resume(run, progress=False),
+    ):
+        with pytest.raises(
+            StoreError,
+            match="is damaged: the chunk data.zarr/committed/0 is gone; `workbench doctor",
+        ):
             go_on()
     assert before == {file: file.read_bytes() for file in run.path.rglob("*") if file.is_file()}
 
 
 def test_a_run_whose_checkpoint_is_ahead_of_its_rows_is_not_continued(thirty_documents, run, store):
     train, test = thirty_documents
-    longer = wb.fit(train, "cgs", n_topics=3, test=test, n_iterations=20, store=store / "longer", progress=False)
+    longer = wb.fit(
+        train, "cgs", n_topics=3, test=test, n_iterations=20, store=store / "longer", progress=False
+    )
     (path,) = run_paths(store / "longer")
     shutil.copy(path / "checkpoint.npz", run.path)
     before = {file: file.read_bytes() for file in (run.path / DATA).rglob("*") if file.is_file()}
-    with pytest.raises(StoreError, match="is damaged: its checkpoint is of iteration 20 and its rows end with 12"):
+    with pytest.raises(
+        StoreError, match="is damaged: its checkpoint is of iteration 20 and its rows end with 12"
+    ):
         wb.resume(run, n_iterations=30, progress=False)
-    assert before == {file: file.read_bytes() for file in (run.path / DATA).rglob("*") if file.is_file()}
+    assert before == {
+        file: file.read_bytes() for file in (run.path / DATA).rglob("*") if file.is_file()
+    }
     (run.path / "checkpoint.npz").unlink()
     wb.resume(run, n_iterations=20, progress=False)
     np.testing.assert_array_equal(run.progress()["test_perplexity"], longer["test_perplexity"])
@@ -252,14 +301,18 @@ def test_a_run_whose_checkpoint_is_ahead_of_its_rows_is_not_continued(thirty_doc
 
 def test_what_a_creation_that_was_killed_left_goes_the_next_day(thirty_documents, run, store):
     train, test = thirty_documents
-    left = [store / f".{name}-{16 * '0'}.partial" for name in ("old", "new")] + [store / CORPORA / ".x.npz-0.partial"]
+    left = [store / f".{name}-{16 * '0'}.partial" for name in ("old", "new")] + [
+        store / CORPORA / ".x.npz-0.partial"
+    ]
     for folder in left[:2]:
         shutil.copytree(run.path, folder)
     left[2].write_bytes(b"some of it")
     for old in (left[0], left[2]):
         os.utime(old, times=2 * (time.time() - 25 * 3600,))
     wb.fit(train, "cgs", n_topics=4, test=test, n_iterations=2, store=store, progress=False)
-    assert [path.exists() for path in left] == [False, True, False] and len(wb.open_runs(store)) == 2
+    assert [path.exists() for path in left] == [False, True, False] and len(
+        wb.open_runs(store)
+    ) == 2
 
 
 def test_a_half_made_run_is_not_listed(run, store):
@@ -309,9 +362,14 @@ def test_a_run_that_cannot_get_its_name_is_told_as_such(tmp_path, monkeypatch):
     spec = make_spec(train, "svb", **settings)
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", full)
-        with pytest.raises(StoreError, match="cannot write to the store .*: No space left on device"):
+        with pytest.raises(
+            StoreError, match="cannot write to the store .*: No space left on device"
+        ):
             create_run(tmp_path, spec, train, settings["test"])
-    assert wb.open_runs(tmp_path) == [] and create_run(tmp_path, spec, train, settings["test"]).is_dir()
+    assert (
+        wb.open_runs(tmp_path) == []
+        and create_run(tmp_path, spec, train, settings["test"]).is_dir()
+    )
 
 
 def test_stores_of_earlier_versions_are_read(tmp_path):
@@ -336,9 +394,14 @@ def test_runs_of_earlier_versions_go_on(tmp_path):
             before = run.dataset()
             after = wb.resume(run, n_iterations=15, progress=False)
             assert after["iteration"].values[-1] == 15
-            np.testing.assert_allclose(after["n_k"].sum("topic"), before["n_k"].sum("topic").values[0], rtol=1e-12)  # rounding
+            # rounding
+            np.testing.assert_allclose(
+                after["n_k"].sum("topic"), before["n_k"].sum("topic").values[0], rtol=1e-12
+            )
             shared = dict(iteration=before["iteration"])
-            np.testing.assert_array_equal(after["test_perplexity"].sel(shared), before["test_perplexity"])
+            np.testing.assert_array_equal(
+                after["test_perplexity"].sel(shared), before["test_perplexity"]
+            )
 
 
 def test_the_store_is_named_by_the_environment(monkeypatch, tmp_path):
@@ -355,7 +418,15 @@ def test_threads_make_runs_side_by_side(thirty_documents, tmp_path):
 
     def fit(seed):
         try:
-            return wb.fit(train, "cgs", n_topics=2, n_iterations=2, seed=seed, store=tmp_path / "s", progress=False).sizes
+            return wb.fit(
+                train,
+                "cgs",
+                n_topics=2,
+                n_iterations=2,
+                seed=seed,
+                store=tmp_path / "s",
+                progress=False,
+            ).sizes
         except StoreError as error:
             return str(error)
 
@@ -378,7 +449,8 @@ def test_a_thinned_snapshot_does_not_come_back_after_a_resume(thirty_documents, 
     train, test = thirty_documents
     path = create_run(store, make_spec(train, "svb", n_topics=2), train, None, budget=1)
     counts = {"n_kw": np.ones((2, train.n_words)), "n_dk": np.ones((train.n_documents, 2))}
-    for iterations in (range(5, 31, 5), range(5, 11, 5)):  # a second life begins before the first snapshot
+    # a second life begins before the first snapshot
+    for iterations in (range(5, 31, 5), range(5, 11, 5)):
         with RunWriter(path) as writer:
             for iteration in iterations:
                 writer.snapshot(iteration, counts)

@@ -36,10 +36,14 @@ def test_a_sweep_has_the_numbers_of_fit_under_the_keys_of_its_grid(store):
     assert cube.test_perplexity.sizes == {"iteration": 12, "r": 2, "n_topics": 2}
     train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
     alone = wb.fit(train, "svb-cgs", n_topics=3, test=test, options={"r": "inf"}, **QUIET)
-    np.testing.assert_array_equal(cube.test_perplexity.sel(r=np.inf, n_topics=3), alone.test_perplexity)
+    np.testing.assert_array_equal(
+        cube.test_perplexity.sel(r=np.inf, n_topics=3), alone.test_perplexity
+    )
 
 
-def test_a_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(here, store, monkeypatch):
+def test_a_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(
+    here, store, monkeypatch
+):
     first = wb.sweep(simulated(), {"r": [1, 2]}, n_topics=2, store=store, **QUIET)
     with monkeypatch.context() as patched:  # what would be started fails
         patched.setattr("workbench.runs.execution.run.launch", None)
@@ -50,7 +54,9 @@ def test_a_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(here
     assert len(wb.open_runs(store)) == 3
 
 
-def test_one_run_stands_in_cells_of_several_lengths_and_in_those_of_an_option_that_it_lacks(here, store):
+def test_one_run_stands_in_cells_of_several_lengths_and_in_those_of_an_option_that_it_lacks(
+    here, store
+):
     grid = {"engine": ["svb", "svb-cgs"], "n_iterations": [5, 12], "r": [1, 2]}
     swept = wb.sweep(simulated(), grid, n_topics=2, store=store, progress=False, jobs=2)
     assert swept.sizes["run"] == 8 and len(wb.open_runs(store)) == 3
@@ -65,14 +71,19 @@ def test_a_run_that_fails_takes_no_other_along(here, store):
     run_cells(runs, 1, progress=False)
     assert [run.state for run in runs] == ["finished", "failed", "finished"]
     (why,) = failures(runs)
-    assert why.startswith(f"run '{runs[1].name}' failed: ") and "the corpus of this run is not in the store" in why
+    assert (
+        why.startswith(f"run '{runs[1].name}' failed: ")
+        and "the corpus of this run is not in the store" in why
+    )
     swept = tabulate(cells, runs)
     assert swept.state.values.tolist() == ["finished", "failed", "finished"]
     assert swept.test_perplexity.notnull().sum("iteration").values.tolist() == [12, 0, 12]
 
 
 def test_sweep_warns_of_what_failed_and_gives_the_rest(here, store, monkeypatch):
-    monkeypatch.setattr("workbench.runs.execution.sweep.failures", lambda runs: ["run 'x' failed: a reason"])
+    monkeypatch.setattr(
+        "workbench.runs.execution.sweep.failures", lambda runs: ["run 'x' failed: a reason"]
+    )
     with pytest.warns(UserWarning, match="run 'x' failed: a reason"):
         swept = wb.sweep(simulated(), {"n_topics": [2]}, "cgs", store=store, **QUIET)
     assert swept.test_perplexity.notnull().all()
@@ -100,10 +111,24 @@ def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
 
 def test_the_steps_of_a_rule_bound_what_a_run_takes(store):
     tokens = wb.hold_out_tokens(simulated(), 0.1, 0)[0].n_tokens
-    (cell,) = lay_out(simulated(), {"n_topics": [5]}, "g-hdp", n_iterations=1000, stop_on="steps", stop_tolerance=400)
+    (cell,) = lay_out(
+        simulated(),
+        {"n_topics": [5]},
+        "g-hdp",
+        n_iterations=1000,
+        stop_on="steps",
+        stop_tolerance=400,
+    )
     (run,) = make_runs(store, [cell], 1)
     assert outlook_module._visits(run, cell) == 400 * tokens
-    (cell,) = lay_out(simulated(), {"n_topics": [5]}, "g-hdp", n_iterations=50, stop_on="steps", stop_tolerance=400)
+    (cell,) = lay_out(
+        simulated(),
+        {"n_topics": [5]},
+        "g-hdp",
+        n_iterations=50,
+        stop_on="steps",
+        stop_tolerance=400,
+    )
     assert outlook_module._visits(make_runs(store, [cell], 1)[0], cell) == 50 * 5 * tokens
 
 
@@ -118,21 +143,43 @@ def test_what_is_finished_costs_nothing_more(here, store):
 
 
 def test_durations_are_told_in_seconds_minutes_or_hours():
-    assert [duration(seconds) for seconds in (7.4, 99, 150, 20_000)] == ["7 s", "99 s", "2 min", "5.6 h"]
+    assert [duration(seconds) for seconds in (7.4, 99, 150, 20_000)] == [
+        "7 s",
+        "99 s",
+        "2 min",
+        "5.6 h",
+    ]
 
 
 @pytest.mark.slow
 def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(store, tmp_path):
-    command = [sys.executable, "-m", "workbench", "sweep", "docstrings", "-g", "r=1,2,3", "-k", "5", "-j", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "workbench",
+        "sweep",
+        "docstrings",
+        "-g",
+        "r=1,2,3",
+        "-k",
+        "5",
+        "-j",
+        "2",
+    ]
     command += ["--store", str(store), "-n"]
-    with subprocess.Popen([*command, "100000"], stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+    with subprocess.Popen(
+        [*command, "100000"], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
         began = time.monotonic()
         while sum(run.status()["iteration"] > 3 for run in wb.open_runs(store)) < 2:
             assert time.monotonic() - began < 100 and process.poll() is None
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=60)[1]
-    assert process.returncode == 130 and "interrupted; what was committed is kept, and the same command goes on" in told
+    assert (
+        process.returncode == 130
+        and "interrupted; what was committed is kept, and the same command goes on" in told
+    )
     assert sorted(run.state for run in wb.open_runs(store)) == ["stopped"] * 3
     reached = max(run.status()["iteration"] for run in wb.open_runs(store))
     again = subprocess.run([*command, str(reached)], capture_output=True, text=True, cwd=tmp_path)
@@ -142,11 +189,20 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(store, tmp_path):
 def test_a_run_that_its_rule_ended_is_whole_in_the_table(here, tmp_path):
     """Its spec lasts to where it ended, so nothing calls it unfinished."""
     joined = wb.sweep(
-        simulated(), {"init": ["dirichlet", "hard", "Hard"]}, engine="svb", n_topics=3, n_iterations=200, stop_on="bound",
-        stop_tolerance=1e-3, store=tmp_path, progress=False,
+        simulated(),
+        {"init": ["dirichlet", "hard", "Hard"]},
+        engine="svb",
+        n_topics=3,
+        n_iterations=200,
+        stop_on="bound",
+        stop_tolerance=1e-3,
+        store=tmp_path,
+        progress=False,
     )
     reached = np.isfinite(joined["bound"]).sum("iteration").values
-    assert [RunSpec.from_json(spec).n_iterations for spec in joined["spec"].values] == reached.tolist()
+    assert [
+        RunSpec.from_json(spec).n_iterations for spec in joined["spec"].values
+    ] == reached.tolist()
     assert max(reached) < 200 and reached[1] == reached[2]  # two spellings of one value are one run
 
 
@@ -161,18 +217,30 @@ def begun_from(swept):
 
 
 def test_a_warm_sweep_goes_from_few_topics_to_many_seed_by_seed(here, store):
-    swept = wb.sweep(simulated(), {"n_topics": [4, 2, 3]}, "cgs", seeds=2, warm=True, store=store, **QUIET)
+    swept = wb.sweep(
+        simulated(), {"n_topics": [4, 2, 3]}, "cgs", seeds=2, warm=True, store=store, **QUIET
+    )
     assert begun_from(swept) == {
         (k, seed): None if k == 2 else (k - 1, seed) for k in (2, 3, 4) for seed in (0, 1)
     }
     cold = wb.sweep(simulated(), {"n_topics": [2, 3]}, "cgs", seeds=2, store=store, **QUIET)
     smallest = swept.isel(run=swept.n_topics.values == 2), cold.isel(run=cold.n_topics.values == 2)
     np.testing.assert_array_equal(*(each.test_perplexity for each in smallest))
-    larger = wb.open_run(next(name for name, k in zip(swept.run.values, swept.n_topics.values, strict=True) if k == 3), store)
-    assert larger.sizes["topic"] == 3 and RunSpec.from_json(larger.attrs["spec"]).start["iteration"] == 12
+    larger = wb.open_run(
+        next(
+            name for name, k in zip(swept.run.values, swept.n_topics.values, strict=True) if k == 3
+        ),
+        store,
+    )
+    assert (
+        larger.sizes["topic"] == 3
+        and RunSpec.from_json(larger.attrs["spec"]).start["iteration"] == 12
+    )
 
 
-def test_a_warm_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(here, store, monkeypatch):
+def test_a_warm_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(
+    here, store, monkeypatch
+):
     first = wb.sweep(simulated(), {"n_topics": [2, 3]}, "svb", warm=True, store=store, **QUIET)
     with monkeypatch.context() as patched:
         patched.setattr("workbench.runs.execution.run.launch", None)
@@ -190,13 +258,19 @@ def test_other_keys_of_the_grid_keep_to_themselves(here, store):
     assert len(specs) == 8 and len(warm) == 4
     for spec in warm:
         smaller = specs[spec.start["name"]]
-        assert (smaller.engine, smaller.train, smaller.model["n_topics"]) == (spec.engine, spec.train, 2)
+        assert (smaller.engine, smaller.train, smaller.model["n_topics"]) == (
+            spec.engine,
+            spec.train,
+            2,
+        )
 
 
 def test_nothing_is_begun_from_a_run_that_failed(here, store, monkeypatch):
     monkeypatch.setattr("workbench.runs.execution.worker.iterate", _failing_for_seed_1)
     with pytest.warns(UserWarning, match="failed: ZeroDivisionError"):
-        swept = wb.sweep(simulated(), {"n_topics": [2, 3]}, "cgs", seeds=2, warm=True, store=store, **QUIET)
+        swept = wb.sweep(
+            simulated(), {"n_topics": [2, 3]}, "cgs", seeds=2, warm=True, store=store, **QUIET
+        )
     assert sorted(begun_from(swept)) == [(2, 0), (2, 1), (3, 0)]
 
 
@@ -206,12 +280,21 @@ def _failing_for_seed_1(spec, *others):
     return 1 / 0 if spec.seed == 1 else iterate(spec, *others)
 
 
-@pytest.mark.parametrize(("grid", "sentence"), [
-    ({"r": [1, 2]}, "a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40"),
-    ({"n_topics": [2], "n_iterations": [5, 9]}, "a warm sweep has one number of iterations; take iterations out of the grid"),
-    ({"n_topics": [2, "many"]}, "topics must be a whole number of at least 1; got 'many'"),
-    ({"n_topics": [2, 70_000]}, "topics must be a whole number from 1 to 65535; got 70000"),
-])
+@pytest.mark.parametrize(
+    ("grid", "sentence"),
+    [
+        (
+            {"r": [1, 2]},
+            "a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40",
+        ),
+        (
+            {"n_topics": [2], "n_iterations": [5, 9]},
+            "a warm sweep has one number of iterations; take iterations out of the grid",
+        ),
+        ({"n_topics": [2, "many"]}, "topics must be a whole number of at least 1; got 'many'"),
+        ({"n_topics": [2, 70_000]}, "topics must be a whole number from 1 to 65535; got 70000"),
+    ],
+)
 def test_a_wrong_warm_sweep_is_refused_before_anything_runs(store, grid, sentence):
     with pytest.raises(ValueError) as refused:
         wb.sweep(simulated(), grid, "svb-cgs", warm=True, store=store, **QUIET)

@@ -23,13 +23,20 @@ def test_a_store_keeps_the_texts_of_all_its_runs_once(tmp_path):
     runs = [fitted(tmp_path, engine) for engine in ("cvb0", "vb")]
     assert len([*(tmp_path / CORPORA).glob(f"*{SUFFIX}")]) == 1
     for run in runs:
-        assert run.table.texts == TEXTS and RunSpec.from_json(run.spec.to_json()).table == run.spec.table
+        assert (
+            run.table.texts == TEXTS
+            and RunSpec.from_json(run.spec.to_json()).table == run.spec.table
+        )
         assert get_corpus(tmp_path, run.spec.train).table is None  # a worker reads no text
 
 
 def test_a_run_whose_texts_are_not_kept_has_none(tmp_path):
     run = fitted(tmp_path, keep_text=False)
-    assert run.table is None and run.spec.table is None and not [*(tmp_path / CORPORA).glob(f"*{SUFFIX}")]
+    assert (
+        run.table is None
+        and run.spec.table is None
+        and not [*(tmp_path / CORPORA).glob(f"*{SUFFIX}")]
+    )
     assert examine(run.path).readable[:2] == ["settings", "data"]
 
 
@@ -45,13 +52,19 @@ def test_damaged_texts_are_one_sentence_and_hide_nothing_else(tmp_path):
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
-    with pytest.raises(SpecError, match=rf"{file.name} is damaged .*; delete it and fit the run again"):
+    with pytest.raises(
+        SpecError, match=rf"{file.name} is damaged .*; delete it and fit the run again"
+    ):
         _ = run.table
     wrong, readable = examine(run.path)
-    assert len(wrong) == 1 and file.name in wrong[0] and "texts" not in readable and "data" in readable
+    assert (
+        len(wrong) == 1 and file.name in wrong[0] and "texts" not in readable and "data" in readable
+    )
     assert run.dataset().sizes["document"] == len(TEXTS)
     file.unlink()
-    with pytest.raises(SpecError, match="the texts of this run are not in the store; expected the file"):
+    with pytest.raises(
+        SpecError, match="the texts of this run are not in the store; expected the file"
+    ):
         _ = run.table
 
 
@@ -59,4 +72,7 @@ def test_what_a_page_reads_has_its_texts(tmp_path):
     (tmp_path / "a.csv").write_text("text,kind\nThe red ant.,x\nA green bee!,y\n")
     found = read_bounded(tmp_path / "a.csv")
     assert found.table.columns == {"text": ("The red ant.", "A green bee!"), "kind": ("x", "y")}
-    assert read_bounded(tmp_path / "a.csv", keep_text=False).table is None and read_bounded("bars").table is None
+    assert (
+        read_bounded(tmp_path / "a.csv", keep_text=False).table is None
+        and read_bounded("bars").table is None
+    )

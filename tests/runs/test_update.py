@@ -35,8 +35,20 @@ def further():
 @pytest.fixture
 def first(tmp_path):
     """A run of three passes over 30 documents of 50 words, in a store."""
-    train, test = hold_out_tokens(LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0], fraction=0.1, seed=0)
-    wb.fit(train, "online-vb", 3, test=test, n_iterations=3, options=OPTIONS, store=tmp_path, name="first", progress=False)
+    train, test = hold_out_tokens(
+        LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0], fraction=0.1, seed=0
+    )
+    wb.fit(
+        train,
+        "online-vb",
+        3,
+        test=test,
+        n_iterations=3,
+        options=OPTIONS,
+        store=tmp_path,
+        name="first",
+        progress=False,
+    )
     return wb.Run(tmp_path / "first")
 
 
@@ -44,7 +56,9 @@ def tokens_of(corpus):
     """The documents of a corpus, one by one, as lists of tokens."""
     for d in range(corpus.n_documents):
         pairs = slice(corpus.indptr[d], corpus.indptr[d + 1])
-        yield np.repeat([corpus.vocabulary[w] for w in corpus.words[pairs]], corpus.counts[pairs]).tolist()
+        yield np.repeat(
+            [corpus.vocabulary[w] for w in corpus.words[pairs]], corpus.counts[pairs]
+        ).tolist()
 
 
 def updated(run, documents, **given):
@@ -81,7 +95,10 @@ def test_the_topics_go_on_from_those_of_the_run_batch_by_batch(first, further):
     stream = new.spec.start["stream"]
     assert stream["n_documents"] == len(rows) and stream["n_batches"] == len(sizes)
     assert stream["n_left_out"] == 60 - len(rows)
-    assert stream["n_tokens"] == further.counts[known].sum() and stream["n_unknown"] == further.counts[~known].sum()
+    assert (
+        stream["n_tokens"] == further.counts[known].sum()
+        and stream["n_unknown"] == further.counts[~known].sum()
+    )
     assert new.spec.options["batches_before"] == 12 + len(sizes)
 
 
@@ -91,7 +108,11 @@ def test_the_run_is_a_whole_run_of_the_store_beside_the_first(first, further):
     assert new.name == "second" and new.state == "finished" and examine(new.path).wrong == []
     assert json.loads(first.spec.to_json()) == before and examine(first.path).wrong == []
     found = new.dataset()
-    assert found.sizes["document"] == 30 and np.isfinite(found.test_perplexity).all() and np.isfinite(found.bound).all()
+    assert (
+        found.sizes["document"] == 30
+        and np.isfinite(found.test_perplexity).all()
+        and np.isfinite(found.bound).all()
+    )
     assert new.spec.start["name"] == "first" and new.spec.start["iteration"] == 3
     assert abs(float(wb.infer(new, further).theta.sum()) - 60) < 1e-9
 
@@ -107,15 +128,22 @@ def test_documents_like_its_own_make_its_topics_better(first):
 
 def test_whatever_form_documents_have_they_give_the_same_run(first, further):
     wanted = updated(first, tokens_of(further))
-    bags = [list(zip(further.words[a:b].tolist(), further.counts[a:b].tolist(), strict=True))
-            for a, b in zip(further.indptr[:-1], further.indptr[1:], strict=True)]
+    bags = [
+        list(zip(further.words[a:b].tolist(), further.counts[a:b].tolist(), strict=True))
+        for a, b in zip(further.indptr[:-1], further.indptr[1:], strict=True)
+    ]
     mappings = ({further.vocabulary[w]: n for w, n in bag} for bag in bags)
     texts = [" ".join(tokens) for tokens in tokens_of(further)]
     by_id = {"vocabulary": list(further.vocabulary)}
     plain = {"token_pattern": r"\S+", "stop_words": None}
     for documents, given in (
-        (further, {}), (list(tokens_of(further)), {}), (mappings, {}), (bags, by_id), (iter(texts), plain),
-        (pd.DataFrame({"text": texts}), plain), (further.to_scipy(), by_id),
+        (further, {}),
+        (list(tokens_of(further)), {}),
+        (mappings, {}),
+        (bags, by_id),
+        (iter(texts), plain),
+        (pd.DataFrame({"text": texts}), plain),
+        (further.to_scipy(), by_id),
     ):
         new = updated(first, documents, **given)
         assert new.name == wanted.name and new.spec.start == wanted.spec.start, type(documents)
@@ -125,7 +153,9 @@ def test_a_corpus_in_shards_goes_by_shard_after_shard(first, further, tmp_path, 
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
     shards = ShardedCorpus.write(further, tmp_path / "shards")
     assert shards.n_shards > 3
-    one, other = (updated(first, given, name=name) for given, name in ((further, "one"), (shards, "other")))
+    one, other = (
+        updated(first, given, name=name) for given, name in ((further, "one"), (shards, "other"))
+    )
     assert one.spec.hash == other.spec.hash
 
 
@@ -136,7 +166,10 @@ def test_threads_change_no_bit(first, further, monkeypatch):
     one.remove()
     other = updated(first, tokens_of(further), n_threads=3)
     assert other.name == one.name
-    assert all(np.array_equal(a, b) for a, b in zip(counts, (last(other, "n_kw"), last(other, "n_dk")), strict=True))
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(counts, (last(other, "n_kw"), last(other, "n_dk")), strict=True)
+    )
 
 
 def test_it_is_made_again_from_its_spec_and_what_the_store_has(first, further):
@@ -145,7 +178,10 @@ def test_it_is_made_again_from_its_spec_and_what_the_store_has(first, further):
     spec, numbers = new.spec, new.dataset()
     new.remove()
     begun = get_warm_start(first.path.parent, spec.start["counts"])
-    train, test = get_corpus(first.path.parent, spec.train), get_corpus(first.path.parent, spec.test)
+    train, test = (
+        get_corpus(first.path.parent, spec.train),
+        get_corpus(first.path.parent, spec.test),
+    )
     path = create_run(first.path.parent, replace(spec, warm_start=begun), train, test)
     again = wb.resume(wb.Run(path), progress=False)
     for name in ("n_kw", "n_dk", "bound", "test_perplexity", "train_perplexity"):
@@ -154,11 +190,14 @@ def test_it_is_made_again_from_its_spec_and_what_the_store_has(first, further):
 
 def test_a_stream_in_two_parts_goes_on_where_the_first_ended(first, further):
     """Two updates of 16 documents are one of 32: batches are whole, and the rates go on."""
-    documents = [tokens for tokens in tokens_of(further) if set(tokens) & set(first.dataset()["word"].values)][:32]
+    documents = [
+        tokens for tokens in tokens_of(further) if set(tokens) & set(first.dataset()["word"].values)
+    ][:32]
     half = updated(updated(first, documents[:16]), documents[16:])
     whole = updated(first, documents)
     assert np.array_equal(last(half, "n_kw"), last(whole, "n_kw"))
-    assert half.name == whole.name  # one spec: it begins from the same counts, with the same options
+    # one spec: it begins from the same counts, with the same options
+    assert half.name == whole.name
 
 
 def test_a_resumed_run_stays_where_it_is(first, further):
@@ -184,15 +223,29 @@ def test_the_record_of_a_stream_has_the_hash_of_its_counts(first):
 def test_priors_stay_as_the_run_learnt_them(tmp_path, further):
     train = LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
     learnt = OPTIONS | {"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 1}
-    ds = wb.fit(train, "online-vb", 3, n_iterations=3, options=learnt, store=tmp_path, name="first", progress=False)
+    ds = wb.fit(
+        train,
+        "online-vb",
+        3,
+        n_iterations=3,
+        options=learnt,
+        store=tmp_path,
+        name="first",
+        progress=False,
+    )
     new = updated(tmp_path / "first", tokens_of(further))
-    assert new.spec.model["alpha"] == ds.alpha[-1].values.tolist() and new.spec.model["beta"] == float(ds.beta[-1])
+    assert new.spec.model["alpha"] == ds.alpha[-1].values.tolist() and new.spec.model[
+        "beta"
+    ] == float(ds.beta[-1])
     assert new.spec.options["learn_alpha"] == new.spec.options["learn_beta"] == "fixed"
 
 
 def test_topics_come_to_stand_for_the_documents_in_all(first, further):
     """Of a hundred times as many documents the topics have more tokens, and a later update goes on with that number."""
-    few, many = updated(first, tokens_of(further)), updated(first, tokens_of(further), total_documents=3000)
+    few, many = (
+        updated(first, tokens_of(further)),
+        updated(first, tokens_of(further), total_documents=3000),
+    )
     assert last(many, "n_kw").sum() > 20 * last(few, "n_kw").sum()
     later = updated(many, tokens_of(further))
     assert later.spec.options["total_documents"] == 3000
@@ -221,7 +274,9 @@ def test_a_long_stream_takes_no_more_memory_than_a_short_one(first):
 
 def test_ctrl_c_keeps_the_documents_that_were_visited(first, further, capsys):
     """It comes while the 31st document is waited for: two batches of eight have been visited, and one is held back."""
-    documents = [tokens for tokens in tokens_of(further) if set(tokens) & set(first.dataset()["word"].values)]
+    documents = [
+        tokens for tokens in tokens_of(further) if set(tokens) & set(first.dataset()["word"].values)
+    ]
 
     def stream():
         yield from documents[:30]
@@ -257,7 +312,8 @@ def test_texts_are_counted_as_those_of_the_run(tmp_path):
     train = Corpus.from_texts(texts, ngrams=2, lowercase=False, stop_words=None)
     wb.fit(train, "online-vb", 2, n_iterations=1, store=tmp_path, name="texts", progress=False)
     stream = updated(tmp_path / "texts", (text for text in ["New York City"])).spec.start["stream"]
-    assert (stream["n_tokens"], stream["n_unknown"]) == (4, 1)  # New, York, City, New_York; York_City is not known
+    # New, York, City, New_York; York_City is not known
+    assert (stream["n_tokens"], stream["n_unknown"]) == (4, 1)
     stream = updated(tmp_path / "texts", ["New York City"], ngrams=1).spec.start["stream"]
     assert (stream["n_tokens"], stream["n_unknown"]) == (3, 0)
 
@@ -268,9 +324,14 @@ def test_texts_are_counted_as_those_of_the_run(tmp_path):
 def test_a_report_says_how_it_was_made(first, further):
     new = updated(first, tokens_of(further), total_documents=77)
     assert command_of(new.spec) == "workbench update first DOCUMENTS --total-documents 77"
-    assert commands([new.spec, first.spec])[0] == command_of(new.spec) and len(commands([new.spec, first.spec])) == 2
+    assert (
+        commands([new.spec, first.spec])[0] == command_of(new.spec)
+        and len(commands([new.spec, first.spec])) == 2
+    )
     (note,) = [each for each in unsaid([new.spec]) if "DOCUMENTS" in each]
-    assert new.spec.start["stream"]["content"][:8] in note and "--start" not in " ".join(unsaid([new.spec]))
+    assert new.spec.start["stream"]["content"][:8] in note and "--start" not in " ".join(
+        unsaid([new.spec])
+    )
 
 
 # ---------------------------------------------------------------------- refused, and nothing is left
@@ -278,12 +339,32 @@ def test_a_report_says_how_it_was_made(first, further):
 
 REFUSED = {
     "no document": ([], {}, "no document came; give documents like its own"),
-    "unknown words": ((["zebra"] for _ in range(3)), {}, "none of 3 documents has a word that first knows; give"),
-    "ids alone": ([[(0, 1)]], {}, "counts by word id need the words of the ids; give them with vocabulary="),
+    "unknown words": (
+        (["zebra"] for _ in range(3)),
+        {},
+        "none of 3 documents has a word that first knows; give",
+    ),
+    "ids alone": (
+        [[(0, 1)]],
+        {},
+        "counts by word id need the words of the ids; give them with vocabulary=",
+    ),
     "a missing text": (["w1", None], {}, r"document 1 (counted from 0): a document of a stream is"),
-    "a number": (7, {}, "documents are an iterable of texts, of lists of tokens or of counts, or a Corpus; got 7"),
-    "pruning": (["w1"], {"min_documents": 2}, "no option 'min_documents' of a stream, whose vocabulary is that of first"),
-    "a total": (["w1"], {"total_documents": 0}, "total_documents must be a whole number of at least 1; got 0"),
+    "a number": (
+        7,
+        {},
+        "documents are an iterable of texts, of lists of tokens or of counts, or a Corpus; got 7",
+    ),
+    "pruning": (
+        ["w1"],
+        {"min_documents": 2},
+        "no option 'min_documents' of a stream, whose vocabulary is that of first",
+    ),
+    "a total": (
+        ["w1"],
+        {"total_documents": 0},
+        "total_documents must be a whole number of at least 1; got 0",
+    ),
     "threads": (["w1"], {"n_threads": 0}, "threads must be a whole number from 1 to 1024; got 0"),
     "a name": (["w1"], {"name": "../x"}, "a run's name begins with a letter or digit"),
 }
@@ -302,7 +383,10 @@ def test_what_cannot_be_is_one_sentence_and_nothing_is_written(case, first):
 def test_a_run_of_another_engine_is_refused_with_what_to_do(tmp_path):
     train = LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
     wb.fit(train, "cgs", 3, n_iterations=2, store=tmp_path, name="other", progress=False)
-    with pytest.raises(wb.SpecError, match="goes on from a run of online-vb, and other is one of cgs; begin one from it"):
+    with pytest.raises(
+        wb.SpecError,
+        match="goes on from a run of online-vb, and other is one of cgs; begin one from it",
+    ):
         updated(tmp_path / "other", ["w1"])
 
 

@@ -22,7 +22,15 @@ TEXTS = ["apples pears plums apples", "red green blue red", "apples red pears gr
 
 def laid_out(store, corpus=None, n_iterations=12, **settings):
     corpus = corpus or simulated()
-    return cold_rungs(corpus, GRID, "cgs", settings.pop("seeds", 2), store=store, n_iterations=n_iterations, **settings)
+    return cold_rungs(
+        corpus,
+        GRID,
+        "cgs",
+        settings.pop("seeds", 2),
+        store=store,
+        n_iterations=n_iterations,
+        **settings,
+    )
 
 
 def ended(store, seconds: float = 120) -> None:
@@ -55,7 +63,14 @@ def test_it_makes_the_runs_of_a_warm_sweep_one_number_after_the_other(store, tmp
     ended(store)
     working_here(monkeypatch)
     there = wb.sweep(
-        simulated(), GRID, "cgs", seeds=2, warm=True, store=tmp_path / "others", n_iterations=12, progress=False
+        simulated(),
+        GRID,
+        "cgs",
+        seeds=2,
+        warm=True,
+        store=tmp_path / "others",
+        n_iterations=12,
+        progress=False,
     )
     assert {run.name for run in wb.open_runs(store)} == set(there["run"].values)
     assert {run.state for run in wb.open_runs(store)} == {"finished"}
@@ -70,13 +85,19 @@ def test_stopping_the_runs_of_one_number_ends_it_and_started_again_it_goes_on(st
     reached = {run.name: run.status()["iteration"] for run in wb.open_runs(store)}
     warm_sweep.begin(store, laid_out(store, n_iterations=max(12, *reached.values()) + 1), 2)
     ended(store)
-    assert len(wb.open_runs(store)) == 6 and {run.state for run in wb.open_runs(store)} == {"finished"}
+    assert len(wb.open_runs(store)) == 6 and {run.state for run in wb.open_runs(store)} == {
+        "finished"
+    }
 
 
 def test_later_runs_begin_from_those_before_and_keep_the_texts(begun, store):
     warm_sweep.climb(begun(wb.corpus_of(TEXTS), seeds=1))
     runs = {run.spec.model["n_topics"]: run for run in wb.open_runs(store)}
-    assert [runs[k].spec.start and runs[k].spec.start["name"] for k in (2, 3, 4)] == [None, runs[2].name, runs[3].name]
+    assert [runs[k].spec.start and runs[k].spec.start["name"] for k in (2, 3, 4)] == [
+        None,
+        runs[2].name,
+        runs[3].name,
+    ]
     assert runs[4].table.texts == tuple(TEXTS)
 
 
@@ -98,7 +119,10 @@ def test_only_a_sweep_whose_process_lives_is_at_work(begun, store):
     path = begun()
     assert warm_sweep.at_work(store) == set()
     with Lock(path):
-        assert warm_sweep.at_work(store) == set(json.loads(path.read_text())["runs"]) and len(warm_sweep.at_work(store)) == 2
+        assert (
+            warm_sweep.at_work(store) == set(json.loads(path.read_text())["runs"])
+            and len(warm_sweep.at_work(store)) == 2
+        )
     with Lock(store / QUEUES / "a-queue"):
         assert warm_sweep.at_work(store) == set()
 

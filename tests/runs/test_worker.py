@@ -83,7 +83,11 @@ def test_a_worker_that_fails_says_why(thirty_documents, store):
 
 def test_no_more_workers_are_at_work_than_there_are_slots(thirty_documents, store, monkeypatch):
     monkeypatch.setattr(worker, "SLOTS", 1)
-    run = wb.Run(create_run(store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None))
+    run = wb.Run(
+        create_run(
+            store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None
+        )
+    )
     with worker.worker_slot(run.path):
         code = (
             "import sys; from pathlib import Path; from workbench.runs.execution import worker; worker.SLOTS = 1; "
@@ -99,7 +103,11 @@ def test_no_more_workers_are_at_work_than_there_are_slots(thirty_documents, stor
 
 def test_the_slots_of_another_machine_are_others(thirty_documents, store, monkeypatch):
     monkeypatch.setattr(worker, "SLOTS", 1)
-    run = wb.Run(create_run(store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None))
+    run = wb.Run(
+        create_run(
+            store, make_spec(thirty_documents[0], "cgs", n_iterations=5), thirty_documents[0], None
+        )
+    )
     with worker.worker_slot(run.path):
         run.stop()
         with pytest.raises(Stopped), worker.worker_slot(run.path):  # none is free here
@@ -110,7 +118,17 @@ def test_the_slots_of_another_machine_are_others(thirty_documents, store, monkey
 
 
 def test_ctrl_c_ends_cleanly_and_says_how_to_resume(thirty_documents, store, tmp_path):
-    command = [sys.executable, "-m", "workbench", "fit", "docstrings", "-n", "100000", "--store", str(store)]
+    command = [
+        sys.executable,
+        "-m",
+        "workbench",
+        "fit",
+        "docstrings",
+        "-n",
+        "100000",
+        "--store",
+        str(store),
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         until(lambda: wb.open_runs(store) and wb.open_runs(store)[0].status()["iteration"] > 3)
         process.send_signal(signal.SIGINT)
@@ -118,11 +136,25 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_resume(thirty_documents, store, tmp
     assert process.returncode == 130
     assert "stopped after iteration" in told and "go on with: workbench resume" in told
     run = wb.open_runs(store)[0]
-    assert run.state == "stopped" and run.dataset().snapshot_iteration[-1] == run.status()["iteration"]
+    assert (
+        run.state == "stopped" and run.dataset().snapshot_iteration[-1] == run.status()["iteration"]
+    )
 
 
 def test_jobs_in_compare_are_stopped_by_ctrl_c(store):
-    command = [sys.executable, "-m", "workbench", "compare", "docstrings", "-n", "100000", "--jobs", "2", "--store", str(store)]
+    command = [
+        sys.executable,
+        "-m",
+        "workbench",
+        "compare",
+        "docstrings",
+        "-n",
+        "100000",
+        "--jobs",
+        "2",
+        "--store",
+        str(store),
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         until(lambda: sum(run.status()["iteration"] > 3 for run in wb.open_runs(store)) == 2)
         process.send_signal(signal.SIGINT)

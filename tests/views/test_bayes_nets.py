@@ -17,7 +17,10 @@ NAMED = {view.name: view for view in VIEWS}
 def records():
     random = np.random.default_rng(0)
     classes = random.integers(2, size=80)
-    columns = {f"f{i}": np.where(random.random(80) < 0.1, 1 - classes, classes).astype(str) for i in range(4)}
+    columns = {
+        f"f{i}": np.where(random.random(80) < 0.1, 1 - classes, classes).astype(str)
+        for i in range(4)
+    }
     columns["g"] = np.array(["low", "mid", "high"])[random.integers(3, size=80)]
     return wb.Records.from_columns(columns, "eighty")
 
@@ -28,24 +31,40 @@ def fitted(records, engine="bn-vb", **settings):
 
 @pytest.fixture(scope="module")
 def runs(records):
-    own = wb.BayesNet("own", [wb.Node("a", 2), wb.Node("b", 3), wb.Node("f0", ("0", "1"), ("a", "b")),
-                              *(wb.Node(f"f{i}", ("0", "1"), ("a",), cpt="tied") for i in (1, 2, 3)),
-                              wb.Node("g", ("high", "low", "mid"), ("b",))])
+    own = wb.BayesNet(
+        "own",
+        [
+            wb.Node("a", 2),
+            wb.Node("b", 3),
+            wb.Node("f0", ("0", "1"), ("a", "b")),
+            *(wb.Node(f"f{i}", ("0", "1"), ("a",), cpt="tied") for i in (1, 2, 3)),
+            wb.Node("g", ("high", "low", "mid"), ("b",)),
+        ],
+    )
     return {
-        "classes": fitted(records, options={"n_states": 3}), "em": fitted(records, "bn-em", options={"n_states": 3}),
-        "hmm": fitted(records.of_fields(["f0", "f1", "f2"]), options={"network": "hmm"}), "own": fitted(records, model=own),
+        "classes": fitted(records, options={"n_states": 3}),
+        "em": fitted(records, "bn-em", options={"n_states": 3}),
+        "hmm": fitted(records.of_fields(["f0", "f1", "f2"]), options={"network": "hmm"}),
+        "own": fitted(records, model=own),
     }
 
 
 def test_distributions_are_posterior_means_with_their_deviations(runs):
     run = runs["classes"]
     found = distributions(run, "g")
-    assert found["value"].values.tolist() == ["high", "low", "mid"] and found.sizes == {"given": 3, "value": 3}
+    assert found["value"].values.tolist() == ["high", "low", "mid"] and found.sizes == {
+        "given": 3,
+        "value": 3,
+    }
     cells = run["table"].values == "g"
-    np.testing.assert_allclose(found["probability"].values.ravel(), run["cpt"].values[cells], rtol=1e-12)
+    np.testing.assert_allclose(
+        found["probability"].values.ravel(), run["cpt"].values[cells], rtol=1e-12
+    )
     a = found["count"].values + 0.5
     mean, total = a / a.sum(axis=1, keepdims=True), a.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found["deviation"], np.sqrt(mean * (1 - mean) / (total + 1)), rtol=1e-12)
+    np.testing.assert_allclose(
+        found["deviation"], np.sqrt(mean * (1 - mean) / (total + 1)), rtol=1e-12
+    )
     first = distributions(run, "g", 0)
     assert not np.allclose(first["probability"], found["probability"])
 
@@ -60,7 +79,9 @@ def test_learnt_priors_are_those_of_the_snapshot(records):
 
 def test_estimates_have_no_deviation_and_no_prior(runs):
     found = distributions(runs["em"], "class")
-    np.testing.assert_allclose(found["probability"].values[0], found["count"].values[0] / 80, rtol=1e-12)
+    np.testing.assert_allclose(
+        found["probability"].values[0], found["count"].values[0] / 80, rtol=1e-12
+    )
     assert np.isnan(found["deviation"]).all()
 
 
@@ -74,15 +95,26 @@ def test_information_is_that_of_the_joint_probabilities(runs):
         outer = pair.sum(axis=1, keepdims=True) * pair.sum(axis=0, keepdims=True)
         return float(np.sum(pair * np.log(pair / outer)))
 
-    np.testing.assert_allclose(told.of_parents, [shared(joint.sum(axis=1)), shared(joint.sum(axis=0))], rtol=1e-9)
+    np.testing.assert_allclose(
+        told.of_parents, [shared(joint.sum(axis=1)), shared(joint.sum(axis=0))], rtol=1e-9
+    )
     own = joint.sum(axis=(0, 1))
-    assert told.entropy == pytest.approx(-np.sum(own * np.log(own)), rel=1e-9) and told.largest == np.log(2)
+    assert told.entropy == pytest.approx(
+        -np.sum(own * np.log(own)), rel=1e-9
+    ) and told.largest == np.log(2)
 
 
 def test_nodes_are_known_by_run(runs):
     classes = [(node.name, node.parents, node.hidden) for node in nodes_of(runs["classes"])]
     assert classes[:2] == [("class", (), True), ("f0", ("class",), False)]
-    assert [n.table for n in nodes_of(runs["hmm"])] == ["start", "emission", "transition", "emission", "transition", "emission"]
+    assert [n.table for n in nodes_of(runs["hmm"])] == [
+        "start",
+        "emission",
+        "transition",
+        "emission",
+        "transition",
+        "emission",
+    ]
     assert [n.name for n in nodes_of(runs["own"]) if n.hidden] == ["a", "b"]
 
 
@@ -100,7 +132,11 @@ def test_every_view_draws_every_run_and_has_a_table(runs, name, view):
 def test_table_and_snapshot_are_chosen(runs):
     run = runs["classes"]
     menu, slider = NAMED["distributions"].controls(run)
-    assert menu.choices == tuple(table_names(run)) and (slider.low, slider.high, slider.value) == (1, 3, 3)
+    assert menu.choices == tuple(table_names(run)) and (slider.low, slider.high, slider.value) == (
+        1,
+        3,
+        3,
+    )
     first, last = (draw_view("distributions", [run], table="f1", snapshot=at)[0] for at in (1, 3))
     assert {row[3] for row in first.rows} == {"f1"} and first.rows != last.rows
     assert len(first.hover["QuadMesh"][0]) == 6 and "probability" in first.hover["QuadMesh"][0][0]
@@ -114,16 +150,25 @@ def test_the_posterior_of_one_record_is_what_is_inferred_of_it(runs, records, na
     assert (slider.low, slider.high, slider.value) == (1, data.n_distinct, 1)
     (picture,) = draw_view("record-posterior", [run], corpora=corpora, record=3)
     inferred = wb.infer(run, data)["posterior"].isel(record=2)
-    assert set(inferred["node"].values) == {row[4] for row in picture.rows} and {row[3] for row in picture.rows} == {3}
+    assert set(inferred["node"].values) == {row[4] for row in picture.rows} and {
+        row[3] for row in picture.rows
+    } == {3}
     chances = inferred.values.ravel()
-    np.testing.assert_allclose([row[6] for row in picture.rows], chances[~np.isnan(chances)], rtol=1e-12)
-    assert "f0=" in picture.caption and draw(picture.panels, 1, ("svg",), picture.legend, picture.height)["svg"]
+    np.testing.assert_allclose(
+        [row[6] for row in picture.rows], chances[~np.isnan(chances)], rtol=1e-12
+    )
+    assert (
+        "f0=" in picture.caption
+        and draw(picture.panels, 1, ("svg",), picture.legend, picture.height)["svg"]
+    )
     assert not draw_view("record-posterior", [run])
 
 
 def test_what_is_no_table_and_no_network_is_told(runs):
     with pytest.raises(MeasureError, match="no table 'h'; there are class, f0"):
         distributions(runs["classes"], "h")
-    lda = wb.fit(wb.Corpus.from_pairs([0, 1], [0, 1], [2, 1]), n_topics=2, n_iterations=1, progress=False)
+    lda = wb.fit(
+        wb.Corpus.from_pairs([0, 1], [0, 1], [2, 1]), n_topics=2, n_iterations=1, progress=False
+    )
     with pytest.raises(MeasureError, match="this run has none"):
         table_names(lda)

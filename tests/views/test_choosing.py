@@ -12,22 +12,36 @@ hv = pytest.importorskip("holoviews")
 
 
 def run(k, last, seed=0, engine="cgs"):
-    return made_up(engine, np.exp([-last + 1, -last]), seed=seed, model={"n_topics": k, "alpha": 0.1, "beta": 0.1})
+    return made_up(
+        engine,
+        np.exp([-last + 1, -last]),
+        seed=seed,
+        model={"n_topics": k, "alpha": 0.1, "beta": 0.1},
+    )
 
 
 def runs(engine="cgs"):
-    return [run(k, score - seed / 10, seed, engine) for k, score in ((2, -7), (20, -6), (40, -6.5)) for seed in range(2)]
+    return [
+        run(k, score - seed / 10, seed, engine)
+        for k, score in ((2, -7), (20, -6), (40, -6.5))
+        for seed in range(2)
+    ]
 
 
 def drawn(overlay, kind) -> list[list]:
-    return [list(map(float, row)) for part in overlay if isinstance(part, kind) for row in part.array()]
+    return [
+        list(map(float, row)) for part in overlay if isinstance(part, kind) for row in part.array()
+    ]
 
 
 def test_a_panel_has_means_errors_and_a_line_at_the_recommended_k():
     overlay = choose_k_view(numbers_by_k(runs()), "log_likelihood", 20)
-    assert drawn(overlay, hv.Curve) == [pytest.approx(row) for row in ([2, -7.05], [20, -6.05], [40, -6.55])]
+    assert drawn(overlay, hv.Curve) == [
+        pytest.approx(row) for row in ([2, -7.05], [20, -6.05], [40, -6.55])
+    ]
     segments = drawn(overlay, hv.Segments)
-    assert segments[1] == pytest.approx([20, -6.1, 20, -6.0])  # the error of two values is half their distance
+    # the error of two values is half their distance
+    assert segments[1] == pytest.approx([20, -6.1, 20, -6.0])
     (line,) = (part for part in overlay if isinstance(part, hv.VLine))
     assert line.data == 20
     assert not any(isinstance(part, hv.VLine) for part in choose_k_view(numbers_by_k(runs())))
@@ -36,7 +50,10 @@ def test_a_panel_has_means_errors_and_a_line_at_the_recommended_k():
 
 def test_a_picture_of_each_label_says_what_is_recommended_and_holds_the_table():
     (picture,) = draw_view("choose-k", runs())
-    assert picture.name == "choose-k" and "K = 20 has the highest held-out log likelihood" in picture.caption
+    assert (
+        picture.name == "choose-k"
+        and "K = 20 has the highest held-out log likelihood" in picture.caption
+    )
     assert [row[0] for row in picture.rows] == [2, 20, 40]
     both = draw_view("choose-k", [*runs(), *runs("svb"), run(5, -3, engine="vb")])
     assert [one.name for one in both] == ["choose-k-cgs", "choose-k-svb"]

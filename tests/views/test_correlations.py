@@ -16,7 +16,10 @@ NAMES = {0: "0 · house & law", 1: "1 · court", 2: "2 · year"}
 def found():
     """Topics 0 and 2 go together (0.4), 0 and 1 avoid each other (-0.3), 1 and 2 hardly (-0.05)."""
     values = np.array([[1.0, -0.3, 0.4], [-0.3, 1.0, -0.05], [0.4, -0.05, 1.0]])
-    return xr.Dataset({"correlation": (("topic", "other_topic"), values)}, {"topic": [0, 1, 2], "other_topic": [0, 1, 2]})
+    return xr.Dataset(
+        {"correlation": (("topic", "other_topic"), values)},
+        {"topic": [0, 1, 2], "other_topic": [0, 1, 2]},
+    )
 
 
 def parts(panel, kind):
@@ -26,7 +29,9 @@ def parts(panel, kind):
 def framed(panel) -> set[tuple[int, int]]:
     """The cells (column, row) that have a frame, from the top left."""
     boxes = parts(panel, "Rectangles")[0].data
-    return {(round((x0 + x1) / 2), -round((y0 + y1) / 2)) for x0, y0, x1, y1 in boxes.to_numpy()[:, :4]}
+    return {
+        (round((x0 + x1) / 2), -round((y0 + y1) / 2)) for x0, y0, x1, y1 in boxes.to_numpy()[:, :4]
+    }
 
 
 def order_of(found) -> list[int]:
@@ -35,7 +40,9 @@ def order_of(found) -> list[int]:
     return [int(text.split("\n")[0]) for text in cell_texts(found, names)[:: len(names)]][::-1]
 
 
-def test_the_strongest_pairs_are_framed_on_both_sides_of_the_diagonal_and_others_where_they_are_named(found):
+def test_the_strongest_pairs_are_framed_on_both_sides_of_the_diagonal_and_others_where_they_are_named(
+    found,
+):
     place = {topic: at for at, topic in enumerate(order_of(found))}
 
     def cells(*pairs):
@@ -65,8 +72,10 @@ def test_a_cell_says_what_its_two_topics_are_and_how_they_go_together(found):
 
 def test_arcs_join_topics_that_are_correlated_beyond_the_threshold(found):
     def arcs(above):
-        return {tuple(sorted(-round(y) for y in (arc.data["y"].iloc[0], arc.data["y"].iloc[-1])))
-                for arc in parts(correlations_graph(found, NAMES, above=above), "Curve")}
+        return {
+            tuple(sorted(-round(y) for y in (arc.data["y"].iloc[0], arc.data["y"].iloc[-1])))
+            for arc in parts(correlations_graph(found, NAMES, above=above), "Curve")
+        }
 
     place = {topic: at for at, topic in enumerate(order_of(found))}
     together, apart = (tuple(sorted((place[0], place[other]))) for other in (2, 1))

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations, error_map
+from workbench.measures.count_expectations import (
+    APPROXIMATIONS,
+    FUNCTIONS,
+    count_expectations,
+    error_map,
+)
 from workbench.report.drawing import draw, inline
 from workbench.views.count_expectations import (
     FORMULAS,
@@ -58,7 +63,11 @@ def test_the_map_has_the_logarithms_of_the_errors_and_a_mark_within_it():
     assert not any(isinstance(part, hv.Points) for part in error_map_view(errors))
 
 
-@pytest.mark.parametrize("q", [[0.5], [1.0, 1.0], [0.0], [0.3] * 40], ids=["one token", "certain", "none", "forty tokens"])
+@pytest.mark.parametrize(
+    "q",
+    [[0.5], [1.0, 1.0], [0.0], [0.3] * 40],
+    ids=["one token", "certain", "none", "forty tokens"],
+)
 def test_every_count_has_a_picture_whose_cells_tell_their_errors(q):
     found = count_expectations(q, 0.1)
     picture = microscope_picture(found, "exp_digamma")
@@ -66,5 +75,8 @@ def test_every_count_has_a_picture_whose_cells_tell_their_errors(q):
     svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
     shown = inline(svg, picture.name, picture.title, picture.hover)
     name, prior, mean, error = picture.rows[-1]
-    assert name == "improved" and f"<title>prior {prior:.2g}, mean {mean:.2g}: error {error:+.3g}</title>" in shown
+    assert (
+        name == "improved"
+        and f"<title>prior {prior:.2g}, mean {mean:.2g}: error {error:+.3g}</title>" in shown
+    )
     assert shown.count("<title>") == len(picture.rows) and "mathdefault" not in svg

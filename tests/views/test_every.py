@@ -16,7 +16,11 @@ def of_states(seed: int = 0):
     attrs = {"long_name": "share of time in each state", "units": ""}
     return run.assign(
         occupancy=(("iteration", "state"), np.linspace(0, 1, 12).reshape(4, 3), attrs),
-        switching=("iteration", [0.4, 0.3, 0.2, 0.1], {"long_name": "rate of switching, per year", "units": "1/a"}),
+        switching=(
+            "iteration",
+            [0.4, 0.3, 0.2, 0.1],
+            {"long_name": "rate of switching, per year", "units": "1/a"},
+        ),
     ).assign_coords(state=["calm", "busy", "wild"])
 
 
@@ -29,16 +33,22 @@ def test_views_have_names_of_their_own_and_make_the_pictures_that_they_name():
 
 def test_a_run_without_topics_gets_curves_of_all_that_it_records_and_no_view_of_topics():
     found = {picture.name: picture for picture in pictures([of_states(), of_states(1)])}
-    assert [name for name in found if not name.startswith(("ordering", "perplexity", "state-and"))] == [
-        "recorded", "recorded-occupancy"
-    ]
+    assert [
+        name for name in found if not name.startswith(("ordering", "perplexity", "state-and"))
+    ] == ["recorded", "recorded-occupancy"]
     (panel,) = found["recorded"].panels
     assert next(iter(panel)).vdims[0].pprint_label == "rate of switching (1/a)"
     lines = [line.label for line in found["recorded-occupancy"].panels[0]]
     assert lines == ["state calm", "state busy", "state wild"]
     header, row = found["recorded-occupancy"].header, found["recorded-occupancy"].rows[-1]
-    assert header == ["label", "run", "seed", "iteration", "state", "occupancy"] and row[3:] == [4, "wild", 1.0]
-    assert found["recorded-occupancy"].caption.startswith("Share of time in each state, over the iterations")
+    assert header == ["label", "run", "seed", "iteration", "state", "occupancy"] and row[3:] == [
+        4,
+        "wild",
+        1.0,
+    ]
+    assert found["recorded-occupancy"].caption.startswith(
+        "Share of time in each state, over the iterations"
+    )
 
 
 def test_what_a_family_brings_stands_beside_the_views_of_its_topics():
@@ -47,7 +57,9 @@ def test_what_a_family_brings_stands_beside_the_views_of_its_topics():
     assert "recorded" in names and "topic-sizes" in names
     once = tiny_run("cgs").assign(speed=("iteration", [0.0, *[np.nan] * 11]))
     for nothing in (tiny_run("cgs"), once):
-        assert not [one.name for one in pictures([nothing]) if one.name.startswith("recorded")], "no axes without a line"
+        assert not [one.name for one in pictures([nothing]) if one.name.startswith("recorded")], (
+            "no axes without a line"
+        )
 
 
 def test_a_comparison_in_memory_is_drawn_as_it_is():
@@ -57,6 +69,10 @@ def test_a_comparison_in_memory_is_drawn_as_it_is():
 @pytest.mark.slow
 def test_a_run_without_topics_has_figures_and_a_report(tmp_path):
     written = {path.name for path in wb.save_figures([of_states()], tmp_path, "svg")}
-    assert {"recorded.svg", "recorded.csv", "recorded-occupancy.svg"} <= written and "topic-sizes.svg" not in written
+    assert {
+        "recorded.svg",
+        "recorded.csv",
+        "recorded-occupancy.svg",
+    } <= written and "topic-sizes.svg" not in written
     page = wb.write_report([of_states()], tmp_path / "report.html").read_text()
     assert "share of time in each state" in page.lower() and "came without counts of topics" in page

@@ -8,7 +8,14 @@ from toys import toy_a
 from workbench.measures import exact
 from workbench.measures.against_exact import against_exact
 from workbench.report.drawing import draw
-from workbench.views.exact import bounds_picture, co_assignment_view, distances_view, gaps_view, posterior_picture, token_names
+from workbench.views.exact import (
+    bounds_picture,
+    co_assignment_view,
+    distances_view,
+    gaps_view,
+    posterior_picture,
+    token_names,
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,21 +36,36 @@ def bars(overlay) -> list[float]:
 def test_a_bar_is_as_long_as_the_gap_of_its_bound(truth, answers):
     found, evidence = bars(gaps_view(answers)), float(truth["log_evidence"])
     svb, hybrid = answers[0]["bound"], float(answers[2]["bound"].sel(kind="hybrid"))
-    wanted = [*(evidence - float(svb.sel(kind=kind)) for kind in ("jensen", "collapsed", "exact")), evidence - hybrid]
+    wanted = [
+        *(evidence - float(svb.sel(kind=kind)) for kind in ("jensen", "collapsed", "exact")),
+        evidence - hybrid,
+    ]
     assert found == pytest.approx(wanted) and min(found) > 0
 
 
 def test_bars_of_distances_are_one_an_engine(answers):
-    assert bars(distances_view(answers, "predictive_distance")) == [float(each["predictive_distance"]) for each in answers]
+    assert bars(distances_view(answers, "predictive_distance")) == [
+        float(each["predictive_distance"]) for each in answers
+    ]
 
 
 def test_the_table_behind_the_bars_has_every_number(answers):
     picture = bounds_picture(answers)
     assert picture.header == [
-        "engine", "F", "collapsed", "exact F", "B", "log_evidence", "predictive_distance", "co_assignment_distance",
-        "n_attractors", "n_starts",
+        "engine",
+        "F",
+        "collapsed",
+        "exact F",
+        "B",
+        "log_evidence",
+        "predictive_distance",
+        "co_assignment_distance",
+        "n_attractors",
+        "n_starts",
     ]
-    assert [row[0] for row in picture.rows] == ["svb", "cgs", "cvb-cgs"] and len(picture.panels) == 3
+    assert [row[0] for row in picture.rows] == ["svb", "cgs", "cvb-cgs"] and len(
+        picture.panels
+    ) == 3
     assert np.isnan(picture.rows[1][1:5]).all() and picture.rows[0][-1] == 2
     assert "log evidence is -11.259462 nats" in picture.caption
 
@@ -61,4 +83,7 @@ def test_cells_of_the_exact_posterior_are_named_by_document_and_word(truth):
     (mesh,) = (part for part in co_assignment_view(truth) if isinstance(part, hv.QuadMesh))
     cells = mesh.dimension_values("co_assignment", flat=False)
     np.testing.assert_allclose(cells, truth["co_assignment"].values[::-1])
-    assert picture.hover["QuadMesh"][0][0] == "document 1, w2\ndocument 0, w0\none topic with probability 0.2342"
+    assert (
+        picture.hover["QuadMesh"][0][0]
+        == "document 1, w2\ndocument 0, w0\none topic with probability 0.2342"
+    )

@@ -28,7 +28,9 @@ def style(part) -> dict:
 def test_each_setting_has_its_cost_its_distance_and_its_error():
     overlay = frontier_view(table(), "cpu_time")
     marks = {part.label: part.array()[0].tolist() for part in parts(overlay, hv.Scatter)}
-    assert marks["cgs"] == pytest.approx([16, 0.35]) and marks["svb-cgs r=2 n_chains=3"] == pytest.approx([8, 0.5])
+    assert marks["cgs"] == pytest.approx([16, 0.35]) and marks[
+        "svb-cgs r=2 n_chains=3"
+    ] == pytest.approx([8, 0.5])
     errors = [part.array()[0].tolist() for part in parts(overlay, hv.Segments)]
     assert errors[0] == pytest.approx([8, 0.45, 8, 0.55])
     assert len(errors) == 2  # one run has none
@@ -41,20 +43,39 @@ def test_settings_on_the_front_are_joined_and_those_that_are_dominated_are_faint
     (line,) = parts(overlay, hv.Curve)
     assert line.array().ravel().tolist() == pytest.approx([8, 0.5, 16, 0.35])
     assert {part.label: style(part)["alpha"] for part in parts(overlay, hv.Scatter)} == {
-        "svb-cgs r=2 n_chains=3": 1, "cgs": 1, "svb": FAINT}
-    assert {row[2].strip() for part in parts(overlay, hv.Labels) for row in part.data.values.tolist()} == {
-        "r=2, S=3", "cgs", "svb"}
+        "svb-cgs r=2 n_chains=3": 1,
+        "cgs": 1,
+        "svb": FAINT,
+    }
+    assert {
+        row[2].strip() for part in parts(overlay, hv.Labels) for row in part.data.values.tolist()
+    } == {"r=2, S=3", "cgs", "svb"}
 
 
 def test_a_hybrid_is_told_by_its_r_its_chains_and_its_split():
-    engines = [("svb-cgs", {"r": "inf"}), ("svb-cgs", {"r": 0, "n_chains": 5}), ("adaptive-cgs", {"split": "random"}),
-               ("cvb-cgs", {})]
-    found = frontier([run(engine, [6, 5], options=options) for engine, options in engines], chains())
-    assert names_of_settings(found) == ["svb-cgs, r=∞", "svb-cgs, r=0, S=5", "random, r=2", "cvb-cgs, r=1"]
+    engines = [
+        ("svb-cgs", {"r": "inf"}),
+        ("svb-cgs", {"r": 0, "n_chains": 5}),
+        ("adaptive-cgs", {"split": "random"}),
+        ("cvb-cgs", {}),
+    ]
+    found = frontier(
+        [run(engine, [6, 5], options=options) for engine, options in engines], chains()
+    )
+    assert names_of_settings(found) == [
+        "svb-cgs, r=∞",
+        "svb-cgs, r=0, S=5",
+        "random, r=2",
+        "cvb-cgs, r=1",
+    ]
 
 
 def test_names_do_not_stand_on_each_other_and_those_on_the_front_come_first():
-    x, y, names = np.array([0.1, 0.1, 0.1, 0.8]), np.array([0.5, 0.5, 0.51, 0.5]), ["r=1", "r=2", "r=5", "cgs"]
+    x, y, names = (
+        np.array([0.1, 0.1, 0.1, 0.8]),
+        np.array([0.5, 0.5, 0.51, 0.5]),
+        ["r=1", "r=2", "r=5", "cgs"],
+    )
     assert sides_of_names(x, y, names, np.array([False, True, False, False])) == [-1, 1, 0, 1]
 
 
@@ -67,7 +88,8 @@ def test_numbers_far_apart_have_a_logarithmic_axis_and_bars_end_above_its_floor(
     lows = [part.array()[0].tolist()[1] for part in parts(overlay, hv.Segments)]
     assert lows == pytest.approx([0.3, 0.02])
     (band,) = parts(overlay, hv.HSpan)
-    assert band.data[0] == pytest.approx(0.02)   # half the smallest distance, which is less than half the error
+    # half the smallest distance, which is less than half the error
+    assert band.data[0] == pytest.approx(0.02)
     own.attrs["reference_se"] = 0.01
     assert parts(frontier_view(own), hv.HSpan)[0].data == pytest.approx((0.005, 0.01))
     own.attrs["reference_se"] = 0.0001
@@ -75,7 +97,10 @@ def test_numbers_far_apart_have_a_logarithmic_axis_and_bars_end_above_its_floor(
 
 
 def test_jitter_stands_against_the_same_costs():
-    marks = {part.label: part.array()[0].tolist() for part in parts(jitter_view(table(), "updates"), hv.Scatter)}
+    marks = {
+        part.label: part.array()[0].tolist()
+        for part in parts(jitter_view(table(), "updates"), hv.Scatter)
+    }
     own = table().sel(label="cgs")
     assert marks["cgs"] == pytest.approx([float(own["updates"]), float(own["jitter"])])
     assert np.isfinite(marks["cgs"][1])
@@ -85,8 +110,13 @@ def test_the_view_is_there_where_there_are_long_chains_and_its_table_has_every_s
     runs = [*settings(), *chains()]
     picture, other = draw_view("frontier", runs)
     assert [picture.name, other.name] == ["frontier-by-updates", "frontier-by-cpu-time"]
-    assert len(picture.panels) == 2 and {row[0] for row in picture.rows} == {"cgs", "svb-cgs r=2 n_chains=3"}
-    assert "over 4 chains" in picture.caption and "frontier-by-updates" in [one.name for one in pictures(runs)]
+    assert len(picture.panels) == 2 and {row[0] for row in picture.rows} == {
+        "cgs",
+        "svb-cgs r=2 n_chains=3",
+    }
+    assert "over 4 chains" in picture.caption and "frontier-by-updates" in [
+        one.name for one in pictures(runs)
+    ]
     assert draw_view("frontier", settings()) == []
 
 
@@ -100,8 +130,13 @@ def test_a_map_has_a_cell_for_each_number_of_topics_and_regime():
     runs = [*pair(repeat=5), *pair(k=4), *pair()]
     overlay = overtaking_view(overtaking(runs), "svb-cgs r=1")
     texts = parts(overlay, hv.Labels)[0].data.values.tolist()
-    assert [(x, y) for x, y, _ in texts] == [(0, 0), (1, 0), (0, -1)] and {text for *_, text in texts} == {"2"}
-    assert parts(overlay, hv.QuadMesh)[0].dimension_values(2, flat=False)[0].tolist()[0] == pytest.approx(1)  # log2
+    assert [(x, y) for x, y, _ in texts] == [(0, 0), (1, 0), (0, -1)] and {
+        text for *_, text in texts
+    } == {"2"}
+    # log2
+    assert parts(overlay, hv.QuadMesh)[0].dimension_values(2, flat=False)[0].tolist()[
+        0
+    ] == pytest.approx(1)
     rows = [told for _, told in overlay.opts.get("plot", backend="matplotlib").kwargs["yticks"]]
     assert rows == ["counts as\nthey are", "every count\n5 times"]
     (picture,) = (one for one in pictures(runs) if one.name.startswith("overtaking"))
@@ -111,4 +146,6 @@ def test_a_map_has_a_cell_for_each_number_of_topics_and_regime():
 def test_the_pictures_are_drawn_without_a_warning():
     (view,) = (view for view in VIEWS if view.name == "frontier")
     picture = frontier_picture(table(), view)
-    assert draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].count(b"<svg") == 1
+    assert (
+        draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].count(b"<svg") == 1
+    )

@@ -8,7 +8,13 @@ from toys import simulated
 
 import workbench as wb
 from workbench.corpus.document_table import DocumentTable
-from workbench.measures import group_differences, spec_of, topics_by_group, topics_over_time, with_columns
+from workbench.measures import (
+    group_differences,
+    spec_of,
+    topics_by_group,
+    topics_over_time,
+    with_columns,
+)
 from workbench.report.drawing import _figure, draw, inline
 from workbench.views.every import draw_view, pictures
 from workbench.views.groups import OTHERS, against_controls, by_group_view, group_controls
@@ -47,18 +53,40 @@ def test_a_figure_on_one_column_fits_on_a_page_without_its_rows_coming_closer():
     corpus = replace(simulated(20, 15, 30), labels=("a", "b", "", "b") * 5, times=DATES * 4)
     train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
     engines = ("svb", "vb", "cvb", "cvb0", "cgs")
-    runs = [wb.fit(train, engine, 60, n_iterations=2, test=test, burn_in=0, progress=False) for engine in engines]
-    found = {picture.name: picture for picture in pictures(runs, 1, {spec_of(runs[0]).train: train})}
-    others = {"coherence", "topic-sizes", "state-and-average", "topic-words-cgs", "topic-flow-svb-to-vb"}
+    runs = [
+        wb.fit(train, engine, 60, n_iterations=2, test=test, burn_in=0, progress=False)
+        for engine in engines
+    ]
+    found = {
+        picture.name: picture for picture in pictures(runs, 1, {spec_of(runs[0]).train: train})
+    }
+    others = {
+        "coherence",
+        "topic-sizes",
+        "state-and-average",
+        "topic-words-cgs",
+        "topic-flow-svb-to-vb",
+    }
     assert {*NAMES[1:], *others} <= set(found)
     for picture in found.values():
-        assert _figure(picture.panels, 1, picture.legend, picture.height).get_figheight() <= 9.5, picture.name
-        assert len(picture.panels) * (picture.height or 0) <= 11, picture.name  # rows of 0.135 in keep 0.11; letters have 0.09
-    assert [len(found[name].panels) for name in ("topic-sizes", "state-and-average", "coherence", "group-differences")] == [
-        5, 5, 5, 4]
+        assert _figure(picture.panels, 1, picture.legend, picture.height).get_figheight() <= 9.5, (
+            picture.name
+        )
+        # rows of 0.135 in keep 0.11; letters have 0.09
+        assert len(picture.panels) * (picture.height or 0) <= 11, picture.name
+    assert [
+        len(found[name].panels)
+        for name in ("topic-sizes", "state-and-average", "coherence", "group-differences")
+    ] == [5, 5, 5, 4]
     fewer = "Of 5 panels 4 are drawn, as many as fit on one column of a page; the table has all."
-    assert fewer in found["group-differences"].caption and len({row[0] for row in found["group-differences"].rows}) == 5
-    assert "Of more than 8 topics the 4 best and the 4 worst are drawn; the table has all." in found["coherence"].caption
+    assert (
+        fewer in found["group-differences"].caption
+        and len({row[0] for row in found["group-differences"].rows}) == 5
+    )
+    assert (
+        "Of more than 8 topics the 4 best and the 4 worst are drawn; the table has all."
+        in found["coherence"].caption
+    )
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -73,9 +101,16 @@ def test_a_title_over_rows_of_names_is_seen_whole(run_and_corpus, columns):
 
 def test_shares_over_time_are_those_of_the_measure(run_and_corpus):
     run, corpus = run_and_corpus
-    (picture,) = draw_view("topics-over-time", [run], corpora={spec_of(run).train: corpus}, period="month")
+    (picture,) = draw_view(
+        "topics-over-time", [run], corpora={spec_of(run).train: corpus}, period="month"
+    )
     found = topics_over_time(run, period="month")
-    assert [row[3] for row in picture.rows[:4]] == ["2020-01", "2020-02", "2020-03", "2020-04"] and len(picture.rows) == 12
+    assert [row[3] for row in picture.rows[:4]] == [
+        "2020-01",
+        "2020-02",
+        "2020-03",
+        "2020-04",
+    ] and len(picture.rows) == 12
     np.testing.assert_allclose([row[5] for row in picture.rows[:4]], found["share"].sel(topic=0))
     stacked, *panels = picture.panels
     assert len(panels) == 3 and [layer.label.split(" ")[0] for layer in stacked]
@@ -84,8 +119,14 @@ def test_shares_over_time_are_those_of_the_measure(run_and_corpus):
     for panel, texts in zip(panels, picture.hover["Points"], strict=True):
         points = next(part for part in panel if type(part).__name__ == "Points")
         topic = int(texts[0].split(" ")[0])
-        np.testing.assert_allclose(points.dimension_values(1), found["share"].sel(topic=topic).dropna("time"))
-        assert len(texts) == 3 and texts[1].split("\n")[1].startswith("2020-02: ") and "8 documents" in texts[1]
+        np.testing.assert_allclose(
+            points.dimension_values(1), found["share"].sel(topic=topic).dropna("time")
+        )
+        assert (
+            len(texts) == 3
+            and texts[1].split("\n")[1].startswith("2020-02: ")
+            and "8 documents" in texts[1]
+        )
         assert len(texts[1].split("\n")[2].split(" ")) == 5  # words
     (bare,) = draw_view("topics-over-time", [run], period="month")
     assert len(bare.hover["Points"][0][1].split("\n")) == 2  # without the corpus no words
@@ -102,18 +143,29 @@ def test_lifts_by_group_are_those_of_the_measure(run_and_corpus):
     lifts = np.clip(np.log2(found["lift"].transpose("topic", "group").values[order]), -2, 2)
     np.testing.assert_allclose(mesh.dimension_values("lift", flat=False), lifts[::-1])
     texts = picture.hover["QuadMesh"][0]
-    assert len(texts) == 6 and texts[0].startswith("a: 5 documents\n") and texts[1].startswith("b: 10 documents\n")
-    assert "5 documents" not in texts[1] and f"{float(found['lift'][0, order[-1]]):.2f} times" in texts[0]
+    assert (
+        len(texts) == 6
+        and texts[0].startswith("a: 5 documents\n")
+        and texts[1].startswith("b: 10 documents\n")
+    )
+    assert (
+        "5 documents" not in texts[1]
+        and f"{float(found['lift'][0, order[-1]]):.2f} times" in texts[0]
+    )
 
 
 def test_one_group_is_set_against_all_other_documents(run_and_corpus):
     run, corpus = run_and_corpus
     (picture,) = draw_view("group-differences", [run])
-    sides = [None if not label else "label: b" if label == "b" else OTHERS for label in corpus.labels]
+    sides = [
+        None if not label else "label: b" if label == "b" else OTHERS for label in corpus.labels
+    ]
     found = group_differences(run, sides, "label: b", OTHERS)
     assert [row[6] for row in picture.rows] == pytest.approx(found["difference"].values.tolist())
     (chosen,) = draw_view("group-differences", [run], group="label: a")
-    assert chosen.rows[0][3:5] == ["label: a", OTHERS] and chosen.rows[0][6] == pytest.approx(-picture.rows[-1][6])
+    assert chosen.rows[0][3:5] == ["label: a", OTHERS] and chosen.rows[0][6] == pytest.approx(
+        -picture.rows[-1][6]
+    )
     points = next(part for part in picture.panels[0] if type(part).__name__ == "Points")
     np.testing.assert_allclose(points.dimension_values(0), 100 * found["difference"].values)
 
@@ -122,10 +174,15 @@ def test_two_groups_are_set_against_each_other_and_documents_of_both_are_left_ou
     run = with_columns(run_and_corpus[0], DocumentTable({"kind": ("x", "y", "z", "z") * 5}))
     (picture,) = draw_view("group-differences", [run], group="kind: x", other="kind: y")
     found = group_differences(run, "kind", "x", "y")
-    assert {tuple(row[3:5]) for row in picture.rows} == {("kind: x", "kind: y")} and "left out" not in picture.caption
+    assert {tuple(row[3:5]) for row in picture.rows} == {
+        ("kind: x", "kind: y")
+    } and "left out" not in picture.caption
     assert [row[6:9] for row in picture.rows] == [
-        pytest.approx(list(row)) for row in zip(*(found[name].values.tolist() for name in ("difference", "low", "high")),
-                                                strict=True)]
+        pytest.approx(list(row))
+        for row in zip(
+            *(found[name].values.tolist() for name in ("difference", "low", "high")), strict=True
+        )
+    ]
     assert all("kind: x: " in text and "kind: y: " in text for text in picture.hover["Points"][0])
     (across,) = draw_view("group-differences", [run], group="kind: z", other="label: b")
     sides = [None, "b", "z", None] * 5  # of four documents the last is of both
@@ -141,8 +198,12 @@ def test_two_groups_are_set_against_each_other_and_documents_of_both_are_left_ou
 def test_a_group_whose_documents_are_all_empty_is_not_offered():
     whole = simulated(20, 15, 30)
     end = whole.indptr[18]
-    corpus = whole.with_pairs([*whole.indptr[:19], end, end], whole.words[:end], whole.counts[:end],
-                              labels=("a", "b") * 9 + ("c", "c"))
+    corpus = whole.with_pairs(
+        [*whole.indptr[:19], end, end],
+        whole.words[:end],
+        whole.counts[:end],
+        labels=("a", "b") * 9 + ("c", "c"),
+    )
     run = wb.fit(corpus, "cvb0", 3, n_iterations=3, progress=False)
     assert against_controls(run)[0].choices == ("label: a", "label: b")
     assert draw_view("group-differences", [run], group="label: c")[0].rows[0][3] == "label: a"
@@ -150,8 +211,14 @@ def test_a_group_whose_documents_are_all_empty_is_not_offered():
 
 def test_pages_offer_the_columns_groups_and_periods_that_there_are(run_and_corpus):
     run, _ = run_and_corpus
-    assert group_controls(run) == () and against_controls(run)[0].choices == ("label: b", "label: a")
-    assert against_controls(run)[1].choices == (OTHERS, "label: b", "label: a") and against_controls(run)[1].value == OTHERS
+    assert group_controls(run) == () and against_controls(run)[0].choices == (
+        "label: b",
+        "label: a",
+    )
+    assert (
+        against_controls(run)[1].choices == (OTHERS, "label: b", "label: a")
+        and against_controls(run)[1].value == OTHERS
+    )
     more = with_columns(run, DocumentTable({"kind": ("x", "y") * 10}))
     assert group_controls(more)[0].choices == ("label", "kind")
     assert against_controls(more)[0].choices == ("label: b", "label: a", "kind: x", "kind: y")
@@ -167,7 +234,11 @@ def test_several_runs_have_a_picture_over_time_each(run_and_corpus):
     runs = [wb.fit(corpus, engine, 3, n_iterations=3, progress=False) for engine in ("cvb0", "vb")]
     found = draw_view("topics-over-time", runs)
     assert [picture.name for picture in found] == ["topics-over-time-1", "topics-over-time-2"]
-    assert len(draw_view("topics-by-group", runs)[0].panels) == len(draw_view("group-differences", runs)[0].panels) == 2
+    assert (
+        len(draw_view("topics-by-group", runs)[0].panels)
+        == len(draw_view("group-differences", runs)[0].panels)
+        == 2
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -176,4 +247,6 @@ def test_they_can_be_drawn(run_and_corpus, name):
     for picture in draw_view(name, [run], corpora={spec_of(run).train: corpus}):
         svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
         told = inline(svg, picture.name, picture.title, picture.hover)
-        assert told.count("<title>") == sum(len(texts) for own in picture.hover.values() for texts in own)
+        assert told.count("<title>") == sum(
+            len(texts) for own in picture.hover.values() for texts in own
+        )

@@ -30,30 +30,46 @@ def lines_of(overlay) -> dict:
 
 
 def bounded(engine, bound, **changes):
-    return made_up(engine, [2.0] * len(bound), **changes).assign(bound=("iteration", np.array(bound, float)))
+    return made_up(engine, [2.0] * len(bound), **changes).assign(
+        bound=("iteration", np.array(bound, float))
+    )
 
 
 def begun_from(parent, engine="cvb", **changes):
     run = made_up(engine, [1], **changes)
     parent_spec = spec_of(parent)
-    start = {"name": parent_spec.name, "hash": parent_spec.hash, "iteration": 7, "counts": parent_spec.hash}
+    start = {
+        "name": parent_spec.name,
+        "hash": parent_spec.hash,
+        "iteration": 7,
+        "counts": parent_spec.hash,
+    }
     spec = replace(spec_of(run), start=start)
     return run.assign_attrs(name=f"{engine}-{spec.hash[:5]}", spec=spec.to_json())
 
 
 def test_bounds_of_all_engines_are_drawn_for_a_token_and_the_collapsed_one_says_so():
     cvb = bounded("cvb", [-8, -4]).assign(collapsed_bound=("iteration", [-6.0, -2.0]))
-    lines = lines_of(bound_curves([bounded("vb", [-12, -8]), cvb, bounded("cv-hdp", [-4, -4]), made_up("cgs", [1])]))
+    lines = lines_of(
+        bound_curves(
+            [bounded("vb", [-12, -8]), cvb, bounded("cv-hdp", [-4, -4]), made_up("cgs", [1])]
+        )
+    )
     assert {label: line.dimension_values(1).tolist() for label, line in lines.items()} == {
-        "vb": [-3, -2], "cvb, collapsed bound": [-1.5, -0.5], "cv-hdp": [-1, -1],
+        "vb": [-3, -2],
+        "cvb, collapsed bound": [-1.5, -0.5],
+        "cv-hdp": [-1, -1],
     }
     assert lines["vb"].vdims[0].pprint_label == "bound for each token (nats)"
     assert next(iter(bound_curves(cvb, "steps"))).kdims[0].pprint_label == "iterations × topics"
 
 
 def test_against_topics_has_a_mark_at_each_number_and_an_error_where_there_are_seeds():
-    runs = [made_up("cgs", [np.e**n], seed=seed, model={"n_topics": n, "alpha": 0.1, "beta": 0.1})
-            for n, seeds in ((2, 2), (3, 1)) for seed in range(seeds)]
+    runs = [
+        made_up("cgs", [np.e**n], seed=seed, model={"n_topics": n, "alpha": 0.1, "beta": 0.1})
+        for n, seeds in ((2, 2), (3, 1))
+        for seed in range(seeds)
+    ]
     drawn = drawn_against_topics([*runs, bounded("svb", [-4])], "log_likelihood")
     line, (curve, *_) = lines_of(drawn)["cgs"], against_topics(runs)
     assert line.dimension_values(0).tolist() == [2, 3]
@@ -64,17 +80,24 @@ def test_against_topics_has_a_mark_at_each_number_and_an_error_where_there_are_s
 
 
 def test_a_label_looks_the_same_against_topics_whatever_is_drawn():
-    runs = [made_up("svb-cgs", [1], options={"r": r}) for r in (1, 2)] + [bounded("svb-cgs", [-4], options={"r": 3})]
+    runs = [made_up("svb-cgs", [1], options={"r": r}) for r in (1, 2)] + [
+        bounded("svb-cgs", [-4], options={"r": 3})
+    ]
     labels = ["svb-cgs r=1", "svb-cgs r=2", "svb-cgs r=3"]
     for measure in ("log_likelihood", "bound_per_token"):
         line = lines_of(drawn_against_topics(runs, measure))["svb-cgs r=3"]
-        assert hv.Store.lookup_options("matplotlib", line, "style").kwargs["color"] == looks(labels)["svb-cgs r=3"].colour
+        assert (
+            hv.Store.lookup_options("matplotlib", line, "style").kwargs["color"]
+            == looks(labels)["svb-cgs r=3"].colour
+        )
 
 
 def test_numbers_of_topics_are_drawn_of_every_engine():
     runs = [tiny_run("g-hdp"), tiny_run("cgs")]
     lines = lines_of(topic_number_curves(runs))
-    np.testing.assert_array_equal(lines["g-hdp"].dimension_values(1), runs[0]["n_active_topics"].values)
+    np.testing.assert_array_equal(
+        lines["g-hdp"].dimension_values(1), runs[0]["n_active_topics"].values
+    )
     assert set(lines) == {"g-hdp", "cgs"}
     with pytest.raises(MeasureError, match="no number of topics 'many'; there are n_active_topics"):
         topic_number_curves(runs, "many")
@@ -84,9 +107,13 @@ def test_only_what_is_learnt_is_drawn_of_the_concentrations():
     runs = [tiny_run("g-hdp"), tiny_run("cv-hdp"), tiny_run("cgs")]
     assert concentrations_of(runs) == ["alpha_total", "top_concentration"]
     lines = lines_of(concentration_curves(runs, "alpha_total"))
-    np.testing.assert_array_equal(lines["cv-hdp"].dimension_values(1), runs[1]["alpha_total"].values)
+    np.testing.assert_array_equal(
+        lines["cv-hdp"].dimension_values(1), runs[1]["alpha_total"].values
+    )
     assert len(concentration_curves(runs, "beta_total")) == 0
-    with pytest.raises(MeasureError, match="no hyperparameter 'eta' that is one number; there are alpha_total"):
+    with pytest.raises(
+        MeasureError, match="no hyperparameter 'eta' that is one number; there are alpha_total"
+    ):
         concentration_curves(runs, "eta")
 
 
@@ -94,9 +121,19 @@ def test_moves_are_marked_on_the_bound_as_kept_and_taken_back():
     run = bounded("cv-hdp", [-16, -12, -8, -4])
     rows = {"move": [1, 2, 2, 1], "move_accepted": [1, 1, 0, 0]}
     rows |= {"move_gain": [1, 1, -1, -1], "move_from": [0] * 4, "move_to": [1] * 4}
-    drawn = move_curve(run.assign({name: ("iteration", np.array(values, float)) for name, values in rows.items()}))
-    marks = {element.label: element.array().tolist() for element in drawn if isinstance(element, hv.Scatter)}
-    assert marks == {"split, kept": [[1, -4]], "merge, kept": [[2, -3]], "taken back": [[3, -2], [4, -1]]}
+    drawn = move_curve(
+        run.assign({name: ("iteration", np.array(values, float)) for name, values in rows.items()})
+    )
+    marks = {
+        element.label: element.array().tolist()
+        for element in drawn
+        if isinstance(element, hv.Scatter)
+    }
+    assert marks == {
+        "split, kept": [[1, -4]],
+        "merge, kept": [[2, -3]],
+        "taken back": [[3, -2], [4, -1]],
+    }
 
 
 def test_topics_that_never_have_a_token_have_no_line_and_no_bar():
@@ -104,7 +141,9 @@ def test_topics_that_never_have_a_token_have_no_line_and_no_bar():
     dims = ("iteration", "topic")
     run = run.assign(n_k=(dims, [[3.0, 0.0], [4.0, 0.0]]), alpha=(dims, [[0.5, 0], [0.6, 0]]))
     assert list(lines_of(topic_size_curves(run))) == ["topic 0"]
-    assert lines_of(topic_size_curves(run, which="alpha"))["topic 0"].dimension_values(1).tolist() == [0.5, 0.6]
+    assert lines_of(topic_size_curves(run, which="alpha"))["topic 0"].dimension_values(
+        1
+    ).tolist() == [0.5, 0.6]
     bars = next(iter(topic_sizes_view(run)))
     assert bars.dimension_values(0).tolist() == ["0"]
     lda = made_up("cgs", [1.0]).assign(n_k=(("iteration", "topic"), [[4.0, 0.0]]))
@@ -115,7 +154,9 @@ def test_words_are_those_of_topics_with_a_token():
     run = tiny_run("g-hdp").copy(deep=True)
     gone = int(run["n_kw"].values[-1].sum(axis=1).argmax())
     run["n_kw"][-1, gone] = 0
-    headings = next(element for element in topic_words_view(run) if element.label == "heading").dimension_values("heading")
+    headings = next(
+        element for element in topic_words_view(run) if element.label == "heading"
+    ).dimension_values("heading")
     assert headings.size and not any(heading.startswith(f"topic {gone} ") for heading in headings)
 
 
@@ -125,10 +166,15 @@ def test_a_lineage_is_a_tree_of_parents_above_their_children():
     others = [begun_from(child, "svb"), begun_from(parent, "vb")]
     drawn = lineage_view([*others, child, made_up("cgs", [1], seed=5), parent])
     labels = next(element for element in drawn if isinstance(element, hv.Labels))
-    told = [f"{name} ({label}" for name, label in (
-        (parent.attrs["name"], "cgs)"), (others[1].attrs["name"], "vb warm), from"), (child.attrs["name"], "cvb warm), from"),
-        (others[0].attrs["name"], "svb warm), from"),
-    )]
+    told = [
+        f"{name} ({label}"
+        for name, label in (
+            (parent.attrs["name"], "cgs)"),
+            (others[1].attrs["name"], "vb warm), from"),
+            (child.attrs["name"], "cvb warm), from"),
+            (others[0].attrs["name"], "svb warm), from"),
+        )
+    ]
     texts = labels.dimension_values(2).tolist()
     assert [text.startswith(begin) for text, begin in zip(texts, told, strict=True)] == [True] * 4
     x = labels.dimension_values(0)

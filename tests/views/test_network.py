@@ -10,17 +10,25 @@ from workbench.report.drawing import _figure, draw, option
 from workbench.views.network import HALF_HEIGHT, HALF_WIDTH, drawing_of, network_view
 
 pytest.importorskip("holoviews")
-MODELS = pytest.mark.parametrize("network", [network_of(name) for name in SHIPPED], ids=list(SHIPPED))
+MODELS = pytest.mark.parametrize(
+    "network", [network_of(name) for name in SHIPPED], ids=list(SHIPPED)
+)
 
 
 def gated() -> Network:
     """A switch that only decides whether topics are visited, one level known, one estimated."""
     return Network(
-        "gated", (Variable("switch", 2, ("common", "own")), Variable("topic", 3)),
+        "gated",
+        (Variable("switch", 2, ("common", "own")), Variable("topic", 3)),
         (
             Level("gate", "switch", (Rows(),), kind="observed", table=((0.5, 0.5),)),
             Level("theta", "topic", (Rows(("document",), (("switch", "own"),)),)),
-            Level("phi", "word", (Rows((), (("switch", "common"),)), Rows(("topic",), (("switch", "own"),))), kind="point"),
+            Level(
+                "phi",
+                "word",
+                (Rows((), (("switch", "common"),)), Rows(("topic",), (("switch", "own"),))),
+                kind="point",
+            ),
         ),
     )
 
@@ -34,16 +42,27 @@ def parts(view) -> dict:
 def test_every_level_is_an_ellipse_and_every_variable_an_arrow_to_each_level_that_it_tells(network):
     drawing = drawing_of(network)
     assert list(drawing.places) == [level.name for level in network.levels]
-    told = sorted((level.name, name) for level in network.levels for name in {
-        *(name for rows in level.rows for name in rows.by), *(name for rows in level.rows for name, *_ in rows.when)
-    })
-    found = sorted((ends_at(drawing, arrow), arrow.name.split(" ")[0]) for arrow in drawing.arrows[:-1])
+    told = sorted(
+        (level.name, name)
+        for level in network.levels
+        for name in {
+            *(name for rows in level.rows for name in rows.by),
+            *(name for rows in level.rows for name, *_ in rows.when),
+        }
+    )
+    found = sorted(
+        (ends_at(drawing, arrow), arrow.name.split(" ")[0]) for arrow in drawing.arrows[:-1]
+    )
     assert found == told and drawing.arrows[-1].name == "word"
 
 
 def ends_at(drawing, arrow) -> str:
     """The level whose ellipse the arrow touches with its head."""
-    (end,) = [name for name, (x, y) in drawing.places.items() if np.allclose(arrow.path[-1], (x - HALF_WIDTH, y))]
+    (end,) = [
+        name
+        for name, (x, y) in drawing.places.items()
+        if np.allclose(arrow.path[-1], (x - HALF_WIDTH, y))
+    ]
     return end
 
 
@@ -61,8 +80,17 @@ def test_an_arrow_leaves_the_level_that_draws_its_variable(network):
 def test_an_arrow_is_dotted_where_its_variable_only_decides():
     lines = parts(network_view(gated()))
     arrows = [(each.name, each.chooses) for each in drawing_of(gated()).arrows]
-    assert arrows == [("document", True), ("switch (2)", False), ("topic (3)", True), ("switch (2)", False), ("word", True)]
-    assert option_of(lines["switch (2)"], "linestyle") == ":" and option_of(lines["topic (3)"], "linestyle") == "-"
+    assert arrows == [
+        ("document", True),
+        ("switch (2)", False),
+        ("topic (3)", True),
+        ("switch (2)", False),
+        ("word", True),
+    ]
+    assert (
+        option_of(lines["switch (2)"], "linestyle") == ":"
+        and option_of(lines["topic (3)"], "linestyle") == "-"
+    )
 
 
 def option_of(element, name: str):
@@ -79,7 +107,9 @@ def test_known_estimated_and_dirichlet_levels_look_different():
 def test_rows_and_values_are_told_under_the_ellipse():
     rows = drawing_of(network_of("hpam2", n_topics=4, sizes={"super": 2})).rows
     assert rows == {
-        "theta0": "1 row a document\nof 3", "theta1": "2 rows a document\nof 5", "phi": "7 rows\nof words"
+        "theta0": "1 row a document\nof 3",
+        "theta1": "2 rows a document\nof 5",
+        "phi": "7 rows\nof words",
     }
     known = network_of("author-topic").with_authors([f"author {n}" for n in range(2037)])
     assert drawing_of(known).rows["theta"] == "2,037 rows\nof 10"
@@ -88,7 +118,9 @@ def test_rows_and_values_are_told_under_the_ellipse():
 
 def test_a_network_whose_authors_no_corpus_has_told_yet_is_drawn():
     drawing = drawing_of(network_of("author-topic"))
-    assert drawing.rows["theta"] == "rows by author\nof 10" and "author" in [arrow.name for arrow in drawing.arrows]
+    assert drawing.rows["theta"] == "rows by author\nof 10" and "author" in [
+        arrow.name for arrow in drawing.arrows
+    ]
 
 
 @MODELS
@@ -99,7 +131,9 @@ def test_everything_is_within_the_frame_and_no_names_overlap(network):
     figure.draw_without_rendering()
     (axes,) = figure.axes
     frame = axes.get_window_extent().extents
-    boxes = np.array([text.get_window_extent().extents for text in axes.texts if text.get_text().strip()])
+    boxes = np.array(
+        [text.get_window_extent().extents for text in axes.texts if text.get_text().strip()]
+    )
     assert (boxes[:, :2] >= frame[:2] - 1).all() and (boxes[:, 2:] <= frame[2:] + 1).all()
     for at, box in enumerate(boxes):
         shared = np.minimum(boxes[at + 1 :, 2:], box[2:]) - np.maximum(boxes[at + 1 :, :2], box[:2])

@@ -26,11 +26,17 @@ def test_differences_and_their_intervals_are_those_of_the_pairs():
     """One label is better than the reference and one is worse, so that no sign is lost."""
     last = {"svb": [103, 110, 118], "cgs": [100, 104, 109], "cvb": [98, 99, 104]}
     runs = [
-        made_up(engine, [2 * value, value], seed=seed) for engine, values in last.items() for seed, value in enumerate(values)
+        made_up(engine, [2 * value, value], seed=seed)
+        for engine, values in last.items()
+        for seed, value in enumerate(values)
     ]
     (picture,) = draw_view("differences", runs)
     reference = column(picture, "reference")[0]
-    wanted = {engine: np.subtract(values, last[reference]) for engine, values in last.items() if engine != reference}
+    wanted = {
+        engine: np.subtract(values, last[reference])
+        for engine, values in last.items()
+        if engine != reference
+    }
     found = {row[0]: row for row in picture.rows}
     middles, bars = {}, []
     for part in differences_view(runs):
@@ -40,7 +46,10 @@ def test_differences_and_their_intervals_are_those_of_the_pairs():
             bars.append(part.array()[0, [0, 2]].astype(float))
     for engine, differences in wanted.items():
         half = t.ppf(0.975, 2) * differences.std(ddof=1) / np.sqrt(3)
-        told = [found[engine][picture.header.index(name)] for name in ("difference", "difference_low", "difference_high")]
+        told = [
+            found[engine][picture.header.index(name)]
+            for name in ("difference", "difference_low", "difference_high")
+        ]
         interval = differences.mean() + np.array([-half, half])
         assert told == pytest.approx([differences.mean(), *interval], rel=1e-12)  # float64
         assert middles[engine] == pytest.approx(differences.mean(), rel=1e-12)
@@ -52,7 +61,7 @@ def test_the_table_of_words_has_shares_of_tokens_and_the_most_probable_words():
     run = tiny_run()
     (picture,) = draw_view("topic-words", [run])
     sizes, phi = run["n_kw"].values[-1].sum(axis=1), run["phi"].values
-    for topic, share, rank, word, p in (row[len(WHOSE):] for row in picture.rows):
+    for topic, share, rank, word, p in (row[len(WHOSE) :] for row in picture.rows):
         assert share == pytest.approx(sizes[topic] / sizes.sum(), rel=1e-12)  # float64
         assert p == pytest.approx(np.sort(phi[topic])[-rank], rel=1e-12)
         assert phi[topic][run["word"].values.tolist().index(word)] == p
@@ -71,8 +80,13 @@ def test_the_coherence_of_ten_words_is_drawn_where_the_caption_says_ten():
         return np.log((both + 1e-12) / has[:, v].mean() / has[:, w].mean()) / -np.log(both + 1e-12)
 
     for topic, found in zip(column(picture, "topic"), column(picture, "npmi"), strict=True):
-        ten = [w for w in np.argsort(-run["phi"].values[topic], kind="stable")[:10] if has[:, w].any()]
-        assert found == pytest.approx(np.mean([npmi(v, w) for v, w in combinations(ten, 2)]), rel=1e-9)  # sums of logarithms
+        ten = [
+            w for w in np.argsort(-run["phi"].values[topic], kind="stable")[:10] if has[:, w].any()
+        ]
+        # sums of logarithms
+        assert found == pytest.approx(
+            np.mean([npmi(v, w) for v, w in combinations(ten, 2)]), rel=1e-9
+        )
 
 
 def test_definitions_say_what_is_computed():
@@ -82,11 +96,17 @@ def test_definitions_say_what_is_computed():
         "The exponential of the mean negative log p(w|d) of the tokens that were held out"
     )
     probability, test = np.array([0.5, 0.125]), SimpleNamespace(weights=np.array([1, 3]), n_items=4)
-    assert wb.runs.scoring.perplexity(test, probability) == pytest.approx(np.exp(-(np.log(0.5) + 3 * np.log(0.125)) / 4))
+    assert wb.runs.scoring.perplexity(test, probability) == pytest.approx(
+        np.exp(-(np.log(0.5) + 3 * np.log(0.125)) / 4)
+    )
     assert said["± standard error"].startswith(
         "The standard deviation (n − 1) over the runs of a label, divided by the square root of their number."
     )
     runs = [made_up("cgs", [10]), made_up("cgs", [14], seed=1), made_up("cgs", [15], seed=2)]
     (curve,) = mean_curves(runs, "test_perplexity")
-    assert curve.error[0] == pytest.approx(np.sqrt(((np.array([10, 14, 15]) - 13) ** 2).sum() / 2) / np.sqrt(3))
-    assert said["difference"].startswith("How much higher the held-out perplexity is than the reference's, run by run")
+    assert curve.error[0] == pytest.approx(
+        np.sqrt(((np.array([10, 14, 15]) - 13) ** 2).sum() / 2) / np.sqrt(3)
+    )
+    assert said["difference"].startswith(
+        "How much higher the held-out perplexity is than the reference's, run by run"
+    )

@@ -14,8 +14,15 @@ def scored(seed=0, top=5.0):
     """A made-up run of three iterations with gains and hits."""
     run = made_up("cgs", [9, 8, 7], seed=seed, elapsed=[1.0, 2.0, 4.0])
     about = {"long_name": "a score", "units": "nats", "better": "higher"}
-    names = {**dict.fromkeys(GAINS, 0.1 + seed), "test_top_hits": top, "test_bottom_hits": 1.0, "test_log_likelihood": -4.0}
-    return run.assign({name: ("iteration", [0.0, 0.0, value], about) for name, value in names.items()})
+    names = {
+        **dict.fromkeys(GAINS, 0.1 + seed),
+        "test_top_hits": top,
+        "test_bottom_hits": 1.0,
+        "test_log_likelihood": -4.0,
+    }
+    return run.assign(
+        {name: ("iteration", [0.0, 0.0, value], about) for name, value in names.items()}
+    )
 
 
 def test_runs_with_gains_have_a_panel_for_each_base_with_a_line_at_0_and_means_over_seeds():

@@ -15,7 +15,12 @@ from workbench.views.us_states import albers, inside, states_of, us_states
 
 pytest.importorskip("holoviews")
 
-PLACES = {"OH": (40.3, -82.8), "Kansas": (38.5, -98.4), "a town": (39.0, -108.5), "CA": (37.2, -119.3)}
+PLACES = {
+    "OH": (40.3, -82.8),
+    "Kansas": (38.5, -98.4),
+    "a town": (39.0, -108.5),
+    "CA": (37.2, -119.3),
+}
 
 
 def rows_of_places(places=PLACES, years=(2000, 2001, 2002), titles="{place} {year}") -> wb.Corpus:
@@ -24,17 +29,33 @@ def rows_of_places(places=PLACES, years=(2000, 2001, 2002), titles="{place} {yea
     counts = np.random.default_rng(0).multinomial(30, [0.5, 0.3, 0.2], len(rows))
     at, words = counts.nonzero()
     return wb.Corpus.from_pairs(
-        at, words, counts[at, words], vocabulary=("Ann", "Bob", "Cid"), n_documents=len(rows), name="rows",
+        at,
+        words,
+        counts[at, words],
+        vocabulary=("Ann", "Bob", "Cid"),
+        n_documents=len(rows),
+        name="rows",
         titles=[titles.format(place=place, year=year) for place, year in rows],
-        inputs={"year": [float(year) for _, year in rows], "latitude": [places[place][0] for place, _ in rows],
-                "longitude": [places[place][1] for place, _ in rows]},
+        inputs={
+            "year": [float(year) for _, year in rows],
+            "latitude": [places[place][0] for place, _ in rows],
+            "longitude": [places[place][1] for place, _ in rows],
+        },
     )
 
 
 @pytest.fixture(scope="module")
 def run_and_corpora():
     train, test = hold_out_rows(rows_of_places(), "year", at_least=2002)
-    run = wb.fit(train, "sbm-gp", test=test, n_iterations=6, burn_in=2, options={"average_after": 2}, progress=False)
+    run = wb.fit(
+        train,
+        "sbm-gp",
+        test=test,
+        n_iterations=6,
+        burn_in=2,
+        options={"average_after": 2},
+        progress=False,
+    )
     return run, {spec_of(run).train: train, spec_of(run).test: test}
 
 
@@ -48,10 +69,20 @@ def test_there_are_48_states_of_few_points_and_each_holds_its_own_middle():
     states = us_states()
     assert len(states) == 48 and {"AK", "HI", "DC"}.isdisjoint(states)
     assert sum(len(ring) for state in states.values() for ring in state.polygons) < 3000
-    points = {"OH": (-82.8, 40.3), "CO": (-105.5, 39.0), "TX": (-99.0, 31.5), "FL": (-81.6, 28.1), "MI": (-84.6, 43.5)}
+    points = {
+        "OH": (-82.8, 40.3),
+        "CO": (-105.5, 39.0),
+        "TX": (-99.0, 31.5),
+        "FL": (-81.6, 28.1),
+        "MI": (-84.6, 43.5),
+    }
     for code, point in points.items():
         x, y = (np.array([part]) for part in point)
-        there = [other for other, state in states.items() if any(inside(ring, x, y)[0] for ring in state.polygons)]
+        there = [
+            other
+            for other, state in states.items()
+            if any(inside(ring, x, y)[0] for ring in state.polygons)
+        ]
         assert there == [code]
 
 
@@ -61,7 +92,10 @@ def test_neighbours_share_their_border():
 
 
 def test_a_place_is_a_state_by_its_name_or_where_it_lies_unless_several_lie_there():
-    longitude, latitude = np.array([-82.8, 0.0, -105.5, -99.0, -98.0, 2.3]), np.array([40.3, 0.0, 39.0, 31.5, 31.0, 48.9])
+    longitude, latitude = (
+        np.array([-82.8, 0.0, -105.5, -99.0, -98.0, 2.3]),
+        np.array([40.3, 0.0, 39.0, 31.5, 31.0, 48.9]),
+    )
     found = states_of(["here", "kansas", "there", "one", "other", "Paris"], longitude, latitude)
     assert found == ["OH", "KS", "CO", None, None, None]
 
@@ -69,17 +103,25 @@ def test_a_place_is_a_state_by_its_name_or_where_it_lies_unless_several_lie_ther
 def test_the_projection_has_equal_areas_as_the_sphere():
     """Cells of one degree by one degree: their areas on the plane are those on the sphere, but for their curved sides."""
     for latitude in (27.0, 38.0, 48.0):
-        x, y = albers(np.array([-100.0, -99.0, -99.0, -100.0]), latitude + np.array([0.0, 0.0, 1.0, 1.0]))
+        x, y = albers(
+            np.array([-100.0, -99.0, -99.0, -100.0]), latitude + np.array([0.0, 0.0, 1.0, 1.0])
+        )
         area = 0.5 * abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
         low, high = np.radians([latitude, latitude + 1.0])
-        assert area == pytest.approx(np.radians(1.0) * (np.sin(high) - np.sin(low)), rel=1e-3)  # sides bend by 1e-4 of a degree
+        # sides bend by 1e-4 of a degree
+        assert area == pytest.approx(np.radians(1.0) * (np.sin(high) - np.sin(low)), rel=1e-3)
 
 
 def test_rows_of_a_place_are_found_with_their_years_and_names(run_and_corpora):
     places = places_of(run_and_corpora[0])
     assert places.names == ["OH", "Kansas", "a town", "CA"] and places.time_name == "year"
     assert places.of_row.tolist() == [0] * 3 + [1] * 3 + [2] * 3 + [3] * 3
-    assert places.time[:3].tolist() == [2000, 2001, 2002] and places.latitude.tolist() == [40.3, 38.5, 39.0, 37.2]
+    assert places.time[:3].tolist() == [2000, 2001, 2002] and places.latitude.tolist() == [
+        40.3,
+        38.5,
+        39.0,
+        37.2,
+    ]
 
 
 def test_places_without_names_of_their_own_have_their_coordinates():
@@ -88,13 +130,16 @@ def test_places_without_names_of_their_own_have_their_coordinates():
 
 
 def test_shares_are_those_of_the_part_where_a_row_has_its_tokens(run_and_corpora):
-    counts = np.random.default_rng(0).multinomial(30, [0.5, 0.3, 0.2], 12)  # as `rows_of_places` draws them
+    # as `rows_of_places` draws them
+    counts = np.random.default_rng(0).multinomial(30, [0.5, 0.3, 0.2], 12)
     assert shares_of(1, *run_and_corpora[1].values()) == pytest.approx(counts[:, 1] / 30)
     alone = shares_of(1, next(iter(run_and_corpora[1].values())))
     assert np.isnan(alone[2::3]).all() and np.isfinite(alone[:2]).all()
 
 
-def test_a_map_stands_beside_that_of_the_counts_and_says_under_the_pointer_what_it_shows(run_and_corpora):
+def test_a_map_stands_beside_that_of_the_counts_and_says_under_the_pointer_what_it_shows(
+    run_and_corpora,
+):
     run, corpora = run_and_corpora
     (picture,) = draw_view("word-map", [run], corpora=corpora, word="Bob", time=2001)
     assert len(picture.panels) == 2 and len(picture.rows) == 4
@@ -103,25 +148,41 @@ def test_a_map_stands_beside_that_of_the_counts_and_says_under_the_pointer_what_
     assert (header["place"], header["time"], header["word"]) == ("Kansas", 2001.0, "Bob")
     assert header["probability"] == pytest.approx(float(run["probability"][at, 1]))
     assert header["share"] == pytest.approx(shares_of(1, *corpora.values())[at])
-    svg, polygons = drawn(picture), sum(len(us_states()[code].polygons) for code in ("OH", "KS", "CA", "CO"))
-    assert svg.count("<title>") == 2 * polygons and f"Kansas\nBob 2001: {header['probability']:.2%}" in svg
+    svg, polygons = (
+        drawn(picture),
+        sum(len(us_states()[code].polygons) for code in ("OH", "KS", "CA", "CO")),
+    )
+    assert (
+        svg.count("<title>") == 2 * polygons
+        and f"Kansas\nBob 2001: {header['probability']:.2%}" in svg
+    )
 
 
 def test_a_map_without_the_corpora_has_no_counts_and_a_word_that_ranges_widest(run_and_corpora):
     (picture,) = draw_view("word-map", [run_and_corpora[0]])
     assert len(picture.panels) == 1
-    widest = run_and_corpora[0]["word"].values[np.ptp(run_and_corpora[0]["probability"].values, axis=0).argmax()]
-    assert picture.rows[0][5] == widest and picture.rows[0][4] == 2002, "the last year, which is predicted"
+    widest = run_and_corpora[0]["word"].values[
+        np.ptp(run_and_corpora[0]["probability"].values, axis=0).argmax()
+    ]
+    assert picture.rows[0][5] == widest and picture.rows[0][4] == 2002, (
+        "the last year, which is predicted"
+    )
 
 
 def test_places_elsewhere_are_points_and_rows_without_places_have_no_map():
     elsewhere = rows_of_places({"Rome": (41.9, 12.5), "Oslo": (59.9, 10.8)})
     run = wb.fit(elsewhere, "static", n_iterations=1, progress=False)
     (picture,) = draw_view("word-map", [run])
-    assert [part.__class__.__name__ for part in picture.panels[0]] == ["Points"] and drawn(picture).count("<title>") == 2
-    alone = replace(elsewhere, inputs=elsewhere.inputs[:, :1], input_names=("year",)).of_documents(range(3))
+    assert [part.__class__.__name__ for part in picture.panels[0]] == ["Points"] and drawn(
+        picture
+    ).count("<title>") == 2
+    alone = replace(elsewhere, inputs=elsewhere.inputs[:, :1], input_names=("year",)).of_documents(
+        range(3)
+    )
     run = wb.fit(alone, "static", n_iterations=1, progress=False)
-    assert {picture.name for picture in pictures([run])} & {"word-map", "rows-by-year"} == {"rows-by-year"}
+    assert {picture.name for picture in pictures([run])} & {"word-map", "rows-by-year"} == {
+        "rows-by-year"
+    }
 
 
 def test_words_of_a_place_have_a_curve_with_its_band_and_the_counts(run_and_corpora):

@@ -29,7 +29,9 @@ def sequences(length: int = 30, vocabulary=WORDS) -> wb.Corpus:
     where = [("one", t) for t in range(length)] + [("two", t) for t in range(length)[::-1]]
     words = rng.integers(0, len(vocabulary), len(where))
     ones = np.ones(len(where), int)
-    return wb.Corpus.from_pairs(range(len(where)), words, ones, vocabulary=vocabulary, sequence=where, name="s")
+    return wb.Corpus.from_pairs(
+        range(len(where)), words, ones, vocabulary=vocabulary, sequence=where, name="s"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,8 @@ def runs_and_corpora():
     train, test = hold_out_ends(sequences(), 5)
     about = {"test": test, "n_iterations": 4, "burn_in": 1, "progress": False}
     runs = [
-        wb.fit(train, "hmm", options={"n_states": 3}, **about), wb.fit(train, "sbm-lds", options={"state_dim": 2}, **about),
+        wb.fit(train, "hmm", options={"n_states": 3}, **about),
+        wb.fit(train, "sbm-lds", options={"state_dim": 2}, **about),
     ]
     return runs, {spec_of(runs[0]).train: train, spec_of(runs[0]).test: test}
 
@@ -55,14 +58,28 @@ def test_rows_of_a_sequence_stand_in_the_order_of_their_positions(runs_and_corpo
 
 def test_what_comes_next_of_a_markov_chain_multiplies_to_the_sum_over_all_paths():
     rng = np.random.default_rng(1)
-    first, moves, words = rng.dirichlet(np.ones(2)), rng.dirichlet(np.ones(2), 2), rng.dirichlet(np.ones(3), 2)
-    run = xr.Dataset({"first_state": ("s", first), "transitions": (("s", "t"), moves), "emissions": (("s", "w"), words)})
+    first, moves, words = (
+        rng.dirichlet(np.ones(2)),
+        rng.dirichlet(np.ones(2), 2),
+        rng.dirichlet(np.ones(3), 2),
+    )
+    run = xr.Dataset(
+        {
+            "first_state": ("s", first),
+            "transitions": (("s", "t"), moves),
+            "emissions": (("s", "w"), words),
+        }
+    )
     came, total = np.array([2, 0, -1, 1]), 0.0  # the third row has no word
     for path in np.ndindex(2, 2, 2, 2):
         p = first[path[0]] * np.prod([moves[a, b] for a, b in pairwise(path)])
-        total += p * np.prod([words[state, word] for state, word in zip(path, came, strict=True) if word >= 0])
+        total += p * np.prod(
+            [words[state, word] for state, word in zip(path, came, strict=True) if word >= 0]
+        )
     found = list(_markov(run, came, 0))
-    assert np.prod([each[word] for each, word in zip(found, came, strict=True) if word >= 0]) == pytest.approx(total, rel=1e-12)
+    assert np.prod(
+        [each[word] for each, word in zip(found, came, strict=True) if word >= 0]
+    ) == pytest.approx(total, rel=1e-12)
     assert np.sum(found, axis=1) == pytest.approx(1.0)
 
 
@@ -71,10 +88,15 @@ def test_what_comes_next_of_a_linear_system_without_loadings_is_its_offset(dim, 
     """States then have no effect: each word has the probability that the offset gives it, in the order of the stick."""
     p, order = np.array([0.5, 0.3, 0.2]), np.array([2, 0, 1])
     offset = np.log(p) if dim == "component" else np.log([0.5 / 0.5, 0.3 / 0.2])
-    run = xr.Dataset({
-        "loadings": ((dim, "d"), np.zeros((n_rows, 2))), "offset": (dim, offset), "stick_words": ("word", order),
-        "system": (("d", "e"), np.eye(2)), "system_noise": (("d", "e"), np.eye(2)),
-    })
+    run = xr.Dataset(
+        {
+            "loadings": ((dim, "d"), np.zeros((n_rows, 2))),
+            "offset": (dim, offset),
+            "stick_words": ("word", order),
+            "system": (("d", "e"), np.eye(2)),
+            "system_noise": (("d", "e"), np.eye(2)),
+        }
+    )
     for expected in _linear(run, np.array([0, 1, 2, -1, 0]), 0):
         assert expected[order] == pytest.approx(p)
 
@@ -83,7 +105,10 @@ def test_what_comes_next_from_a_row_on_is_what_it_is_from_the_first_row_on(runs_
     runs, corpora = runs_and_corpora
     for run in runs:
         whole, later = (next_words(run, "two", list(corpora.values()), first) for first in (0, 20))
-        assert later.probability == pytest.approx(whole.probability[20:]) and later.rows.tolist() == whole.rows[20:].tolist()
+        assert (
+            later.probability == pytest.approx(whole.probability[20:])
+            and later.rows.tolist() == whole.rows[20:].tolist()
+        )
         assert whole.held_out.tolist() == [False] * 25 + [True] * 5
 
 
@@ -134,8 +159,14 @@ def test_places_of_words_do_not_depend_on_how_states_are_turned(runs_and_corpora
     )
     names, places, shares = placed_words(run)
     others = placed_words(turned)
-    assert names == others[0] and np.abs(places) == pytest.approx(np.abs(others[1])) and shares == pytest.approx(others[2])
-    assert names == [WORDS[word] for word in run["stick_words"].values[:3]], "the last word on the stick has no place"
+    assert (
+        names == others[0]
+        and np.abs(places) == pytest.approx(np.abs(others[1]))
+        and shares == pytest.approx(others[2])
+    )
+    assert names == [WORDS[word] for word in run["stick_words"].values[:3]], (
+        "the last word on the stick has no place"
+    )
 
 
 def test_names_that_would_cover_each_other_are_left_out():
@@ -145,8 +176,13 @@ def test_names_that_would_cover_each_other_are_left_out():
 
 def test_words_flow_into_lines():
     assert lines_of(["ab", "cde", "f"], 6) == [(0, 0, 2), (0, 3, 6), (1, 0, 1)]
-    assert lines_of(["a", "b", "c"], 2) == [(0, 0, 1), (0, 1, 2), (1, 0, 1)], "letters stand side by side"
-    assert lines_of(["abcdefgh"], 4) == [(0, 0, 4)] and lines_of(["a"] * 100, 2)[-1][0] == MOST_LINES - 1
+    assert lines_of(["a", "b", "c"], 2) == [(0, 0, 1), (0, 1, 2), (1, 0, 1)], (
+        "letters stand side by side"
+    )
+    assert (
+        lines_of(["abcdefgh"], 4) == [(0, 0, 4)]
+        and lines_of(["a"] * 100, 2)[-1][0] == MOST_LINES - 1
+    )
 
 
 def test_text_says_under_the_pointer_what_was_expected(runs_and_corpora):
@@ -166,16 +202,29 @@ def test_gains_are_those_of_the_definition():
     scored = Scored(np.log(0.5) * tokens, tokens, 1, 1)
     found = gains_by_sequence(scored, train, test)
     counts = np.bincount(train.words, train.counts, 4)
-    words = [int(test.words[test.documents == row][0]) for row in np.flatnonzero(tokens)[:5]]  # of the sequence "one"
+    # of the sequence "one"
+    words = [int(test.words[test.documents == row][0]) for row in np.flatnonzero(tokens)[:5]]
     assert found["one"][0] == 5
     assert found["one"][1] == pytest.approx(np.log(0.5) - np.mean(np.log(counts[words] / 50)))
-    assert found["one"][2] == pytest.approx(np.log(0.5) - np.mean(np.log((counts[words] + 0.1) / 50.4)))
+    assert found["one"][2] == pytest.approx(
+        np.log(0.5) - np.mean(np.log((counts[words] + 0.1) / 50.4))
+    )
 
 
 def test_gains_are_drawn_as_bars_of_both_bases(runs_and_corpora):
     runs, corpora = runs_and_corpora
     test = list(corpora.values())[1]
-    scored = {spec_of(run).hash: Scored(np.log(0.5) * test.document_tokens, test.document_tokens, 4, 3) for run in runs}
-    (picture,) = (one for one in pictures(runs, corpora=corpora, scored=scored) if one.name == "sequence-gains")
+    scored = {
+        spec_of(run).hash: Scored(np.log(0.5) * test.document_tokens, test.document_tokens, 4, 3)
+        for run in runs
+    }
+    (picture,) = (
+        one
+        for one in pictures(runs, corpora=corpora, scored=scored)
+        if one.name == "sequence-gains"
+    )
     assert len(picture.panels) == 2 and len(picture.rows) == 4 and drawn(picture)
-    assert [part.__class__.__name__ for part in picture.panels[0]] == ["Curve", "Rectangles"] * 2 + ["HLine"]
+    assert [part.__class__.__name__ for part in picture.panels[0]] == [
+        "Curve",
+        "Rectangles",
+    ] * 2 + ["HLine"]

@@ -15,7 +15,8 @@ def hybrids() -> list:
     """Two seeds at each of three r, and a run of another engine."""
     of_hybrid = [
         made_up("svb-cgs", [9, 8 + seed + at], seed=seed, options={"r": r})
-        for at, r in enumerate((1, 10, 3)) for seed in (0, 2)
+        for at, r in enumerate((1, 10, 3))
+        for seed in (0, 2)
     ]
     return [*of_hybrid, made_up("svb", [9, 7])]
 
@@ -24,16 +25,26 @@ def test_a_setting_has_a_point_for_each_run_and_means_with_errors_over_seeds_val
     panel = against_setting(hybrids(), "r")
     kinds = {type(part).__name__: part for part in panel}
     assert kinds["Curve"].label == "svb-cgs"
-    np.testing.assert_allclose(kinds["Curve"].dimension_values(1), [9, 11, 10])   # r=1, 3, 10
+    np.testing.assert_allclose(kinds["Curve"].dimension_values(1), [9, 11, 10])  # r=1, 3, 10
     np.testing.assert_allclose(kinds["Segments"].dimension_values(1), [8, 10, 9])
     assert len(kinds["Scatter"]) == 6
-    assert kinds["Curve"].opts.get("style", backend="matplotlib").kwargs["color"] == OF_ENGINE["svb-cgs"].colour
-    assert panel.opts.get("plot", backend="matplotlib").kwargs["xticks"] == [(0, "1"), (1, "3"), (2, "10")]
+    assert (
+        kinds["Curve"].opts.get("style", backend="matplotlib").kwargs["color"]
+        == OF_ENGINE["svb-cgs"].colour
+    )
+    assert panel.opts.get("plot", backend="matplotlib").kwargs["xticks"] == [
+        (0, "1"),
+        (1, "3"),
+        (2, "10"),
+    ]
 
 
 def test_the_view_is_there_where_runs_of_an_engine_differ_and_its_table_has_every_run():
     (picture,) = draw_view("settings", hybrids())
-    assert picture.header == ["label", "run", "seed", "r", "test_perplexity"] and len(picture.rows) == 7
+    assert (
+        picture.header == ["label", "run", "seed", "r", "test_perplexity"]
+        and len(picture.rows) == 7
+    )
     assert [row[3] for row in picture.rows] == [1, 1, 10, 10, 3, 3, ""] and len(picture.panels) == 1
     assert "settings" in [one.name for one in pictures(hybrids())]
     alone = [made_up("svb-cgs", [9, 8]), made_up("svb", [9, 7]), made_up("svb", [9, 6], seed=1)]

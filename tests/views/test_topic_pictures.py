@@ -49,12 +49,15 @@ def texts(labels) -> list[str]:
 
 def boxes(axes) -> np.ndarray:
     """(text, 4) left, bottom, right, top of what is written in a panel, in pixels."""
-    return np.array([text.get_window_extent().extents for text in axes.texts if text.get_text().strip()])
+    return np.array(
+        [text.get_window_extent().extents for text in axes.texts if text.get_text().strip()]
+    )
 
 
 def overlapping(found: np.ndarray) -> int:
     return sum(
-        bool((np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]) > 0.5).all()) for a, b in combinations(found, 2)
+        bool((np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]) > 0.5).all())
+        for a, b in combinations(found, 2)
     )
 
 
@@ -63,7 +66,9 @@ def test_circles_stand_where_the_map_says_with_areas_in_proportion_to_shares():
     found, sizes = topic_map(tiny_run()), topic_sizes(tiny_run())
     order = topics_by_size(tiny_run())
     np.testing.assert_array_equal(circles.dimension_values("x"), found["x"].sel(topic=order))
-    np.testing.assert_array_equal(circles.dimension_values("share"), sizes["share"].sel(topic=order))
+    np.testing.assert_array_equal(
+        circles.dimension_values("share"), sizes["share"].sel(topic=order)
+    )
     area = circles.dimension_values("area")
     np.testing.assert_allclose(area / area.sum(), sizes["share"].sel(topic=order), rtol=1e-12)
     assert texts(numbers) == [str(topic) for topic in order]
@@ -80,9 +85,15 @@ def test_no_two_numbers_lie_on_each_other_even_where_topics_are_the_same(columns
 
 def test_a_number_belongs_to_the_smallest_circle_around_it_or_to_the_one_that_its_line_leads_to():
     """Three topics on nearly one place, one inside another, one alone."""
-    x, y, share = [0.0, 0.002, 0.3, 0.31, 0.0], [0.0, 0.002, 0.0, 0.01, 0.4], [0.3, 0.25, 0.25, 0.05, 0.15]
+    x, y, share = (
+        [0.0, 0.002, 0.3, 0.31, 0.0],
+        [0.0, 0.002, 0.0, 0.01, 0.4],
+        [0.3, 0.25, 0.25, 0.05, 0.15],
+    )
     columns = {"x": x, "y": y, "share": share}
-    found = xr.Dataset({name: ("topic", values) for name, values in columns.items()}, {"topic": range(5)})
+    found = xr.Dataset(
+        {name: ("topic", values) for name, values in columns.items()}, {"topic": range(5)}
+    )
     lines, circles, numbers = topic_map_view(found)
     _, scale = _room(np.column_stack([x, y]))
     middles = np.column_stack([circles.dimension_values(name) for name in "xy"])
@@ -94,10 +105,15 @@ def test_a_number_belongs_to_the_smallest_circle_around_it_or_to_the_one_that_it
         if len(around):
             assert around[np.argmin(radii[around])] == at
         else:
-            (start,) = (start for start, end in led.items() if np.hypot(*((end - place) / scale)) < 0.1)
+            (start,) = (
+                start for start, end in led.items() if np.hypot(*((end - place) / scale)) < 0.1
+            )
             assert np.hypot(*((start - middle) / scale)) == pytest.approx(radius)
     assert len(led) >= 1
-    fill, rim = (circles.opts.get("style", backend="matplotlib").kwargs[name] for name in ("color", "edgecolor"))
+    fill, rim = (
+        circles.opts.get("style", backend="matplotlib").kwargs[name]
+        for name in ("color", "edgecolor")
+    )
     assert to_rgba(rim)[3] == 1 and to_rgba(fill)[3] < 0.2
 
 
@@ -116,7 +132,9 @@ def test_the_list_tells_share_and_name_largest_first():
 
 
 def test_topics_are_called_what_people_call_them():
-    run = tiny_run().assign(topic_label=("topic", ["", "fruit", "", "a label of very many letters indeed"]))
+    run = tiny_run().assign(
+        topic_label=("topic", ["", "fruit", "", "a label of very many letters indeed"])
+    )
     names = names_of_topics(run, 2, 20)
     assert names[1] == "1 · fruit"
     assert names[3] == "3 · a label of very…" and len(names[3]) == 20
@@ -129,7 +147,8 @@ def test_ribbons_are_as_thick_as_the_tokens_that_topics_share():
     flow = topic_flow(a, b, training())
     others, matched, bars, *_ = drawn_flow(a, b)
     assert matched.dimension_values("tokens", expanded=False).sum() + others.dimension_values(
-        "tokens", expanded=False).sum() == pytest.approx(float(flow.sum()), rel=0.03)  # what is too thin is left out
+        "tokens", expanded=False
+    ).sum() == pytest.approx(float(flow.sum()), rel=0.03)  # what is too thin is left out
     tokens, thick = [], []
     for ribbon in [*matched.split(), *others.split()]:
         outline = ribbon.array(["x", "y"])
@@ -137,7 +156,11 @@ def test_ribbons_are_as_thick_as_the_tokens_that_topics_share():
         thick.append(np.ptp(outline[outline[:, 0] == outline[:, 0].min(), 1]))
     np.testing.assert_allclose(np.array(thick) / np.array(tokens), thick[0] / tokens[0], rtol=1e-9)
     heights = bars.dimension_values(3) - bars.dimension_values(1)
-    np.testing.assert_allclose(heights[:4] / thick[0], flow.sum("other").sel(topic=topics_by_size(a)) / tokens[0], rtol=1e-9)
+    np.testing.assert_allclose(
+        heights[:4] / thick[0],
+        flow.sum("other").sel(topic=topics_by_size(a)) / tokens[0],
+        rtol=1e-9,
+    )
 
 
 def test_matched_topics_stand_side_by_side_with_their_distance():
@@ -147,15 +170,21 @@ def test_matched_topics_stand_side_by_side_with_their_distance():
     order = [int(text.split(" · ")[0]) for text in texts(left)]
     assert order == topics_by_size(a)
     assert [text.split(" · ")[0] for text in texts(right)] == [
-        f"{float(matches['distance'].sel(topic=topic)):.2f}   {int(matches['matched'].sel(topic=topic))}" for topic in order
+        f"{float(matches['distance'].sel(topic=topic)):.2f}   {int(matches['matched'].sel(topic=topic))}"
+        for topic in order
     ]
 
 
 def test_ribbons_have_the_colours_that_are_asked_for():
     a, b = tiny_run("cgs"), tiny_run("svb")
-    view = topic_flow_view(topic_flow(a, b, training()), match_topics(a, b), colour=lambda topic: f"#12345{topic}")
+    view = topic_flow_view(
+        topic_flow(a, b, training()), match_topics(a, b), colour=lambda topic: f"#12345{topic}"
+    )
     svg = draw([view], 2, ("svg",), False, 1.0)["svg"].decode()
-    assert set(re.findall("fill: (#12345.|#b0b0b0)", svg)) == {"#b0b0b0", *(f"#12345{topic}" for topic in range(4))}
+    assert set(re.findall("fill: (#12345.|#b0b0b0)", svg)) == {
+        "#b0b0b0",
+        *(f"#12345{topic}" for topic in range(4)),
+    }
 
 
 def test_topics_without_a_match_come_last_and_say_so():
@@ -186,7 +215,10 @@ def test_each_topic_stands_at_its_coherence_the_best_first():
 
 def test_panels_of_coherence_keep_their_own_names():
     runs = [tiny_run(engine) for engine in ("cgs", "svb")]
-    panels = [coherence_view(coherence(run, training(), 5), names=names_of_topics(run, 3, 28)) for run in runs]
+    panels = [
+        coherence_view(coherence(run, training(), 5), names=names_of_topics(run, 3, 28))
+        for run in runs
+    ]
     figure = _figure(panels, 2, False, 1.0)
     figure.draw_without_rendering()
     for axes, engine in zip(figure.axes, ("cgs", "svb"), strict=True):
@@ -204,7 +236,9 @@ def test_topics_without_a_coherence_are_named_at_the_end():
 
 def test_differences_stand_over_their_intervals_and_the_reference_is_left_out():
     runs = [made_up("cgs", [100 + seed], seed=seed) for seed in (0, 1)]
-    runs += [made_up("svb", [105 + 3 * seed], seed=seed) for seed in (0, 1)] + [made_up("cvb", [103])]
+    runs += [made_up("svb", [105 + 3 * seed], seed=seed) for seed in (0, 1)] + [
+        made_up("cvb", [103])
+    ]
     found = paired_differences(runs)
     zero, *drawn = differences_view(runs)
     assert zero.data == 0
@@ -234,7 +268,10 @@ def test_one_topic_is_drawn():
     ("ask", "told"),
     [
         (lambda: topic_list_view(made_up("cgs", [3])), "holds no phi"),
-        (lambda: coherence_view(coherence(tiny_run(), training()), "cv"), "no coherence 'cv'; there are npmi, u_mass, c_v"),
+        (
+            lambda: coherence_view(coherence(tiny_run(), training()), "cv"),
+            "no coherence 'cv'; there are npmi, u_mass, c_v",
+        ),
         (lambda: differences_view(made_up("cgs", [3]), "vb"), "no reference 'vb'"),
     ],
 )

@@ -25,13 +25,16 @@ def test_every_top_word_stands_with_its_probability():
     largest = int(np.argmax(topic_sizes(run)["share"].values))
     assert [str(word) for word in words[:6, 2]] == found["word"].values[largest].tolist()
     np.testing.assert_array_equal(bars[:6, 4].astype(float), found["phi"].values[largest])
-    assert [str(told) for told in probabilities[:6, 2]] == [f"{phi:.3f}".lstrip("0") for phi in found["phi"].values[largest]]
+    assert [str(told) for told in probabilities[:6, 2]] == [
+        f"{phi:.3f}".lstrip("0") for phi in found["phi"].values[largest]
+    ]
 
 
 def test_bars_of_all_topics_have_one_scale():
     bars = parts(topic_words_view(tiny_run("cgs"), 5))[0].astype(float)
     lengths = bars[:, 2] - bars[:, 0]
-    np.testing.assert_allclose(lengths / lengths.max(), bars[:, 4] / bars[:, 4].max(), rtol=1e-9)  # differences of positions
+    # differences of positions
+    np.testing.assert_allclose(lengths / lengths.max(), bars[:, 4] / bars[:, 4].max(), rtol=1e-9)
 
 
 def test_headings_tell_number_and_share_largest_first():
@@ -42,16 +45,21 @@ def test_headings_tell_number_and_share_largest_first():
 
 
 def test_chosen_topics_come_in_the_order_asked_for():
-    headings = [str(text) for text in parts(topic_words_view(tiny_run("cgs"), topics=[2, 0]))[1][:, 2]]
+    headings = [
+        str(text) for text in parts(topic_words_view(tiny_run("cgs"), topics=[2, 0]))[1][:, 2]
+    ]
     assert [text.split(" · ")[0] for text in headings] == ["topic 2", "topic 0"]
 
 
 def test_a_long_word_is_cut_where_it_would_run_over():
     run = tiny_run("cgs").copy()
-    run = run.assign_coords(word=("word", np.array([f"$\\alpha$ {'x' * 40}{n}" for n in range(20)], dtype=object)))
+    run = run.assign_coords(
+        word=("word", np.array([f"$\\alpha$ {'x' * 40}{n}" for n in range(20)], dtype=object))
+    )
     words = [str(word) for word in parts(topic_words_view(run))[2][:, 2]]
     assert all(len(word) == MOST_LETTERS and word.endswith("…") for word in words)
-    draw([topic_words_view(run)], 2, ("svg",), False, 2.0)  # and a dollar sign is only a dollar sign
+    # and a dollar sign is only a dollar sign
+    draw([topic_words_view(run)], 2, ("svg",), False, 2.0)
 
 
 @pytest.mark.parametrize("n_topics", [1, pytest.param(40, marks=pytest.mark.slow)])
@@ -65,7 +73,9 @@ def test_one_topic_and_forty_topics_are_drawn(n_topics):
 
 
 def test_no_two_letters_share_a_place():
-    places = [tuple(row[:2]) for part in parts(topic_words_view(with_topics(40), 6))[1:] for row in part]
+    places = [
+        tuple(row[:2]) for part in parts(topic_words_view(with_topics(40), 6))[1:] for row in part
+    ]
     assert len(set(places)) == len(places)
 
 
@@ -73,7 +83,9 @@ def test_sizes_are_those_of_the_last_record_largest_first():
     run = tiny_run("cgs")
     bars, line = topic_sizes_view(run)
     assert bars.dimension_values(1).tolist() == sorted(run["n_k"].values[-1], reverse=True)
-    assert [run["n_k"].values[-1][int(topic)] for topic in bars.dimension_values(0)] == bars.dimension_values(1).tolist()
+    assert [
+        run["n_k"].values[-1][int(topic)] for topic in bars.dimension_values(0)
+    ] == bars.dimension_values(1).tolist()
     assert line.data == 36  # 144 tokens over 4 topics
 
 
@@ -91,7 +103,10 @@ def test_sizes_need_no_snapshot():
         (lambda: topic_words_view(tiny_run(), 0), "at least 1; got 0"),
         (lambda: topic_words_view(tiny_run(), relevance=2), "relevance must be a number from 0"),
         (lambda: topic_words_view([tiny_run("cgs"), tiny_run("svb")]), "wanted one run; got 2"),
-        (lambda: topic_sizes_view(made_up("cgs", [1]).isel(iteration=slice(0, 0))), "has no committed iteration yet"),
+        (
+            lambda: topic_sizes_view(made_up("cgs", [1]).isel(iteration=slice(0, 0))),
+            "has no committed iteration yet",
+        ),
     ],
 )
 def test_wrong_input_gets_one_sentence(ask, told):

@@ -38,17 +38,28 @@ def test_a_line_for_each_label_holds_the_mean_curve():
 
 
 def test_several_seeds_have_a_band_of_one_standard_error():
-    (curve,) = mean_curves([made_up("cgs", [10, 8]), made_up("cgs", [14, 10], seed=1)], "test_perplexity")
+    (curve,) = mean_curves(
+        [made_up("cgs", [10, 8]), made_up("cgs", [14, 10], seed=1)], "test_perplexity"
+    )
     overlay = perplexity_curves([made_up("cgs", [10, 8]), made_up("cgs", [14, 10], seed=1)])
     (band,) = [element for element in overlay if isinstance(element, hv.Area)]
     np.testing.assert_array_equal(band.dimension_values(1), curve.y - curve.error)
     np.testing.assert_array_equal(band.dimension_values(2), curve.y + curve.error)
-    assert not [element for element in perplexity_curves(made_up("cgs", [3, 2])) if isinstance(element, hv.Area)]
+    assert not [
+        element
+        for element in perplexity_curves(made_up("cgs", [3, 2]))
+        if isinstance(element, hv.Area)
+    ]
 
 
 @pytest.mark.parametrize(
     ("against", "label"),
-    [("iteration", "iteration"), ("elapsed", "inference time (s)"), ("cpu_time", "CPU time (s)"), ("updates", "site updates")],
+    [
+        ("iteration", "iteration"),
+        ("elapsed", "inference time (s)"),
+        ("cpu_time", "CPU time (s)"),
+        ("updates", "site updates"),
+    ],
 )
 def test_axes_say_what_they_are_and_in_which_unit(against, label):
     x, y = next(iter(perplexity_curves(tiny_comparison(), against=against))).dimensions()[:2]
@@ -113,7 +124,8 @@ def test_every_colour_is_seen_on_paper_and_on_a_dark_page():
     for colour in {*COLOURS, *(look.colour for look in OF_ENGINE.values())}:
         for card in cards:
             light, dark = sorted((luminance(colour), luminance(card)), reverse=True)
-            least = 3.5 if colour in by_default else 3  # with both cards no colour has more than 4.1
+            # with both cards no colour has more than 4.1
+            least = 3.5 if colour in by_default else 3
             assert (light + 0.05) / (dark + 0.05) >= least, (colour, card)
 
 
@@ -125,40 +137,59 @@ def luminance(colour: str) -> float:
 
 
 def test_an_engine_looks_the_same_in_every_figure():
-    assert looks(["cgs", "svb-cgs r=1"])["svb-cgs r=1"] == looks(["svb-cgs r=1, K=20", "vb"])["svb-cgs r=1, K=20"]
+    assert (
+        looks(["cgs", "svb-cgs r=1"])["svb-cgs r=1"]
+        == looks(["svb-cgs r=1, K=20", "vb"])["svb-cgs r=1, K=20"]
+    )
     dial = looks(["svb-cgs r=0", "cgs", *(f"svb-cgs r={r}" for r in range(1, 12)), "toy"])
     assert list(dial)[:2] == ["svb-cgs r=0", "cgs"] and dial["cgs"] == OF_ENGINE["cgs"]
     assert dial["svb-cgs r=0"] == OF_ENGINE["svb-cgs"]
     assert len(set(map(str, dial.values()))) == len(dial)
     hybrid = [look for label, look in dial.items() if label.startswith("svb-cgs")]
-    assert {look.colour for look in hybrid} == {OF_ENGINE["svb-cgs"].colour} and dial["toy"].colour not in {
-        OF_ENGINE["svb-cgs"].colour, OF_ENGINE["cgs"].colour}
+    assert {look.colour for look in hybrid} == {OF_ENGINE["svb-cgs"].colour} and dial[
+        "toy"
+    ].colour not in {OF_ENGINE["svb-cgs"].colour, OF_ENGINE["cgs"].colour}
     assert len({(str(look.line), look.marker) for look in hybrid}) == len(hybrid) == 12
     labels = ["cvb", "cv-hdp", "g-hdp", "cgs"]
-    assert looks(labels) == {label: looks([label])[label] for label in labels} == {label: OF_ENGINE[label] for label in labels}
+    assert (
+        looks(labels)
+        == {label: looks([label])[label] for label in labels}
+        == {label: OF_ENGINE[label] for label in labels}
+    )
 
 
 def test_state_and_average_are_drawn_from_the_end_of_burn_in():
     run = tiny_run("cgs")
     lines = lines_of(state_and_average(run, title="cgs"))
     assert list(lines) == ["current state", "running average after burn-in"]
-    for name, line in zip(("test_perplexity_state", "test_perplexity_average"), lines.values(), strict=True):
+    for name, line in zip(
+        ("test_perplexity_state", "test_perplexity_average"), lines.values(), strict=True
+    ):
         assert line.dimension_values(0).tolist() == list(range(4, 13))  # burn-in is 3
         np.testing.assert_array_equal(line.dimension_values(1), run[name].values[3:])
     short = made_up("cgs", [30, 20])  # burn-in is 10
-    assert lines_of(state_and_average(short))["current state"].dimension_values(0).tolist() == [1, 2]
+    assert lines_of(state_and_average(short))["current state"].dimension_values(0).tolist() == [
+        1,
+        2,
+    ]
 
 
 def test_final_perplexities_have_means_errors_and_runs_in_the_papers_order():
-    runs = [made_up(engine, [last], seed=seed) for engine, finals in (("cgs", (100, 102, 107)), ("svb", (110, 118, 120)))
-            for seed, last in enumerate(finals)]
+    runs = [
+        made_up(engine, [last], seed=seed)
+        for engine, finals in (("cgs", (100, 102, 107)), ("svb", (110, 118, 120)))
+        for seed, last in enumerate(finals)
+    ]
     drawn = final_perplexities(runs)
     points = {element.label: element for element in drawn if isinstance(element, hv.Scatter)}
     assert list(points) == ["svb", "svb, mean", "cgs", "cgs, mean"]
     assert points["cgs"].dimension_values(0).tolist() == [100, 102, 107]
     assert points["cgs, mean"].dimension_values(0).tolist() == [103]
-    (low, _, high, _) = next(iter([element for element in drawn if isinstance(element, hv.Segments)][1].array()))
-    assert [low, high] == pytest.approx([103 - np.sqrt(13 / 3), 103 + np.sqrt(13 / 3)], abs=1e-12)  # as in test_comparison
+    (low, _, high, _) = next(
+        iter([element for element in drawn if isinstance(element, hv.Segments)][1].array())
+    )
+    # as in test_comparison
+    assert [low, high] == pytest.approx([103 - np.sqrt(13 / 3), 103 + np.sqrt(13 / 3)], abs=1e-12)
     ticks = hv.Store.lookup_options("matplotlib", drawn, "plot").kwargs["yticks"]
     assert [label for _, label in ticks] == ["svb", "cgs"] and ticks[0][0] > ticks[1][0]
 
@@ -172,11 +203,17 @@ def test_one_seed_is_one_point_without_an_error():
 @pytest.mark.parametrize(
     ("ask", "told"),
     [
-        (lambda: perplexity_curves(tiny_comparison(), "best"), "no perplexity 'best'; there are headline"),
+        (
+            lambda: perplexity_curves(tiny_comparison(), "best"),
+            "no perplexity 'best'; there are headline",
+        ),
         (lambda: perplexity_curves(tiny_comparison(), against="weeks"), "no axis 'weeks'"),
         (lambda: perplexity_curves([]), "no run to look at"),
         (lambda: objective_curves(tiny_comparison(), "evidence"), "no objective 'evidence'"),
-        (lambda: state_and_average(tiny_comparison()), "one label at a time; got cgs; svb; svb-cgs r=1"),
+        (
+            lambda: state_and_average(tiny_comparison()),
+            "one label at a time; got cgs; svb; svb-cgs r=1",
+        ),
     ],
 )
 def test_wrong_input_gets_one_sentence(ask, told):

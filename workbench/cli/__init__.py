@@ -27,7 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
 
         return run_command(arguments)
     except KeyboardInterrupt:
-        return end_with("interrupted; what a run has committed is kept, and `workbench resume RUN` goes on", INTERRUPTED)
+        return end_with(
+            "interrupted; what a run has committed is kept, and `workbench resume RUN` goes on",
+            INTERRUPTED,
+        )
     finally:
         starting.cancel()
         gc.enable()

@@ -31,7 +31,9 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench 
 OF_HYPERPARAMETERS = ("learn_", "alpha_", "beta_", "top_concentration", "a_", "b_")
 """Beginnings of the names of options about hyperparameters."""
 
-data = typer.Typer(help="Data that have a name: corpora, and categorical records.", no_args_is_help=True)
+data = typer.Typer(
+    help="Data that have a name: corpora, and categorical records.", no_args_is_help=True
+)
 
 
 @data.command("list")
@@ -39,31 +41,67 @@ def list_data(json: Json = False) -> None:
     """List the named corpora and records: here, fetchable, to be got by hand, or drawn when asked for."""
     sets, records = wb.data_sets().values(), wb.record_sets().values()
     if json:
-        return print_json({"corpora": [entry.facts() for entry in sets], "records": [entry.facts() for entry in records]})
-    print_table(("name", "title", "documents", "words", "tokens", "where"), [
-        (entry.name, entry.title, *map(_text, (entry.n_documents, entry.n_words, entry.n_tokens)), entry.whereabouts())
-        for entry in sets
-    ], left=(0, 1, 5))
-    print_table(("records", "title", "records", "fields", "distinct", "where"), [
-        (entry.name, entry.title, *map(_text, (entry.n_records, entry.n_fields, entry.n_distinct)), entry.whereabouts())
-        for entry in records
-    ], left=(0, 1, 5))
+        return print_json(
+            {
+                "corpora": [entry.facts() for entry in sets],
+                "records": [entry.facts() for entry in records],
+            }
+        )
+    print_table(
+        ("name", "title", "documents", "words", "tokens", "where"),
+        [
+            (
+                entry.name,
+                entry.title,
+                *map(_text, (entry.n_documents, entry.n_words, entry.n_tokens)),
+                entry.whereabouts(),
+            )
+            for entry in sets
+        ],
+        left=(0, 1, 5),
+    )
+    print_table(
+        ("records", "title", "records", "fields", "distinct", "where"),
+        [
+            (
+                entry.name,
+                entry.title,
+                *map(_text, (entry.n_records, entry.n_fields, entry.n_distinct)),
+                entry.whereabouts(),
+            )
+            for entry in records
+        ],
+        left=(0, 1, 5),
+    )
     say("`workbench data info NAME` tells more; `workbench data fetch NAME` gets what is fetchable")
 
 
 @data.command("info")
 def info(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`, or a file or folder.")],
-    vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="A name of `workbench data list`, or a file or folder."
+        ),
+    ],
+    vocabulary: Vocabulary = None,
+    read: Read = None,
+    json: Json = False,
 ) -> None:
     """Say what named data are, where they come from and under which licence; or how a file or folder of one's own is read."""
-    of_file = not is_named(name) and name not in wb.record_sets() and Path(name).expanduser().exists()
+    of_file = (
+        not is_named(name) and name not in wb.record_sets() and Path(name).expanduser().exists()
+    )
     if not of_file and (vocabulary or read):
         raise wb.CorpusError(f"{name!r} is no file or folder; leave --vocabulary and --read out")
-    facts = _facts_of(load_training_data(name, vocabulary, read)) if of_file else _found(name).facts()
+    facts = (
+        _facts_of(load_training_data(name, vocabulary, read)) if of_file else _found(name).facts()
+    )
     if json:
         return print_json(facts)
-    print_facts([(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})])
+    print_facts(
+        [(fact, _text(value)) for fact, value in facts.items() if value not in (None, [], {})]
+    )
 
 
 def _facts_of(corpus: wb.Corpus | wb.ShardedCorpus) -> dict:
@@ -72,17 +110,22 @@ def _facts_of(corpus: wb.Corpus | wb.ShardedCorpus) -> dict:
 
     if isinstance(corpus, wb.ShardedCorpus):  # of which not all is looked at
         return corpus.describe() | {
-            "content": corpus.content_hash, "texts": "not kept", "first words": list(corpus.vocabulary[:10]),
+            "content": corpus.content_hash,
+            "texts": "not kept",
+            "first words": list(corpus.vocabulary[:10]),
             "first documents": list(corpus.titles[:3]),
         }
     found, table = quality_of(corpus), corpus.table
     dated = sorted(str(time) for time in corpus.times or () if time is not None)
     return corpus.describe() | {
-        "empty": len(found.empty), "repeated": len(found.repeated), "nearly repeated": len(found.near),
+        "empty": len(found.empty),
+        "repeated": len(found.repeated),
+        "nearly repeated": len(found.near),
         "times": f"{dated[0]} to {dated[-1]}" if dated else None,
         "labels": len(set(corpus.labels)) if corpus.labels is not None else None,
         "texts": "kept" if table is not None and table.texts is not None else "not kept",
-        "columns": list(table.metadata) if table is not None else [], "first words": list(corpus.vocabulary[:10]),
+        "columns": list(table.metadata) if table is not None else [],
+        "first words": list(corpus.vocabulary[:10]),
         "first documents": list(corpus.titles[:3]),
     }
 
@@ -101,9 +144,12 @@ def fetch(name: Name, json: Json = False) -> None:
 
 @data.command("example")
 def example(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="CSV file to write.")] = Path("news.csv"),
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="CSV file to write.")] = Path(
+        "news.csv"
+    ),
     documents: Annotated[int, typer.Option("--documents", help="Rows.")] = 1500,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False, json: Json = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    json: Json = False,
 ) -> None:
     """Write a CSV file of simulated news with dates and categories, to try things on."""
     if out.expanduser().exists() and not force:
@@ -111,23 +157,45 @@ def example(
     written = wb.write_example_csv(out, documents)
     if json:
         return print_json({"path": str(written), "documents": documents})
-    say(f"{written}: {documents:,} simulated news items; now `workbench fit {written} --read time=date --read label=category "
-        "--read title=id -k 5`, and `workbench serve`")
+    say(
+        f"{written}: {documents:,} simulated news items; now `workbench fit {written} --read time=date --read label=category "
+        "--read title=id -k 5`, and `workbench serve`"
+    )
 
 
 @data.command("convert")
 def convert(
     corpus: CorpusName,
-    out: Annotated[Path, typer.Argument(
-        metavar="OUT", help="File to write; its name says the format, .gz packs it. With --shards a folder.")],
-    vocabulary: Vocabulary = None, read: Read = None,
-    shards: Annotated[bool, typer.Option(
-        "--shards", help="Write a folder of shards, for corpora larger than memory: the file is read as a stream.")] = False,
-    processes: Annotated[int | None, typer.Option(
-        "--processes", help="That count words, with --shards.", show_default="one per core")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Format of OUT where its name says none.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is there; never the corpus that is read.")] = False,
-    quiet: Quiet = False, json: Json = False,
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="File to write; its name says the format, .gz packs it. With --shards a folder.",
+        ),
+    ],
+    vocabulary: Vocabulary = None,
+    read: Read = None,
+    shards: Annotated[
+        bool,
+        typer.Option(
+            "--shards",
+            help="Write a folder of shards, for corpora larger than memory: the file is read as a stream.",
+        ),
+    ] = False,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            "--processes", help="That count words, with --shards.", show_default="one per core"
+        ),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="Format of OUT where its name says none.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace what is there; never the corpus that is read.")
+    ] = False,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Write a corpus in another format: uci, lda-c, mtx, mallet, csv, jsonl, npz; or as a folder of shards."""
     from workbench.corpus.writers import files_of, losses
@@ -139,20 +207,32 @@ def convert(
             raise wb.CorpusError("shards are a format of their own; leave --format out")
         return _convert_to_shards(corpus, out, vocabulary, read, processes, force, quiet, json)
     if processes is not None:
-        raise wb.CorpusError("processes count words where a folder of shards is written; give --shards, or leave --processes "
-                             "out")
+        raise wb.CorpusError(
+            "processes count words where a folder of shards is written; give --shards, or leave --processes "
+            "out"
+        )
     documents = load_documents(corpus, vocabulary, read)
     documents = documents.in_memory() if isinstance(documents, wb.ShardedCorpus) else documents
     prepared = files_of(documents, out, format)
-    there = {path for path, data in prepared.files.items() if path.is_file() and path.read_bytes() == data}
-    files = {path: data for path, data in prepared.files.items() if path == out or path not in there}
+    there = {
+        path
+        for path, data in prepared.files.items()
+        if path.is_file() and path.read_bytes() == data
+    }
+    files = {
+        path: data for path, data in prepared.files.items() if path == out or path not in there
+    }
     sources = {path.resolve() for path in _sources(corpus, vocabulary)}
     for path in files:
         if path.resolve() in sources:
-            raise wb.CorpusError(f"{path} is what is read and is never overwritten; choose another OUT")
+            raise wb.CorpusError(
+                f"{path} is what is read and is never overwritten; choose another OUT"
+            )
     for path in files:
         if path.exists() and not path.is_dir() and not force:
-            raise wb.CorpusError(f"{path} is there already; --force replaces it, or choose another OUT")
+            raise wb.CorpusError(
+                f"{path} is there already; --force replaces it, or choose another OUT"
+            )
     written = put_files(files)
     for sentence in losses(prepared):
         say(sentence)
@@ -161,7 +241,9 @@ def convert(
 
 def _say_written(documents, written: list[Path], lost: list[str], json: bool) -> None:
     """Sizes of a corpus, and of the files that were written of it; of a folder what its files take together."""
-    sizes = {name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")}
+    sizes = {
+        name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")
+    }
     if json:
         files = [{"path": str(path), "bytes": _bytes_of(path)} for path in written]
         return print_json({"corpus": documents.name, **sizes, "files": files, "lost": lost})
@@ -171,11 +253,19 @@ def _say_written(documents, written: list[Path], lost: list[str], json: bool) ->
 
 def _bytes_of(path: Path) -> int:
     """Of a file, or of all files of a folder."""
-    return sum(one.stat().st_size for one in path.iterdir()) if path.is_dir() else path.stat().st_size
+    return (
+        sum(one.stat().st_size for one in path.iterdir()) if path.is_dir() else path.stat().st_size
+    )
 
 
 def _convert_to_shards(
-    corpus: str, out: Path, vocabulary: Path | None, read: list[str] | None, processes: int | None, force: bool, quiet: bool,
+    corpus: str,
+    out: Path,
+    vocabulary: Path | None,
+    read: list[str] | None,
+    processes: int | None,
+    force: bool,
+    quiet: bool,
     json: bool,
 ) -> None:
     """Writes a folder of shards, of a file as a stream; one that is there is replaced once the new one is whole."""
@@ -186,7 +276,11 @@ def _convert_to_shards(
     from workbench.data.saving import partial_of
 
     if out.exists() and not (force and is_sharded(out)):
-        mend = "; --force replaces it, or choose another OUT" if is_sharded(out) else " and has no shards; choose another OUT"
+        mend = (
+            "; --force replaces it, or choose another OUT"
+            if is_sharded(out)
+            else " and has no shards; choose another OUT"
+        )
         raise wb.CorpusError(f"{out} is there already{mend}")
     if out.resolve() in {path.resolve() for path in _sources(corpus, vocabulary)}:
         raise wb.CorpusError(f"{out} is what is read and is never overwritten; choose another OUT")
@@ -197,7 +291,14 @@ def _convert_to_shards(
         else:
             with saying_warnings_at_once(), _shares(not quiet) as told:
                 options = reading_options(vocabulary, read)
-                read_shards(corpus, place, processes or os.cpu_count() or 1, told, kept_beside(out), **options)
+                read_shards(
+                    corpus,
+                    place,
+                    processes or os.cpu_count() or 1,
+                    told,
+                    kept_beside(out),
+                    **options,
+                )
         if place != out:
             shutil.rmtree(out)
             os.rename(place, out)
@@ -232,7 +333,11 @@ def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
     if found is None:
         return [Path(corpus).expanduser(), *given]
     facts = found.facts()
-    return [Path(facts["folder"]) / file for form in facts["forms"] for file in form] if facts.get("folder") else []
+    return (
+        [Path(facts["folder"]) / file for form in facts["forms"] for file in form]
+        if facts.get("folder")
+        else []
+    )
 
 
 def _found(name: str):
@@ -261,14 +366,20 @@ def _show_version(asked: bool) -> None:
 
 def version(
     show: Annotated[
-        bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_show_version)
+        bool,
+        typer.Option(
+            "--version", help="Print the version and end.", is_eager=True, callback=_show_version
+        ),
     ] = False,
 ) -> None:
     """Bayesian topic models, compared live."""
 
 
 def engines(
-    name: Annotated[list[str] | None, typer.Argument(metavar="ENGINE…", help="Engines whose options are wanted.")] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ENGINE…", help="Engines whose options are wanted."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """List the engines, a line each; or when to use those that are named, and their options."""
@@ -280,8 +391,14 @@ def engines(
     if json:
         return print_json({"engines": [{"name": each, **about} for each, about in found.items()]})
     if not name:
-        print_table(("", "", ""), [(each, about["title"], about["source"]) for each, about in found.items()], left=(0, 1, 2))
-        return say(f"{FIRST_CHOICE} `workbench engines ENGINE` says when to use one, and has its options")
+        print_table(
+            ("", "", ""),
+            [(each, about["title"], about["source"]) for each, about in found.items()],
+            left=(0, 1, 2),
+        )
+        return say(
+            f"{FIRST_CHOICE} `workbench engines ENGINE` says when to use one, and has its options"
+        )
     shared: dict[str, list[str]] = {}
     for name, about in found.items():
         say(f"{name}: {about['title']}. {about['when']} {about['source']}")
@@ -299,23 +416,34 @@ def engines(
 
 
 def doctor(
-    run: Annotated[list[str] | None, typer.Argument(metavar="RUN…", help="Runs to examine, not the machine.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Examine all runs of the store.")] = False,
-    store: Store = None, json: Json = False,
+    run: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN…", help="Runs to examine, not the machine.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Examine all runs of the store.")
+    ] = False,
+    store: Store = None,
+    json: Json = False,
 ) -> int:
     """Check that everything a run needs works on this machine; or examine runs whole: every file, every chunk."""
     checks = []
     if run or everything:
         return _examine(run or [], everything, store, json)
     for name, check in {
-        "python and packages": _packages, "compiled kernels": _kernels, "store": lambda: _store(store_path(store)),
-        "bundled corpus": lambda: repr(wb.load_corpus()), "memory": _memory, "data folders": _data_folders,
+        "python and packages": _packages,
+        "compiled kernels": _kernels,
+        "store": lambda: _store(store_path(store)),
+        "bundled corpus": lambda: repr(wb.load_corpus()),
+        "memory": _memory,
+        "data folders": _data_folders,
         "browser for tests": _browser,
     }.items():
         try:
             checks.append({"check": name, "ok": True, "finding": check()})
         except Exception as error:
-            checks.append({"check": name, "ok": False, "finding": f"{type(error).__name__}: {error}"})
+            checks.append(
+                {"check": name, "ok": False, "finding": f"{type(error).__name__}: {error}"}
+            )
     if json:
         print_json({"checks": checks})
     else:
@@ -330,22 +458,38 @@ def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
     from workbench.runs.store.layout import has_checksums
     from workbench.runs.store.places import run_paths
 
-    paths = [*(find_run(name, store) for name in names), *(run_paths(store_path(store)) if everything else ())]
+    paths = [
+        *(find_run(name, store) for name in names),
+        *(run_paths(store_path(store)) if everything else ()),
+    ]
     checks, readable = [], {}
     for path in dict.fromkeys(paths):
         wrong, readable[path.name] = examine(path)
-        fine = "" if wrong else "whole" if has_checksums(path) else "can be read; it is from before there were checksums"
-        checks += [{"check": path.name, "ok": not wrong, "finding": said} for said in wrong or [fine]]
+        fine = (
+            ""
+            if wrong
+            else "whole"
+            if has_checksums(path)
+            else "can be read; it is from before there were checksums"
+        )
+        checks += [
+            {"check": path.name, "ok": not wrong, "finding": said} for said in wrong or [fine]
+        ]
     if as_json:
         print_json({"checks": checks, "readable": readable})
     else:
         damaged = dict.fromkeys(check["check"] for check in checks if not check["ok"])
-        _print_checks(checks, [("reads", name, "; ".join(readable[name]) or "nothing of it") for name in damaged])
+        _print_checks(
+            checks,
+            [("reads", name, "; ".join(readable[name]) or "nothing of it") for name in damaged],
+        )
     return 0 if all(c["ok"] for c in checks) else 1
 
 
 def _print_checks(checks: list[dict], more=()) -> None:
-    lines = [("ok" if check["ok"] else "WRONG", check["check"], check["finding"]) for check in checks]
+    lines = [
+        ("ok" if check["ok"] else "WRONG", check["check"], check["finding"]) for check in checks
+    ]
     print_table(("", "", ""), [*lines, *more], left=(0, 1, 2))
 
 
@@ -360,16 +504,29 @@ def _kernels() -> str:
 
     _fit_tiny()
     folder = numba.config.CACHE_DIR
-    return f"kept in {folder}" if folder else "compiled afresh in each process: no writable cache folder"
+    return (
+        f"kept in {folder}"
+        if folder
+        else "compiled afresh in each process: no writable cache folder"
+    )
 
 
 def _fit_tiny(store: str | None = None) -> None:
     """Runs two iterations on a few tokens."""
-    wb.fit(wb.LDA(2).simulate(4, 6, 10)[0], "cgs", n_topics=2, n_iterations=2, progress=False, store=store)
+    wb.fit(
+        wb.LDA(2).simulate(4, 6, 10)[0],
+        "cgs",
+        n_topics=2,
+        n_iterations=2,
+        progress=False,
+        store=store,
+    )
 
 
 def _store(store: Path) -> str:
-    home = next(folder for folder in (store.absolute(), *store.absolute().parents) if folder.exists())
+    home = next(
+        folder for folder in (store.absolute(), *store.absolute().parents) if folder.exists()
+    )
     with tempfile.TemporaryDirectory(dir=home, prefix=".doctor-") as folder:
         _fit_tiny(folder)
     return f"{store}: runs can be written and locked"

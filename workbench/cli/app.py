@@ -9,7 +9,18 @@ import traceback
 import typer
 from typer.exceptions import TyperException
 
-from workbench.cli import about, auditing, end_with, fitting, inferring, looking, reproducing, serving, stored, streaming
+from workbench.cli import (
+    about,
+    auditing,
+    end_with,
+    fitting,
+    inferring,
+    looking,
+    reproducing,
+    serving,
+    stored,
+    streaming,
+)
 from workbench.cli.completing import complete_values
 from workbench.cli.flags import Command, unreadable
 
@@ -25,16 +36,40 @@ class _Commands(typer.core.TyperGroup):
 
 
 app = typer.Typer(
-    name="workbench", help="Bayesian topic models, compared live.", no_args_is_help=True, pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]}, cls=_Commands,
+    name="workbench",
+    help="Bayesian topic models, compared live.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=_Commands,
 )
 for command in (
-    fitting.fit, fitting.compare, fitting.resume, fitting.sweep, streaming.fit_stream, streaming.update,
-    inferring.infer, inferring.bound, auditing.audit,
-    stored.runs, stored.show, looking.topics, looking.documents, stored.pause, stored.stop, stored.remove,
-    stored.figures, stored.report,
-    stored.note, stored.label, stored.export, reproducing.reproduce, reproducing.ledger,
-    about.engines, serving.serve, about.doctor,
+    fitting.fit,
+    fitting.compare,
+    fitting.resume,
+    fitting.sweep,
+    streaming.fit_stream,
+    streaming.update,
+    inferring.infer,
+    inferring.bound,
+    auditing.audit,
+    stored.runs,
+    stored.show,
+    looking.topics,
+    looking.documents,
+    stored.pause,
+    stored.stop,
+    stored.remove,
+    stored.figures,
+    stored.report,
+    stored.note,
+    stored.label,
+    stored.export,
+    reproducing.reproduce,
+    reproducing.ledger,
+    about.engines,
+    serving.serve,
+    about.doctor,
 ):
     app.command()(command)
 app.command("import")(stored.import_)
@@ -52,10 +87,14 @@ def run_command(arguments: list[str] | None) -> int:
         Ctrl-C, wherever it came.
     """
     try:
-        status = typer.main.get_command(app)(args=arguments, prog_name="workbench", standalone_mode=False)
+        status = typer.main.get_command(app)(
+            args=arguments, prog_name="workbench", standalone_mode=False
+        )
         return status if isinstance(status, int) else 0
     except TyperException as error:
-        message = unreadable(error) if isinstance(error, typer.BadParameter) else error.format_message()
+        message = (
+            unreadable(error) if isinstance(error, typer.BadParameter) else error.format_message()
+        )
         return end_with(message, 2) if message else 2  # empty: the help was printed
     except typer.Abort:
         raise KeyboardInterrupt from None

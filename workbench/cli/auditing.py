@@ -15,11 +15,23 @@ from workbench.cli.printing import perplexity, print_json, print_table, say, say
 def audit(
     run: RunName,
     unseen: Annotated[
-        str | None, typer.Argument(metavar="[CORPUS]", help="Documents that the run has not learnt from; some rows need them.")
+        str | None,
+        typer.Argument(
+            metavar="[CORPUS]",
+            help="Documents that the run has not learnt from; some rows need them.",
+        ),
     ] = None,
-    particles: Annotated[int, typer.Option("--particles", help="Particles of left-to-right estimates; 0: none.")] = 20,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of halves, Gibbs sweeps and particles.")] = 0,
-    threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, json: Json = False,
+    particles: Annotated[
+        int, typer.Option("--particles", help="Particles of left-to-right estimates; 0: none.")
+    ] = 20,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Seed of halves, Gibbs sweeps and particles.")
+    ] = 0,
+    threads: Threads = 1,
+    store: Store = None,
+    vocabulary: Vocabulary = None,
+    read: Read = None,
+    json: Json = False,
 ) -> None:
     """Compute a run of LDA under every protocol that papers and programs call perplexity, side by side."""
     from workbench.measures import perplexity_audit
@@ -29,15 +41,24 @@ def audit(
     learnt = wb.open_run(run, store)
     spec = wb.RunSpec.from_json(learnt.attrs["spec"])
     train, test = corpora_of(find_run(run, store).parent, spec)
-    documents = unseen and load_documents(unseen, vocabulary, read, learnt.attrs.get("engine"), spec.counted)
+    documents = unseen and load_documents(
+        unseen, vocabulary, read, learnt.attrs.get("engine"), spec.counted
+    )
     with saying_warnings():
         table = perplexity_audit(learnt, train, test, documents, particles, seed, threads)
     if json:
         rows = table.astype(object).where(table.notna(), None).reset_index().to_dict("records")
         return print_json({"name": learnt.attrs["name"], "protocols": rows})
     rows = [
-        (name, perplexity(row["value"]) if row["unit"] == "perplexity" else f"{row['value']:.4f} {row['unit']}",
-         f"{row['standard_error']:.2g}" if math.isfinite(row["standard_error"]) else "", row["quantity"], row["given"])
+        (
+            name,
+            perplexity(row["value"])
+            if row["unit"] == "perplexity"
+            else f"{row['value']:.4f} {row['unit']}",
+            f"{row['standard_error']:.2g}" if math.isfinite(row["standard_error"]) else "",
+            row["quantity"],
+            row["given"],
+        )
         for name, row in table[table["note"] == ""].iterrows()
     ]
     print_table(("protocol", "perplexity", "±", "of", "given"), rows, left=(0, 3, 4))

@@ -21,10 +21,14 @@ def _beginning(incomplete: str, names) -> list[str]:
 def _lists(incomplete: str, names) -> list[str]:
     """The list with commas, its last name completed; a name is not offered twice."""
     before, comma, last = incomplete.rpartition(",")
-    return [before + comma + name for name in _beginning(last, names) if name not in before.split(",")]
+    return [
+        before + comma + name for name in _beginning(last, names) if name not in before.split(",")
+    ]
 
 
-def _names_in(module: str, names: str, complete: Callable = _beginning, more: tuple = ()) -> Callable:
+def _names_in(
+    module: str, names: str, complete: Callable = _beginning, more: tuple = ()
+) -> Callable:
     """Completes to the names that a module has, or that a function of it returns; imported when a shell asks."""
 
     def completions(incomplete: str) -> list[str]:
@@ -45,7 +49,9 @@ def _runs(context: typer.Context, incomplete: str) -> list[str]:
     store = Path(context.params.get("store") or default_store())
     given = context.params.get("run") or ()
     names = sorted(path.name for path in store.glob("*") if is_run(path))
-    return _beginning(incomplete, [name for name in names if isinstance(given, str) or name not in given])
+    return _beginning(
+        incomplete, [name for name in names if isinstance(given, str) or name not in given]
+    )
 
 
 VALUES = {
@@ -66,6 +72,7 @@ def complete_values(app: typer.Typer, command_class: type) -> None:
         for name, hint in hints.items():
             for about in getattr(hint, "__metadata__", ()):
                 about.autocompletion = about.autocompletion or VALUES.get(about.metavar or name)
-        command.callback.__annotations__ = hints  # typer would read the annotations, which are text, once more
+        # typer would read the annotations, which are text, once more
+        command.callback.__annotations__ = hints
     for group in app.registered_groups:
         complete_values(group.typer_instance, command_class)

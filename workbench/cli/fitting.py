@@ -34,19 +34,33 @@ from workbench.runs.settings import DEFAULT_ENGINES
 
 @with_settings
 def fit(
-    corpus: CorpusName, engine: Engine = "cgs",
+    corpus: CorpusName,
+    engine: Engine = "cgs",
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
-    restarts: Annotated[int, typer.Option("--restarts", help="Run with so many seeds; say which has the highest bound.")] = 1,
-    scheduler: Parts = None, **flags,
+    restarts: Annotated[
+        int,
+        typer.Option("--restarts", help="Run with so many seeds; say which has the highest bound."),
+    ] = 1,
+    scheduler: Parts = None,
+    **flags,
 ) -> int:
     """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
     from workbench.runs.execution.compare import Workers
-    from workbench.runs.execution.fit import best_of, check_in_parts, check_restarts, cluster_of, finish, resume
+    from workbench.runs.execution.fit import (
+        best_of,
+        check_in_parts,
+        check_restarts,
+        cluster_of,
+        finish,
+        resume,
+    )
     from workbench.runs.spec import whole
 
     whole("restarts", restarts, 1)
     if flags["detach"] and scheduler is not None:
-        raise wb.SpecError("the workers of a cluster share a run of this process; leave --detach or --scheduler out")
+        raise wb.SpecError(
+            "the workers of a cluster share a run of this process; leave --detach or --scheduler out"
+        )
     at_a_time, client = places(1, None, flags["detach"]), None
     with contextlib.ExitStack() as stack:
 
@@ -57,9 +71,21 @@ def fit(
                 client = stack.enter_context(cluster_of(scheduler, store_path(flags["store"])))
 
         runs, planned = _created(
-            corpus, [engine], restarts, Workers(at_a_time, at_a_time), flags, check_restarts, connect, here=True, name=name
+            corpus,
+            [engine],
+            restarts,
+            Workers(at_a_time, at_a_time),
+            flags,
+            check_restarts,
+            connect,
+            here=True,
+            name=name,
         )
-        json, progress, corpora = flags["json"], not flags["quiet"], (planned[0].train, planned[0].test)
+        json, progress, corpora = (
+            flags["json"],
+            not flags["quiet"],
+            (planned[0].train, planned[0].test),
+        )
         if flags["detach"]:
             return leave_in_background(runs, json)
         corpora = corpora if scheduler is None else None
@@ -69,7 +95,9 @@ def fit(
             if not json:
                 print_words(runs[0])
             return status
-        best = best_of(resume(run, progress=progress, corpora=corpora, client=client) for run in runs)
+        best = best_of(
+            resume(run, progress=progress, corpora=corpora, client=client) for run in runs
+        )
     status = print_runs(summaries_of(runs, planned), json, best=best.attrs["name"])
     if not json and best.sizes["iteration"]:
         say(f"{best.attrs['name']} has the highest bound, {float(best['bound'][-1]):,.1f} nats")
@@ -79,9 +107,16 @@ def fit(
 @with_settings
 def compare(
     corpus: CorpusName,
-    engines: Annotated[str, typer.Option("--engines", "-e", help="Names with commas; svb-cgs:r=2 gives one its own options.")]
-    = ",".join(DEFAULT_ENGINES),
-    seeds: Seeds = 1, jobs: Jobs = 1, scheduler: Scheduler = None, **flags,
+    engines: Annotated[
+        str,
+        typer.Option(
+            "--engines", "-e", help="Names with commas; svb-cgs:r=2 gives one its own options."
+        ),
+    ] = ",".join(DEFAULT_ENGINES),
+    seeds: Seeds = 1,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    **flags,
 ) -> int:
     """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
     from workbench.runs.execution.compare import at_work_on, run_all
@@ -90,7 +125,9 @@ def compare(
     whole("jobs", jobs, 1)
     detach = flags["detach"]
     check_detached(scheduler, detach)
-    with at_work_on(scheduler, store_path(flags["store"]), places(jobs, scheduler, detach), not detach) as workers:
+    with at_work_on(
+        scheduler, store_path(flags["store"]), places(jobs, scheduler, detach), not detach
+    ) as workers:
         runs, planned = _created(corpus, _engines(engines), seeds, workers, flags)
         if detach:
             return leave_in_background(runs, flags["json"], workers.client)
@@ -104,13 +141,25 @@ def sweep(
     corpus: CorpusName,
     grid: Annotated[
         list[str],
-        typer.Option("--grid", "-g", metavar="NAME=VALUES", help="Values with commas, as r=0,1,inf; give several."),
+        typer.Option(
+            "--grid",
+            "-g",
+            metavar="NAME=VALUES",
+            help="Values with commas, as r=0,1,inf; give several.",
+        ),
     ],
-    engine: Engine = "svb-cgs", seeds: Seeds = 1, jobs: Jobs = 1,
+    engine: Engine = "svb-cgs",
+    seeds: Seeds = 1,
+    jobs: Jobs = 1,
     warm: Annotated[
-        bool, typer.Option("--warm", help="Begin each run from the counts of that with the next smaller number of topics.")
+        bool,
+        typer.Option(
+            "--warm",
+            help="Begin each run from the counts of that with the next smaller number of topics.",
+        ),
     ] = False,
-    scheduler: Scheduler = None, **flags,
+    scheduler: Scheduler = None,
+    **flags,
 ) -> int:
     """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
     from workbench.runs.execution import warm_sweep
@@ -125,7 +174,8 @@ def sweep(
     whole("jobs", jobs, 1)
     axes, detach = _parse_grid(grid), flags["detach"]
     check_detached(scheduler, detach, warm)
-    fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}  # defaults give way to the grid
+    # defaults give way to the grid
+    fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}
     documents = load_training_data(corpus, flags["vocabulary"], flags["read"], engine)
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
     cells, runs = [], []
@@ -137,21 +187,33 @@ def sweep(
             return status
         if detach:
             cells = lay_out(documents, axes, engine, seeds, **fixed)
-            return leave_in_background(list(dict.fromkeys(make_runs(home, cells, workers.jobs_here))), json, workers.client)
+            return leave_in_background(
+                list(dict.fromkeys(make_runs(home, cells, workers.jobs_here))), json, workers.client
+            )
         with resumable():
-            for rung in rungs(documents, axes, engine, seeds, home, warm, workers.jobs_here, **fixed):
+            for rung in rungs(
+                documents, axes, engine, seeds, home, warm, workers.jobs_here, **fixed
+            ):
                 opened = make_runs(home, rung, workers.jobs_here)
                 cells, runs = [*cells, *rung], [*runs, *opened]
                 if progress:
-                    say(f"{documents!r}: {forecast(rung, opened, workers.jobs, workers.n_processors)}")
+                    say(
+                        f"{documents!r}: {forecast(rung, opened, workers.jobs, workers.n_processors)}"
+                    )
                 run_cells(opened, workers.jobs, progress, workers.client)
-    status = print_runs([
-        summary(run, cell.spec.n_iterations) | {
-            "memory": predict_memory(cell).total,
-            "grid": {key: "inf" if value == float("inf") else value for key, value in cell.at.items()},  # as JSON can hold it
-        }
-        for cell, run in zip(cells, runs, strict=True)
-    ], json)
+    status = print_runs(
+        [
+            summary(run, cell.spec.n_iterations)
+            | {
+                "memory": predict_memory(cell).total,
+                "grid": {
+                    key: "inf" if value == float("inf") else value for key, value in cell.at.items()
+                },  # as JSON can hold it
+            }
+            for cell, run in zip(cells, runs, strict=True)
+        ],
+        json,
+    )
     broken = failures(runs)
     for why in broken:
         say(f"workbench: {why}")
@@ -164,7 +226,9 @@ def check_detached(scheduler: str | None, detach: bool, warm: bool = False) -> N
         said = "the workers of a local cluster end with the command; leave --detach out, or give the address of a scheduler"
         raise wb.SpecError(said, field="scheduler", value=scheduler)
     if detach and scheduler is not None and warm:
-        raise wb.SpecError("a warm sweep on a cluster goes on with its client; leave --detach or --scheduler out")
+        raise wb.SpecError(
+            "a warm sweep on a cluster goes on with its client; leave --detach or --scheduler out"
+        )
 
 
 def places(jobs: int, scheduler: str | None, detach: bool) -> int:
@@ -175,8 +239,15 @@ def places(jobs: int, scheduler: str | None, detach: bool) -> int:
 
 
 def _created(
-    corpus: str, engines: list, seeds: int, workers, flags: dict, check: Callable = list, connect: Callable | None = None,
-    here=False, **more,
+    corpus: str,
+    engines: list,
+    seeds: int,
+    workers,
+    flags: dict,
+    check: Callable = list,
+    connect: Callable | None = None,
+    here=False,
+    **more,
 ):
     """The runs of a comparison, made or reopened in the store, and what was planned of each.
 
@@ -188,7 +259,9 @@ def _created(
     from workbench.runs.execution.run import make_runs
 
     first = engines[0] if engines else None
-    documents = load_training_data(corpus, flags["vocabulary"], flags["read"], first[0] if isinstance(first, tuple) else first)
+    documents = load_training_data(
+        corpus, flags["vocabulary"], flags["read"], first[0] if isinstance(first, tuple) else first
+    )
     specs, train, test = plan(documents, engines, seeds, **settings_of(flags), **more)
     check(specs)
     planned = [Planned(spec, train, test) for spec in specs]
@@ -197,15 +270,24 @@ def _created(
         warn_of_idle_threads(specs)
     if connect is not None:
         connect(train)
-    return make_runs(store_path(flags["store"]), planned, workers.jobs_here, here=here and not flags["detach"]), planned
+    return make_runs(
+        store_path(flags["store"]), planned, workers.jobs_here, here=here and not flags["detach"]
+    ), planned
 
 
 def resume(
     run: RunName,
     iterations: Annotated[
-        int | None, typer.Option("--iterations", "-n", help="Move the end of the run; what is committed stays.")
+        int | None,
+        typer.Option(
+            "--iterations", "-n", help="Move the end of the run; what is committed stays."
+        ),
     ] = None,
-    scheduler: Parts = None, detach: Detach = False, store: Store = None, quiet: Quiet = False, json: Json = False,
+    scheduler: Parts = None,
+    detach: Detach = False,
+    store: Store = None,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> int:
     """Let a paused run go on, or take a stopped one from where it is to its end."""
     from workbench.runs.execution.fit import finish
@@ -216,7 +298,9 @@ def resume(
     extend(found.path, iterations)
     state = found.state
     if state == FINISHED:
-        say(f"{found.name} is finished ({found.spec.n_iterations} iterations); --iterations raises its end")
+        say(
+            f"{found.name} is finished ({found.spec.n_iterations} iterations); --iterations raises its end"
+        )
     elif detach or state in (PAUSED, RUNNING):
         found.resume()
         say(f"{found.name} goes on in the background; `workbench show {found.name}` looks at it")
@@ -247,7 +331,10 @@ def summaries_of(runs, planned) -> list[dict]:
     """The summaries of finished runs, each with its predicted bytes of memory."""
     from workbench.runs.execution.memory_check import predict_memory
 
-    return [summary(run) | {"memory": predict_memory(each).total} for run, each in zip(runs, planned, strict=True)]
+    return [
+        summary(run) | {"memory": predict_memory(each).total}
+        for run, each in zip(runs, planned, strict=True)
+    ]
 
 
 def _engines(text: str) -> list[tuple[str, dict]]:
@@ -266,6 +353,10 @@ def _parse_grid(texts: list[str]) -> dict[str, list[str]]:
         name = name.replace("-", "_")
         name = SHORT.get(name, name)
         if name in axes:
-            raise wb.SpecError(f"--grid names '{name}' twice; put its values into one list", field="grid", value=values)
+            raise wb.SpecError(
+                f"--grid names '{name}' twice; put its values into one list",
+                field="grid",
+                value=values,
+            )
         axes[name] = [value.strip() for value in values.split(",") if value.strip()]
     return axes

@@ -15,48 +15,70 @@ from workbench.cli.completing import figure_formats
 from workbench.errors import ALONE, Got, InputError, Named, one_sentence
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, SplitSettings, names
 
-CorpusName = Annotated[str, typer.Argument(metavar="CORPUS", help="A name of `workbench data list`, or a file or folder.")]
+CorpusName = Annotated[
+    str,
+    typer.Argument(metavar="CORPUS", help="A name of `workbench data list`, or a file or folder."),
+]
 Engine = Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")]
 Options = Annotated[
-    list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the engine, as r=1.")
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the engine, as r=1."),
 ]
-Seeds = Annotated[int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")]
+Seeds = Annotated[
+    int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")]
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        "--scheduler", metavar="ADDRESS",
+        "--scheduler",
+        metavar="ADDRESS",
         help="Compute the runs on the workers of a Dask cluster: tcp://host:port, or local; see docs/cluster.md.",
     ),
 ]
 Parts = Annotated[
     str | None,
     typer.Option(
-        "--scheduler", metavar="ADDRESS",
+        "--scheduler",
+        metavar="ADDRESS",
         help="Share the shards of the corpus among the workers of a Dask cluster: tcp://host:port, or local (docs/cluster.md).",
     ),
 ]
 Inferring = Annotated[
     str | None,
     typer.Option(
-        "--scheduler", metavar="ADDRESS",
+        "--scheduler",
+        metavar="ADDRESS",
         help="Infer the documents on the workers of a Dask cluster: tcp://host:port, or local; see docs/cluster.md.",
     ),
 ]
-Store = Annotated[Path | None, typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default.")]
+Store = Annotated[
+    Path | None,
+    typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default."),
+]
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
-RunNames = Annotated[list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")]
-Formats = Annotated[str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)]
+RunNames = Annotated[
+    list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")
+]
+Formats = Annotated[
+    str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)
+]
 FORMATS = "svg,pdf,png"
 Start = Annotated[
-    str | None, typer.Option("--start", metavar="RUN", help="Begin from the last counts of this run, not at random.")
+    str | None,
+    typer.Option(
+        "--start", metavar="RUN", help="Begin from the last counts of this run, not at random."
+    ),
 ]
 Threads = Annotated[int, typer.Option("--threads", help=SETTINGS["n_threads"].metadata["help"])]
-Vocabulary = Annotated[Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")]
+Vocabulary = Annotated[
+    Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")
+]
 Read = Annotated[
     list[str] | None,
     typer.Option(
-        "--read", metavar="NAME=VALUE",
+        "--read",
+        metavar="NAME=VALUE",
         help="How a file is read: text=COLUMN, title=, label=, min_documents=5 …; of "
         " records fields=A,B, missing=NA, multiplicity=N.",
     ),
@@ -66,8 +88,14 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 KEYWORD = Parameter.KEYWORD_ONLY
 SHARED = {
-    "options": (Options, None), "store": (Store, None), "start": (Start, None), "vocabulary": (Vocabulary, None),
-    "read": (Read, None), "detach": (Detach, False), "quiet": (Quiet, False), "json": (Json, False),
+    "options": (Options, None),
+    "store": (Store, None),
+    "start": (Start, None),
+    "vocabulary": (Vocabulary, None),
+    "read": (Read, None),
+    "detach": (Detach, False),
+    "quiet": (Quiet, False),
+    "json": (Json, False),
 }
 """What every command that makes runs takes beside their settings: its type and default."""
 FOLLOWING = {
@@ -81,18 +109,35 @@ FOLLOWING = {
 def with_settings(command: Callable, only: Collection[str] = (*SETTINGS, *SHARED)) -> Callable:
     """The command with a flag for every setting of a run, and the shared ones, or some of them, in the place of ``**flags``."""
     types = get_type_hints(command, include_extras=True)
-    own = [one.replace(annotation=types[one.name]) for one in signature(command).parameters.values() if one.name != "flags"]
+    own = [
+        one.replace(annotation=types[one.name])
+        for one in signature(command).parameters.values()
+        if one.name != "flags"
+    ]
     for name, about in SETTINGS.items():
         if name not in only:
             continue
-        option = typer.Option(*about.metadata["flags"].split(), metavar=about.metadata["metavar"], help=about.metadata["help"])
-        own.append(Parameter(name, KEYWORD, default=about.default, annotation=Annotated[about.type, option]))
+        option = typer.Option(
+            *about.metadata["flags"].split(),
+            metavar=about.metadata["metavar"],
+            help=about.metadata["help"],
+        )
+        own.append(
+            Parameter(
+                name, KEYWORD, default=about.default, annotation=Annotated[about.type, option]
+            )
+        )
     shared = {name: SHARED[name] for name in SHARED if name in only}
-    own += [Parameter(name, KEYWORD, default=default, annotation=type) for name, (type, default) in shared.items()]
+    own += [
+        Parameter(name, KEYWORD, default=default, annotation=type)
+        for name, (type, default) in shared.items()
+    ]
     settings = names(ModelSettings) + names(RunSettings)
     order = [name for each in settings for name in (each, *FOLLOWING.get(each, ()))]
     own.sort(key=lambda one: order.index(one.name) if one.name in order else -1)
-    command.__signature__ = signature(command).replace(parameters=[one.replace(kind=KEYWORD) for one in own])
+    command.__signature__ = signature(command).replace(
+        parameters=[one.replace(kind=KEYWORD) for one in own]
+    )
     command.__annotations__ = {one.name: one.annotation for one in own}
     return command
 
@@ -102,14 +147,19 @@ def settings_of(flags: dict) -> dict:
     from workbench.runs.execution.run import find_run
 
     return {name: flags[name] for name in SETTINGS} | {
-        "alpha": parse_alpha(flags["alpha"]), "sizes": parse_sizes(flags["sizes"]),
+        "alpha": parse_alpha(flags["alpha"]),
+        "sizes": parse_sizes(flags["sizes"]),
         "options": parse_options(flags["options"]),
         "start": None if flags["start"] is None else find_run(flags["start"], flags["store"]),
     }
 
 
 def load_documents(
-    corpus: str, vocabulary: Path | None, read: list[str] | None, engine: str | None = None, counted: dict | None = None
+    corpus: str,
+    vocabulary: Path | None,
+    read: list[str] | None,
+    engine: str | None = None,
+    counted: dict | None = None,
 ):
     """The data of a name or path, of the type that the engine infers from (a corpus without one), read as the flags want it.
 
@@ -121,12 +171,16 @@ def load_documents(
     from workbench.runs.loading import load_data
 
     kind = get_engine(engine).model.data if engine else Corpus
-    options = reading_options(vocabulary, read, kind is Corpus) | ({"counted": counted} if counted else {})
+    options = reading_options(vocabulary, read, kind is Corpus) | (
+        {"counted": counted} if counted else {}
+    )
     with saying_warnings():
         return load_data(corpus, kind, **options)
 
 
-def reading_options(vocabulary: Path | None, read: list[str] | None, of_corpus: bool = True) -> dict:
+def reading_options(
+    vocabulary: Path | None, read: list[str] | None, of_corpus: bool = True
+) -> dict:
     """How data are read, as `load_corpus` and `load_records` take it."""
     options = parse_options(read, "read", lambda value: True)
     if of_corpus:  # those of records are all text
@@ -170,12 +224,16 @@ def parse_options(
     pairs: list[str] | None, field: str = "options", is_value: Callable[[str], object] = bool
 ) -> dict[str, str]:
     """``name=value`` flags as a dict."""
-    return dict(split_pairs(pairs, "an option is written name=value, as in --option r=1", field, is_value))
+    return dict(
+        split_pairs(pairs, "an option is written name=value, as in --option r=1", field, is_value)
+    )
 
 
 def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
     """``super=5`` flags as sizes by name; None where there is none."""
-    found = split_pairs(pairs, "a size is written name=number, as in --size super=5", "sizes", str.isdecimal)
+    found = split_pairs(
+        pairs, "a size is written name=number, as in --size super=5", "sizes", str.isdecimal
+    )
     return {name: int(value) for name, value in found} or None
 
 
@@ -186,7 +244,9 @@ def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
     try:
         values = tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise InputError.must_be("alpha", "a number, or one per topic separated by commas", text) from None
+        raise InputError.must_be(
+            "alpha", "a number, or one per topic separated by commas", text
+        ) from None
     return values[0] if len(values) == 1 else values
 
 
@@ -204,16 +264,23 @@ class Command(typer.core.TyperCommand):
         flags = {each.name: each.opts[0] for each in self.params if each.opts[0].startswith("--")}
 
         def named(part) -> str:
-            return flags.get(part.field, str(part)) if isinstance(part, Named) and part.value is ALONE else str(part)
+            return (
+                flags.get(part.field, str(part))
+                if isinstance(part, Named) and part.value is ALONE
+                else str(part)
+            )
 
         return one_sentence(error.parts, named)
 
 
 def unreadable(error: typer.BadParameter) -> str:
     """The sentence for a value that cannot be read as what a flag or an argument takes."""
-    problems = getattr(error.__cause__, "errors", None)  # of pydantic, which typer reads values with
+    # of pydantic, which typer reads values with
+    problems = getattr(error.__cause__, "errors", None)
     if problems is None:
         return error.format_message()
     kind, came, what = problems()[0]["type"], problems()[0]["input"], error.param
-    wanted = {"int": "a whole number", "float": "a number"}.get(kind.partition("_")[0], "what its help says")
+    wanted = {"int": "a whole number", "float": "a number"}.get(
+        kind.partition("_")[0], "what its help says"
+    )
     return f"{what.opts[0] if what.opts[0].startswith('--') else what.metavar} must be {wanted}; got {came!r}"

@@ -29,32 +29,50 @@ SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
 
 
 def infer(
-    run: RunName, corpus: CorpusName,
+    run: RunName,
+    corpus: CorpusName,
     protocol: Annotated[
         str,
         typer.Option(
-            "--protocol", metavar="theta|document_completion|foldin_same",
+            "--protocol",
+            metavar="theta|document_completion|foldin_same",
             help="theta: the topics of the documents; the others: a perplexity, fitted to one half and scored on the other, "
             "or fitted and scored on the same tokens.",
         ),
     ] = "theta",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="CSV file for theta and the columns read, a row per document; of records per hidden node."),
+        typer.Option(
+            "--out",
+            help="CSV file for theta and the columns read, a row per document; of records per hidden node.",
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the halves and of the Gibbs sweeps.")] = 0,
-    threads: Threads = 1, scheduler: Inferring = None, store: Store = None, vocabulary: Vocabulary = None, read: Read = None,
-    quiet: Quiet = False, json: Json = False,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Seed of the halves and of the Gibbs sweeps.")
+    ] = 0,
+    threads: Threads = 1,
+    scheduler: Inferring = None,
+    store: Store = None,
+    vocabulary: Vocabulary = None,
+    read: Read = None,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Find the topics of unseen documents, or score how well a run predicts their words; of records their hidden nodes."""
     from workbench.runs.afterwards.infer import PROTOCOLS
 
     if protocol not in ("theta", *PROTOCOLS):
-        raise wb.SpecError(f"--protocol must be one of theta, {', '.join(PROTOCOLS)}; got '{protocol}'")
+        raise wb.SpecError(
+            f"--protocol must be one of theta, {', '.join(PROTOCOLS)}; got '{protocol}'"
+        )
     if out is not None and protocol != "theta":
-        raise wb.SpecError(f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out")
+        raise wb.SpecError(
+            f"--out writes theta, and --protocol {protocol} gives one number; leave one of them out"
+        )
     if scheduler is not None and protocol != "theta":
-        raise wb.SpecError(f"a cluster infers theta, and --protocol {protocol} is scored here; leave --scheduler out")
+        raise wb.SpecError(
+            f"a cluster infers theta, and --protocol {protocol} is scored here; leave --scheduler out"
+        )
     learnt = wb.open_run(run, store)
     counted = wb.RunSpec.from_json(learnt.attrs["spec"]).counted
     documents = load_documents(corpus, vocabulary, read, learnt.attrs.get("engine"), counted)
@@ -73,36 +91,62 @@ def infer(
         )
     with saying_warnings():
         if out is not None:
-            told = wb.infer_to_file(learnt, documents, out, seed, threads, client=scheduler, progress=not quiet)
+            told = wb.infer_to_file(
+                learnt, documents, out, seed, threads, client=scheduler, progress=not quiet
+            )
         else:
             found = wb.infer(learnt, documents, seed, threads, client=scheduler, progress=not quiet)
     if out is not None:
         say(f"{out}: theta of {told['n_documents']:,} documents")
     if json:
-        print_json(told if out is not None else dict(found.attrs) | {"documents": _documents(found)})
+        print_json(
+            told if out is not None else dict(found.attrs) | {"documents": _documents(found)}
+        )
     elif out is None:
         _print_topics(learnt, found)
 
 
-def _infer_records(learnt, records, protocol: str, out: Path | None, threads: int, json: bool) -> None:
+def _infer_records(
+    learnt, records, protocol: str, out: Path | None, threads: int, json: bool
+) -> None:
     """Prints or writes the posterior of the hidden nodes of records."""
     if protocol != "theta":
         raise wb.SpecError(f"--protocol {protocol} is of documents; of records leave it out")
     found = wb.infer(learnt, records, n_threads=threads)
     nodes, log_p = found["node"].values.tolist(), found["log_probability"].values.tolist()
     rows = [
-        [record, int(found["multiplicity"][record]), log_p[record], node, *found["posterior"].values[record, at].tolist()]
-        for record in range(found.sizes["record"]) for at, node in enumerate(nodes)
+        [
+            record,
+            int(found["multiplicity"][record]),
+            log_p[record],
+            node,
+            *found["posterior"].values[record, at].tolist(),
+        ]
+        for record in range(found.sizes["record"])
+        for at, node in enumerate(nodes)
     ]
-    header = ["record", "multiplicity", "log_probability", "node", *(f"state {k}" for k in found["state"].values)]
+    header = [
+        "record",
+        "multiplicity",
+        "log_probability",
+        "node",
+        *(f"state {k}" for k in found["state"].values),
+    ]
     if out is not None:
         _write_rows([header, *rows], out)
         say(f"{out}: hidden nodes of {found.sizes['record']:,} distinct records")
     if json:
-        listed = {"path": str(out)} if out else {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
+        listed = (
+            {"path": str(out)}
+            if out
+            else {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
+        )
         print_json(dict(found.attrs) | listed)
     elif out is None:
-        shown = [[*row[:2], number(row[2]), row[3], *(f"{p:.3f}" if p == p else "" for p in row[4:])] for row in rows]
+        shown = [
+            [*row[:2], number(row[2]), row[3], *(f"{p:.3f}" if p == p else "" for p in row[4:])]
+            for row in rows
+        ]
         print_table(header, shown[:SHOWN_DOCUMENTS])
         if len(rows) > SHOWN_DOCUMENTS:
             say(f"and {len(rows) - SHOWN_DOCUMENTS:,} rows more; --out FILE writes them all")
@@ -120,7 +164,10 @@ def _write_rows(rows: list[list], path: Path) -> None:
 def _documents(found) -> list[dict]:
     """One dict for each document: title, tokens, share of unknown words, theta."""
     names = "document", "n_tokens", "out_of_vocabulary", "theta"
-    return [dict(zip(names, row, strict=True)) for row in zip(*(found[name].values.tolist() for name in names), strict=True)]
+    return [
+        dict(zip(names, row, strict=True))
+        for row in zip(*(found[name].values.tolist() for name in names), strict=True)
+    ]
 
 
 def _print_topics(learnt, found) -> None:
@@ -133,8 +180,19 @@ def _print_topics(learnt, found) -> None:
         theta = document["theta"]
         largest = sorted(range(len(theta)), key=lambda k, theta=theta: -theta[k])[:SHOWN_TOPICS]
         topics = "; ".join(f"{theta[k]:.0%} topic {k}: {words[k]}" for k in largest)
-        rows.append((document["document"], f"{document['n_tokens']:,}", f"{document['out_of_vocabulary']:.1%}", topics))
-    print_table(("document", "tokens", "unknown", f"{min(SHOWN_TOPICS, len(words))} largest topics"), rows, left=(0, 3))
+        rows.append(
+            (
+                document["document"],
+                f"{document['n_tokens']:,}",
+                f"{document['out_of_vocabulary']:.1%}",
+                topics,
+            )
+        )
+    print_table(
+        ("document", "tokens", "unknown", f"{min(SHOWN_TOPICS, len(words))} largest topics"),
+        rows,
+        left=(0, 3),
+    )
     more = found.sizes["document"] - len(rows)
     if more:
         say(f"and {more:,} documents more; --out FILE.csv writes them all")
@@ -147,27 +205,56 @@ def _print_topics(learnt, found) -> None:
 def bound(
     run: RunName,
     method: Annotated[
-        str, typer.Option("--method", metavar="ais|bracket|exact", help="Annealing, Gibbs samples, or enumeration.")
+        str,
+        typer.Option(
+            "--method",
+            metavar="ais|bracket|exact",
+            help="Annealing, Gibbs samples, or enumeration.",
+        ),
     ] = "ais",
-    runs: Annotated[int, typer.Option("--runs", help="Annealing runs; their spread gives the standard error.")] = 4,
-    temperatures: Annotated[int, typer.Option("--temperatures", help="Steps of each annealing run.")] = 500,
+    runs: Annotated[
+        int, typer.Option("--runs", help="Annealing runs; their spread gives the standard error.")
+    ] = 4,
+    temperatures: Annotated[
+        int, typer.Option("--temperatures", help="Steps of each annealing run.")
+    ] = 500,
     sweeps: Annotated[int, typer.Option("--sweeps", help="Gibbs sweeps of the bracket.")] = 100,
     burn_in: Annotated[int, typer.Option("--burn-in", help="Gibbs sweeps before those.")] = 20,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the bound, not of the run.")] = 0,
-    threads: Threads = 1, store: Store = None, quiet: Quiet = False, json: Json = False,
+    threads: Threads = 1,
+    store: Store = None,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Bound the log evidence of the training words from below, at the last checkpoint of a hybrid run."""
     from workbench.runs.afterwards.bound import METHODS
 
     found = wb.hybrid_bound(
-        run, method, seed, runs, temperatures, sweeps, burn_in, threads, store, progress=not (quiet or method == "exact")
+        run,
+        method,
+        seed,
+        runs,
+        temperatures,
+        sweeps,
+        burn_in,
+        threads,
+        store,
+        progress=not (quiet or method == "exact"),
     )
     if json:
         return print_json(found)
-    value = f"from {found['low']:,.1f} to {found['high']:,.1f}" if method == "bracket" else f"{found['bound']:,.1f}"
+    value = (
+        f"from {found['low']:,.1f} to {found['high']:,.1f}"
+        if method == "bracket"
+        else f"{found['bound']:,.1f}"
+    )
     value += " nats"
     if method == "ais":
-        error = f"standard error {found['standard_error']:,.1f}" if runs > 1 else "no standard error from one run"
+        error = (
+            f"standard error {found['standard_error']:,.1f}"
+            if runs > 1
+            else "no standard error from one run"
+        )
         value += f", {error}, {found['effective_runs']:.1f} of {runs} runs count"
     say(
         f"log p(words) >= B, {value}: {METHODS[method]}; {found['run']} at iteration {found['iteration']}, "

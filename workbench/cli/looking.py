@@ -19,10 +19,17 @@ LARGE = 2 * 10**7
 
 
 def topics(
-    run: RunName, words: Annotated[int, typer.Option("--words", help="Words of each topic.")] = 10,
-    relevance: Annotated[float, typer.Option(
-        "--relevance", help="1 ranks words by their probability, 0 by how much likelier they are than elsewhere.")] = 1.0,
-    store: Store = None, json: Json = False,
+    run: RunName,
+    words: Annotated[int, typer.Option("--words", help="Words of each topic.")] = 10,
+    relevance: Annotated[
+        float,
+        typer.Option(
+            "--relevance",
+            help="1 ranks words by their probability, 0 by how much likelier they are than elsewhere.",
+        ),
+    ] = 1.0,
+    store: Store = None,
+    json: Json = False,
 ) -> None:
     """Show the topics of a run, largest first: share of the tokens, label, words."""
     from workbench.measures.tables import topic_entries
@@ -36,20 +43,31 @@ def topics(
 
 def documents(
     run: RunName,
-    topic: Annotated[int | None, typer.Option("--topic", metavar="TOPIC", help="The run's own number of a topic.")] = None,
+    topic: Annotated[
+        int | None,
+        typer.Option("--topic", metavar="TOPIC", help="The run's own number of a topic."),
+    ] = None,
     number: Annotated[int, typer.Option("--number", help="Documents of each topic.")] = 5,
-    store: Store = None, json: Json = False,
+    store: Store = None,
+    json: Json = False,
 ) -> None:
     """Show the documents that represent a topic best, or every topic, largest first."""
     dataset = wb.open_run(run, store)
     names = {"share": "theta"}  # in JSON, as since the first version
     found = wb.top_documents(dataset, topic, number).rename(columns=names)
-    found = found[["topic", "title", "document", "theta", "n_tokens", "n_topic_tokens"]].to_dict("records")
+    found = found[["topic", "title", "document", "theta", "n_tokens", "n_topic_tokens"]].to_dict(
+        "records"
+    )
     if json:
         return print_json({"name": dataset.attrs["name"], "documents": found})
-    print_table(("topic", "title", "share", "tokens"), [
-        (each["topic"], each["title"], f"{each['theta']:.1%}", f"{each['n_tokens']:,}") for each in found
-    ], left=(1,))
+    print_table(
+        ("topic", "title", "share", "tokens"),
+        [
+            (each["topic"], each["title"], f"{each['theta']:.1%}", f"{each['n_tokens']:,}")
+            for each in found
+        ],
+        left=(1,),
+    )
     if not found:
         say("no document has a token of it")
 
@@ -76,7 +94,16 @@ def print_words(run) -> None:
 
 def _print_topics(found: list[dict]) -> None:
     labelled = any(each["label"] for each in found)
-    print_table(("topic", "share", *(["label"] if labelled else []), "words"), [
-        (each["topic"], f"{each['share']:.1%}", *([each["label"]] if labelled else []), " ".join(each["words"]))
-        for each in found
-    ], left=(2, 3))
+    print_table(
+        ("topic", "share", *(["label"] if labelled else []), "words"),
+        [
+            (
+                each["topic"],
+                f"{each['share']:.1%}",
+                *([each["label"]] if labelled else []),
+                " ".join(each["words"]),
+            )
+            for each in found
+        ],
+        left=(2, 3),
+    )

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 MOST_FILES = 8
 """Paths that are listed one by one."""
-FINAL = ("test_perplexity", "test_perplexity_state", "test_perplexity_average", "elapsed", "cpu_time")
+FINAL = (
+    "test_perplexity",
+    "test_perplexity_state",
+    "test_perplexity_average",
+    "elapsed",
+    "cpu_time",
+)
 
 
 def print_json(values: dict) -> None:
@@ -41,11 +47,21 @@ def summary(run: Run, last: int | None = None) -> dict:
     """The final scalars of a run, or those of its ``last`` iteration; null where there is none."""
     rows, spec = run.rows(), run.spec
     rows = rows[rows[:, 0] <= (math.inf if last is None else last)]
-    final = dict(zip(("iteration", *run.recorded.names), rows[-1].tolist() if len(rows) else (), strict=False))
+    final = dict(
+        zip(
+            ("iteration", *run.recorded.names), rows[-1].tolist() if len(rows) else (), strict=False
+        )
+    )
     return {
-        "name": run.name, "engine": spec.engine, "label": spec.label(), "options": spec.options,
-        "n_topics": spec.model.get("n_topics"), "seed": spec.seed, "state": run.state,
-        "n_iterations": None if spec.imported else int(final.get("iteration", 0)), "path": str(run.path),
+        "name": run.name,
+        "engine": spec.engine,
+        "label": spec.label(),
+        "options": spec.options,
+        "n_topics": spec.model.get("n_topics"),
+        "seed": spec.seed,
+        "state": run.state,
+        "n_iterations": None if spec.imported else int(final.get("iteration", 0)),
+        "path": str(run.path),
         **{name: final.get(name) for name in FINAL},
         **{name: final.get(name) for name, about in run.recorded.variables.items() if about.better},
     }
@@ -58,18 +74,35 @@ def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
     Returns the exit status of a command that was to finish these runs.
     """
     grid = list(summaries[0].get("grid", ())) if summaries else []
-    heads = (*grid, "run", *(() if grid else ("engine", "seed")), "state", "iterations", "perplexity", "state alone", "average")
+    heads = (
+        *grid,
+        "run",
+        *(() if grid else ("engine", "seed")),
+        "state",
+        "iterations",
+        "perplexity",
+        "state alone",
+        "average",
+    )
     if as_json:
         print_json({"runs": summaries} | more)
     else:
-        print_table((*heads, "CPU"), [
-            (
-                *(run["grid"][key] for key in grid), run["name"], *(() if grid else (run["label"], run["seed"])), run["state"],
-                "–" if run["n_iterations"] is None else f"{run['n_iterations']:,}",
-                *(perplexity(run[name]) for name in FINAL[:3]), number(run["cpu_time"], "s"),
-            )
-            for run in summaries
-        ], left=(len(grid), len(grid) + 1) if grid else (0, 1, 3))
+        print_table(
+            (*heads, "CPU"),
+            [
+                (
+                    *(run["grid"][key] for key in grid),
+                    run["name"],
+                    *(() if grid else (run["label"], run["seed"])),
+                    run["state"],
+                    "–" if run["n_iterations"] is None else f"{run['n_iterations']:,}",
+                    *(perplexity(run[name]) for name in FINAL[:3]),
+                    number(run["cpu_time"], "s"),
+                )
+                for run in summaries
+            ],
+            left=(len(grid), len(grid) + 1) if grid else (0, 1, 3),
+        )
     return 0 if all(run["state"] == "finished" for run in summaries) else INTERRUPTED
 
 
@@ -80,13 +113,17 @@ def print_files(paths: list[Path], as_json: bool) -> None:
     if len(paths) <= MOST_FILES:
         return say("\n".join(map(str, paths)))
     for folder, n in Counter(path.parent for path in paths).items():
-        kinds = ", ".join(dict.fromkeys(path.suffix.lstrip(".") for path in paths if path.parent == folder))
+        kinds = ", ".join(
+            dict.fromkeys(path.suffix.lstrip(".") for path in paths if path.parent == folder)
+        )
         say(f"{folder}: {n} file{'s' if n != 1 else ''} ({kinds})")
 
 
 def number(value: float | None, unit: str = "") -> str:
     """The number with one decimal and its unit; a dash for none."""
-    return "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
+    return (
+        "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
+    )
 
 
 def perplexity(value: float | None) -> str:

@@ -16,21 +16,39 @@ from workbench.cli.printing import print_json, print_table, resumable, say, stor
 
 def reproduce(
     figure: Annotated[
-        str | None, typer.Argument(metavar="FIGURE", help="A figure, or all; without it they are listed.")
+        str | None,
+        typer.Argument(metavar="FIGURE", help="A figure, or all; without it they are listed."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less of it: two minutes on two cores.")] = False,
-    seeds: Annotated[int | None, typer.Option("--seeds", help="Runs of each engine; seed s draws split and start.")] = None,
-    iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Iterations over the corpus.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Less of it: two minutes on two cores.")
+    ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", help="Runs of each engine; seed s draws split and start."),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", "-n", help="Iterations over the corpus.")
+    ] = None,
     topics: Annotated[
-        str | None, typer.Option("--topics", "-k", metavar="NUMBERS", help="Other numbers of topics, with commas.")
+        str | None,
+        typer.Option(
+            "--topics", "-k", metavar="NUMBERS", help="Other numbers of topics, with commas."
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 2,
     store: Store = None,
     out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("out/reproduce"),
     ledger: Annotated[
-        Path | None, typer.Option("--ledger", metavar="FILE", help="Where the results go; ledger.json of the store by default.")
+        Path | None,
+        typer.Option(
+            "--ledger",
+            metavar="FILE",
+            help="Where the results go; ledger.json of the store by default.",
+        ),
     ] = None,
-    formats: Formats = FORMATS, quiet: Quiet = False, json: Json = False,
+    formats: Formats = FORMATS,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> int:
     """Make a figure of a paper again: run what is missing, draw it, hold the paper's claims against it."""
     from workbench.papers.figures import get_figure, names
@@ -47,10 +65,21 @@ def reproduce(
     with resumable():
         for name in names() if figure == "all" else [figure]:
             made = wb.reproduce(
-                name, out, store_path(store), quick, jobs=jobs, formats=formats.split(","), progress=not quiet,
-                ledger=ledger, **asked,
+                name,
+                out,
+                store_path(store),
+                quick,
+                jobs=jobs,
+                formats=formats.split(","),
+                progress=not quiet,
+                ledger=ledger,
+                **asked,
             )
-            for line in (*made.files, *verdict_lines(made.verdicts), *(f"workbench: {why}" for why in made.failures)):
+            for line in (
+                *made.files,
+                *verdict_lines(made.verdicts),
+                *(f"workbench: {why}" for why in made.failures),
+            ):
                 say(line)
             failed |= bool(made.failures)
             described.append(_describe(made))
@@ -63,9 +92,15 @@ def reproduce(
 def ledger(
     store: Store = None,
     shipped: Annotated[
-        bool, typer.Option("--shipped", help="Only the results that come with the package, not those of the store.")
+        bool,
+        typer.Option(
+            "--shipped", help="Only the results that come with the package, not those of the store."
+        ),
     ] = False,
-    out: Annotated[Path | None, typer.Option("--out", help="A Markdown file to write, in the place of the table.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="A Markdown file to write, in the place of the table."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Show every figure, table and number of the papers with what our runs say of it, and what was not run."""
@@ -81,10 +116,22 @@ def ledger(
     elif out is not None:
         say(str(out))
     else:
-        print_table(("id", "in the paper", "figure", "verdict", "claim", "ours"), [
-            (row.item.id, row.item.where, row.figure or "–", verdict_of(line, row.extent), line.says, line.ours)
-            for row in rows for line in row.lines
-        ], left=range(6))
+        print_table(
+            ("id", "in the paper", "figure", "verdict", "claim", "ours"),
+            [
+                (
+                    row.item.id,
+                    row.item.where,
+                    row.figure or "–",
+                    verdict_of(line, row.extent),
+                    line.says,
+                    line.ours,
+                )
+                for row in rows
+                for line in row.lines
+            ],
+            left=range(6),
+        )
         for row in {row.figure: row for row in rows if row.result}.values():
             say(f"{row.figure}: {about_result(row)} {row.command} ({row.source})")
     return 0
@@ -92,10 +139,17 @@ def ledger(
 
 def _describe_entry(row) -> dict:
     """The JSON that describes an item of the ledger and its result, null where it was not run."""
-    item = {name: getattr(row.item, name) for name in ("id", "paper", "where", "target", "test", "why")}
+    item = {
+        name: getattr(row.item, name) for name in ("id", "paper", "where", "target", "test", "why")
+    }
     lines = [line._asdict() for line in row.lines]
-    return item | {"figure": row.figure, "lines": lines, "command": row.command, "source": row.source,
-                   "result": asdict(row.result) if row.result else None}
+    return item | {
+        "figure": row.figure,
+        "lines": lines,
+        "command": row.command,
+        "source": row.source,
+        "result": asdict(row.result) if row.result else None,
+    }
 
 
 def parse_topics(text: str | None) -> list[int] | None:
@@ -103,17 +157,28 @@ def parse_topics(text: str | None) -> list[int] | None:
     try:
         return None if text is None else [int(part) for part in text.split(",")]
     except ValueError:
-        raise wb.SpecError(f"--topics takes whole numbers with commas, as 40,80; got '{text}'") from None
+        raise wb.SpecError(
+            f"--topics takes whole numbers with commas, as 40,80; got '{text}'"
+        ) from None
 
 
 def _describe(made) -> dict:
     """The JSON that describes a figure, its files, runs and verdicts."""
     claims = [
-        asdict(each.claim) | {name: getattr(each, name) for name in ("outcome", "difference", "error", "n_pairs")}
+        asdict(each.claim)
+        | {name: getattr(each, name) for name in ("outcome", "difference", "error", "n_pairs")}
         for each in made.verdicts
     ]
-    runs = [summary(run, cell.spec.n_iterations) for cell, run in zip(made.cells, made.runs, strict=True)]
-    return {"name": made.figure.name, "files": [str(path) for path in made.files], "claims": claims, "runs": runs}
+    runs = [
+        summary(run, cell.spec.n_iterations)
+        for cell, run in zip(made.cells, made.runs, strict=True)
+    ]
+    return {
+        "name": made.figure.name,
+        "files": [str(path) for path in made.files],
+        "claims": claims,
+        "runs": runs,
+    }
 
 
 def _print_figures(figures: list, json: bool) -> None:
@@ -122,20 +187,33 @@ def _print_figures(figures: list, json: bool) -> None:
     from workbench.runs.execution.forecast import duration
 
     listed = [
-        {name: getattr(one, name) for name in ("name", "what", "paper")} | ({} if isinstance(one, Drawing) else {
-            "corpus": one.corpus, **{
-                name: {"runs": one.n_runs(of), "seconds": round(one.cost(of)), **asdict(of)}
-                for name, of in (("full", one.full), ("quick", one.quick))
+        {name: getattr(one, name) for name in ("name", "what", "paper")}
+        | (
+            {}
+            if isinstance(one, Drawing)
+            else {
+                "corpus": one.corpus,
+                **{
+                    name: {"runs": one.n_runs(of), "seconds": round(one.cost(of)), **asdict(of)}
+                    for name, of in (("full", one.full), ("quick", one.quick))
+                },
             }
-        })
+        )
         for one in figures
     ]
     if json:
         return print_json({"figures": listed})
     rows = [
-        (each["name"], each["what"],
-         *(f"{each[extent]['runs']} runs, {duration(each[extent]['seconds'])}" if extent in each else "no run, seconds"
-           for extent in ("full", "quick")))
+        (
+            each["name"],
+            each["what"],
+            *(
+                f"{each[extent]['runs']} runs, {duration(each[extent]['seconds'])}"
+                if extent in each
+                else "no run, seconds"
+                for extent in ("full", "quick")
+            ),
+        )
         for each in listed
     ]
     print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))

@@ -11,10 +11,23 @@ import typer
 import workbench as wb
 from workbench.cli.flags import FORMATS, Formats, Json, Read, RunName, RunNames, Store
 from workbench.cli.looking import print_words
-from workbench.cli.printing import print_facts, print_files, print_json, print_runs, say, saying_warnings, store_path, summary
+from workbench.cli.printing import (
+    print_facts,
+    print_files,
+    print_json,
+    print_runs,
+    say,
+    saying_warnings,
+    store_path,
+    summary,
+)
 
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")]
-Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to take away; may be given several times.")]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")
+]
+Untag = Annotated[
+    list[str] | None, typer.Option("--untag", help="Tag to take away; may be given several times.")
+]
 
 
 def find(run: str, store: Path | None):
@@ -25,8 +38,11 @@ def find(run: str, store: Path | None):
 
 
 def runs(
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only runs with this tag, or all of several.")] = None,
-    store: Store = None, json: Json = False,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only runs with this tag, or all of several.")
+    ] = None,
+    store: Store = None,
+    json: Json = False,
 ) -> None:
     """List the runs of a store."""
     from workbench.runs.store.layout import StoreError
@@ -49,7 +65,9 @@ def runs(
     if not paths and not json:
         say(f"no runs in {home}; `workbench compare docstrings` makes some")
     elif tag and not found and not json:
-        say(f"no run in {home} has the tag {' and '.join(tag)}; `workbench note RUN --tag {tag[0]}` gives it")
+        say(
+            f"no run in {home} has the tag {' and '.join(tag)}; `workbench note RUN --tag {tag[0]}` gives it"
+        )
 
 
 def _notes(run):
@@ -89,20 +107,44 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     status, spec, notes = found.status(), found.spec, _notes(found)
     labels = labels_by_topic(found, notes)
     if json:
-        print_json(summary(found) | {
-            "note": notes.note, "tags": notes.tags, "labels": labels,
-            "status": status, "spec": spec.settings(), "made_by": found.provenance(),
-        })
+        print_json(
+            summary(found)
+            | {
+                "note": notes.note,
+                "tags": notes.tags,
+                "labels": labels,
+                "status": status,
+                "spec": spec.settings(),
+                "made_by": found.provenance(),
+            }
+        )
         return
     left = f", {status['time_left']:,.1f} s left" if status["time_left"] else ""
     split = split_in_words(spec.split) if spec.split else "no split recorded"
-    print_facts([
-        ("run", found.name), ("state", f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}"),
-        ("corpus", f"{spec.corpus}; {split}"), ("engine", spec.label()), *_model_rows(spec),
-        ("seed", spec.seed), ("hash", spec.hash), ("path", found.path), ("provenance", found.describe_provenance()),
-        *_note_rows(notes, labels), ("message", status["message"]),
-        ("next", f"`workbench resume {found.name}` goes on from its last checkpoint" if status["state"] == LOST else ""),
-    ])
+    print_facts(
+        [
+            ("run", found.name),
+            (
+                "state",
+                f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}",
+            ),
+            ("corpus", f"{spec.corpus}; {split}"),
+            ("engine", spec.label()),
+            *_model_rows(spec),
+            ("seed", spec.seed),
+            ("hash", spec.hash),
+            ("path", found.path),
+            ("provenance", found.describe_provenance()),
+            *_note_rows(notes, labels),
+            ("message", status["message"]),
+            (
+                "next",
+                f"`workbench resume {found.name}` goes on from its last checkpoint"
+                if status["state"] == LOST
+                else "",
+            ),
+        ]
+    )
     print_runs([summary(found)], False)
     print_words(found)
 
@@ -112,7 +154,10 @@ def _model_rows(spec) -> list[tuple[str, str]]:
     if spec.model and not spec.model.keys() & {"levels", "nodes"}:
         return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
     (first, text), *others = spec.parts()[1].describe() or [("", "")]
-    return [("model", f"{first}: {text}"), *((f"  {name.removeprefix('level ')}", text) for name, text in others)]
+    return [
+        ("model", f"{first}: {text}"),
+        *((f"  {name.removeprefix('level ')}", text) for name, text in others),
+    ]
 
 
 def pause(run: RunNames, store: Store = None, json: Json = False) -> None:
@@ -131,7 +176,9 @@ def _request(runs: list, what: str, json: bool) -> None:
     for run in runs:
         status = run.status()
         if status["state"] in ENDED:
-            say(f"{run.name} is {status['state']} at iteration {status['iteration']}; there is nothing to {what}")
+            say(
+                f"{run.name} is {status['state']} at iteration {status['iteration']}; there is nothing to {what}"
+            )
         else:
             getattr(run, what)()
             say(f"asked {run.name} to {what}")
@@ -140,14 +187,17 @@ def _request(runs: list, what: str, json: bool) -> None:
 
 
 def remove(
-    run: RunNames, store: Store = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False, json: Json = False,
+    run: RunNames,
+    store: Store = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
 ) -> int:
     """Delete runs that nobody writes."""
     from workbench.runs.execution.run import find_run
     from workbench.runs.store.writer import remove_run
 
-    found = [find_run(name, store) for name in run]  # a damaged run can be deleted, though not opened
+    # a damaged run can be deleted, though not opened
+    found = [find_run(name, store) for name in run]
     if not yes and not _confirmed(f"delete {', '.join(each.name for each in found)}?"):
         say("nothing was removed; --yes deletes without asking")
         return 1
@@ -169,20 +219,32 @@ def _confirmed(question: str) -> bool:
 
 
 def figures(
-    run: RunNames, out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("figures"),
-    formats: Formats = FORMATS, store: Store = None, json: Json = False,
+    run: RunNames,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("figures"),
+    formats: Formats = FORMATS,
+    store: Store = None,
+    json: Json = False,
 ) -> None:
     """Write the comparison of runs as figures, the same bytes every time."""
-    print_files(wb.save_figures([find(name, store) for name in run], out, tuple(formats.split(","))), json)
+    print_files(
+        wb.save_figures([find(name, store) for name in run], out, tuple(formats.split(","))), json
+    )
 
 
 def report(
-    run: RunNames, out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("report.html"),
-    tables: Annotated[str, typer.Option("--tables", help="Its tables too, beside it: md, tex, with commas.")] = "",
-    store: Store = None, json: Json = False,
+    run: RunNames,
+    out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("report.html"),
+    tables: Annotated[
+        str, typer.Option("--tables", help="Its tables too, beside it: md, tex, with commas.")
+    ] = "",
+    store: Store = None,
+    json: Json = False,
 ) -> None:
     """Write one self-contained HTML page about runs."""
-    runs, forms = [find(name, store) for name in run], [form.strip() for form in tables.split(",") if form.strip()]
+    runs, forms = (
+        [find(name, store) for name in run],
+        [form.strip() for form in tables.split(",") if form.strip()],
+    )
     written = wb.write_tables(runs, out.parent, forms) if forms else []
     print_files([wb.write_report(runs, out), *written], json)
 
@@ -192,14 +254,20 @@ def export(
     out: Annotated[
         str,
         typer.Option(
-            "--out", help="Folder to write to; of several runs each gets a folder of its name in it. Or a URL, as "
+            "--out",
+            help="Folder to write to; of several runs each gets a folder of its name in it. Or a URL, as "
             "s3://bucket/runs: ended runs are written there as they are.",
         ),
     ] = "export",
     formats: Annotated[
-        str | None, typer.Option("--format", help="csv, long, npz, mallet, lda-c, pyldavis, with commas; csv,npz by default.")
+        str | None,
+        typer.Option(
+            "--format",
+            help="csv, long, npz, mallet, lda-c, pyldavis, with commas; csv,npz by default.",
+        ),
     ] = None,
-    store: Store = None, json: Json = False,
+    store: Store = None,
+    json: Json = False,
 ) -> None:
     """Write what runs found in files that other programs read, or the runs themselves to an object store."""
     from workbench.runs.execution.run import find_run
@@ -209,7 +277,11 @@ def export(
     alone = len(paths) == 1 or is_url(out)
     places = [out if alone else Path(out) / path.name for path in paths]
     with saying_warnings():
-        written = [file for path, place in zip(paths, places, strict=True) for file in wb.export_run(path, place, formats)]
+        written = [
+            file
+            for path, place in zip(paths, places, strict=True)
+            for file in wb.export_run(path, place, formats)
+        ]
     if is_url(out) and not json:
         return say("\n".join(f"{out.rstrip('/')}/{path.name}" for path in paths))
     print_files(written, json)
@@ -225,36 +297,80 @@ def import_(
         ),
     ],
     like: Annotated[
-        str | None, typer.Option("--like", metavar="RUN", help="A run whose training and test set are those of the model.")
+        str | None,
+        typer.Option(
+            "--like",
+            metavar="RUN",
+            help="A run whose training and test set are those of the model.",
+        ),
     ] = None,
     corpus: Annotated[
         str | None,
-        typer.Option("--corpus", metavar="CORPUS", help="The corpus instead, of which the model has the training part."),
+        typer.Option(
+            "--corpus",
+            metavar="CORPUS",
+            help="The corpus instead, of which the model has the training part.",
+        ),
     ] = None,
-    holdout: Annotated[float, typer.Option("--holdout", help="With --corpus: share of its tokens that was held out.")] = 0.1,
-    split_seed: Annotated[int, typer.Option("--split-seed", help="With --corpus: seed of the held-out split.")] = 0,
+    holdout: Annotated[
+        float,
+        typer.Option("--holdout", help="With --corpus: share of its tokens that was held out."),
+    ] = 0.1,
+    split_seed: Annotated[
+        int, typer.Option("--split-seed", help="With --corpus: seed of the held-out split.")
+    ] = 0,
     theta: Annotated[
-        Path | None, typer.Option("--theta", help="theta of the training documents, a CSV file or doc-topics of MALLET.")
+        Path | None,
+        typer.Option(
+            "--theta", help="theta of the training documents, a CSV file or doc-topics of MALLET."
+        ),
     ] = None,
-    words: Annotated[Path | None, typer.Option("--words", help="Words of the columns of phi, a line each.")] = None,
+    words: Annotated[
+        Path | None, typer.Option("--words", help="Words of the columns of phi, a line each.")
+    ] = None,
     alpha: Annotated[
         str | None,
-        typer.Option("--alpha", help="Prior per topic, where the model does not say: a number, or one per topic."),
+        typer.Option(
+            "--alpha",
+            help="Prior per topic, where the model does not say: a number, or one per topic.",
+        ),
     ] = None,
-    beta: Annotated[float | None, typer.Option("--beta", help="Prior per word, where it does not say.")] = None,
+    beta: Annotated[
+        float | None, typer.Option("--beta", help="Prior per word, where it does not say.")
+    ] = None,
     leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Leave words that the model does not know out of training and test set.")
+        bool,
+        typer.Option(
+            "--leave-out",
+            help="Leave words that the model does not know out of training and test set.",
+        ),
     ] = False,
-    trust: Annotated[bool, typer.Option("--trust", help="Open a model of gensim, a pickle that can run anything.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Which of several models of one program on one split it is.")] = 0,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Open a model of gensim, a pickle that can run anything."),
+    ] = False,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", help="Which of several models of one program on one split it is."),
+    ] = 0,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
-    read: Read = None, store: Store = None, json: Json = False,
+    read: Read = None,
+    store: Store = None,
+    json: Json = False,
 ) -> None:
     """Bring exported runs into a store, or models of other programs as runs; see docs/import.md."""
     from workbench.cli.flags import load_documents, parse_alpha
     from workbench.corpus.companions import read_words
 
-    settings = dict(like=like, theta=theta, alpha=parse_alpha(alpha), beta=beta, trust=trust, seed=seed, name=name)
+    settings = dict(
+        like=like,
+        theta=theta,
+        alpha=parse_alpha(alpha),
+        beta=beta,
+        trust=trust,
+        seed=seed,
+        name=name,
+    )
     settings["unknown"] = "leave out" if leave_out else "refuse"
     if corpus is not None:
         train, test, split = wb.prepare(load_documents(corpus, None, read), holdout, split_seed)
@@ -271,8 +387,13 @@ def import_(
 
 def note(
     run: RunName,
-    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help='What to note; "" deletes the note.')] = None,
-    tag: Tags = None, untag: Untag = None, store: Store = None, json: Json = False,
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help='What to note; "" deletes the note.')
+    ] = None,
+    tag: Tags = None,
+    untag: Untag = None,
+    store: Store = None,
+    json: Json = False,
 ) -> None:
     """Write a note about a run, or tags; without either, show what is written."""
     from workbench.runs.store.notes import NoteError
@@ -282,15 +403,27 @@ def note(
     if tag or untag:
         before, gone = found.notes.tags, untag or ()
         if unknown := [each for each in gone if each not in before]:
-            raise NoteError(f"{found.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}")
+            raise NoteError(
+                f"{found.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}"
+            )
         tags = [each for each in (*before, *(tag or ())) if each not in gone]
-    _print_notes(found, found.annotate(text, tags) if text is not None or tags is not None else found.notes, json)
+    _print_notes(
+        found,
+        found.annotate(text, tags) if text is not None or tags is not None else found.notes,
+        json,
+    )
 
 
 def label(
-    run: RunName, topic: Annotated[int, typer.Argument(metavar="TOPIC", help="The run's own number of the topic.")],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help='What to call it; "" takes the label away.')],
-    store: Store = None, json: Json = False,
+    run: RunName,
+    topic: Annotated[
+        int, typer.Argument(metavar="TOPIC", help="The run's own number of the topic.")
+    ],
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help='What to call it; "" takes the label away.')
+    ],
+    store: Store = None,
+    json: Json = False,
 ) -> None:
     """Give a topic of a run a label."""
     found = find(run, store)
@@ -304,4 +437,6 @@ def _print_notes(run, notes, json: bool) -> None:
     elif notes.note or notes.tags or labels:
         print_facts([("run", run.name), *_note_rows(notes, labels)])
     else:
-        say(f'nothing is written about {run.name}; `workbench note {run.name} "…" --tag …` writes something')
+        say(
+            f'nothing is written about {run.name}; `workbench note {run.name} "…" --tag …` writes something'
+        )

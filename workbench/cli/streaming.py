@@ -31,7 +31,8 @@ from workbench.cli.printing import print_runs, saying_warnings_at_once, store_pa
 Files = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILE…", help="Files or folders, or names of `workbench data list`, one after the other; -: a text a line of "
+        metavar="FILE…",
+        help="Files or folders, or names of `workbench data list`, one after the other; -: a text a line of "
         "standard input.",
     ),
 ]
@@ -40,32 +41,47 @@ SAMPLE = ("text", "encoding")
 """How a sample is read of which only the vocabulary is wanted, beside the options of its words."""
 
 
-@partial(with_settings, only=("n_topics", "alpha", "beta", "seed", "n_threads", "store", "quiet", "json"))
+@partial(
+    with_settings, only=("n_topics", "alpha", "beta", "seed", "n_threads", "store", "quiet", "json")
+)
 def fit_stream(
     documents: Files,
     words: Annotated[
         str | None,
         typer.Option(
-            "--vocabulary", metavar="FILE|RUN|CORPUS", help="A text file with a word on each line, a run, or a corpus of some "
+            "--vocabulary",
+            metavar="FILE|RUN|CORPUS",
+            help="A text file with a word on each line, a run, or a corpus of some "
             "of the documents. A folder of shards, and a file of counts beside its words, has its own.",
         ),
     ] = None,
     total_documents: Annotated[
         int | None,
         typer.Option(
-            "--total-documents", help="Documents that each batch stands for; by default those of the files, which are "
+            "--total-documents",
+            help="Documents that each batch stands for; by default those of the files, which are "
             "counted first. Of standard input it must be said.",
         ),
     ] = None,
-    passes: Annotated[int, typer.Option("--passes", help="Visits of each document, in the same order; files alone.")] = 1,
+    passes: Annotated[
+        int,
+        typer.Option("--passes", help="Visits of each document, in the same order; files alone."),
+    ] = 1,
     options: Annotated[
         list[str] | None,
-        typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of online-vb, as batch_size=1000, tau0=64."),
+        typer.Option(
+            "--option",
+            "-o",
+            metavar="NAME=VALUE",
+            help="Option of online-vb, as batch_size=1000, tau0=64.",
+        ),
     ] = None,
     read: Annotated[
         list[str] | None,
         typer.Option(
-            "--read", metavar="NAME=VALUE", help="How files are read: text=COLUMN, format=csv, stop_words=german …; of texts "
+            "--read",
+            metavar="NAME=VALUE",
+            help="How files are read: text=COLUMN, format=csv, stop_words=german …; of texts "
             "that give the vocabulary also min_documents=5, max_share=0.5.",
         ),
     ] = None,
@@ -84,18 +100,36 @@ def fit_stream(
         vocabulary, of_words, used = _vocabulary(words, reading, flags["store"])
         if documents == [STDIN]:
             of_words |= {one: value for one, value in reading.items() if one in OF_WORDS}
-            given = _documents(documents, {one: reading[one] for one in reading if one not in (*OF_WORDS, *used)})
+            given = _documents(
+                documents, {one: reading[one] for one in reading if one not in (*OF_WORDS, *used)}
+            )
         else:
-            given = _documents(documents, {one: reading[one] for one in reading if one not in used or one in SAMPLE})
+            given = _documents(
+                documents,
+                {one: reading[one] for one in reading if one not in used or one in SAMPLE},
+            )
             of_words = {} if given.corpus is not None else of_words | given.of_text
             given, vocabulary = given.corpus or given, vocabulary or given.vocabulary
         if vocabulary is None:
-            raise wb.DataError("a stream needs its vocabulary before the first document; give it with --vocabulary: a text "
-                               "file with a word on each line, a run, or a corpus of some of the documents")
+            raise wb.DataError(
+                "a stream needs its vocabulary before the first document; give it with --vocabulary: a text "
+                "file with a word on each line, a run, or a corpus of some of the documents"
+            )
         made = wb.fit_stream(
-            given, vocabulary, flags["n_topics"], parse_alpha(flags["alpha"]), flags["beta"], total_documents=total_documents,
-            passes=passes, options=parse_options(options), seed=flags["seed"], name=name, n_threads=flags["n_threads"],
-            store=store_path(flags["store"]), progress=not flags["quiet"], **of_words,
+            given,
+            vocabulary,
+            flags["n_topics"],
+            parse_alpha(flags["alpha"]),
+            flags["beta"],
+            total_documents=total_documents,
+            passes=passes,
+            options=parse_options(options),
+            seed=flags["seed"],
+            name=name,
+            n_threads=flags["n_threads"],
+            store=store_path(flags["store"]),
+            progress=not flags["quiet"],
+            **of_words,
         )
     status = print_runs([summary(made)], flags["json"])
     if not flags["json"]:
@@ -104,15 +138,27 @@ def fit_stream(
 
 
 def update(
-    run: RunName, documents: Files,
+    run: RunName,
+    documents: Files,
     skip: Annotated[
-        int, typer.Option("--skip", help="Leave out so many documents at the beginning, as those before a Ctrl-C.")
+        int,
+        typer.Option(
+            "--skip", help="Leave out so many documents at the beginning, as those before a Ctrl-C."
+        ),
     ] = 0,
     total_documents: Annotated[
-        int | None, typer.Option("--total-documents", help="Documents that each batch stands for; those of the run by default.")
+        int | None,
+        typer.Option(
+            "--total-documents",
+            help="Documents that each batch stands for; those of the run by default.",
+        ),
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the new run.")] = None,
-    threads: Threads = 1, store: Store = None, vocabulary: Vocabulary = None, read: Read = None, quiet: Quiet = False,
+    threads: Threads = 1,
+    store: Store = None,
+    vocabulary: Vocabulary = None,
+    read: Read = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> int:
     """Go on from the topics of a run of online-vb by further documents, visited once and not kept, in a run of its own."""
@@ -126,8 +172,14 @@ def update(
             of_words = {} if given.corpus is not None else given.of_text
             given = given.corpus if given.corpus is not None and not skip else given
         made = wb.update(
-            found, islice(given, skip, None) if skip else given, total_documents=total_documents, name=name, n_threads=threads,
-            store=store, progress=not quiet, **of_words,
+            found,
+            islice(given, skip, None) if skip else given,
+            total_documents=total_documents,
+            name=name,
+            n_threads=threads,
+            store=store,
+            progress=not quiet,
+            **of_words,
         )
     return print_runs([summary(made)], json)
 
@@ -137,13 +189,19 @@ def _documents(files: list[str], options: dict) -> wb.FileDocuments | Iterator[s
     if STDIN not in files:
         return wb.FileDocuments(*files, **options)
     if len(files) > 1:
-        raise wb.SpecError("standard input is a stream of its own; leave the files out, or write them into it: cat FILES | …")
+        raise wb.SpecError(
+            "standard input is a stream of its own; leave the files out, or write them into it: cat FILES | …"
+        )
     if options:
-        raise wb.SpecError("standard input is a text on each line; leave out --vocabulary and --read, or give a file")
+        raise wb.SpecError(
+            "standard input is a text on each line; leave out --vocabulary and --read, or give a file"
+        )
     return _lines(sys.stdin.buffer)
 
 
-def _vocabulary(given: str | None, options: dict, store: Path | None) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
+def _vocabulary(
+    given: str | None, options: dict, store: Path | None
+) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
     """(vocabulary, options that found its words, names of the options used here) of a file, run or corpus."""
     from workbench.corpus import is_named
     from workbench.corpus.companions import read_words
@@ -164,15 +222,19 @@ def _vocabulary(given: str | None, options: dict, store: Path | None) -> tuple[I
         return corpus.vocabulary, _of_words(table and dict(table.counted)), ()
     if has_known_format(path):
         own = {name: options[name] for name in (*SAMPLE, *TEXT_OPTIONS) if name in options}
-        has_texts = wb.FileDocuments(path, **{name: own[name] for name in SAMPLE if name in own}).has_texts
+        has_texts = wb.FileDocuments(
+            path, **{name: own[name] for name in SAMPLE if name in own}
+        ).has_texts
         corpus = wb.load_corpus(path, **own | {"keep_text": False} if has_texts else {})
         return corpus.vocabulary, {}, (*SAMPLE, *PRUNING) if has_texts else ()
     if path.exists():
         return read_words(path, None, ""), {}, ()
     if is_run(in_store):
         return *_of_run(in_store), ()
-    raise wb.SpecError(f"there is no vocabulary {given!r}; wanted is a text file with a word on each line, a run in "
-                       f"{store_path(store)}, or a corpus: a file or folder, or a name of `workbench data list`")
+    raise wb.SpecError(
+        f"there is no vocabulary {given!r}; wanted is a text file with a word on each line, a run in "
+        f"{store_path(store)}, or a corpus: a file or folder, or a name of `workbench data list`"
+    )
 
 
 def _of_run(path: Path) -> tuple[Iterable[str], dict]:
@@ -182,7 +244,9 @@ def _of_run(path: Path) -> tuple[Iterable[str], dict]:
     spec = wb.Run(path).spec
     corpus = get_corpus(path.parent, spec.train)
     if isinstance(corpus, wb.Records):
-        raise wb.SpecError(f"{path.name} is a run of records, which have no words; give a run of documents")
+        raise wb.SpecError(
+            f"{path.name} is a run of records, which have no words; give a run of documents"
+        )
     return corpus.vocabulary, _of_words(spec.counted)
 
 

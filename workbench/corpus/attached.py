@@ -26,7 +26,11 @@ def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict
         years = [int(row[0].split("/")[0]) for row in rows]
     except ValueError as error:
         raise CorpusError(f"{documents}: each line must begin with a year ({error})") from None
-    return {"titles": [row[-1] for row in rows], "times": years, "authors": _authors(authors_of, names)}
+    return {
+        "titles": [row[-1] for row in rows],
+        "times": years,
+        "authors": _authors(authors_of, names),
+    }
 
 
 def ids_and_topics(path: Path) -> dict:
@@ -41,7 +45,10 @@ def newsgroups(labels: Path, groups: Path) -> dict:
     ids, train, numbers = read_arrays(labels, ("label", "train", "file_id")).values()
     of_documents = [named[group] for group in ids]
     places = zip(np.where(train, "train", "test"), of_documents, numbers, strict=True)
-    return {"labels": of_documents, "titles": [f"{part}/{group}/{number}" for part, group, number in places]}
+    return {
+        "labels": of_documents,
+        "titles": [f"{part}/{group}/{number}" for part, group, number in places],
+    }
 
 
 def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
@@ -49,5 +56,9 @@ def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
     named = read_lines(names, None, "names")
     indptr, indices = read_arrays(path, ("indptr", "indices")).values()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(named):
-        raise CorpusError(f"{path}: author ids must lie in 0..{len(named) - 1}, the lines of {names.name}")
-    return [tuple(named[author] for author in indices[start:end]) for start, end in pairwise(indptr)]
+        raise CorpusError(
+            f"{path}: author ids must lie in 0..{len(named) - 1}, the lines of {names.name}"
+        )
+    return [
+        tuple(named[author] for author in indices[start:end]) for start, end in pairwise(indptr)
+    ]

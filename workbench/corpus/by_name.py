@@ -23,10 +23,12 @@ BATCH = 1 << 21
 class Rows(NamedTuple):
     """The rows of a table or the objects of JSON lines, one a document."""
 
-    kind: str                                     # "column" or "field", in sentences
-    headers: Iterable[tuple[str, Iterable[str]]]  # file and line of what names the columns, and their names
-    values: Callable[[str | None], list]          # (row,) values of a column by its name, None where there is none
-    where: Callable[[int], str]                   # file and line of a row
+    kind: str  # "column" or "field", in sentences
+    # file and line of what names the columns, and their names
+    headers: Iterable[tuple[str, Iterable[str]]]
+    # (row,) values of a column by its name, None where there is none
+    values: Callable[[str | None], list]
+    where: Callable[[int], str]  # file and line of a row
 
     def column(self, what: str, name: str | None) -> list:
         """(row,) the values of a column; refused if missing, unless it is a title or label that nobody asked for by name."""
@@ -52,17 +54,24 @@ class Rows(NamedTuple):
             about["inputs"] = {name: self._numbers("inputs", name) for name in asked.inputs}
         _check_position(asked)
         if asked.sequence is not None:
-            names = ["" if value is None else str(value).strip() for value in self.column("sequence", asked.sequence)]
+            names = [
+                "" if value is None else str(value).strip()
+                for value in self.column("sequence", asked.sequence)
+            ]
             if "" in names:
                 where = self.where(names.index(""))
-                raise CorpusError(f"{where}: {asked.sequence!r} is empty; the name of a sequence was wanted")
+                raise CorpusError(
+                    f"{where}: {asked.sequence!r} is empty; the name of a sequence was wanted"
+                )
             if asked.position is None:
                 places = defaultdict(count)
                 positions = [next(places[name]) for name in names]
             else:
                 positions = self._numbers("position", asked.position)
             about["sequence"] = tuple(zip(names, positions, strict=True))
-        if asked.keep_text and (columns := {name: self.values(name) for name in self.names if name not in without}):
+        if asked.keep_text and (
+            columns := {name: self.values(name) for name in self.names if name not in without}
+        ):
             about["table"] = DocumentTable(columns, asked.text if asked.text in columns else None)
         return about
 
@@ -81,7 +90,9 @@ class Rows(NamedTuple):
                 number = math.nan
             if not math.isfinite(number) or (whole and not number.is_integer()):
                 wanted = "whole" if whole else "finite"
-                raise CorpusError(f"{self.where(row)}: {name!r} must be a {wanted} number, not {str(value)[:60]!r}")
+                raise CorpusError(
+                    f"{self.where(row)}: {name!r} must be a {wanted} number, not {str(value)[:60]!r}"
+                )
             found.append(int(number) if whole else number)
         return found
 
@@ -109,13 +120,19 @@ class Kept:
         _check_position(asked)
         self._now = asked._replace(time=None, sequence=None, position=None, keep_text=False)
         self._later = asked._replace(title=None, label=None, inputs=(), keep_text=False)
-        self._columns = {name: [] for what in self.LATER if (name := getattr(asked, what)) is not None}
+        self._columns = {
+            name: [] for what in self.LATER if (name := getattr(asked, what)) is not None
+        }
         self._kind, self._where = "", []
 
     def about(self, rows: Rows, n_rows: int) -> dict:
         """Titles, labels and inputs of some rows."""
         if self._columns:
-            found = {name: rows.column(what, name) for what in self.LATER if (name := getattr(self._later, what)) is not None}
+            found = {
+                name: rows.column(what, name)
+                for what in self.LATER
+                if (name := getattr(self._later, what)) is not None
+            }
             for name, values in found.items():  # a column may be of two uses
                 self._columns[name] += values
             self._kind = rows.kind
@@ -125,12 +142,16 @@ class Kept:
     def rest(self) -> dict:
         """Times and sequence of all rows."""
         named = [("", self._columns)]
-        return Rows(self._kind, named, lambda name: self._columns.get(name, []), self._where.__getitem__).about(self._later)
+        return Rows(
+            self._kind, named, lambda name: self._columns.get(name, []), self._where.__getitem__
+        ).about(self._later)
 
 
 def _check_position(asked: Asked) -> None:
     if asked.position is not None and asked.sequence is None:
-        raise CorpusError(f"{asked.position!r} gives positions and no column gives the sequences; say which with sequence=…")
+        raise CorpusError(
+            f"{asked.position!r} gives positions and no column gives the sequences; say which with sequence=…"
+        )
 
 
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
@@ -154,13 +175,19 @@ def counts_by_name(path: Path, asked: Asked, words: Sequence[str], **rows) -> di
 
 def known_words(path: Path, asked: Asked) -> Sequence[str]:
     """The words of the vocabulary that is asked for; none where the file makes its own."""
-    return () if asked.vocabulary is None else read_words(asked.vocabulary, None, f"give the vocabulary of {path}")
+    return (
+        ()
+        if asked.vocabulary is None
+        else read_words(asked.vocabulary, None, f"give the vocabulary of {path}")
+    )
 
 
 def unknown_word(path: Path, word: str) -> CorpusError:
     """The error that a word is not in the vocabulary that is asked for."""
-    return CorpusError(f"{path}: the word {word!r} is not in the vocabulary; give one that has all words, or leave vocabulary "
-                       "out")
+    return CorpusError(
+        f"{path}: the word {word!r} is not in the vocabulary; give one that has all words, or leave vocabulary "
+        "out"
+    )
 
 
 def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:
@@ -172,5 +199,8 @@ def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:
     words, counts, bounds = corpus.words.tolist(), corpus.counts.tolist(), corpus.indptr.tolist()
     for d, (begin, end) in enumerate(pairwise(bounds)):
         found = dict.fromkeys(corpus.vocabulary, 0) if vocabulary and d == 0 else {}
-        found.update((corpus.vocabulary[word], count) for word, count in zip(words[begin:end], counts[begin:end], strict=True))
+        found.update(
+            (corpus.vocabulary[word], count)
+            for word, count in zip(words[begin:end], counts[begin:end], strict=True)
+        )
         yield found

@@ -20,7 +20,9 @@ from workbench.corpus.synthetic import DRAWN, DrawnSet
 from workbench.data.names import near, options_in
 from workbench.data.opening import path_of
 
-DATA_SETS = MappingProxyType({data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *COVARIATE_SETS, *DRAWN)})
+DATA_SETS = MappingProxyType(
+    {data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *COVARIATE_SETS, *DRAWN)}
+)
 DEFAULT = DOCSTRINGS.name
 
 
@@ -34,7 +36,9 @@ def is_named(name) -> bool:
     return isinstance(name, str) and name.split(":")[0] in DATA_SETS
 
 
-def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, **options) -> Corpus | ShardedCorpus:
+def load_corpus(
+    name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, **options
+) -> Corpus | ShardedCorpus:
     """The corpus of that name in the catalog, or at that path in any format that the readers know.
 
     A folder of shards is opened as the `ShardedCorpus` that it is, and nothing of it read.
@@ -56,17 +60,27 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
         whatever is wrong with the file.
     """
     if not isinstance(name_or_path, (str, os.PathLike)) or not str(name_or_path):
-        raise CorpusError(f"load_corpus wants a name ({', '.join(DATA_SETS)}) or a path; got {name_or_path!r}")
+        raise CorpusError(
+            f"load_corpus wants a name ({', '.join(DATA_SETS)}) or a path; got {name_or_path!r}"
+        )
     if is_named(name_or_path):
-        return _named(name_or_path, fetch, {name: value for name, value in options.items() if name != "counted"})
+        return _named(
+            name_or_path,
+            fetch,
+            {name: value for name, value in options.items() if name != "counted"},
+        )
     path = path_of(name_or_path)
     if not path.exists() and path.name == str(name_or_path):
         formats = ", ".join(format.MEANING for format in FORMATS.values())
-        raise CorpusError(f"no data set and no file {path.name!r}{near(path.name, DATA_SETS)}; there are "
-                          f"{', '.join(DATA_SETS)}, and a path works too: {formats}, a folder of shards")
+        raise CorpusError(
+            f"no data set and no file {path.name!r}{near(path.name, DATA_SETS)}; there are "
+            f"{', '.join(DATA_SETS)}, and a path works too: {formats}, a folder of shards"
+        )
     if is_sharded(path):
         if options := {name: value for name, value in options.items() if name != "counted"}:
-            raise CorpusError(f"{path} is a sharded corpus, already counted; leave out {', '.join(options)}")
+            raise CorpusError(
+                f"{path} is a sharded corpus, already counted; leave out {', '.join(options)}"
+            )
         return ShardedCorpus.open(path)
     return read_corpus(path, **options)
 
@@ -74,7 +88,9 @@ def load_corpus(name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, 
 def find_data_set(name: str) -> DataSet | DrawnSet:
     """The data set of a name of the catalog; another name is refused with the nearest ones."""
     if name not in DATA_SETS:
-        raise CorpusError(f"no data set {name!r}{near(name, DATA_SETS)}; there are {', '.join(DATA_SETS)}")
+        raise CorpusError(
+            f"no data set {name!r}{near(name, DATA_SETS)}; there are {', '.join(DATA_SETS)}"
+        )
     return DATA_SETS[name]
 
 

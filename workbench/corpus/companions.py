@@ -14,7 +14,9 @@ from workbench.data.opening import read_lines
 from workbench.data.saving import encoded, not_a_line
 
 
-def counts_of(path: Path, stem: str, triples, n_documents: int, n_words: int, words: list[str] | None, **about) -> dict:
+def counts_of(
+    path: Path, stem: str, triples, n_documents: int, n_words: int, words: list[str] | None, **about
+) -> dict:
     """Arguments of `Corpus.from_pairs`: zero-based (documents, words, counts), the words, titles and labels beside the file.
 
     Titles or labels that do not fit are refused.
@@ -24,15 +26,23 @@ def counts_of(path: Path, stem: str, triples, n_documents: int, n_words: int, wo
     return {"documents": documents, "words": ids, "counts": counts, **about}
 
 
-def about_counts(path: Path, stem: str, n_documents: int, n_words: int, words: list[str] | None, **about) -> dict:
+def about_counts(
+    path: Path, stem: str, n_documents: int, n_words: int, words: list[str] | None, **about
+) -> dict:
     """The same arguments but for the triples."""
     for what in ("titles", "labels"):
-        if what not in about and (file := next(filter(Path.is_file, _names(path, stem, what)), None)):
-            about[what] = read_lines(file, n_documents, what, f"it does not belong to {path}; mend or remove it")
+        if what not in about and (
+            file := next(filter(Path.is_file, _names(path, stem, what)), None)
+        ):
+            about[what] = read_lines(
+                file, n_documents, what, f"it does not belong to {path}; mend or remove it"
+            )
     return {"vocabulary": words, "n_documents": n_documents, "n_words": n_words, **about}
 
 
-def find_words(path: Path, stem: str, vocabulary, n_words: int | None, also: str = "") -> list[str] | None:
+def find_words(
+    path: Path, stem: str, vocabulary, n_words: int | None, also: str = ""
+) -> list[str] | None:
     """The vocabulary that is given (a path or words) or lies beside the file; None when there is none.
 
     Another number of words than ``n_words`` is refused, and a word that stands twice; None lets the vocabulary decide.
@@ -40,8 +50,15 @@ def find_words(path: Path, stem: str, vocabulary, n_words: int | None, also: str
     """
     if vocabulary is not None:
         return read_words(vocabulary, n_words, f"give the vocabulary that belongs to {path}")
-    file = next(filter(Path.is_file, _names(path, stem, "vocab") + ([path.with_name(also)] if also else [])), None)
-    return file and read_words(file, n_words, f"it does not belong to {path}; give the right one with vocabulary=…")
+    file = next(
+        filter(
+            Path.is_file, _names(path, stem, "vocab") + ([path.with_name(also)] if also else [])
+        ),
+        None,
+    )
+    return file and read_words(
+        file, n_words, f"it does not belong to {path}; give the right one with vocabulary=…"
+    )
 
 
 def read_words(vocabulary, wanted: int | None, mend: str) -> list[str]:
@@ -60,13 +77,17 @@ def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
     first: dict[str, int] = {}
     for at, word in enumerate(words):
         if first.setdefault(word, at) != at:
-            twice = f"the vocabulary has {word!r} twice, as words {first[word]} and {at} counted from 0"
+            twice = (
+                f"the vocabulary has {word!r} twice, as words {first[word]} and {at} counted from 0"
+            )
             if path is not None:
                 twice = f"{path}, line {at + 1}: the word {word!r} stands on line {first[word] + 1} already"
             raise CorpusError(f"{twice}; two words may not have one name, change one of them")
 
 
-def with_companions(corpus: Corpus, path: Path, stem: str, vocabulary: bool, content: str) -> Prepared:
+def with_companions(
+    corpus: Corpus, path: Path, stem: str, vocabulary: bool, content: str
+) -> Prepared:
     """The file with its vocabulary, titles and labels beside it; a word that is not one line of text is refused.
 
     Titles are left out where they are the ones that any reader gives (document 0, …).
@@ -74,19 +95,31 @@ def with_companions(corpus: Corpus, path: Path, stem: str, vocabulary: bool, con
     files, lost = {}, unplaced(corpus, "titles", "labels")
     for what in ("vocab", "titles", "labels"):
         values = corpus.vocabulary if what == "vocab" else getattr(corpus, what)
-        if values is None or (what == "vocab" and not vocabulary) or (what == "titles" and not has_titles(corpus)):
+        if (
+            values is None
+            or (what == "vocab" and not vocabulary)
+            or (what == "titles" and not has_titles(corpus))
+        ):
             continue
         values, file = [str(value) for value in values], _names(path, stem, what)[0]
         if (wrong := not_a_line(values)) is None:
             files[file] = encoded("".join(f"{text}\n" for text in values), file)
         elif what == "vocab":
-            raise CorpusError(f"{file} has one word a line and cannot hold {values[wrong]!r}; write npz, csv or jsonl instead")
+            raise CorpusError(
+                f"{file} has one word a line and cannot hold {values[wrong]!r}; write npz, csv or jsonl instead"
+            )
         else:
-            lost.append(f"{what} (document {wrong} has {values[wrong]!r}, which is not one line of text)")
+            lost.append(
+                f"{what} (document {wrong} has {values[wrong]!r}, which is not one line of text)"
+            )
     return Prepared(files | {path: content.encode()}, lost)
 
 
 def _names(path: Path, stem: str, what: str) -> list[Path]:
     """Where it may lie, the usual place first."""
-    named = [f"{what}.{stem}.txt"] if path.name.startswith("docword.") else [f"{stem}.{what}.txt", f"{stem}.{what}"]
+    named = (
+        [f"{what}.{stem}.txt"]
+        if path.name.startswith("docword.")
+        else [f"{stem}.{what}.txt", f"{stem}.{what}"]
+    )
     return [path.with_name(name + packing) for name in named for packing in ("", ".gz")]

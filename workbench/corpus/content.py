@@ -11,8 +11,11 @@ BLOCK = 1 << 14
 
 
 def content_hash(
-    arrays: Iterable[tuple[Iterable[np.ndarray], str]], fields: Iterable[Sequence | None], inputs: Iterable[np.ndarray] | None,
-    input_names: tuple[str, ...], sequence: Sequence | None,
+    arrays: Iterable[tuple[Iterable[np.ndarray], str]],
+    fields: Iterable[Sequence | None],
+    inputs: Iterable[np.ndarray] | None,
+    input_names: tuple[str, ...],
+    sequence: Sequence | None,
 ) -> str:
     """sha256 (hex) of a corpus: of each array its parts and its type, then fields of one entry per word or document."""
     digest = hashlib.sha256()
@@ -45,6 +48,7 @@ def _repr(values: Sequence | None) -> Iterator[str]:
         return
     entries, before = iter(values), "("
     while block := tuple(islice(entries, BLOCK)):
-        yield before + repr(block)[1 : -1 if len(block) > 1 else -2]  # of one entry the text ends in a comma
+        # of one entry the text ends in a comma
+        yield before + repr(block)[1 : -1 if len(block) > 1 else -2]
         before = ", "
     yield ")"

@@ -40,9 +40,9 @@ TEXT_BYTES = 80
 class WordMajor(NamedTuple):
     """The pairs of a corpus sorted by word and then by document."""
 
-    indptr: np.ndarray     # (word + 1,) int64: the pairs of word w are indptr[w]:indptr[w + 1]
+    indptr: np.ndarray  # (word + 1,) int64: the pairs of word w are indptr[w]:indptr[w + 1]
     documents: np.ndarray  # (pair,) int32
-    pairs: np.ndarray      # (pair,) int64: where the pair stands in document-major order
+    pairs: np.ndarray  # (pair,) int64: where the pair stands in document-major order
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,12 +111,18 @@ class Corpus(SavedByHash):
         for field in ROWWISE:
             value = getattr(self, field)
             if value is not None:
-                value = checked_sequence(value) if field == "sequence" else plain_values(value, field)
+                value = (
+                    checked_sequence(value) if field == "sequence" else plain_values(value, field)
+                )
                 if len(value) != self.n_documents:
-                    raise DataError(f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}")
+                    raise DataError(
+                        f"{field} must have one entry per document ({self.n_documents}); it has {len(value)}"
+                    )
                 fix(self, field, value)
         if self.table is not None and self.table.n_documents != self.n_documents:
-            raise DataError(f"the table must have a row per document ({self.n_documents}); it has {self.table.n_documents}")
+            raise DataError(
+                f"the table must have a row per document ({self.n_documents}); it has {self.table.n_documents}"
+            )
         inputs, names = checked_inputs(self.inputs, self.input_names, self.n_documents)
         fix(self, "inputs", inputs)
         fix(self, "input_names", names)
@@ -124,14 +130,21 @@ class Corpus(SavedByHash):
     def _check(self):
         indptr, words, counts = self.indptr, self.words, self.counts
         if indptr.ndim != 1 or len(indptr) < 2 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
-            raise DataError("indptr must begin with 0 and never fall, with one entry more than there are documents")
+            raise DataError(
+                "indptr must begin with 0 and never fall, with one entry more than there are documents"
+            )
         if not len(words) == len(counts) == indptr[-1]:
-            raise DataError(f"words, counts and indptr[-1] must agree; they are {len(words)}, {len(counts)} and {indptr[-1]}")
+            raise DataError(
+                f"words, counts and indptr[-1] must agree; they are {len(words)}, {len(counts)} and {indptr[-1]}"
+            )
         if len(words) and (words.min() < 0 or words.max() >= len(self.vocabulary)):
-            raise DataError(f"word ids must lie in 0..{len(self.vocabulary) - 1}; found {words.min()}..{words.max()}")
+            raise DataError(
+                f"word ids must lie in 0..{len(self.vocabulary) - 1}; found {words.min()}..{words.max()}"
+            )
         if len(counts) and counts.min() < 1:
             raise DataError(f"counts must be at least 1; the smallest is {counts.min()}")
-        begins = np.zeros(len(words) + 1, bool)  # a set of them took longer than all else in reading a corpus
+        # a set of them took longer than all else in reading a corpus
+        begins = np.zeros(len(words) + 1, bool)
         begins[indptr] = True
         if not begins[np.flatnonzero(np.diff(words) <= 0) + 1].all():
             raise DataError(
@@ -141,7 +154,9 @@ class Corpus(SavedByHash):
     # ------------------------------------------------------------------ ways in
 
     @classmethod
-    def from_pairs(cls, documents, words, counts, vocabulary=None, n_documents=None, n_words=None, **about) -> Corpus:
+    def from_pairs(
+        cls, documents, words, counts, vocabulary=None, n_documents=None, n_words=None, **about
+    ) -> Corpus:
         """The corpus of coordinate triples, in any order; equal (document, word) rows are added up.
 
         Parameters
@@ -160,12 +175,20 @@ class Corpus(SavedByHash):
         words = _integers(words, "word ids")
         counts = _integers(counts, "counts")
         if not len(documents) == len(words) == len(counts):
-            raise DataError("documents, words and counts must have one length; they have "
-                            f"{len(documents)}, {len(words)} and {len(counts)}")
+            raise DataError(
+                "documents, words and counts must have one length; they have "
+                f"{len(documents)}, {len(words)} and {len(counts)}"
+            )
         if counts.min(initial=0) < 0:
-            raise DataError(f"counts must not be negative; row {int(np.argmin(counts))} has {counts.min()}")
+            raise DataError(
+                f"counts must not be negative; row {int(np.argmin(counts))} has {counts.min()}"
+            )
         n_documents = _size(documents, n_documents, "document")
-        n_words = _size(words, len(vocabulary) if n_words is None and vocabulary is not None else n_words, "word")
+        n_words = _size(
+            words,
+            len(vocabulary) if n_words is None and vocabulary is not None else n_words,
+            "word",
+        )
         check_unnamed(n_documents, n_words, len(counts), vocabulary is not None)
         if vocabulary is None:
             vocabulary = tuple(f"w{w}" for w in range(n_words))
@@ -178,15 +201,20 @@ class Corpus(SavedByHash):
             documents, words, counts = documents[used], words[used], counts[used]
         cells = documents * np.int64(n_words)
         cells += words
-        if np.all(cells[1:] > cells[:-1]):  # sorted and merged as files mostly are: nothing to be sorted or added up
+        # sorted and merged as files mostly are: nothing to be sorted or added up
+        if np.all(cells[1:] > cells[:-1]):
             totals = counts
         else:
             cells, inverse = np.unique(cells, return_inverse=True)
             words, totals = cells % n_words, np.bincount(inverse, weights=counts)
         if totals.max() > INT32_MAX:
-            raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}")
+            raise DataError(
+                f"a count may not exceed {INT32_MAX}; the largest is {int(totals.max())}"
+            )
         if totals.sum(dtype=np.float64) > MOST_TOKENS:
-            raise DataError(f"a corpus may have {MOST_TOKENS} tokens; these are {int(totals.sum(dtype=np.float64))}")
+            raise DataError(
+                f"a corpus may have {MOST_TOKENS} tokens; these are {int(totals.sum(dtype=np.float64))}"
+            )
         indptr = np.searchsorted(cells, np.arange(n_documents + 1, dtype=np.int64) * n_words)
         del cells, documents
         if about.get("titles") is None:
@@ -246,7 +274,9 @@ class Corpus(SavedByHash):
         documents = np.asarray(documents, dtype=np.int64)
         indptr, pairs = self.pairs_of(documents)
         about = {
-            field: tuple(values[d] for d in documents) for field in ROWWISE if (values := getattr(self, field)) is not None
+            field: tuple(values[d] for d in documents)
+            for field in ROWWISE
+            if (values := getattr(self, field)) is not None
         }
         if self.inputs is not None:
             about["inputs"] = self.inputs[documents]
@@ -258,7 +288,9 @@ class Corpus(SavedByHash):
         """indptr (document + 1,) int64 of these documents alone, and (pair,) int64 where their pairs stand."""
         lengths = np.diff(self.indptr)[documents]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
-        return indptr, np.arange(indptr[-1]) + np.repeat(self.indptr[documents] - indptr[:-1], lengths)
+        return indptr, np.arange(indptr[-1]) + np.repeat(
+            self.indptr[documents] - indptr[:-1], lengths
+        )
 
     def input(self, name: str) -> np.ndarray:
         """(document,) float64: one input; a name that is none of the inputs' is refused."""
@@ -273,25 +305,42 @@ class Corpus(SavedByHash):
         """The counts as a scipy.sparse.csr_array (document, word) int32, which is a copy."""
         from scipy.sparse import csr_array
 
-        return csr_array((self.counts.copy(), self.words.copy(), self.indptr.copy()), (self.n_documents, self.n_words))
+        return csr_array(
+            (self.counts.copy(), self.words.copy(), self.indptr.copy()),
+            (self.n_documents, self.n_words),
+        )
 
     def to_dataframe(self):
         """A pandas DataFrame with a row a document: title, what else is known of it, its inputs, n_tokens, and its table."""
         import pandas as pd
 
-        known = {field: getattr(self, field) for field in ROWWISE if getattr(self, field) is not None}
-        columns = {{"titles": "title"}.get(field, field.removesuffix("s")): list(values) for field, values in known.items()}
+        known = {
+            field: getattr(self, field) for field in ROWWISE if getattr(self, field) is not None
+        }
+        columns = {
+            {"titles": "title"}.get(field, field.removesuffix("s")): list(values)
+            for field, values in known.items()
+        }
         columns |= {name: self.inputs[:, at] for at, name in enumerate(self.input_names)}
         columns |= {"n_tokens": self.document_tokens}
-        return pd.DataFrame(columns | {name: values for name, values in self._columns.items() if name not in columns})
+        return pd.DataFrame(
+            columns
+            | {name: values for name, values in self._columns.items() if name not in columns}
+        )
 
     def _repr_html_(self) -> str:
         """Sizes, the most frequent words and the first titles, for a notebook."""
         totals = np.bincount(self.words, weights=self.counts, minlength=self.n_words)
         words = [self.vocabulary[w] for w in np.argsort(-totals, kind="stable")[:SHOWN]]
         more = " …" if self.n_documents > len(titles := self.titles[:3]) else ""
-        return facts(self.name, [*self.describe().items(), ("most frequent", " ".join(words)),
-                                 ("first documents", " · ".join(titles) + more)])
+        return facts(
+            self.name,
+            [
+                *self.describe().items(),
+                ("most frequent", " ".join(words)),
+                ("first documents", " · ".join(titles) + more),
+            ],
+        )
 
     @property
     def _columns(self) -> dict[str, tuple]:
@@ -337,17 +386,31 @@ class Corpus(SavedByHash):
     @property
     def memory_bytes(self) -> int:
         """About what its arrays and texts take, with the numbers of tokens and documents that every engine derives."""
-        texts = self.n_words + sum(self.n_documents for field in ROWWISE if getattr(self, field) is not None)
-        return self.n_pairs * (4 + 4 + 8 + 4) + self.n_documents * (16 + 8 * len(self.input_names)) + texts * TEXT_BYTES
+        texts = self.n_words + sum(
+            self.n_documents for field in ROWWISE if getattr(self, field) is not None
+        )
+        return (
+            self.n_pairs * (4 + 4 + 8 + 4)
+            + self.n_documents * (16 + 8 * len(self.input_names))
+            + texts * TEXT_BYTES
+        )
 
     def same_rows(self, other) -> bool:
         """Has another corpus the same number of documents and the same words, as a test set has?"""
         same_item = getattr(other, "item", None) == self.item
-        return same_item and (other.n_documents, other.vocabulary) == (self.n_documents, self.vocabulary)
+        return same_item and (other.n_documents, other.vocabulary) == (
+            self.n_documents,
+            self.vocabulary,
+        )
 
     def describe(self) -> dict[str, int]:
         """Sizes for tables and captions, each by its name in the plural."""
-        sizes = {"documents": self.n_documents, "words": self.n_words, "pairs": self.n_pairs, "tokens": self.n_tokens}
+        sizes = {
+            "documents": self.n_documents,
+            "words": self.n_words,
+            "pairs": self.n_pairs,
+            "tokens": self.n_tokens,
+        }
         if self.inputs is not None:
             sizes["inputs"] = len(self.input_names)
         if self.sequence is not None:
@@ -382,7 +445,9 @@ class Corpus(SavedByHash):
     def by_sequence(self) -> BySequence:
         """The documents sorted by sequence and position; refused where they stand in no sequences."""
         if self.sequence is None:
-            raise DataError(f"the documents of {self.name!r} stand in no sequences; give sequence=[(name, position), …]")
+            raise DataError(
+                f"the documents of {self.name!r} stand in no sequences; give sequence=[(name, position), …]"
+            )
         return by_sequence(self.sequence)
 
     @cached_property
@@ -405,7 +470,9 @@ class Corpus(SavedByHash):
         return content_hash(
             (([self.indptr], "<i8"), ([self.words], "<i4"), ([self.counts], "<i4")),
             (self.vocabulary, self.titles, self.authors, self.labels, self.times),
-            None if self.inputs is None else [self.inputs], self.input_names, self.sequence,
+            None if self.inputs is None else [self.inputs],
+            self.input_names,
+            self.sequence,
         )
 
 
@@ -418,9 +485,13 @@ def _integers(values, what: str) -> np.ndarray:
 def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary: bool) -> None:
     """Refuses sizes that must be a mistake."""
     if n_documents > MOST_UNNAMED + n_counts:
-        raise DataError(f"{n_documents} documents with {n_counts} counts must be a mistake; correct their number")
+        raise DataError(
+            f"{n_documents} documents with {n_counts} counts must be a mistake; correct their number"
+        )
     if not has_vocabulary and n_words > MOST_UNNAMED:
-        raise DataError(f"{n_words} words without a vocabulary must be a mistake; give one with vocabulary=…")
+        raise DataError(
+            f"{n_words} words without a vocabulary must be a mistake; give one with vocabulary=…"
+        )
 
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:
@@ -430,5 +501,7 @@ def _size(ids: np.ndarray, size: int | None, what: str) -> int:
     largest = int(ids.max(initial=-1))
     size = largest + 1 if size is None else check_whole(f"n_{what}s", size, 0)
     if largest >= size:
-        raise DataError(f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest}")
+        raise DataError(
+            f"{what} ids must lie in 0..{size - 1}; row {int(np.argmax(ids))} has {largest}"
+        )
     return size

@@ -32,15 +32,32 @@ def corpus_of_counts(matrix, vocabulary: Sequence[str], name: str = "counts") ->
         cells.eliminate_zeros()
     values = cells.data
     for is_wrong, said in (
-        (~np.isfinite(values), "counts must be finite; {where} has {value}; leave such rows out, or fill them with counts"),
-        (values < 0, "Negative values in data: counts are whole numbers from 0 on; {where} has {value}; " + INSTEAD),
-        (values != np.floor(values), "counts must be whole numbers; {where} has {value}; " + INSTEAD),
-        (values > INT32_MAX, f"a count may not exceed {INT32_MAX:,}; {{where}} has {{value}}; divide all counts by a number"),
+        (
+            ~np.isfinite(values),
+            "counts must be finite; {where} has {value}; leave such rows out, or fill them with counts",
+        ),
+        (
+            values < 0,
+            "Negative values in data: counts are whole numbers from 0 on; {where} has {value}; "
+            + INSTEAD,
+        ),
+        (
+            values != np.floor(values),
+            "counts must be whole numbers; {where} has {value}; " + INSTEAD,
+        ),
+        (
+            values > INT32_MAX,
+            f"a count may not exceed {INT32_MAX:,}; {{where}} has {{value}}; divide all counts by a number",
+        ),
     ):
         if is_wrong.any():
             at = int(np.argmax(is_wrong))
             row, value = int(np.searchsorted(cells.indptr, at, side="right")) - 1, values[at].item()
             where = f"row {row} (counted from 0), column {vocabulary[cells.indices[at]]!r},"
-            raise DataError(said.format(where=where, value="NaN" if math.isnan(value) else f"{value:g}"))
+            raise DataError(
+                said.format(where=where, value="NaN" if math.isnan(value) else f"{value:g}")
+            )
     titles = tuple(f"document {d}" for d in range(cells.shape[0]))
-    return Corpus(cells.indptr, cells.indices, values.astype(np.int32), vocabulary, titles, name=name)
+    return Corpus(
+        cells.indptr, cells.indices, values.astype(np.int32), vocabulary, titles, name=name
+    )

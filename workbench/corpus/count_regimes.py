@@ -26,20 +26,32 @@ def merge_documents(corpus: Corpus, n: int) -> Corpus:
     if corpus.inputs is not None or corpus.sequence is not None:
         have = "have inputs" if corpus.inputs is not None else "stand in sequences"
         raise CorpusError(
-            MERGE, f" cannot join documents that {have}, as those of {corpus.name!r}", Got(n), "; leave it out", value=n
+            MERGE,
+            f" cannot join documents that {have}, as those of {corpus.name!r}",
+            Got(n),
+            "; leave it out",
+            value=n,
         )
     groups = [slice(start, start + n) for start in range(0, corpus.n_documents, n)]
     shared = {name: _shared(getattr(corpus, name), groups) for name in ("labels", "times")}
     texts = corpus.table.texts if corpus.table is not None else None
     return Corpus.from_pairs(
-        corpus.documents // np.int32(n), corpus.words, corpus.counts, corpus.vocabulary, len(groups),
+        corpus.documents // np.int32(n),
+        corpus.words,
+        corpus.counts,
+        corpus.vocabulary,
+        len(groups),
         titles=[_title(corpus.titles[group]) for group in groups],
-        authors=corpus.authors and [tuple(dict.fromkeys(sum(map(tuple, corpus.authors[group]), ()))) for group in groups],
-        table=texts and DocumentTable(
-            {corpus.table.text: ["\n\n".join(filter(None, texts[group])) for group in groups]}, corpus.table.text,
+        authors=corpus.authors
+        and [tuple(dict.fromkeys(sum(map(tuple, corpus.authors[group]), ()))) for group in groups],
+        table=texts
+        and DocumentTable(
+            {corpus.table.text: ["\n\n".join(filter(None, texts[group])) for group in groups]},
+            corpus.table.text,
             corpus.table.counted,
         ),
-        name=corpus.name, **shared,
+        name=corpus.name,
+        **shared,
     )
 
 
@@ -54,8 +66,11 @@ def repeat_counts(corpus: Corpus, times: int) -> Corpus:
     most = min(INT32_MAX // int(corpus.counts.max()), MOST_TOKENS // corpus.n_tokens)
     if times > most:
         raise CorpusError(
-            REPEAT, f" must be at most {most} for {corpus.name!r}, which has {corpus.n_tokens} tokens and counts up to "
-            f"{corpus.counts.max()}", Got(times), value=times,
+            REPEAT,
+            f" must be at most {most} for {corpus.name!r}, which has {corpus.n_tokens} tokens and counts up to "
+            f"{corpus.counts.max()}",
+            Got(times),
+            value=times,
         )
     return corpus.with_pairs(corpus.indptr, corpus.words, corpus.counts * np.int32(times))
 

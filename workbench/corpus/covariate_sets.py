@@ -42,7 +42,11 @@ class MadeSet(DataSet):
     @property
     def options(self) -> dict:
         """Name → default of each option of `load`."""
-        return {name: each.default for name, each in signature(self.make).parameters.items() if each.default is not each.empty}
+        return {
+            name: each.default
+            for name, each in signature(self.make).parameters.items()
+            if each.default is not each.empty
+        }
 
     def load(self, **options) -> Corpus:
         """The corpus with these options; with those of the default refused if something else came out than was described."""
@@ -82,8 +86,11 @@ def names_by_state(counted: Path, places: Path, births=50, draw: int = 0) -> Cor
     check_whole("draw", draw, 0)
     left_out = OUTSIDE | UNCOUNTED
     rows = csv.DictReader(io.StringIO(read_text(counted)))
-    found = [(row["STATE"], int(row["YEAR"]), row["NAME"], int(row["COUNT"])) for row in rows
-             if row["SEX"] == "M" and row["STATE"] not in left_out]
+    found = [
+        (row["STATE"], int(row["YEAR"]), row["NAME"], int(row["COUNT"]))
+        for row in rows
+        if row["SEX"] == "M" and row["STATE"] not in left_out
+    ]
     totals = Counter()
     for _, _, name, count in found:
         totals[name] += count
@@ -102,12 +109,19 @@ def names_by_state(counted: Path, places: Path, births=50, draw: int = 0) -> Cor
         fewest = trained[counts[trained].sum(axis=1).argmin()]
         if counts[fewest].sum() < births:
             least = f"{titles[fewest]} has {counts[fewest].sum()}"
-            raise CorpusError(f"births must be 'all' or at most those of every row, and {least}; got {births}; ask for fewer")
+            raise CorpusError(
+                f"births must be 'all' or at most those of every row, and {least}; got {births}; ask for fewer"
+            )
         counts[trained] = drawn_without_replacement(counts[trained], births, draw)
     latitude, longitude = _coordinates(places, state)
     documents, words = np.nonzero(counts)
     return Corpus.from_pairs(
-        documents, words, counts[documents, words], vocabulary=names, n_documents=len(counts), titles=titles,
+        documents,
+        words,
+        counts[documents, words],
+        vocabulary=names,
+        n_documents=len(counts),
+        titles=titles,
         inputs={"year": year, "latitude": latitude, "longitude": longitude},
     )
 
@@ -121,7 +135,9 @@ def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarr
         at = (bits.random_raw(len(counts)) % (last + 1).astype(np.uint64)).astype(np.int64)
         chosen[:, i] = np.where((chosen[:, :i] == at[:, None]).any(axis=1), last, at)
     up_to = counts.cumsum(axis=1)
-    words = np.stack([np.searchsorted(row, items, "right") for row, items in zip(up_to, chosen, strict=True)])
+    words = np.stack(
+        [np.searchsorted(row, items, "right") for row, items in zip(up_to, chosen, strict=True)]
+    )
     found = np.zeros_like(counts)
     np.add.at(found, (np.arange(len(counts))[:, None], words), 1)
     return found
@@ -129,7 +145,9 @@ def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarr
 
 def _coordinates(path: Path, states) -> tuple[list[float], list[float]]:
     """Latitude and longitude of each of the states, from lines ``state,latitude,longitude``."""
-    known = {row[0]: (float(row[1]), float(row[2])) for row in csv.reader(io.StringIO(read_text(path)))}
+    known = {
+        row[0]: (float(row[1]), float(row[2])) for row in csv.reader(io.StringIO(read_text(path)))
+    }
     return tuple([known[state][which] for state in states] for which in (0, 1))
 
 
@@ -142,8 +160,13 @@ def of_sequences(symbols: dict[str, list[str]], vocabulary: list[str]) -> Corpus
     sequence = [(name, at) for name, each in symbols.items() for at in range(len(each))]
     words = [number[symbol] for each in symbols.values() for symbol in each]
     return Corpus.from_pairs(
-        np.arange(len(words)), words, np.ones(len(words), int), vocabulary=vocabulary, n_documents=len(words),
-        titles=[f"{name} {at}" for name, at in sequence], sequence=sequence,
+        np.arange(len(words)),
+        words,
+        np.ones(len(words), int),
+        vocabulary=vocabulary,
+        n_documents=len(words),
+        titles=[f"{name} {at}" for name, at in sequence],
+        sequence=sequence,
     )
 
 
@@ -152,7 +175,7 @@ def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:
     most = len(symbols) // length
     if check_whole("windows", n, 1) > most:
         raise CorpusError(f"windows must be at most {most}, of {length:,} symbols each; got {n}")
-    return {f"window {w}": symbols[w * length:(w + 1) * length] for w in range(n)}
+    return {f"window {w}": symbols[w * length : (w + 1) * length] for w in range(n)}
 
 
 def protein(path: Path) -> Corpus:
@@ -165,7 +188,9 @@ def running_text(path: Path, windows: int = 1) -> Corpus:
     """Windows of 4,000 tokens of a book, of its 1,000 most frequent words that are no stop words."""
     tokens = _unstopped(read_text(path))
     words = _most_frequent(Counter(tokens), 1000)
-    return of_sequences(windows_of([token for token in tokens if token in words], 4000, windows), words)
+    return of_sequences(
+        windows_of([token for token in tokens if token in words], 4000, windows), words
+    )
 
 
 def stories(path: Path) -> Corpus:
@@ -175,12 +200,16 @@ def stories(path: Path) -> Corpus:
     words = _most_frequent(Counter(token for tokens in texts.values() for token in tokens), 200)
     known = set(words)
     texts = {name: [token for token in tokens if token in known] for name, tokens in texts.items()}
-    return of_sequences(dict([(name, tokens) for name, tokens in texts.items() if len(tokens) >= 60][:20]), words)
+    return of_sequences(
+        dict([(name, tokens) for name, tokens in texts.items() if len(tokens) >= 60][:20]), words
+    )
 
 
 def _unstopped(text: str) -> list[str]:
     """The words of a text in small letters, those of scikit-learn's list of stop words left out."""
-    return [word for word in re.findall(WORD_PATTERN, text.lower()) if word not in ENGLISH_STOP_WORDS]
+    return [
+        word for word in re.findall(WORD_PATTERN, text.lower()) if word not in ENGLISH_STOP_WORDS
+    ]
 
 
 def _most_frequent(counts: Counter, n: int) -> list[str]:
@@ -190,36 +219,63 @@ def _most_frequent(counts: Counter, n: int) -> list[str]:
 
 COVARIATE_SETS = (
     MadeSet(
-        "names", "boys' names by state and year, 50 births a row before 2012; held out are 2012 and 2013",
-        (Form(("names_state.csv.gz", "state_latlon.csv")),), make=names_by_state, held_out_rows="year>=2012",
+        "names",
+        "boys' names by state and year, 50 births a row before 2012; held out are 2012 and 2013",
+        (Form(("names_state.csv.gz", "state_latlon.csv")),),
+        make=names_by_state,
+        held_out_rows="year>=2012",
         content="05c7e2663b759c16f8c3f23bdbdfa067c14703c89d7d3a7d59f39930ee326b3e",
-        n_documents=2_376, n_words=100, n_pairs=81_573, n_tokens=914_105,
+        n_documents=2_376,
+        n_words=100,
+        n_pairs=81_573,
+        n_tokens=914_105,
         agreement="44 contiguous states where the paper has 48: full counts of CA, IL, NY and TX are not among the files",
         licence="US government data",
         origin="the state files of the US Social Security Administration; coordinates from HIPS/pgmult",
     ),
     MadeSet(
-        "dna", "protein symbols translated from human chromosome 17, 19 windows of 682; held out are the last 10 of each",
-        (Form(("human_chr17_part.aa.txt",)),), make=protein, held_out_rows="last 10",
+        "dna",
+        "protein symbols translated from human chromosome 17, 19 windows of 682; held out are the last 10 of each",
+        (Form(("human_chr17_part.aa.txt",)),),
+        make=protein,
+        held_out_rows="last 10",
         content="a512b110f83510d6be3e0a869bfeaaebac5cd47aea597783962dcf6983c6675d",
-        n_documents=12_958, n_words=21, n_pairs=12_958, n_tokens=12_958,
+        n_documents=12_958,
+        n_words=21,
+        n_pairs=12_958,
+        n_tokens=12_958,
         agreement="a stand-in: the paper's 682 symbols are of chromosome 22",
-        licence="BSD-style, of mdshw5/pyfaidx", origin="tests/data/chr17.hg19.part.fa of mdshw5/pyfaidx, translated in frame 1",
+        licence="BSD-style, of mdshw5/pyfaidx",
+        origin="tests/data/chr17.hg19.part.fa of mdshw5/pyfaidx, translated in frame 1",
     ),
     MadeSet(
-        "alice", "Alice's Adventures in Wonderland, 4,000 tokens of its 1,000 most frequent words; held out are the last 100",
-        (Form(("alice.txt",)),), make=running_text, held_out_rows="last 100",
+        "alice",
+        "Alice's Adventures in Wonderland, 4,000 tokens of its 1,000 most frequent words; held out are the last 100",
+        (Form(("alice.txt",)),),
+        make=running_text,
+        held_out_rows="last 100",
         content="850d05f76e4410852bbc45e0a562ee196574c4fe2aaa913f907757390d196e48",
-        n_documents=4_000, n_words=1_000, n_pairs=4_000, n_tokens=4_000,
+        n_documents=4_000,
+        n_words=1_000,
+        n_pairs=4_000,
+        n_tokens=4_000,
         agreement="9,247 tokens of these words in all, where the authors' program has 9,367 with another list of stop words",
-        licence="public domain", origin="Project Gutenberg, as in HIPS/pgmult",
+        licence="public domain",
+        origin="Project Gutenberg, as in HIPS/pgmult",
     ),
     MadeSet(
-        "reuters_sequences", "20 Reuters stories of at least 60 tokens over 200 words; held out are the last 10 of each",
-        (Form(("reuters21578.jsonl.gz",)),), make=stories, held_out_rows="last 10",
+        "reuters_sequences",
+        "20 Reuters stories of at least 60 tokens over 200 words; held out are the last 10 of each",
+        (Form(("reuters21578.jsonl.gz",)),),
+        make=stories,
+        held_out_rows="last 10",
         content="eafece4b776a470ab8fe4c470ee35b156fbaff0ec9c76d4c6c3e94ea2494f3b1",
-        n_documents=1_622, n_words=200, n_pairs=1_622, n_tokens=1_622,
+        n_documents=1_622,
+        n_words=200,
+        n_pairs=1_622,
+        n_tokens=1_622,
         agreement="in the place of the paper's 20 articles of Associated Press, whose running text is not available",
-        licence="for research purposes only", origin="Reuters-21578, distribution 1.0",
+        licence="for research purposes only",
+        origin="Reuters-21578, distribution 1.0",
     ),
 )

@@ -22,31 +22,43 @@ class BySequence(NamedTuple):
     """Documents by sequence, in the order of their positions."""
 
     names: tuple[str, ...]  # one per sequence, in the order of first appearance
-    indptr: np.ndarray      # (sequence + 1,) int64: the documents of sequence s are documents[indptr[s]:indptr[s + 1]]
-    documents: np.ndarray   # (document,) int64
+    # (sequence + 1,) int64: the documents of sequence s are documents[indptr[s]:indptr[s + 1]]
+    indptr: np.ndarray
+    documents: np.ndarray  # (document,) int64
 
 
-def checked_inputs(inputs, names: Sequence[str], n_documents: int) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def checked_inputs(
+    inputs, names: Sequence[str], n_documents: int
+) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """(document, input) float64 read-only and the names, of such an array with its names or of a mapping name → values.
 
     Values that are no finite numbers, more or fewer than the documents, and names that are empty or stand twice are refused.
     """
     if isinstance(inputs, Mapping):
-        names, columns = tuple(inputs), [_column(values, name, n_documents) for name, values in inputs.items()]
+        names, columns = (
+            tuple(inputs),
+            [_column(values, name, n_documents) for name, values in inputs.items()],
+        )
         inputs = np.column_stack(columns) if columns else None
     if inputs is None:
         return None, ()
     inputs, names = as_array(inputs, "inputs"), tuple(names)
     if inputs.shape != (n_documents, len(names)) or not names:
-        raise DataError(f"inputs must have one row per document ({n_documents}) and one column per name ({len(names)}, at "
-                        f"least one); their shape is {inputs.shape}; a dict of columns by name is taken too")
+        raise DataError(
+            f"inputs must have one row per document ({n_documents}) and one column per name ({len(names)}, at "
+            f"least one); their shape is {inputs.shape}; a dict of columns by name is taken too"
+        )
     if not all(isinstance(name, str) and name.strip() for name in names):
         raise DataError("every input needs a name, a string that is not empty")
     if len(set(names)) < len(names):
-        raise DataError(f"two inputs have the name {Counter(names).most_common(1)[0][0]!r}; rename one of them")
+        raise DataError(
+            f"two inputs have the name {Counter(names).most_common(1)[0][0]!r}; rename one of them"
+        )
     if inputs.dtype == np.float64 and not inputs.flags.writeable and inputs.flags.c_contiguous:
         return inputs, names
-    inputs = np.column_stack([_column(column, name, n_documents) for name, column in zip(names, inputs.T, strict=True)])
+    inputs = np.column_stack(
+        [_column(column, name, n_documents) for name, column in zip(names, inputs.T, strict=True)]
+    )
     return sealed(np.ascontiguousarray(inputs)), names
 
 
@@ -55,14 +67,19 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
     values = as_array(values, f"the input {name!r}")
     if values.shape != (n_documents,):
         shape = len(values) if values.ndim == 1 else f"the shape {values.shape}"
-        raise DataError(f"inputs must have one entry per document ({n_documents}); {name!r} has {shape}")
+        raise DataError(
+            f"inputs must have one entry per document ({n_documents}); {name!r} has {shape}"
+        )
     if values.dtype.kind not in "iubf":
         raise DataError(f"the input {name!r} must be numbers; got values of type {values.dtype}")
-    values = values.astype(np.float64) + 0.0  # which makes 0.0 of -0.0: equal contents, equal hashes
+    # which makes 0.0 of -0.0: equal contents, equal hashes
+    values = values.astype(np.float64) + 0.0
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
-        raise DataError(f"the input {name!r} must be a finite number; document {wrong[0]} (counted from 0) has "
-                        f"{values[wrong[0]]}; give it a value or leave the document out")
+        raise DataError(
+            f"the input {name!r} must be a finite number; document {wrong[0]} (counted from 0) has "
+            f"{values[wrong[0]]}; give it a value or leave the document out"
+        )
     return values
 
 
@@ -72,16 +89,24 @@ def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
         raise DataError(f"sequence must have a pair per document; got {sequence!r}")
     seen = {}
     for d, entry in enumerate(sequence):
-        pair = isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[1], Integral)
+        pair = (
+            isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[1], Integral)
+        )
         if not pair or abs(int(entry[1])) > LARGEST_POSITION:
-            raise DataError(f"sequence must have a pair per document, its sequence and a whole number, its position there; "
-                            f"document {d} (counted from 0) has {entry!r}")
+            raise DataError(
+                f"sequence must have a pair per document, its sequence and a whole number, its position there; "
+                f"document {d} (counted from 0) has {entry!r}"
+            )
         entry = str(entry[0]), int(entry[1])
         if entry[0] == "":
-            raise DataError(f"every sequence needs a name; that of document {d} (counted from 0) is empty")
+            raise DataError(
+                f"every sequence needs a name; that of document {d} (counted from 0) is empty"
+            )
         if seen.setdefault(entry, d) != d:
-            raise DataError(f"the sequence {entry[0]!r} has the position {entry[1]} twice, in documents {seen[entry]} and {d} "
-                            "(counted from 0); a position may stand once in a sequence")
+            raise DataError(
+                f"the sequence {entry[0]!r} has the position {entry[1]} twice, in documents {seen[entry]} and {d} "
+                "(counted from 0); a position may stand once in a sequence"
+            )
     return tuple(seen)
 
 

@@ -25,7 +25,8 @@ class Form:
 
     files: tuple[str, ...]
     about: Callable[..., dict] | None = None  # paths of the others → titles, authors, labels, times
-    urls: tuple[str, ...] = ()                # public addresses: one per file, or one archive of them all
+    # public addresses: one per file, or one archive of them all
+    urls: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return _and(self.files)
@@ -47,18 +48,19 @@ class DataSet:
     """A data set of the catalog. Its statistics are those of its files; ``agreement`` compares them with the published ones."""
 
     name: str
-    title: str               # one line for people
+    title: str  # one line for people
     forms: tuple[Form, ...]  # the preferred one first
-    content: str             # sha256 (hex) of the corpus: `Corpus.content_hash`
+    content: str  # sha256 (hex) of the corpus: `Corpus.content_hash`
     n_documents: int
     n_words: int
     n_pairs: int
     n_tokens: int
     agreement: str
     licence: str
-    origin: str              # where anyone can get it, in words
+    origin: str  # where anyone can get it, in words
     bundled: bool = False
-    parts: tuple[str, ...] = ()  # its published parts; the title of a document begins with the name of its part
+    # its published parts; the title of a document begins with the name of its part
+    parts: tuple[str, ...] = ()
 
     @property
     def options(self) -> dict:
@@ -76,14 +78,25 @@ class DataSet:
         return next((folder for folder, _ in self._found()), None)
 
     def whereabouts(self) -> str:
-        """"here", "fetchable" from a public address, or to be got "by hand"."""
+        """ "here", "fetchable" from a public address, or to be got "by hand"."""
         if self.folder() is not None:
             return "here"
         return "fetchable" if any(form.urls for form in self.forms) else "by hand"
 
     def facts(self) -> dict:
         """Everything known of the data set, as JSON can hold it."""
-        names = ("name", "title", "n_documents", "n_words", "n_pairs", "n_tokens", "agreement", "licence", "origin", "content")
+        names = (
+            "name",
+            "title",
+            "n_documents",
+            "n_words",
+            "n_pairs",
+            "n_tokens",
+            "agreement",
+            "licence",
+            "origin",
+            "content",
+        )
         folder = self.folder()
         return {
             **{name: getattr(self, name) for name in names},
@@ -120,16 +133,22 @@ class DataSet:
         home = cache_folder() / "data"
         try:
             home.mkdir(parents=True, exist_ok=True)
-            partial = tempfile.TemporaryDirectory(prefix=f".{self.name}-", dir=home, ignore_cleanup_errors=True)
+            partial = tempfile.TemporaryDirectory(
+                prefix=f".{self.name}-", dir=home, ignore_cleanup_errors=True
+            )
         except OSError as error:
-            raise CorpusError(f"{home} cannot be written ({error.strerror}); let WORKBENCH_CACHE name another folder") from None
+            raise CorpusError(
+                f"{home} cannot be written ({error.strerror}); let WORKBENCH_CACHE name another folder"
+            ) from None
         with partial as folder:
             fetch_files(form.urls, form.files, Path(folder), progress)
             try:
                 self._checked(Path(folder), form, "try again later, or get the files by hand")
             except CorpusError as error:
                 served = str(error).replace(f"{folder}{os.sep}", "")
-                raise CorpusError(f"what came from {_and(form.urls)} cannot be used: {served}") from None
+                raise CorpusError(
+                    f"what came from {_and(form.urls)} cannot be used: {served}"
+                ) from None
             (home / self.name).mkdir(exist_ok=True)
             for file in form.files:
                 os.replace(Path(folder, file), home / self.name / file)
@@ -138,7 +157,9 @@ class DataSet:
     def _found(self) -> list[tuple[Path, Form]]:
         """Every folder and form whose files are all there."""
         return [
-            (folder, form) for folder in self.folders() for form in self.forms
+            (folder, form)
+            for folder in self.folders()
+            for form in self.forms
             if all((folder / file).is_file() for file in form.files)
         ]
 
@@ -157,7 +178,10 @@ class DataSet:
         corpus = form.read(folder, self.name)
         if corpus.content_hash == self.content:
             return corpus
-        wanted, came = (_and([f"{getattr(one, f'n_{what}'):,} {what}" for what in SIZES]) for one in (self, corpus))
+        wanted, came = (
+            _and([f"{getattr(one, f'n_{what}'):,} {what}" for what in SIZES])
+            for one in (self, corpus)
+        )
         difference = f"{wanted} were wanted, {came} came"
         if came == wanted:
             difference = f"content with the sha256 {self.content[:12]}… was wanted, {corpus.content_hash[:12]}… came"

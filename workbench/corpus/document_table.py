@@ -43,13 +43,19 @@ class DocumentTable:
     counted: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self):
-        columns = {str(name): tuple(map(plain_value, values)) for name, values in self.columns.items()}
+        columns = {
+            str(name): tuple(map(plain_value, values)) for name, values in self.columns.items()
+        }
         object.__setattr__(self, "columns", columns)
         if len({len(values) for values in columns.values()}) != 1:
-            raise DataError(f"the columns of documents must have one length; they have "
-                            f"{', '.join(f'{name!r} {len(values)}' for name, values in columns.items()) or 'none'}")
+            raise DataError(
+                f"the columns of documents must have one length; they have "
+                f"{', '.join(f'{name!r} {len(values)}' for name, values in columns.items()) or 'none'}"
+            )
         if self.text is not None and self.text not in columns:
-            raise DataError(f"there is no column {self.text!r} of texts; there are {', '.join(map(repr, columns))}")
+            raise DataError(
+                f"there is no column {self.text!r} of texts; there are {', '.join(map(repr, columns))}"
+            )
 
     @property
     def n_documents(self) -> int:
@@ -69,13 +75,17 @@ class DocumentTable:
     def column(self, name: str) -> tuple:
         """(document,) one column; a name that is none is refused with the nearest ones."""
         if name not in self.columns:
-            raise DataError(f"documents have no column {name!r}; {nearest_or_all(name, list(self.columns))}")
+            raise DataError(
+                f"documents have no column {name!r}; {nearest_or_all(name, list(self.columns))}"
+            )
         return self.columns[name]
 
     def of_documents(self, documents: Iterable[int]) -> "DocumentTable":
         """The rows of these documents, in the order given."""
         rows = list(documents)
-        columns = {name: tuple(values[row] for row in rows) for name, values in self.columns.items()}
+        columns = {
+            name: tuple(values[row] for row in rows) for name, values in self.columns.items()
+        }
         return DocumentTable(columns, self.text, self.counted)
 
     @cached_property

@@ -5,7 +5,8 @@ The list stands here so that a corpus has the same words, and the same hash, wit
 scikit-learn, sklearn/feature_extraction/_stop_words.py (BSD license); from the Glasgow Information Retrieval Group.
 """
 
-ENGLISH_STOP_WORDS = frozenset("""
+ENGLISH_STOP_WORDS = frozenset(
+    """
     a about above across after afterwards again against all almost alone along already also although always am among
     amongst amoungst amount an and another any anyhow anyone anything anyway anywhere are around as at back be became
     because become becomes becoming been before beforehand behind being below beside besides between beyond bill both
@@ -23,5 +24,6 @@ ENGLISH_STOP_WORDS = frozenset("""
     toward towards twelve twenty two un under until up upon us very via was we well were what whatever when whence
     whenever where whereafter whereas whereby wherein whereupon wherever whether which while whither who whoever whole
     whom whose why will with within without would yet you your yours yourself yourselves
-""".split())
+""".split()
+)
 """318 words in small letters."""

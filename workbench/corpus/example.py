@@ -35,21 +35,36 @@ def write_example_csv(path, n_documents: int = 1500, seed: int = 0) -> Path:
 
     A number of documents below 20, a seed out of range or a place that cannot be written is a DataError.
     """
-    n_documents, random = check_whole("n_documents", n_documents, 20), np.random.default_rng(check_whole("seed", seed, 0))
+    n_documents, random = (
+        check_whole("n_documents", n_documents, 20),
+        np.random.default_rng(check_whole("seed", seed, 0)),
+    )
     themes, rows = [words.split() for words in WORDS.values()], []
     for number in range(n_documents):
         day = int(random.integers(DAYS))
         passed = day / DAYS
-        weights = np.array([1.0, 1.0, 0.3 + 2 * passed, 0.3 if passed < BREAK else 2.0, 1.6 - 1.5 * passed])
+        weights = np.array(
+            [1.0, 1.0, 0.3 + 2 * passed, 0.3 if passed < BREAK else 2.0, 1.6 - 1.5 * passed]
+        )
         main, other = random.choice(len(themes), 2, p=weights / weights.sum())
         own = random.random(random.integers(15, 40)) < OWN
         words = [str(random.choice(themes[main if of_main else other])) for of_main in own]
         text = "" if number % EMPTY == EMPTY // 2 else f"The {' '.join(words)}."
         when = FIRST + timedelta(days=day)
-        rows.append([f"item {number}", when.isoformat(), list(WORDS)[main], str(random.choice(["web", "print"])), text])
+        rows.append(
+            [
+                f"item {number}",
+                when.isoformat(),
+                list(WORDS)[main],
+                str(random.choice(["web", "print"])),
+                text,
+            ]
+        )
     rows[TWICE][-1] = rows[TWICE - 1][-1]
     content = io.StringIO()
-    csv.writer(content, lineterminator="\n").writerows([["id", "date", "category", "source", "text"], *rows])
+    csv.writer(content, lineterminator="\n").writerows(
+        [["id", "date", "category", "source", "text"], *rows]
+    )
     path = path_of(path)
     put_files({path: encoded(content.getvalue(), path)})
     return path

@@ -54,7 +54,9 @@ def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
     for label in wanted:
         if label not in known:
             near = get_close_matches(str(label), known, 3, 0.5)
-            hint = f"perhaps {' or '.join(map(repr, near))}" if near else f"it has {len(known)} labels"
+            hint = (
+                f"perhaps {' or '.join(map(repr, near))}" if near else f"it has {len(known)} labels"
+            )
             raise CorpusError(f"no document of {corpus.name!r} has the label {label!r}; {hint}")
     return corpus.of_documents([d for d, label in enumerate(corpus.labels) if label in wanted])
 
@@ -89,7 +91,9 @@ def drop_stop_words(corpus: Corpus, stop_words: str | Iterable[str] = "english")
     stumps of contractions, as in `workbench.corpus.text.count_words`.
     """
     left_out = frozenset(stop_list(stop_words))
-    return keep_words(corpus, np.array([word.lower() not in left_out for word in corpus.vocabulary]))
+    return keep_words(
+        corpus, np.array([word.lower() not in left_out for word in corpus.vocabulary])
+    )
 
 
 def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
@@ -103,8 +107,11 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
     """
     if check_whole(TOP_WORDS, n_words, 1) > corpus.n_words:
         raise CorpusError(
-            TOP_WORDS, f" must be at most the {corpus.n_words} words of {corpus.name!r}", Got(n_words),
-            "; leave it out to keep the whole vocabulary", value=n_words,
+            TOP_WORDS,
+            f" must be at most the {corpus.n_words} words of {corpus.name!r}",
+            Got(n_words),
+            "; leave it out to keep the whole vocabulary",
+            value=n_words,
         )
     kept = np.zeros(corpus.n_words, bool)
     kept[np.argsort(-_tokens_of_words(corpus), kind="stable")[:n_words]] = True
@@ -150,8 +157,15 @@ def drop_singletons(
 
 
 def prepare(
-    corpus: Corpus, holdout: float = 0.1, seed: int = 0, top_words: int | None = None, singletons: str = "keep",
-    per: str = "corpus", rows: dict | str | None = None, merge: int = 1, repeat: int = 1,
+    corpus: Corpus,
+    holdout: float = 0.1,
+    seed: int = 0,
+    top_words: int | None = None,
+    singletons: str = "keep",
+    per: str = "corpus",
+    rows: dict | str | None = None,
+    merge: int = 1,
+    repeat: int = 1,
 ) -> tuple[Corpus, Corpus | None, dict | None]:
     """Training corpus, test corpus and the record of how they were made.
 
@@ -194,32 +208,55 @@ def prepare(
         raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)
     if per not in PER:
         raise CorpusError.must_be(Named("holdout_per", text="per"), f"one of {', '.join(PER)}", per)
-    if isinstance(corpus, ShardedCorpus) and (top_words is not None or (merge, repeat, singletons) != (1, 1, "keep")):
+    if isinstance(corpus, ShardedCorpus) and (
+        top_words is not None or (merge, repeat, singletons) != (1, 1, "keep")
+    ):
         raise corpus.only_in_memory("its words and counts stay as they are")
     rows = rows or (corpus.held_out_rows if holdout else None)
     if isinstance(rows, str):
         rows = None if rows.strip() == "none" else asked_rows(rows, corpus)
     if rows and not isinstance(rows, dict):
-        raise CorpusError.must_be(ROWS, "a text such as 'year>=2010' or 'last 2', or arguments of hold_out_rows", rows)
+        raise CorpusError.must_be(
+            ROWS, "a text such as 'year>=2010' or 'last 2', or arguments of hold_out_rows", rows
+        )
     changes = {}
     if top_words is not None:
         corpus = keep_top_words(corpus, top_words)
         changes["top_words"] = int(top_words)
-    for name, value, change in (("merge", merge, merge_documents), ("repeat", repeat, repeat_counts)):
+    for name, value, change in (
+        ("merge", merge, merge_documents),
+        ("repeat", repeat, repeat_counts),
+    ):
         corpus = change(corpus, value)
         if value != 1:
             changes[name] = int(value)
     if singletons != "keep":
         changes["singletons"] = singletons
     if rows:
-        train, test = hold_out_ends(corpus, **rows) if "n_rows" in rows else hold_out_rows(corpus, **rows)
+        train, test = (
+            hold_out_ends(corpus, **rows) if "n_rows" in rows else hold_out_rows(corpus, **rows)
+        )
         split = {"rows": {name: _plain(value) for name, value in rows.items()}, **changes}
     elif per == "half" and holdout:
         train, test, left_out = hold_out_halves(corpus, holdout, seed)
-        split = {"fraction": holdout, "seed": int(seed), "per": per, "left_out": left_out, **changes}
+        split = {
+            "fraction": holdout,
+            "seed": int(seed),
+            "per": per,
+            "left_out": left_out,
+            **changes,
+        }
     else:
-        train, test = hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per) if holdout else (corpus, None)
-        split = {"fraction": holdout, "seed": int(seed), "per": per, **changes} if holdout or changes else None
+        train, test = (
+            hold_out_tokens(corpus, fraction=holdout, seed=seed, per=per)
+            if holdout
+            else (corpus, None)
+        )
+        split = (
+            {"fraction": holdout, "seed": int(seed), "per": per, **changes}
+            if holdout or changes
+            else None
+        )
     if singletons != "keep":
         where, _, rule = singletons.partition("-")
         train, test = drop_singletons(train, test, where, rule or "own")
@@ -227,8 +264,10 @@ def prepare(
         test, before = known_words(test, train), test.n_tokens
         split["left_out"] += before - test.n_tokens
         if test.n_tokens == 0:
-            raise CorpusError(f"no word of the {before} scored token(s) of {corpus.name!r} has a training token once "
-                              "singletons are out; keep them, or hold out fewer documents")
+            raise CorpusError(
+                f"no word of the {before} scored token(s) of {corpus.name!r} has a training token once "
+                "singletons are out; keep them, or hold out fewer documents"
+            )
     return train, test, split
 
 
@@ -254,14 +293,23 @@ def regime_in_words(split: dict) -> list[str]:
 
 def share_in_words(split: dict, held_out: str = "") -> str:
     """The share that is held out, in words: of what, by which seed, and how many scored tokens are left out."""
-    share, per, left_out = f"{100 * split['fraction']:g} %", split.get("per", "corpus"), split.get("left_out", 0)
+    share, per, left_out = (
+        f"{100 * split['fraction']:g} %",
+        split.get("per", "corpus"),
+        split.get("left_out", 0),
+    )
     whose = {
-        "corpus": "the tokens of the corpus", "document": "the tokens of each document", "half": "the documents",
-        "cell": "the known cells", "record": "the records",
+        "corpus": "the tokens of the corpus",
+        "document": "the tokens of each document",
+        "half": "the documents",
+        "cell": "the known cells",
+        "record": "the records",
     }[per]
     text = f"{'half of the tokens of ' * (per == 'half')}{share} of {whose}"
     text += f"{held_out}, split seed {split.get('seed', 'unknown')}"
-    return text + (f", but for {left_out} tokens whose word has no training token" if left_out else "")
+    return text + (
+        f", but for {left_out} tokens whose word has no training token" if left_out else ""
+    )
 
 
 def _plain(value):
@@ -290,7 +338,9 @@ def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Co
     """The corpus without these pairs (pair,) bool."""
     left = with_counts(corpus, np.where(singletons, 0, corpus.counts))
     if left.n_tokens == 0:
-        raise CorpusError(f"all {corpus.n_pairs} {what} pairs of {corpus.name!r} are singletons; {mend}")
+        raise CorpusError(
+            f"all {corpus.n_pairs} {what} pairs of {corpus.name!r} are singletons; {mend}"
+        )
     return left
 
 

@@ -33,12 +33,18 @@ def read(path: Path, asked: Asked) -> dict:
         if content.startswith(">"):
             name = (content[1:].split() or [""])[0]
             if not name or name in records:
-                raise CorpusError(f"{path}, line {line}: every record needs a name of its own; got {name!r}")
+                raise CorpusError(
+                    f"{path}, line {line}: every record needs a name of its own; got {name!r}"
+                )
             records[name] = []
         elif text and name is None:
-            raise CorpusError(f"{path}, line {line}: a record begins with a line >name; got {content[:40]!r}")
+            raise CorpusError(
+                f"{path}, line {line}: a record begins with a line >name; got {content[:40]!r}"
+            )
         elif wrong := NO_SYMBOL.search(text):
-            raise CorpusError(f"{path}, line {line}: {wrong[0]!r} is no symbol; letters, * and - are; take it out")
+            raise CorpusError(
+                f"{path}, line {line}: {wrong[0]!r} is no symbol; letters, * and - are; take it out"
+            )
         elif text:
             records[name] += text
     if empty := [name for name, symbols in records.items() if not symbols]:
@@ -52,6 +58,12 @@ def rows_of_symbols(path: Path, asked: Asked, symbols: dict[str, list[str]]) -> 
     sequence = [(name, at) for name, found in symbols.items() for at in range(len(found))]
     known = asked if asked.vocabulary is not None else asked._replace(vocabulary=sorted(set(each)))
     return counts_by_name(
-        path, known, each, documents=np.arange(len(each)), counts=np.ones(len(each), np.int64), n_documents=len(each),
-        titles=[f"{name} {at}" for name, at in sequence], sequence=sequence,
+        path,
+        known,
+        each,
+        documents=np.arange(len(each)),
+        counts=np.ones(len(each), np.int64),
+        n_documents=len(each),
+        titles=[f"{name} {at}" for name, at in sequence],
+        sequence=sequence,
     )

@@ -20,7 +20,9 @@ def cache_folder() -> Path:
     return Path(os.environ.get("WORKBENCH_CACHE") or user_cache_path("workbench"))
 
 
-def fetch_files(urls: Sequence[str], files: Sequence[str], folder: Path, progress: bool = True) -> None:
+def fetch_files(
+    urls: Sequence[str], files: Sequence[str], folder: Path, progress: bool = True
+) -> None:
     """Downloads the files into the folder: one address per file, or a single tar archive that has them all."""
     if len(urls) == len(files):
         for url, file in zip(urls, files, strict=True):
@@ -42,11 +44,20 @@ def _download(url: str, path: Path, progress: bool) -> None:
         with requests.get(url, stream=True, timeout=PATIENCE) as answer, open(path, "wb") as file:
             answer.raise_for_status()
             size = int(answer.headers.get("content-length", 0)) or None
-            with tqdm(desc=path.name, total=size, unit="B", unit_scale=True, leave=False, disable=not progress) as bar:
+            with tqdm(
+                desc=path.name,
+                total=size,
+                unit="B",
+                unit_scale=True,
+                leave=False,
+                disable=not progress,
+            ) as bar:
                 for block in answer.iter_content(BLOCK):
                     bar.update(file.write(block))
     except requests.HTTPError as error:
-        raise CorpusError(f"{url} answers {error.response.status_code} {error.response.reason}{mend}") from None
+        raise CorpusError(
+            f"{url} answers {error.response.status_code} {error.response.reason}{mend}"
+        ) from None
     except requests.Timeout:
         raise CorpusError(f"{url} is silent for {PATIENCE} seconds{mend}") from None
     except requests.exceptions.ChunkedEncodingError:
@@ -54,21 +65,29 @@ def _download(url: str, path: Path, progress: bool) -> None:
     except requests.ConnectionError as error:
         reason = re.search(r"\[Errno [^]]*] ([^()'\"]+)", str(error))
         told = f" ({reason.group(1).strip()})" if reason else ""
-        raise CorpusError(f"{url} cannot be reached{told}; check the network, or get the file by hand") from None
+        raise CorpusError(
+            f"{url} cannot be reached{told}; check the network, or get the file by hand"
+        ) from None
     except requests.RequestException as error:
         raise CorpusError(f"the download of {url} fails ({type(error).__name__}){mend}") from None
     except OSError as error:
-        raise CorpusError(f"{path.parent} cannot be written ({error.strerror}); make room, or move WORKBENCH_CACHE") from None
+        raise CorpusError(
+            f"{path.parent} cannot be written ({error.strerror}); make room, or move WORKBENCH_CACHE"
+        ) from None
 
 
 def _unpack(url: str, archive: Path, files: Sequence[str], folder: Path) -> None:
     """Writes the archive's files of these names, whatever folder they lie in there."""
     try:
         with tarfile.open(archive) as tar:
-            members = {Path(member.name).name: member for member in tar.getmembers() if member.isfile()}
+            members = {
+                Path(member.name).name: member for member in tar.getmembers() if member.isfile()
+            }
             for file in files:
                 if file not in members:
                     raise CorpusError(f"the archive at {url} has no {file}; get the files by hand")
                 (folder / file).write_bytes(tar.extractfile(members[file]).read())
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise CorpusError(f"{url} serves no whole tar archive ({error}); try again later, or get the files by hand") from None
+        raise CorpusError(
+            f"{url} serves no whole tar archive ({error}); try again later, or get the files by hand"
+        ) from None

@@ -51,25 +51,39 @@ class FileDocuments:
             raise CorpusError("texts of a stream are not kept; leave keep_text out")
         self.sources = [_source(source, options) for source in sources]
         self.name = self.sources[0].name
-        self.of_text = next((each.text_options for each in self.sources if isinstance(each, Request)), {})
+        self.of_text = next(
+            (each.text_options for each in self.sources if isinstance(each, Request)), {}
+        )
         self._n: int | None = None
 
     def __iter__(self) -> Iterator[Document]:
         for source in self.sources:
-            yield from _of_corpus(source) if isinstance(source, Corpus | ShardedCorpus) else _of_file(source)
+            yield from (
+                _of_corpus(source)
+                if isinstance(source, Corpus | ShardedCorpus)
+                else _of_file(source)
+            )
 
     def count(self) -> int:
         """How many documents there are, those without a word too. Files are gone through for it, once."""
         if self._n is None:
-            self._n = sum(each.n_documents if isinstance(each, Corpus | ShardedCorpus) else sum(1 for _ in _of_file(each))
-                          for each in self.sources)
+            self._n = sum(
+                each.n_documents
+                if isinstance(each, Corpus | ShardedCorpus)
+                else sum(1 for _ in _of_file(each))
+                for each in self.sources
+            )
         return self._n
 
     @property
     def corpus(self) -> Corpus | ShardedCorpus | None:
         """The only source, where it is a corpus."""
         source = self.sources[0]
-        return source if len(self.sources) == 1 and isinstance(source, Corpus | ShardedCorpus) else None
+        return (
+            source
+            if len(self.sources) == 1 and isinstance(source, Corpus | ShardedCorpus)
+            else None
+        )
 
     @property
     def vocabulary(self) -> tuple[str, ...] | None:
@@ -93,10 +107,13 @@ def _source(source, options: dict) -> Corpus | ShardedCorpus | Request:
     if not isinstance(source, str | os.PathLike) or not str(source):
         raise CorpusError(f"documents come from paths, names and corpora; got {source!r}")
     path = path_of(source)
-    if is_named(source) or is_sharded(path) or not path.exists():  # what is not there has its sentence
+    # what is not there has its sentence
+    if is_named(source) or is_sharded(path) or not path.exists():
         return load_corpus(source, **options)
     if path.is_fifo():
-        raise CorpusError(f"{path} is a pipe, which can be read only once; give its lines as standard input, or a file")
+        raise CorpusError(
+            f"{path} is a pipe, which can be read only once; give its lines as standard input, or a file"
+        )
     return request_of(path, **options, keep_text=False)
 
 
@@ -124,7 +141,11 @@ def _of_file(request: Request) -> Iterator[Document]:
         if stream is None:
             read = _at_once(request)
             request.check("texts" in read)
-            yield from read["texts"] if "texts" in read else _of_corpus(Corpus.from_pairs(**read, name=request.name))
+            yield from (
+                read["texts"]
+                if "texts" in read
+                else _of_corpus(Corpus.from_pairs(**read, name=request.name))
+            )
             return
         request.check(stream.words == TEXTS)
         if stream.words == TEXTS:
@@ -133,21 +154,28 @@ def _of_file(request: Request) -> Iterator[Document]:
         else:
             yield from _of_rows(request, stream)
     except CorpusError as error:
-        raise error.within(f"{request.path}: ") if str(request.path) not in str(error) else error from None
+        raise (
+            error.within(f"{request.path}: ") if str(request.path) not in str(error) else error
+        ) from None
 
 
 def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
     """The documents of rows of counts."""
-    names, known = stream.names(), frozenset(() if stream.words == IDS else known_words(request.path, request.asked))
+    names, known = (
+        stream.names(),
+        frozenset(() if stream.words == IDS else known_words(request.path, request.asked)),
+    )
     document, bag, n_documents = 0, {}, 0
     for batch in stream.batches:
         n_documents += batch.n_documents
         documents, words, counts = batch.documents
         documents, counts = np.asarray(documents, np.int64), np.asarray(counts).tolist()
         if np.any(np.diff(documents, prepend=document) < 0):
-            raise CorpusError(f"{request.path}: the rows of a document do not follow each other, or documents are not in the "
-                              f"order of their numbers; write a folder of shards, which can be a stream: "
-                              f"workbench data convert {request.path} FOLDER --shards")
+            raise CorpusError(
+                f"{request.path}: the rows of a document do not follow each other, or documents are not in the "
+                f"order of their numbers; write a folder of shards, which can be a stream: "
+                f"workbench data convert {request.path} FOLDER --shards"
+            )
         words = _named(words, names) if stream.words == IDS else words
         if known and (odd := next((word for word in words if word not in known), None)) is not None:
             raise unknown_word(request.path, odd)
@@ -155,7 +183,8 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
         for begin, end in pairwise([0, *begins.tolist(), len(documents)]):
             if begin < end and documents[begin] > document:
                 yield bag
-                yield from ({} for _ in range(int(documents[begin]) - document - 1))  # documents without a row
+                # documents without a row
+                yield from ({} for _ in range(int(documents[begin]) - document - 1))
                 document, bag = int(documents[begin]), {}
             for word, count in zip(words[begin:end], counts[begin:end], strict=True):
                 bag[word] = bag.get(word, 0) + count
@@ -166,7 +195,9 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
 
 def _named(ids: np.ndarray, names: list[str] | None) -> list[str]:
     """The words of ids: w0, w1, … where nothing names them, as they are read."""
-    return [f"w{at}" for at in ids.tolist()] if names is None else [names[at] for at in ids.tolist()]
+    return (
+        [f"w{at}" for at in ids.tolist()] if names is None else [names[at] for at in ids.tolist()]
+    )
 
 
 def _of_corpus(corpus: Corpus | ShardedCorpus) -> Iterator[dict[str, int]]:

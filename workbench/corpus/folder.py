@@ -30,8 +30,11 @@ def stream(folder: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
     return stream_called(inside, (_text_of(folder / file, asked.encoding) for file in inside), told)
 
 
-def stream_called(inside: Sequence[PurePath], texts: Iterable[str], told: Callable[[float], None]) -> Stream:
+def stream_called(
+    inside: Sequence[PurePath], texts: Iterable[str], told: Callable[[float], None]
+) -> Stream:
     """Documents of which each is a file, by their paths in one folder."""
+
     def batches() -> Iterator[Batch]:
         n = 0
         for batch in batched(texts, len):
@@ -45,13 +48,21 @@ def stream_called(inside: Sequence[PurePath], texts: Iterable[str], told: Callab
 def _inside(folder: Path) -> tuple[list[Path], int]:
     """The texts of a folder, sorted by their paths in it, and how many bytes they have."""
     try:
-        inside = [file.relative_to(folder) for file in folder.rglob("*") if file.suffix.lower() == ".txt" and file.is_file()]
-        inside = sorted(file for file in inside if not any(part.startswith(".") for part in file.parts))
+        inside = [
+            file.relative_to(folder)
+            for file in folder.rglob("*")
+            if file.suffix.lower() == ".txt" and file.is_file()
+        ]
+        inside = sorted(
+            file for file in inside if not any(part.startswith(".") for part in file.parts)
+        )
         n_bytes = sum((folder / file).stat().st_size for file in inside)
     except OSError as error:  # what was listed is gone by now, or is a link to itself
         raise CorpusError(f"{error.filename or folder} cannot be read: {error.strerror}") from None
     if not inside:
-        raise CorpusError(f"{folder} has no .txt file, one per document was wanted; for another format give the file itself")
+        raise CorpusError(
+            f"{folder} has no .txt file, one per document was wanted; for another format give the file itself"
+        )
     return inside, n_bytes
 
 

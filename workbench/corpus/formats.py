@@ -35,17 +35,18 @@ TEXTS, NAMES, IDS = "texts", "names", "ids"
 class Asked(NamedTuple):
     """The arguments of `workbench.corpus.read_corpus` that a reader needs."""
 
-    vocabulary: object = None     # path or words, None: whatever lies beside the file
-    text: str = "text"            # columns of a table, fields of a JSON object
+    vocabulary: object = None  # path or words, None: whatever lies beside the file
+    text: str = "text"  # columns of a table, fields of a JSON object
     title: str | None = "title"
     label: str | None = "label"
     time: str | None = None
     encoding: str = DETECT
-    keep_text: bool = True        # and every column or field beside the text
+    keep_text: bool = True  # and every column or field beside the text
     inputs: tuple[str, ...] = ()  # columns or fields of real covariates
     sequence: str | None = None
     position: str | None = None
-    document: tuple[str, ...] = ("document",)  # columns of a table of counts: a document is what they say together
+    # columns of a table of counts: a document is what they say together
+    document: tuple[str, ...] = ("document",)
     word: str = "word"
     count: str = "count"
     dialect: Dialect = Dialect()  # of a CSV file
@@ -61,35 +62,42 @@ class Batch(NamedTuple):
 
     documents: Sequence[str] | tuple[np.ndarray, Sequence[str] | np.ndarray, np.ndarray]
     """Texts; or (row,) numbers of documents, words (names, or ids) and counts, in any order."""
-    about: dict                   # titles, labels, inputs (by name) of those documents that were not there before
-    n_documents: int              # so many
+    # titles, labels, inputs (by name) of those documents that were not there before
+    about: dict
+    n_documents: int  # so many
 
 
 class Stream(NamedTuple):
     """A file as its documents come."""
 
     batches: Iterator[Batch]
-    rest: Callable[[], dict]      # once all batches came: further arguments of `Corpus.from_pairs` or `from_texts`
-    words: str = TEXTS            # what a batch has
-    names: Callable[[], Sequence[str] | None] = lambda: None   # words of ids, at any time; None where nothing names them
+    # once all batches came: further arguments of `Corpus.from_pairs` or `from_texts`
+    rest: Callable[[], dict]
+    words: str = TEXTS  # what a batch has
+    # words of ids, at any time; None where nothing names them
+    names: Callable[[], Sequence[str] | None] = lambda: None
 
 
 class Prepared(NamedTuple):
     """The files of a corpus before they are written, the corpus' own last."""
 
     files: dict[Path, bytes]
-    lost: list[str]               # parts of the corpus that the format has no place for, in words
+    lost: list[str]  # parts of the corpus that the format has no place for, in words
 
 
 def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
     """The name of a corpus: the file's name without ``docword.``, ``.gz`` and its format's suffix or ``.txt``."""
     endings = "|".join(re.escape(suffix) for suffix in (*suffixes, ".txt"))
-    return re.sub(rf"(?i)(?<=.)({endings})?(\.gz)?\Z", "", path.name.removeprefix("docword."), count=1)
+    return re.sub(
+        rf"(?i)(?<=.)({endings})?(\.gz)?\Z", "", path.name.removeprefix("docword."), count=1
+    )
 
 
 def suffix_of(path: Path) -> str:
     """The last suffix of a name in lower case, ``.gz`` not counted."""
-    return next((suffix for suffix in map(str.lower, reversed(path.suffixes)) if suffix != ".gz"), "")
+    return next(
+        (suffix for suffix in map(str.lower, reversed(path.suffixes)) if suffix != ".gz"), ""
+    )
 
 
 def unplaced(corpus: Corpus, *placed: str) -> list[str]:

@@ -21,8 +21,15 @@ ROWS = 4096
 class Frames:
     """A format of tables, with what `workbench.corpus.formats` wants of one; it is read only."""
 
-    def __init__(self, meaning: str, suffixes: tuple[str, ...], starts: re.Pattern[bytes], package: str):
-        self.MEANING, self.SUFFIXES, self._starts, self._package = meaning, suffixes, starts, package
+    def __init__(
+        self, meaning: str, suffixes: tuple[str, ...], starts: re.Pattern[bytes], package: str
+    ):
+        self.MEANING, self.SUFFIXES, self._starts, self._package = (
+            meaning,
+            suffixes,
+            starts,
+            package,
+        )
 
     def looks_like(self, start: bytes, asked: Asked) -> bool:
         """Whether the first bytes are those of such a file."""
@@ -35,7 +42,11 @@ class Frames:
         self._refuse_missing(path)
         read_bytes(path)  # what cannot be read, or is too large, has its own sentence
         try:
-            frame = pd.read_parquet(path) if self._package == "pyarrow" else pd.read_excel(path, dtype=object)
+            frame = (
+                pd.read_parquet(path)
+                if self._package == "pyarrow"
+                else pd.read_excel(path, dtype=object)
+            )
         except Exception as error:  # whatever these packages make of a damaged file
             raise self._damaged(path, error) from None
         header = _header(path, frame.columns)
@@ -73,11 +84,15 @@ class Frames:
 
     def _refuse_missing(self, path: Path) -> None:
         if find_spec(self._package) is None:
-            raise CorpusError(f"{path} is {self.MEANING}, which needs the package {self._package}; `pip install "
-                              f"{self._package}`, or save the table as CSV")
+            raise CorpusError(
+                f"{path} is {self.MEANING}, which needs the package {self._package}; `pip install "
+                f"{self._package}`, or save the table as CSV"
+            )
 
     def _damaged(self, path: Path, error: Exception) -> CorpusError:
-        return CorpusError(f"{path} is damaged, or not {self.MEANING} ({type(error).__name__}); fetch it again")
+        return CorpusError(
+            f"{path} is damaged, or not {self.MEANING} ({type(error).__name__}); fetch it again"
+        )
 
 
 def _header(path: Path, names: Iterable) -> list[str]:
@@ -101,6 +116,8 @@ def _text(value) -> str:
 
 parquet = Frames("a Parquet file", (".parquet", ".pq"), re.compile(b"PAR1"), "pyarrow")
 excel = Frames(
-    "an Excel file", (".xlsx", ".xlsm"), re.compile(rb"PK\x03\x04.*?(\[Content_Types\]\.xml|xl/|docProps/|_rels/)", re.DOTALL),
+    "an Excel file",
+    (".xlsx", ".xlsm"),
+    re.compile(rb"PK\x03\x04.*?(\[Content_Types\]\.xml|xl/|docProps/|_rels/)", re.DOTALL),
     "openpyxl",
 )

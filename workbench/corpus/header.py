@@ -24,7 +24,9 @@ MOST_ROWS, MOST_LETTERS, MOST_COLUMNS = 20, 200, 500
 """Of the values that are given, of each of them or of a name, and of the columns."""
 
 
-def columns_in(path: str | os.PathLike, format: str | None = None, encoding: str = DETECT) -> dict[str, list[str]]:
+def columns_in(
+    path: str | os.PathLike, format: str | None = None, encoding: str = DETECT
+) -> dict[str, list[str]]:
     """Column or field → its first values as text, cut; nothing for a format without columns.
 
     Raises
@@ -36,8 +38,14 @@ def columns_in(path: str | os.PathLike, format: str | None = None, encoding: str
     read = READERS.get(format_of(path, format))
     if read is None:
         return {}
-    columns = {str(name).strip(): values[:MOST_ROWS] for name, values in read(path, encoding).items()}
-    return {name: [*map(_short, values)] for name, values in islice(columns.items(), MOST_COLUMNS) if name == _short(name)}
+    columns = {
+        str(name).strip(): values[:MOST_ROWS] for name, values in read(path, encoding).items()
+    }
+    return {
+        name: [*map(_short, values)]
+        for name, values in islice(columns.items(), MOST_COLUMNS)
+        if name == _short(name)
+    }
 
 
 def _short(value) -> str:
@@ -56,7 +64,9 @@ def _of_csv(path: Path, encoding: str) -> dict[str, list]:
         try:
             return _by_name(*read_columns(part, encoding)[:2])
         except CorpusError as error:
-            raise CorpusError(str(error).replace(str(part), str(path)), field=error.field, value=error.value) from None
+            raise CorpusError(
+                str(error).replace(str(part), str(path)), field=error.field, value=error.value
+            ) from None
 
 
 def _by_name(header: list[str], values: list) -> dict[str, list]:
@@ -98,7 +108,9 @@ def _of_frame(path: Path, encoding: str) -> dict[str, list]:
     excel = format_of(path) == "excel"
     package = "openpyxl" if excel else "pyarrow"
     if find_spec(package) is None:
-        raise CorpusError(f"{path} needs the package {package}; `pip install {package}`, or save the table as CSV")
+        raise CorpusError(
+            f"{path} needs the package {package}; `pip install {package}`, or save the table as CSV"
+        )
     try:
         if excel:
             frame = pd.read_excel(path, dtype=object, nrows=MOST_ROWS)
@@ -107,7 +119,9 @@ def _of_frame(path: Path, encoding: str) -> dict[str, list]:
 
             file = ParquetFile(path)
             batch = next(file.iter_batches(MOST_ROWS), None)
-            frame = file.schema_arrow.empty_table().to_pandas() if batch is None else batch.to_pandas()
+            frame = (
+                file.schema_arrow.empty_table().to_pandas() if batch is None else batch.to_pandas()
+            )
     except Exception as error:  # whatever these packages make of a damaged file
         raise CorpusError(f"{path} is damaged ({type(error).__name__}); make it again") from None
     return {str(name): frame.iloc[:, at].tolist() for at, name in enumerate(frame.columns)}

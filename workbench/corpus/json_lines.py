@@ -40,7 +40,13 @@ def read(path: Path, asked: Asked) -> dict:
         return {"texts": _texts(rows, asked), **rows.about(asked)}
     documents, words, counts = _counts_of(where, entries, what)
     return counts_by_name(
-        path, asked, words, documents=documents, counts=counts, n_documents=len(entries), **rows.about(asked, tuple(KINDS))
+        path,
+        asked,
+        words,
+        documents=documents,
+        counts=counts,
+        n_documents=len(entries),
+        **rows.about(asked, tuple(KINDS)),
     )
 
 
@@ -50,7 +56,11 @@ def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
 
     def pieces() -> Iterator[tuple[list[str], list[dict]]]:
         with text_of(path, encoding, "\n", told) as file:
-            lines = ((line, content) for line, content in enumerate(text_lines(file, path), start=1) if content.strip())
+            lines = (
+                (line, content)
+                for line, content in enumerate(text_lines(file, path), start=1)
+                if content.strip()
+            )
             for piece in batched(lines, lambda each: len(each[1])):
                 yield _entries(path, piece)
 
@@ -80,8 +90,13 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     lines = []
     for d, counts in enumerate(named_counts(corpus, vocabulary)):
         label = {} if corpus.labels is None else {"label": str(corpus.labels[d])}
-        lines.append(json.dumps({"title": corpus.titles[d], **label, "counts": counts}, ensure_ascii=False))
-    return Prepared({path: encoded("".join(f"{line}\n" for line in lines), path)}, unplaced(corpus, "titles", "labels"))
+        lines.append(
+            json.dumps({"title": corpus.titles[d], **label, "counts": counts}, ensure_ascii=False)
+        )
+    return Prepared(
+        {path: encoded("".join(f"{line}\n" for line in lines), path)},
+        unplaced(corpus, "titles", "labels"),
+    )
 
 
 def _entries(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[str], list[dict]]:
@@ -95,25 +110,35 @@ def _entries(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[str], l
 
 
 def _rows(where: list[str], entries: list[dict]) -> Rows:
-    return Rows("field", list(zip(where, entries, strict=True)), lambda name: [entry.get(name) for entry in entries],
-                where.__getitem__)
+    return Rows(
+        "field",
+        list(zip(where, entries, strict=True)),
+        lambda name: [entry.get(name) for entry in entries],
+        where.__getitem__,
+    )
 
 
 def _kind(first: dict, asked: Asked) -> str | None:
     """What the objects have in the place of a text; None of texts."""
-    return next((kind for kind in KINDS if kind in first), None) if asked.text not in first else None
+    return (
+        next((kind for kind in KINDS if kind in first), None) if asked.text not in first else None
+    )
 
 
 def _texts(rows: Rows, asked: Asked) -> list[str]:
     texts = rows.column("text", asked.text)
     if wrong := [row for row, text in enumerate(texts) if not isinstance(text, str)]:
         shown = json.dumps(texts[wrong[0]])[:60]
-        raise CorpusError(f"{rows.where(wrong[0])}: {asked.text!r} must be a string; it is {shown}; "
-                          'leave the line out, or write "" for an empty document')
+        raise CorpusError(
+            f"{rows.where(wrong[0])}: {asked.text!r} must be a string; it is {shown}; "
+            'leave the line out, or write "" for an empty document'
+        )
     return texts
 
 
-def _counts_of(where: list[str], entries: list[dict], what: str, first: int = 0) -> tuple[list[int], list[str], list[int]]:
+def _counts_of(
+    where: list[str], entries: list[dict], what: str, first: int = 0
+) -> tuple[list[int], list[str], list[int]]:
     """(row,) documents, of which the first has this number, words and counts of the entries."""
     documents, words, counts = [], [], []
     for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
@@ -132,11 +157,15 @@ def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
         raise CorpusError(f"{where}: {what!r} must be {wanted}; it is {json.dumps(found)[:60]}")
     if what == "tokens":
         if wrong := [token for token in found if not isinstance(token, str)]:
-            raise CorpusError(f"{where}: every token must be a string; there is {json.dumps(wrong[0])[:60]}")
+            raise CorpusError(
+                f"{where}: every token must be a string; there is {json.dumps(wrong[0])[:60]}"
+            )
         return Counter(found)
     for word, count in found.items():
         if type(count) is not int or count < 0:
-            raise CorpusError(f"{where}: the count of {word!r} must be a whole number; it is {json.dumps(count)[:60]}")
+            raise CorpusError(
+                f"{where}: the count of {word!r} must be a whole number; it is {json.dumps(count)[:60]}"
+            )
     return found
 
 
@@ -145,12 +174,16 @@ def _json_object(content: str, where: str) -> dict:
     try:
         entry = json.loads(content, object_pairs_hook=_added_up)
     except json.JSONDecodeError as error:
-        raise CorpusError(f"{where}: not JSON ({error.msg}, column {error.colno}); one JSON object a line was wanted") from None
+        raise CorpusError(
+            f"{where}: not JSON ({error.msg}, column {error.colno}); one JSON object a line was wanted"
+        ) from None
     except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
         wrong = "JSON that cannot be read, with a number too long or brackets too deep; correct it"
         raise CorpusError(f"{where}: {wrong}") from None
     if not isinstance(entry, dict):
-        raise CorpusError(f"{where}: one JSON object a line was wanted; a value of type {type(entry).__name__} came")
+        raise CorpusError(
+            f"{where}: one JSON object a line was wanted; a value of type {type(entry).__name__} came"
+        )
     return entry
 
 

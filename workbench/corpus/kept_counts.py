@@ -43,7 +43,8 @@ def identity(path: Path, options: dict) -> dict:
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     stats = [(str(each), (found := each.stat()).st_size, found.st_mtime_ns) for each in files]
     return {
-        "file": str(path.resolve()), "files": hashlib.sha256(json.dumps(stats).encode()).hexdigest(),
+        "file": str(path.resolve()),
+        "files": hashlib.sha256(json.dumps(stats).encode()).hexdigest(),
         "options": json.loads(json.dumps(options, sort_keys=True, default=repr)),
         "program": [workbench.__version__, *sys.version_info[:3]],
     }
@@ -69,7 +70,13 @@ class KeptCounts:
     """
 
     def __init__(self, path: Path, of: dict):
-        self._path, self._file, self.n_documents, self.replaced, self._n_bytes = path, None, 0, False, 0
+        self._path, self._file, self.n_documents, self.replaced, self._n_bytes = (
+            path,
+            None,
+            0,
+            False,
+            0,
+        )
         try:
             file = open(os.open(path, os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN, 0o644), "r+b")  # noqa: SIM115  closed by close
         except OSError:
@@ -129,7 +136,8 @@ class KeptCounts:
     def close(self) -> None:
         """Closes the file, which stays."""
         if self._file is not None:
-            with contextlib.suppress(OSError):  # of a full disk, whose rest is cut off when it is read
+            # of a full disk, whose rest is cut off when it is read
+            with contextlib.suppress(OSError):
                 self._file.close()
             self._file = None
 

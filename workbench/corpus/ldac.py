@@ -37,8 +37,13 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     lines = start.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     whole = [line for line in lines[:-1] if line.strip()]
     if not whole:
-        return LINE.fullmatch(lines[0].rpartition(b" ")[0] or lines[0]) is not None and b":" in lines[0]
-    return b":" in start and all(LINE.fullmatch(line) and int(line.split()[0]) == line.count(b":") for line in whole)
+        return (
+            LINE.fullmatch(lines[0].rpartition(b" ")[0] or lines[0]) is not None
+            and b":" in lines[0]
+        )
+    return b":" in start and all(
+        LINE.fullmatch(line) and int(line.split()[0]) == line.count(b":") for line in whole
+    )
 
 
 def read(path: Path, asked: Asked) -> dict:
@@ -60,7 +65,11 @@ def _stream(path: Path, asked: Asked, blocks: Iterator[bytes]) -> Stream:
     def batches() -> Iterator[Batch]:
         first = 1
         for block in chain([head.removeprefix(BYTE_ORDER_MARK)], blocks):
-            numbered = [(at, line) for at, line in enumerate(block.split(b"\n"), start=first) if line.strip()]
+            numbered = [
+                (at, line)
+                for at, line in enumerate(block.split(b"\n"), start=first)
+                if line.strip()
+            ]
             first += block.count(b"\n")
             lengths, words, counts = _pairs(path, numbered)
             if vocabulary is None:
@@ -69,38 +78,56 @@ def _stream(path: Path, asked: Asked, blocks: Iterator[bytes]) -> Stream:
             wrong = np.flatnonzero(words >= sizes["n_words"])
             if len(wrong):
                 line = numbered[documents[wrong[0]]][0]
-                raise CorpusError(f"{path}, line {line}: the word id must lie in 0..{sizes['n_words'] - 1}, as the vocabulary "
-                                  f"has {sizes['n_words']} words; it is {words[wrong[0]]}")
+                raise CorpusError(
+                    f"{path}, line {line}: the word id must lie in 0..{sizes['n_words'] - 1}, as the vocabulary "
+                    f"has {sizes['n_words']} words; it is {words[wrong[0]]}"
+                )
             documents += sizes["n_documents"]
             sizes["n_documents"] += len(lengths)
             yield Batch((documents, words, counts), {}, 0)
 
-    return Stream(batches(), lambda: about_counts(path, stem, **sizes, words=vocabulary), IDS, lambda: vocabulary)
+    return Stream(
+        batches(),
+        lambda: about_counts(path, stem, **sizes, words=vocabulary),
+        IDS,
+        lambda: vocabulary,
+    )
 
 
-def _pairs(path: Path, numbered: list[tuple[int, bytes]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs(
+    path: Path, numbered: list[tuple[int, bytes]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(line,) pairs of each, (pair,) words and counts, of lines with their numbers."""
     for number, line in numbered:
         if not LINE.fullmatch(line):
             raise CorpusError(f"{path}, line {number}: {_trouble(line)}")
-    numbers = np.fromstring(b" ".join(line for _, line in numbered).replace(b":", b" "), dtype=np.int64, sep=" ")
+    numbers = np.fromstring(
+        b" ".join(line for _, line in numbered).replace(b":", b" "), dtype=np.int64, sep=" "
+    )
     n_pairs = np.array([line.count(b":") for _, line in numbered], np.int64)
-    at = (np.cumsum(1 + 2 * n_pairs) - 1 - 2 * n_pairs)
+    at = np.cumsum(1 + 2 * n_pairs) - 1 - 2 * n_pairs
     wrong = np.flatnonzero(numbers[at] != n_pairs)
     if len(wrong):
         first = wrong[0]
-        raise CorpusError(f"{path}, line {numbered[first][0]}: the line promises {numbers[at][first]} pairs and "
-                          f"{n_pairs[first]} came; the file is truncated or not an lda-c file")
+        raise CorpusError(
+            f"{path}, line {numbered[first][0]}: the line promises {numbers[at][first]} pairs and "
+            f"{n_pairs[first]} came; the file is truncated or not an lda-c file"
+        )
     words, counts = np.delete(numbers, at).reshape(-1, 2).T
     return n_pairs, words, counts
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     """The lda-c file, with vocabulary, titles and labels beside it; authors and times have no place."""
-    pairs = [f"{word}:{count}" for word, count in zip(corpus.words.tolist(), corpus.counts.tolist(), strict=True)]
+    pairs = [
+        f"{word}:{count}"
+        for word, count in zip(corpus.words.tolist(), corpus.counts.tolist(), strict=True)
+    ]
     bounds = corpus.indptr.tolist()
     lines = [" ".join([str(end - begin), *pairs[begin:end]]) for begin, end in pairwise(bounds)]
-    return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, "".join(f"{line}\n" for line in lines))
+    return with_companions(
+        corpus, path, stem_of(path, SUFFIXES), vocabulary, "".join(f"{line}\n" for line in lines)
+    )
 
 
 def _trouble(line: bytes) -> str:

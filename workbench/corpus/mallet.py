@@ -50,7 +50,9 @@ def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
 
     def batches() -> Iterator[Batch]:
         with text_of(path, encoding, "\n", told) as file:
-            for rows in batched(_rows(path, enumerate(text_lines(file, path), start=1)), lambda row: len(row[2])):
+            for rows in batched(
+                _rows(path, enumerate(text_lines(file, path), start=1)), lambda row: len(row[2])
+            ):
                 titles, labels, texts = zip(*rows, strict=True)
                 yield Batch(texts, {"titles": titles, "labels": _labels(labels)}, len(texts))
 
@@ -71,15 +73,22 @@ def _rows(path: Path, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[str, s
         if not content.strip():
             continue
         content = content.strip()
-        last = len(content) - BETWEEN.match(content[::-1]).end()  # the name is looked for before, or commas took time squared
+        # the name is looked for before, or commas took time squared
+        last = len(content) - BETWEEN.match(content[::-1]).end()
         if not (name := NAME.match(content, 0, last)):
-            raise CorpusError(f"{path}, line {line}: a name, a label and a text were wanted; {content[:60]!r} came")
+            raise CorpusError(
+                f"{path}, line {line}: a name, a label and a text were wanted; {content[:60]!r} came"
+            )
         label = LABEL.match(content, name.end())
-        yield name[1], label[1], content[label.end():]
+        yield name[1], label[1], content[label.end() :]
 
 
 def _labels(labels: Sequence[str]) -> list[str] | None:
-    return None if set(labels) == {NO_LABEL} else ["" if label == NO_LABEL else label for label in labels]
+    return (
+        None
+        if set(labels) == {NO_LABEL}
+        else ["" if label == NO_LABEL else label for label in labels]
+    )
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -89,8 +98,10 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     and labels become ``_``; a word that MALLET would take for several, or for none, is refused.
     """
     if wrong := [word for word in corpus.vocabulary if not re.fullmatch(r"[^\s,]\S*", word)]:
-        raise CorpusError(f"{path}: MALLET takes blanks and commas as ends of words and cannot hold {wrong[0]!r}; "
-                          "write npz, csv or jsonl instead")
+        raise CorpusError(
+            f"{path}: MALLET takes blanks and commas as ends of words and cannot hold {wrong[0]!r}; "
+            "write npz, csv or jsonl instead"
+        )
     names = [one_word(title) for title in corpus.titles]
     labels = [one_word(str(label)) for label in corpus.labels or [""] * corpus.n_documents]
     tokens = [corpus.vocabulary[word] for word in corpus.words.repeat(corpus.counts).tolist()]

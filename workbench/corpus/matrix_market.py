@@ -50,17 +50,23 @@ def _parts(path: Path, asked: Asked, blocks: Iterator[bytes]) -> tuple:
     start = start.removeprefix(BYTE_ORDER_MARK)
     banner = BANNER.match(start)
     if not banner:
-        raise CorpusError(f"{path}, line 1: a Matrix Market file begins with '%%MatrixMarket {WANTED[0]}'; this one does not")
+        raise CorpusError(
+            f"{path}, line 1: a Matrix Market file begins with '%%MatrixMarket {WANTED[0]}'; this one does not"
+        )
     kind = " ".join(banner.group(1).decode("utf-8", "replace").lower().split())
     if kind not in WANTED:
-        raise CorpusError(f"{path}, line 1: counts are a '{WANTED[0]}' (or real); this is a {kind!r}; write it as counts")
+        raise CorpusError(
+            f"{path}, line 1: counts are a '{WANTED[0]}' (or real); this is a {kind!r}; write it as counts"
+        )
     head = HEAD.match(start, banner.end())
     line = 1 + start.count(b"\n", 0, head.start(1))
     if not (found := SIZES.fullmatch(head.group(1))):
         shown = head.group(1).decode("utf-8", "replace").strip()[:60]
-        raise CorpusError(f"{path}, line {line}: three whole numbers were wanted, documents, words and entries; {shown!r} came")
+        raise CorpusError(
+            f"{path}, line {line}: three whole numbers were wanted, documents, words and entries; {shown!r} came"
+        )
     sizes = Sizes(*(int(number) for number in found.groups()), line)
-    blocks = chain([start[head.end():]], blocks)
+    blocks = chain([start[head.end() :]], blocks)
     return path, stem_of(path, SUFFIXES), asked.vocabulary, blocks, sizes, kind == WANTED[1]
 
 

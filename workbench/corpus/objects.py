@@ -26,7 +26,16 @@ WANTED = (
 
 
 def corpus_of(
-    given, *, text=None, id=None, time=None, label=None, vocabulary=None, name: str = "texts", counted=None, **text_options
+    given,
+    *,
+    text=None,
+    id=None,
+    time=None,
+    label=None,
+    vocabulary=None,
+    name: str = "texts",
+    counted=None,
+    **text_options,
 ) -> Corpus:
     """The corpus of documents that Python holds.
 
@@ -57,11 +66,19 @@ def corpus_of(
         One sentence: something else was given, a column or an option is not there, a text of a list is missing.
     """
     if unknown := [option for option in text_options if option not in (*TEXT_OPTIONS, "keep_text")]:
-        raise DataError(f"no option {unknown[0]!r} of raw text; {nearest_or_all(unknown[0], [*TEXT_OPTIONS, 'keep_text'])}")
-    columns = {key: value for key, value in zip(COLUMNS, (text, id, time, label), strict=True) if value is not None}
+        raise DataError(
+            f"no option {unknown[0]!r} of raw text; {nearest_or_all(unknown[0], [*TEXT_OPTIONS, 'keep_text'])}"
+        )
+    columns = {
+        key: value
+        for key, value in zip(COLUMNS, (text, id, time, label), strict=True)
+        if value is not None
+    }
     is_frame = hasattr(given, "columns") and hasattr(given, "iloc")
     if columns and not is_frame:
-        raise DataError(f"{next(iter(columns))}= names a column of a DataFrame; got {_kind(given)}; leave it out")
+        raise DataError(
+            f"{next(iter(columns))}= names a column of a DataFrame; got {_kind(given)}; leave it out"
+        )
     if isinstance(given, Corpus):
         _refuse_vocabulary(vocabulary, given)
         _refuse_options(text_options, "a Corpus")
@@ -71,7 +88,9 @@ def corpus_of(
         return _of_frame(given, columns, name, counted, text_options)
     if hasattr(given, "iloc"):
         _refuse_vocabulary(vocabulary, given)
-        return _of_values(list(given), counted, text_options, titles=_titles(given.index), name=name)
+        return _of_values(
+            list(given), counted, text_options, titles=_titles(given.index), name=name
+        )
     if hasattr(given, "tocoo") or (isinstance(given, np.ndarray) and given.ndim == 2):
         _refuse_options(text_options, "a matrix of counts")
         return _of_matrix(given, vocabulary, name)
@@ -87,7 +106,9 @@ def _of_list(given: list, vocabulary, name: str, counted, text_options: dict) ->
         return Corpus.from_texts(given, name=name, **as_counted(counted, text_options))
     _refuse_options(text_options, "a list of tokens or of counts")
     if odd := [at for at, one in enumerate(given) if not isinstance(one, Iterable)]:
-        raise DataError(f"{WANTED}; document {odd[0]} (counted from 0) is {shown(repr(given[odd[0]]))}")
+        raise DataError(
+            f"{WANTED}; document {odd[0]} (counted from 0) is {shown(repr(given[odd[0]]))}"
+        )
     rows = [tuple(one) for one in given]
     kinds = {_item(item) for item in chain.from_iterable(rows)}
     if kinds <= {"token"}:
@@ -96,16 +117,26 @@ def _of_list(given: list, vocabulary, name: str, counted, text_options: dict) ->
     if kinds == {"pair"}:
         documents = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
         words, counts = zip(*chain.from_iterable(rows), strict=True)
-        return Corpus.from_pairs(documents, words, counts, words_by_id(vocabulary, max(words) + 1), len(rows), name=name)
-    odd = next(item for item in chain.from_iterable(rows) if len(kinds) > 1 or _item(item) == "other")
-    raise DataError(f"a document is a list of tokens, or of (word id, count) pairs, and nothing else; got {shown(repr(odd))}")
+        return Corpus.from_pairs(
+            documents, words, counts, words_by_id(vocabulary, max(words) + 1), len(rows), name=name
+        )
+    odd = next(
+        item for item in chain.from_iterable(rows) if len(kinds) > 1 or _item(item) == "other"
+    )
+    raise DataError(
+        f"a document is a list of tokens, or of (word id, count) pairs, and nothing else; got {shown(repr(odd))}"
+    )
 
 
 def _item(item) -> str:
     """What an item of a document is."""
     if isinstance(item, str):
         return "token"
-    pair = isinstance(item, tuple | list) and len(item) == 2 and all(isinstance(part, numbers.Real) for part in item)
+    pair = (
+        isinstance(item, tuple | list)
+        and len(item) == 2
+        and all(isinstance(part, numbers.Real) for part in item)
+    )
     return "pair" if pair else "other"
 
 
@@ -122,7 +153,9 @@ def of_tokens(documents: Iterable[Iterable[str]], **about) -> Corpus:
     place = {word: at for at, word in enumerate(vocabulary)}
     of = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     words = np.array([place[token] for token in tokens], np.int64)
-    return Corpus.from_pairs(of, words, np.ones(len(words), np.int64), vocabulary or None, max(len(rows), 1), **about)
+    return Corpus.from_pairs(
+        of, words, np.ones(len(words), np.int64), vocabulary or None, max(len(rows), 1), **about
+    )
 
 
 def _of_matrix(matrix, vocabulary, name: str) -> Corpus:
@@ -134,7 +167,9 @@ def _of_matrix(matrix, vocabulary, name: str) -> Corpus:
     else:
         documents, words = np.nonzero(matrix)
         counts = matrix[documents, words]
-    return Corpus.from_pairs(documents, words, counts, words_by_id(vocabulary, n_words), n_documents, n_words, name=name)
+    return Corpus.from_pairs(
+        documents, words, counts, words_by_id(vocabulary, n_words), n_documents, n_words, name=name
+    )
 
 
 def words_by_id(vocabulary, n_words: int) -> list[str] | None:
@@ -144,27 +179,45 @@ def words_by_id(vocabulary, n_words: int) -> list[str] | None:
     if hasattr(vocabulary, "token2id"):
         vocabulary = vocabulary.token2id
     if isinstance(vocabulary, Mapping):
-        by_id = {word: at for at, word in vocabulary.items()} if isinstance(next(iter(vocabulary), 0), str) else vocabulary
+        by_id = (
+            {word: at for at, word in vocabulary.items()}
+            if isinstance(next(iter(vocabulary), 0), str)
+            else vocabulary
+        )
         if missing := [at for at in range(max(n_words, len(by_id))) if at not in by_id]:
-            raise DataError(f"the vocabulary has no word for the id {missing[0]}; give one for each of 0 to {n_words - 1}")
+            raise DataError(
+                f"the vocabulary has no word for the id {missing[0]}; give one for each of 0 to {n_words - 1}"
+            )
         return [by_id[at] for at in range(max(n_words, len(by_id)))]
     if isinstance(vocabulary, str):
-        raise DataError(f"a vocabulary is a list of words here; got the string {shown(repr(vocabulary))}")
+        raise DataError(
+            f"a vocabulary is a list of words here; got the string {shown(repr(vocabulary))}"
+        )
     return list(vocabulary)
 
 
 def _of_values(values: list, counted, text_options: dict, **about) -> Corpus:
     """Texts, or lists of tokens, of pandas; what is missing is an empty document, and named."""
-    tokens, missing = _are_tokens(values), [at for at, value in enumerate(values) if _is_missing(value)]
+    tokens, missing = (
+        _are_tokens(values),
+        [at for at, value in enumerate(values) if _is_missing(value)],
+    )
     if missing and len(missing) < len(values):
         called = about.get("titles") or [f"document {at}" for at in range(len(values))]
         more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
         named = ", ".join(repr(called[at]) for at in missing[:MOST_NAMED]) + more
-        said = "is missing and is an empty document" if len(missing) == 1 else "are missing and are empty documents"
+        said = (
+            "is missing and is an empty document"
+            if len(missing) == 1
+            else "are missing and are empty documents"
+        )
         warnings.warn(f"{len(missing):,} of {len(values):,} texts {said}: {named}", stacklevel=3)
         values = _filled(values, [] if tokens else "")
     if tokens:
-        _refuse_options({name: value for name, value in text_options.items() if name != "keep_text"}, "a list of tokens")
+        _refuse_options(
+            {name: value for name, value in text_options.items() if name != "keep_text"},
+            "a list of tokens",
+        )
         return of_tokens(values, **about)
     return Corpus.from_texts(values, **about, **as_counted(counted, text_options))
 
@@ -174,18 +227,29 @@ def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> C
     there = list(map(str, frame.columns))
     for key, column in columns.items():
         if column not in frame.columns:
-            raise DataError(f"the table has no column {column!r} for {key}=; {nearest_or_all(str(column), there)}")
+            raise DataError(
+                f"the table has no column {column!r} for {key}=; {nearest_or_all(str(column), there)}"
+            )
     about = {}
     if "label" in columns:
-        about["labels"] = tuple("" if _is_missing(label) else str(label) for label in frame[columns["label"]])
+        about["labels"] = tuple(
+            "" if _is_missing(label) else str(label) for label in frame[columns["label"]]
+        )
     if "time" in columns:
-        about["times"] = times_of(frame[columns["time"]], columns["time"], "row {} (counted from 0)".format)
+        about["times"] = times_of(
+            frame[columns["time"]], columns["time"], "row {} (counted from 0)".format
+        )
     titles = _titles(frame[columns["id"]] if "id" in columns else frame.index)
     text = columns.get("text") or _text_column(frame)
-    values, table = list(frame[text]), {str(column): list(frame[column]) for column in frame.columns}
+    values, table = (
+        list(frame[text]),
+        {str(column): list(frame[column]) for column in frame.columns},
+    )
     if not _are_tokens(values):
         about["table"] = DocumentTable(table | {str(text): _filled(values, "")}, str(text))
-    elif text_options.get("keep_text", True) and (others := {name: table[name] for name in table if name != str(text)}):
+    elif text_options.get("keep_text", True) and (
+        others := {name: table[name] for name in table if name != str(text)}
+    ):
         about["table"] = DocumentTable(others)
     return _of_values(values, counted, text_options, titles=titles, name=name, **about)
 
@@ -194,10 +258,14 @@ def _text_column(frame):
     """The column named text, or the only one of strings."""
     if "text" in frame.columns:
         return "text"
-    found = [column for column in frame.columns if isinstance(_first(frame[column]), str | list | tuple)]
+    found = [
+        column for column in frame.columns if isinstance(_first(frame[column]), str | list | tuple)
+    ]
     if len(found) != 1:
         there = ", ".join(map(repr, map(str, found or frame.columns)))
-        raise DataError(f"which column has the texts? say text=; {'columns of texts' if found else 'columns'} are {there}")
+        raise DataError(
+            f"which column has the texts? say text=; {'columns of texts' if found else 'columns'} are {there}"
+        )
     return found[0]
 
 
@@ -228,14 +296,22 @@ def _are_tokens(values) -> bool:
 
 def _refuse_options(text_options: dict, what: str) -> None:
     if text_options:
-        raise DataError(f"{next(iter(text_options))}= is for raw text, and {what} is counted as it is; leave it out")
+        raise DataError(
+            f"{next(iter(text_options))}= is for raw text, and {what} is counted as it is; leave it out"
+        )
 
 
 def _refuse_vocabulary(vocabulary, given) -> None:
     if vocabulary is not None:
-        raise DataError(f"a vocabulary is for counts by word id, and {_kind(given)} has words; leave vocabulary= out")
+        raise DataError(
+            f"a vocabulary is for counts by word id, and {_kind(given)} has words; leave vocabulary= out"
+        )
 
 
 def _kind(given) -> str:
     """What was given, in a word or two."""
-    return shown(repr(given)) if isinstance(given, str | int | float | None) else f"a {type(given).__name__}"
+    return (
+        shown(repr(given))
+        if isinstance(given, str | int | float | None)
+        else f"a {type(given).__name__}"
+    )

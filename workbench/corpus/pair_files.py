@@ -38,9 +38,15 @@ class PairFiles:
     def add(self, documents: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
         """Some more rows, (row,) integers; a count that 32 bits do not hold is refused."""
         if counts.max(initial=0) > INT32_MAX:
-            raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(counts.max())}")
+            raise DataError(
+                f"a count may not exceed {INT32_MAX}; the largest is {int(counts.max())}"
+            )
         if len(documents):
-            self._in_order = self._in_order and documents[0] >= self._last and bool(np.all(documents[1:] >= documents[:-1]))
+            self._in_order = (
+                self._in_order
+                and documents[0] >= self._last
+                and bool(np.all(documents[1:] >= documents[:-1]))
+            )
             self._last = int(documents[-1])
         for part, values in zip(PARTS, (documents, words, counts), strict=True):
             self._files[part].add(values)
@@ -50,11 +56,15 @@ class PairFiles:
         """Writes what is not yet in the files."""
         self._open.close()
 
-    def blocks(self, n_documents: int) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, np.ndarray]]:
+    def blocks(
+        self, n_documents: int
+    ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, np.ndarray]]:
         """First document, one after the last, and (row,) documents, words and counts, one block after another."""
         self.close()
         first, held = 0, tuple(np.empty(0, np.int32) for _ in PARTS)
-        for rows in self._read(self._folder, self._n) if self._in_order else self._dealt(n_documents):
+        for rows in (
+            self._read(self._folder, self._n) if self._in_order else self._dealt(n_documents)
+        ):
             rows = tuple(np.concatenate(each) for each in zip(held, rows, strict=True))
             last = int(rows[0][-1])  # whose rows may go on in the next block
             end = int(np.searchsorted(rows[0], last))
@@ -66,7 +76,9 @@ class PairFiles:
         yield first, n_documents, *held
 
     def _read(self, folder: Path, n: int) -> Iterator[tuple[np.ndarray, ...]]:
-        mapped = [np.load(folder / f"{part}.npy", mmap_mode="r", allow_pickle=False) for part in PARTS]
+        mapped = [
+            np.load(folder / f"{part}.npy", mmap_mode="r", allow_pickle=False) for part in PARTS
+        ]
         offsets = [each.offset for each in mapped]
         del mapped
         for first in range(0, n, ROWS):
@@ -83,7 +95,8 @@ class PairFiles:
             lengths += np.bincount(documents, minlength=n_documents)
         n_files = min(MOST_FILES, -(-self._n // ROWS))
         ends = np.cumsum(lengths)
-        firsts = np.searchsorted(ends, self._n * np.arange(1, n_files) / n_files, "right") + 1  # (file - 1,) documents
+        # (file - 1,) documents
+        firsts = np.searchsorted(ends, self._n * np.arange(1, n_files) / n_files, "right") + 1
         with ExitStack() as stack:
             files = [PairFiles(self._folder / f"part-{at}") for at in range(n_files)]
             for file in files:
@@ -96,6 +109,9 @@ class PairFiles:
                     file.add(*(each[order[begin:end]] for each in rows))
         for at, file in enumerate(files):
             if len(file):
-                rows = tuple(np.load(self._folder / f"part-{at}" / f"{part}.npy", allow_pickle=False) for part in PARTS)
+                rows = tuple(
+                    np.load(self._folder / f"part-{at}" / f"{part}.npy", allow_pickle=False)
+                    for part in PARTS
+                )
                 order = np.argsort(rows[0], kind="stable")
                 yield tuple(each[order] for each in rows)

@@ -9,10 +9,21 @@ import numpy as np
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.data_set import DataSet
 from workbench.corpus.english_stop_words import ENGLISH_STOP_WORDS
-from workbench.corpus.experiments import drop_stop_words, frequent_words, keep_documents, keep_top_words
+from workbench.corpus.experiments import (
+    drop_stop_words,
+    frequent_words,
+    keep_documents,
+    keep_top_words,
+)
 from workbench.corpus.published import AP, KOS, NEWS20
 
-FIVE_GROUPS = ("comp.os.ms-windows.misc", "rec.autos", "rec.sport.baseball", "sci.space", "talk.politics.misc")
+FIVE_GROUPS = (
+    "comp.os.ms-windows.misc",
+    "rec.autos",
+    "rec.sport.baseball",
+    "sci.space",
+    "talk.politics.misc",
+)
 
 
 def five_groups(news20: Corpus) -> Corpus:
@@ -42,7 +53,7 @@ class PreparedSet(DataSet):
 
     source: DataSet
     make: Callable[[Corpus], Corpus]
-    part: str = "all"   # of the source
+    part: str = "all"  # of the source
 
     def folders(self) -> list[Path]:
         """Where the files of its source are looked for."""
@@ -63,37 +74,72 @@ class PreparedSet(DataSet):
         return corpus
 
 
-def _prepared(name: str, title: str, source: DataSet, make: Callable[[Corpus], Corpus], **facts) -> PreparedSet:
+def _prepared(
+    name: str, title: str, source: DataSet, make: Callable[[Corpus], Corpus], **facts
+) -> PreparedSet:
     """The data set that is made of a source, under the source's licence."""
     origin = f"made here of {source.name!r}: {source.origin}"
-    return PreparedSet(name, title, source.forms, licence=source.licence, origin=origin, source=source, make=make, **facts)
+    return PreparedSet(
+        name,
+        title,
+        source.forms,
+        licence=source.licence,
+        origin=origin,
+        source=source,
+        make=make,
+        **facts,
+    )
 
 
 PREPARED = (
     _prepared(
-        "kos500", "500 blog entries of dailykos.com, drawn from 'kos'", KOS, five_hundred,
+        "kos500",
+        "500 blog entries of dailykos.com, drawn from 'kos'",
+        KOS,
+        five_hundred,
         content="4c7ba5c459abd12c98e46b3cc47fb816e7fc43cd1a5b913d559cecd5c859dd3a",
-        n_documents=500, n_words=6_253, n_pairs=50_212, n_tokens=66_321,
+        n_documents=500,
+        n_words=6_253,
+        n_pairs=50_212,
+        n_tokens=66_321,
         agreement="exact: the documents of the specification of the HDP, section 17",
     ),
     _prepared(
-        "news5", "five groups of 20 Newsgroups, stop words and rare words out", NEWS20, five_groups,
+        "news5",
+        "five groups of 20 Newsgroups, stop words and rare words out",
+        NEWS20,
+        five_groups,
         content="2eb7e3f9792fac8c2cf191e8a653944fd8e8b7ca9a8335a6d4efb0274cd0686c",
-        n_documents=4_700, n_words=8_631, n_pairs=340_902, n_tokens=510_142,
+        n_documents=4_700,
+        n_words=8_631,
+        n_pairs=340_902,
+        n_tokens=510_142,
         agreement="other preparation: published were 4,716 documents, 8,424 words and 437,850 tokens; here scikit-learn's stop "
         "words and words of fewer than ten tokens are out",
     ),
     _prepared(
-        "ap1000", "Associated Press articles, the 1,000 most frequent words", AP, thousand_words,
+        "ap1000",
+        "Associated Press articles, the 1,000 most frequent words",
+        AP,
+        thousand_words,
         content="deeefe5db3d0bed77c04b4e50c2bb9c307e74840ea9db72b9b2f053e1956e3de",
-        n_documents=2_246, n_words=1_000, n_pairs=151_821, n_tokens=233_992,
+        n_documents=2_246,
+        n_words=1_000,
+        n_pairs=151_821,
+        n_tokens=233_992,
         agreement="as the specification of stick-breaking, B.9, has it; stop words are out of 'ap' already",
     ),
     _prepared(
-        "news1000", "training messages of 20 Newsgroups, the 1,000 most frequent words, stop words out", NEWS20,
-        thousand_of_messages, part="train",
+        "news1000",
+        "training messages of 20 Newsgroups, the 1,000 most frequent words, stop words out",
+        NEWS20,
+        thousand_of_messages,
+        part="train",
         content="8715aa0a5262cca71d25934a6093731370a4c93d7d86c13356f0e57ddf96c252",
-        n_documents=11_269, n_words=1_000, n_pairs=433_149, n_tokens=678_293,
+        n_documents=11_269,
+        n_words=1_000,
+        n_pairs=433_149,
+        n_tokens=678_293,
         agreement="as the specification of stick-breaking, B.9, has it",
     ),
 )

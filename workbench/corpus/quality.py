@@ -38,10 +38,12 @@ SEEDS = _mixed(np.arange(BANDS * ROWS, dtype=np.uint64)) | np.uint64(1)
 class Quality(NamedTuple):
     """Documents by their numbers, ascending."""
 
-    empty: np.ndarray        # (found,) without a token
-    repeated: np.ndarray     # (found,) with the words and counts of an earlier document, which is none of these
-    originals: np.ndarray    # (found,) that earlier document
-    near: np.ndarray         # (found,) with nearly the tokens of an earlier document, none of these and not repeated
+    empty: np.ndarray  # (found,) without a token
+    # (found,) with the words and counts of an earlier document, which is none of these
+    repeated: np.ndarray
+    originals: np.ndarray  # (found,) that earlier document
+    # (found,) with nearly the tokens of an earlier document, none of these and not repeated
+    near: np.ndarray
     near_originals: np.ndarray  # (found,) that earlier document
 
 
@@ -57,13 +59,19 @@ def quality_of(corpus: Corpus) -> Quality:
     for document, (begin, end) in enumerate(pairwise(bounds)):
         if begin == end:
             continue
-        earlier = first.setdefault((words[begin:end].tobytes(), counts[begin:end].tobytes()), document)
+        earlier = first.setdefault(
+            (words[begin:end].tobytes(), counts[begin:end].tobytes()), document
+        )
         if earlier != document:
             repeated.append(document)
             originals.append(earlier)
     as_ids = [np.array(ids, np.int64) for ids in (repeated, originals)]
     others = np.setdiff1d(np.flatnonzero(np.diff(corpus.indptr)), as_ids[0])
-    return Quality(np.flatnonzero(np.diff(corpus.indptr) == 0), *as_ids, *_near(corpus.of_documents(others), others))
+    return Quality(
+        np.flatnonzero(np.diff(corpus.indptr) == 0),
+        *as_ids,
+        *_near(corpus.of_documents(others), others),
+    )
 
 
 def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +105,9 @@ def _bands(corpus: Corpus) -> np.ndarray:
         end = max(begin + 1, int(np.searchsorted(before, before[begin] + BLOCK)) - 1)
         pairs = slice(corpus.indptr[begin], corpus.indptr[end])
         counts = corpus.counts[pairs]
-        occurrence = np.arange(before[begin], before[end]) - np.repeat(corpus.tokens_before[pairs], counts)
+        occurrence = np.arange(before[begin], before[end]) - np.repeat(
+            corpus.tokens_before[pairs], counts
+        )
         words = np.repeat(corpus.words[pairs], counts).astype(np.uint64)
         tokens = _mixed(words << np.uint64(32) | occurrence.astype(np.uint64))
         starts = before[begin:end] - before[begin]
@@ -114,7 +124,9 @@ def _candidates(band: np.ndarray) -> np.ndarray:
     follows = np.concatenate([[False], band[order][1:] == band[order][:-1]])
     first = np.maximum.accumulate(np.where(follows, 0, np.arange(len(order))))
     at = np.flatnonzero(follows)
-    return np.concatenate([np.stack([order[first[at]], order[at]], 1), np.stack([order[at - 1], order[at]], 1)])
+    return np.concatenate(
+        [np.stack([order[first[at]], order[at]], 1), np.stack([order[at - 1], order[at]], 1)]
+    )
 
 
 def describe_quality(corpus: Corpus) -> list[str]:
@@ -126,25 +138,35 @@ def describe_quality(corpus: Corpus) -> list[str]:
         said.append(f"{n:,} {of} {have} no word that is counted: {_named(corpus, found.empty)}")
     if n := len(found.repeated):
         have = "has" if n == 1 else "have"
-        said.append(f"{n:,} {of} {have} the same words as an earlier one: {_as(corpus, found.repeated, found.originals)}")
+        said.append(
+            f"{n:,} {of} {have} the same words as an earlier one: {_as(corpus, found.repeated, found.originals)}"
+        )
     if n := len(found.near):
         have = "has" if n == 1 else "have"
-        said.append(f"{n:,} {of} {have} nearly the same words as an earlier one ({NEAR:.0%} of those of both): "
-                    f"{_as(corpus, found.near, found.near_originals)}")
+        said.append(
+            f"{n:,} {of} {have} nearly the same words as an earlier one ({NEAR:.0%} of those of both): "
+            f"{_as(corpus, found.near, found.near_originals)}"
+        )
     if corpus.n_tokens > MOST_TOKENS:
-        said.append(f"{corpus.name!r} has more than {MOST_TOKENS:,} tokens; nearly repeated documents were not looked for")
+        said.append(
+            f"{corpus.name!r} has more than {MOST_TOKENS:,} tokens; nearly repeated documents were not looked for"
+        )
     return said
 
 
 def _as(corpus: Corpus, documents: np.ndarray, originals: np.ndarray) -> str:
     """Which documents repeat which."""
-    pairs = [f"{corpus.titles[one]!r} as {corpus.titles[other]!r}" for one, other in
-             zip(documents[:MOST_NAMED], originals[:MOST_NAMED], strict=True)]
+    pairs = [
+        f"{corpus.titles[one]!r} as {corpus.titles[other]!r}"
+        for one, other in zip(documents[:MOST_NAMED], originals[:MOST_NAMED], strict=True)
+    ]
     return ", ".join(pairs) + _more(len(documents))
 
 
 def _named(corpus: Corpus, documents: np.ndarray) -> str:
-    return ", ".join(repr(corpus.titles[at]) for at in documents[:MOST_NAMED]) + _more(len(documents))
+    return ", ".join(repr(corpus.titles[at]) for at in documents[:MOST_NAMED]) + _more(
+        len(documents)
+    )
 
 
 def _more(n: int) -> str:

@@ -12,7 +12,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from workbench.corpus import fasta, folder, json_lines, ldac, mallet, matrix_market, npz, running_text, tables, uci, zipped
+from workbench.corpus import (
+    fasta,
+    folder,
+    json_lines,
+    ldac,
+    mallet,
+    matrix_market,
+    npz,
+    running_text,
+    tables,
+    uci,
+    zipped,
+)
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Asked, stem_of, suffix_of
 from workbench.corpus.frames import excel, parquet
@@ -23,8 +35,19 @@ from workbench.data.rows import Dialect
 from workbench.errors import Named
 
 FORMATS = {
-    "uci": uci, "lda-c": ldac, "mtx": matrix_market, "mallet": mallet, "folder": folder, "csv": tables, "jsonl": json_lines,
-    "npz": npz, "fasta": fasta, "words": running_text, "parquet": parquet, "excel": excel, "zip": zipped,
+    "uci": uci,
+    "lda-c": ldac,
+    "mtx": matrix_market,
+    "mallet": mallet,
+    "folder": folder,
+    "csv": tables,
+    "jsonl": json_lines,
+    "npz": npz,
+    "fasta": fasta,
+    "words": running_text,
+    "parquet": parquet,
+    "excel": excel,
+    "zip": zipped,
 }
 TABLES = (tables, json_lines, parquet, excel)
 """Formats whose documents have columns or fields."""
@@ -125,10 +148,14 @@ class Request(NamedTuple):
     def check(self, has_texts: bool) -> None:
         """Refuses what is asked for of texts alone, or of counts alone, once it is known what the file has."""
         if not has_texts and self.text_options and self.format is not running_text:
-            raise CorpusError(f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}")
+            raise CorpusError(
+                f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}"
+            )
         if has_texts and self.asked.vocabulary is not None:
-            raise CorpusError(f"{self.path} is raw text and makes its own vocabulary; leave vocabulary out, or prune with "
-                              "max_words")
+            raise CorpusError(
+                f"{self.path} is raw text and makes its own vocabulary; leave vocabulary out, or prune with "
+                "max_words"
+            )
 
 
 def request_of(path: str | os.PathLike, **options) -> Request:
@@ -143,37 +170,63 @@ def _request(given: Mapping) -> Request:
     keep_text, encoding = given["keep_text"], given["encoding"]
     for option in text_options:
         if option not in TEXT_OPTIONS:
-            raise CorpusError(f"no reader option {option!r}; for raw text there are {', '.join(TEXT_OPTIONS)}")
+            raise CorpusError(
+                f"no reader option {option!r}; for raw text there are {', '.join(TEXT_OPTIONS)}"
+            )
     columns = {
-        name: tuple(column.strip() for column in names.split(",")) if isinstance(names := given[name], str) else tuple(names)
+        name: tuple(column.strip() for column in names.split(","))
+        if isinstance(names := given[name], str)
+        else tuple(names)
         for name in ("inputs", "document")
     }
     if not isinstance(keep_text, bool):
         raise CorpusError.must_be("keep_text", "true or false", keep_text)
     dialect = Dialect(*(given[name] for name in Dialect._fields)).checked()
-    asked = Asked(**{name: given[name] for name in Asked._fields if name in given} | columns, dialect=dialect)
+    asked = Asked(
+        **{name: given[name] for name in Asked._fields if name in given} | columns, dialect=dialect
+    )
     found = FORMATS[_format(path, given["format"], asked)]
-    named = next((name for name in ("inputs", "sequence", "position", "time") if getattr(asked, name)), None)
+    named = next(
+        (name for name in ("inputs", "sequence", "position", "time") if getattr(asked, name)), None
+    )
     if named and found not in TABLES:
-        raise CorpusError(f"{path} is {found.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
-                          f"leave {named} out")
+        raise CorpusError(
+            f"{path} is {found.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
+            f"leave {named} out"
+        )
     if encoding != DETECT and found not in (tables, json_lines, mallet, folder, zipped):
-        raise CorpusError(f"{path} is {found.MEANING}, which has no encoding to choose; leave encoding out")
+        raise CorpusError(
+            f"{path} is {found.MEANING}, which has no encoding to choose; leave encoding out"
+        )
     if dialect != Dialect() and found is not tables:
-        raise CorpusError(f"{path} is {found.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out")
+        raise CorpusError(
+            f"{path} is {found.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out"
+        )
     if asked.counts != Asked().counts and found not in (tables, parquet, excel):
-        raise CorpusError(f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a table; "
-                          "leave document, word and count out")
-    if found is running_text and (idle := [option for option in text_options if option not in OF_SEQUENCES]):
-        raise CorpusError(f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}")
-    name = given["name"] or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES)) or "corpus"
+        raise CorpusError(
+            f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a table; "
+            "leave document, word and count out"
+        )
+    if found is running_text and (
+        idle := [option for option in text_options if option not in OF_SEQUENCES]
+    ):
+        raise CorpusError(
+            f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}"
+        )
+    name = (
+        given["name"]
+        or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES))
+        or "corpus"
+    )
     return Request(path, asked, found, name, text_options, given["counted"])
 
 
 def read_request(request: Request) -> Corpus:
     """The corpus that a request asks for."""
     path, asked = request.path, request.asked
-    read = request.format.read(path, asked, **(request.text_options if request.format is running_text else {}))
+    read = request.format.read(
+        path, asked, **(request.text_options if request.format is running_text else {})
+    )
     request.check("texts" in read)
     if "texts" in read and not read["texts"]:
         raise CorpusError(f"{path} holds no document; at least one was wanted")
@@ -190,7 +243,9 @@ def named_format(path: Path) -> str | None:
     """The format of a file by its name; None when the name shows none."""
     if path.name.startswith("docword."):
         return "uci"
-    return next((name for name, format in FORMATS.items() if suffix_of(path) in format.SUFFIXES), None)
+    return next(
+        (name for name, format in FORMATS.items() if suffix_of(path) in format.SUFFIXES), None
+    )
 
 
 def has_known_format(path: Path) -> bool:
@@ -198,13 +253,17 @@ def has_known_format(path: Path) -> bool:
     if not path.is_file():
         return path.is_dir()
     start = first_bytes(path)
-    return named_format(path) is not None or any(FORMATS[name].looks_like(start, Asked()) for name in CERTAIN)
+    return named_format(path) is not None or any(
+        FORMATS[name].looks_like(start, Asked()) for name in CERTAIN
+    )
 
 
 def known_format(format: str) -> str:
     """The name of a format, or a sentence with all of them."""
     if format not in FORMATS:
-        raise CorpusError(f"no format {format!r}; there are {', '.join(FORMATS)}", field="format", value=format)
+        raise CorpusError(
+            f"no format {format!r}; there are {', '.join(FORMATS)}", field="format", value=format
+        )
     return format
 
 
@@ -217,16 +276,23 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
     if format is not None:
         if (format == "folder") != path.is_dir():
             kind = "a folder" if path.is_dir() else "a file"
-            raise CorpusError(f"{path} is {kind}; ", Named("format", repr(format)), f" wants {FORMATS[format].MEANING}")
+            raise CorpusError(
+                f"{path} is {kind}; ",
+                Named("format", repr(format)),
+                f" wants {FORMATS[format].MEANING}",
+            )
         return format
     if path.is_dir():
         return "folder"
     if path.is_fifo():
-        raise CorpusError(f"{path} is a pipe, which can be read only once, so its format is not looked for; say which ",
-                          Named("format", ...))
+        raise CorpusError(
+            f"{path} is a pipe, which can be read only once, so its format is not looked for; say which ",
+            Named("format", ...),
+        )
     start = first_bytes(path)
     certain, likely = (
-        next((name for name in names if FORMATS[name].looks_like(start, asked)), None) for names in (CERTAIN, LIKELY)
+        next((name for name in names if FORMATS[name].looks_like(start, asked)), None)
+        for names in (CERTAIN, LIKELY)
     )
     found = certain or named_format(path) or likely
     if found is None:

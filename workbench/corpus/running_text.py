@@ -22,7 +22,11 @@ def looks_like(start: bytes, asked: Asked) -> bool:
 
 
 def read(
-    path: Path, asked: Asked, stop_words="english", max_words: int | None = None, token_pattern: str = WORD_PATTERN
+    path: Path,
+    asked: Asked,
+    stop_words="english",
+    max_words: int | None = None,
+    token_pattern: str = WORD_PATTERN,
 ) -> dict:
     """A row for each word that is no stop word, of the ``max_words`` most frequent ones where that is given."""
     pattern = compiled_pattern(token_pattern)
@@ -32,5 +36,7 @@ def read(
     kept = set(sorted(counts, key=lambda word: (-counts[word], word))[:max_words])
     found = [word for word in words if word in kept]
     if not found:
-        raise CorpusError(f"{path} holds no word once stop words are out; give a longer text, or other stop words")
+        raise CorpusError(
+            f"{path} holds no word once stop words are out; give a longer text, or other stop words"
+        )
     return rows_of_symbols(path, asked, {stem_of(path, SUFFIXES): found})

@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from workbench.errors import DataError, Named, nearest_or_all
 
 SEGMENTERS = {
-    "japanese": "load_default_japanese_parser", "chinese": "load_default_simplified_chinese_parser",
+    "japanese": "load_default_japanese_parser",
+    "chinese": "load_default_simplified_chinese_parser",
     "chinese-traditional": "load_default_traditional_chinese_parser",
 }
 """What a segmenter is called → the function of budoux that loads its model."""
@@ -36,15 +37,27 @@ def segmenter_of(name: str | None, between: str = " ") -> Callable[[str], str]:
     if name is None:
         return str
     if name not in SEGMENTERS:
-        raise DataError(Named("segmenter"), f" must be {', '.join(SEGMENTERS)} or None; got {name!r}; "
-                        f"{nearest_or_all(name, SEGMENTERS)}", field="segmenter", value=name)
+        raise DataError(
+            Named("segmenter"),
+            f" must be {', '.join(SEGMENTERS)} or None; got {name!r}; "
+            f"{nearest_or_all(name, SEGMENTERS)}",
+            field="segmenter",
+            value=name,
+        )
     if find_spec("budoux") is None:
-        raise DataError(Named("segmenter", repr(name)), " needs the package budoux; `pip install budoux`, or leave it out",
-                        field="segmenter", value=name)
+        raise DataError(
+            Named("segmenter", repr(name)),
+            " needs the package budoux; `pip install budoux`, or leave it out",
+            field="segmenter",
+            value=name,
+        )
     parse = _model(name).parse
 
     def words_of(run: re.Match) -> str:
-        phrases = (ENDING.sub(lambda signs: between + between.join(signs[0]), phrase) for phrase in parse(run[0]))
+        phrases = (
+            ENDING.sub(lambda signs: between + between.join(signs[0]), phrase)
+            for phrase in parse(run[0])
+        )
         return f"{between}{between.join(phrases)}{between}"
 
     return lambda text: UNSPACED.sub(words_of, text)

@@ -25,7 +25,11 @@ class Held:
 
     def __init__(self, corpus: Corpus):
         self.corpus = corpus
-        self.name, self.held_out_rows, self.input_names = corpus.name, corpus.held_out_rows, corpus.input_names
+        self.name, self.held_out_rows, self.input_names = (
+            corpus.name,
+            corpus.held_out_rows,
+            corpus.input_names,
+        )
         self.bounds = np.array(cuts(corpus.indptr))
         self.first_pairs = corpus.indptr[self.bounds]
         self.first_tokens = np.concatenate([[0], np.cumsum(corpus.document_tokens)])[self.bounds]
@@ -37,7 +41,11 @@ class Held:
     def arrays(self, shard: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         first, last = self.bounds[shard : shard + 2]
         pairs = slice(self.first_pairs[shard], self.first_pairs[shard + 1])
-        return sealed(self.corpus.indptr[first : last + 1] - pairs.start), self.corpus.words[pairs], self.corpus.counts[pairs]
+        return (
+            sealed(self.corpus.indptr[first : last + 1] - pairs.start),
+            self.corpus.words[pairs],
+            self.corpus.counts[pairs],
+        )
 
     def read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
         start = self.first_pairs[shard]
@@ -50,7 +58,9 @@ class Held:
         return self.corpus.input(name)
 
     def word_tokens(self) -> np.ndarray:
-        totals = np.bincount(self.corpus.words, weights=self.corpus.counts, minlength=self.corpus.n_words)
+        totals = np.bincount(
+            self.corpus.words, weights=self.corpus.counts, minlength=self.corpus.n_words
+        )
         return sealed(totals.astype(np.int64))
 
     def document_tokens(self) -> np.ndarray:
@@ -64,7 +74,11 @@ class Folder:
     """A folder as the source of shards."""
 
     def __init__(self, folder: Path, manifest: dict):
-        self.folder, self.name, self.held_out_rows = folder, manifest["name"], manifest["held_out_rows"]
+        self.folder, self.name, self.held_out_rows = (
+            folder,
+            manifest["name"],
+            manifest["held_out_rows"],
+        )
         self.bounds, self.first_pairs, self.first_tokens = (
             manifest[name] for name in ("bounds", "first_pairs", "first_tokens")
         )
@@ -76,7 +90,10 @@ class Folder:
         n_documents = self.bounds[shard + 1] - self.bounds[shard]
         n_pairs = self.first_pairs[shard + 1] - self.first_pairs[shard]
         lengths = {"indptr": n_documents + 1, "words": n_pairs, "counts": n_pairs}
-        return tuple(np.asarray(self._mapped(f"{shard_stem(shard)}.{part}", n)) for part, n in lengths.items())
+        return tuple(
+            np.asarray(self._mapped(f"{shard_stem(shard)}.{part}", n))
+            for part, n in lengths.items()
+        )
 
     def read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
         n_pairs = self.first_pairs[shard + 1] - self.first_pairs[shard]
@@ -142,15 +159,21 @@ def manifest_of(folder: Path) -> dict:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         version = manifest.get("version")
     except FileNotFoundError:
-        raise DataError(f"{folder} is no folder of a sharded corpus, which has a file {MANIFEST}; check the path") from None
+        raise DataError(
+            f"{folder} is no folder of a sharded corpus, which has a file {MANIFEST}; check the path"
+        ) from None
     except OSError as error:
         raise DataError(f"{folder / MANIFEST} cannot be read: {error.strerror}") from error
     except (ValueError, AttributeError):
         raise DataError(f"{folder} is damaged: {MANIFEST} is no JSON; {MEND}") from None
     if manifest.get("checksum") != checksum(manifest):
-        raise DataError(f"{folder} is damaged: {MANIFEST} does not have the checksum it was written with; {MEND}")
+        raise DataError(
+            f"{folder} is damaged: {MANIFEST} does not have the checksum it was written with; {MEND}"
+        )
     if version != VERSION:
-        raise DataError(f"{folder} has version {version} of the format and {VERSION} was wanted; {MEND}")
+        raise DataError(
+            f"{folder} has version {version} of the format and {VERSION} was wanted; {MEND}"
+        )
     for name, (size, _) in manifest["files"].items():
         try:
             found = (folder / name).stat().st_size
@@ -159,5 +182,7 @@ def manifest_of(folder: Path) -> dict:
         except OSError as error:
             raise DataError(f"{folder / name} cannot be read: {error.strerror}") from error
         if found != size:
-            raise DataError(f"{folder} is damaged: {name} has {found:,} bytes where {size:,} were written; {MEND}")
+            raise DataError(
+                f"{folder} is damaged: {name} has {found:,} bytes where {size:,} were written; {MEND}"
+            )
     return manifest

@@ -109,14 +109,25 @@ class ShardWriter:
         array = self._array("word_tokens", np.int64)
         array.add(self._word_tokens)
         self.close()
-        lengths = {"vocabulary": self.n_words} | dict.fromkeys((*VALUES, "titles"), self.n_documents)
+        lengths = {"vocabulary": self.n_words} | dict.fromkeys(
+            (*VALUES, "titles"), self.n_documents
+        )
         for field, texts in self._texts.items():
             if len(texts) != lengths[field]:
-                raise DataError(f"{field} must have {lengths[field]} entries; there are {len(texts)}")
+                raise DataError(
+                    f"{field} must have {lengths[field]} entries; there are {len(texts)}"
+                )
         return {
-            "format": "workbench sharded corpus", "version": VERSION, "name": name, "held_out_rows": held_out_rows,
-            "n_words": self.n_words, "bounds": self.bounds, "first_pairs": self.first_pairs, "first_tokens": self.first_tokens,
-            "fields": sorted({*self.fields, *self._taken[0]}), "input_names": self._taken[1] or self.input_names,
+            "format": "workbench sharded corpus",
+            "version": VERSION,
+            "name": name,
+            "held_out_rows": held_out_rows,
+            "n_words": self.n_words,
+            "bounds": self.bounds,
+            "first_pairs": self.first_pairs,
+            "first_tokens": self.first_tokens,
+            "fields": sorted({*self.fields, *self._taken[0]}),
+            "input_names": self._taken[1] or self.input_names,
         }
 
     def _array(self, stem: str, dtype) -> GrowingArray:
@@ -130,9 +141,17 @@ class ShardWriter:
         self._shard["indptr"].add([0])
         return self._shard
 
-    def _add(self, shard: dict[str, GrowingArray], indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
+    def _add(
+        self,
+        shard: dict[str, GrowingArray],
+        indptr: np.ndarray,
+        words: np.ndarray,
+        counts: np.ndarray,
+    ) -> None:
         if counts.max(initial=0) > INT32_MAX:
-            raise DataError(f"a count may not exceed {INT32_MAX}; the largest is {int(counts.max())}")
+            raise DataError(
+                f"a count may not exceed {INT32_MAX}; the largest is {int(counts.max())}"
+            )
         shard["indptr"].add(indptr[1:] - indptr[0] + len(shard["words"]))
         shard["words"].add(words)
         shard["counts"].add(counts)
@@ -140,12 +159,16 @@ class ShardWriter:
         np.cumsum(counts, out=before[1:])
         tokens = np.diff(before[indptr - indptr[0]])
         self._document_tokens.add(tokens)
-        self._word_tokens += np.bincount(words, weights=counts, minlength=self.n_words).astype(np.int64)
+        self._word_tokens += np.bincount(words, weights=counts, minlength=self.n_words).astype(
+            np.int64
+        )
         self.n_documents += len(tokens)
         self._n_pairs += len(words)
         self.n_tokens += int(before[-1])
         if self.n_tokens > MOST_TOKENS:
-            raise DataError(f"a corpus may have {MOST_TOKENS} tokens; these are {self.n_tokens} or more")
+            raise DataError(
+                f"a corpus may have {MOST_TOKENS} tokens; these are {self.n_tokens} or more"
+            )
 
     def _end(self) -> None:
         if self._shard is not None:
@@ -161,7 +184,9 @@ def seal(folder: Path, manifest: dict, content_hash: str) -> None:
     """Writes the manifest of a folder whose files are written, with the hashes of all of them."""
     files = {file.name: [file.stat().st_size, hash_of(file)] for file in sorted(folder.iterdir())}
     manifest = manifest | {"content_hash": content_hash, "files": files}
-    (folder / MANIFEST).write_text(json.dumps(manifest | {"checksum": checksum(manifest)}, indent=1))
+    (folder / MANIFEST).write_text(
+        json.dumps(manifest | {"checksum": checksum(manifest)}, indent=1)
+    )
 
 
 def hash_of(file: Path) -> str:

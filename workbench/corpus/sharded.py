@@ -59,10 +59,10 @@ IN_MEMORY = {
 class Documents(NamedTuple):
     """The pairs of some documents that follow each other."""
 
-    first: int           # number of the first document
-    indptr: np.ndarray   # (document + 1,) int64, from 0 on
-    words: np.ndarray    # (pair,) int32
-    counts: np.ndarray   # (pair,) int32
+    first: int  # number of the first document
+    indptr: np.ndarray  # (document + 1,) int64, from 0 on
+    words: np.ndarray  # (pair,) int32
+    counts: np.ndarray  # (pair,) int32
 
 
 class ShardedCorpus:
@@ -95,9 +95,14 @@ class ShardedCorpus:
 
     def __init__(self, source: Folder | Held):
         self._source = source
-        self.name, self.folder, self.held_out_rows = source.name, source.folder, source.held_out_rows
+        self.name, self.folder, self.held_out_rows = (
+            source.name,
+            source.folder,
+            source.held_out_rows,
+        )
         self.bounds, self.first_pairs, self.first_tokens = (
-            sealed(np.asarray(numbers, np.int64)) for numbers in (source.bounds, source.first_pairs, source.first_tokens)
+            sealed(np.asarray(numbers, np.int64))
+            for numbers in (source.bounds, source.first_pairs, source.first_tokens)
         )
         self.input_names = tuple(source.input_names)
 
@@ -118,7 +123,10 @@ class ShardedCorpus:
 
     @classmethod
     def write(
-        cls, corpus: Corpus | ShardedCorpus | Iterable[Corpus], folder: str | Path, name: str | None = None
+        cls,
+        corpus: Corpus | ShardedCorpus | Iterable[Corpus],
+        folder: str | Path,
+        name: str | None = None,
     ) -> ShardedCorpus:
         """Writes a folder that is not yet there, whole or not at all, and opens it.
 
@@ -169,28 +177,45 @@ class ShardedCorpus:
     def rows(self, first: int, last: int) -> Corpus:
         """The documents from ``first`` to before ``last``; copied where they are of several shards."""
         if not 0 <= first < last <= self.n_documents:
-            raise DataError(f"rows must lie in 0..{self.n_documents} and be one at least; got {first}..{last}")
+            raise DataError(
+                f"rows must lie in 0..{self.n_documents} and be one at least; got {first}..{last}"
+            )
         parts = []
-        for shard in range(int(np.searchsorted(self.bounds, first, "right")) - 1, int(np.searchsorted(self.bounds, last))):
+        for shard in range(
+            int(np.searchsorted(self.bounds, first, "right")) - 1,
+            int(np.searchsorted(self.bounds, last)),
+        ):
             indptr, words, counts = self._source.arrays(shard)
             begin, end = max(first, self.bounds[shard]), min(last, self.bounds[shard + 1])
             begin, end = begin - self.bounds[shard], end - self.bounds[shard]
             pairs = slice(indptr[begin], indptr[end])
             parts.append((np.diff(indptr[begin : end + 1]), words[pairs], counts[pairs]))
         lengths, words, counts = (
-            part[0] if len(part) == 1 else sealed(np.concatenate(part)) for part in zip(*parts, strict=True)
+            part[0] if len(part) == 1 else sealed(np.concatenate(part))
+            for part in zip(*parts, strict=True)
         )
-        return self._corpus(first, last, sealed(np.concatenate([[0], np.cumsum(lengths)])), words, counts)
+        return self._corpus(
+            first, last, sealed(np.concatenate([[0], np.cumsum(lengths)])), words, counts
+        )
 
     def blocks(self, n_pairs: int = BLOCK) -> Iterator[Documents]:
         """All documents in order, about so many pairs at a time, read into memory of their own."""
         for shard in range(self.n_shards):
             indptr, first = self._source.arrays(shard)[0], 0
             while first < len(indptr) - 1:
-                last = max(int(np.searchsorted(indptr, indptr[first] + n_pairs, "right")) - 1, first + 1)
+                last = max(
+                    int(np.searchsorted(indptr, indptr[first] + n_pairs, "right")) - 1, first + 1
+                )
                 pairs = int(indptr[first]), int(indptr[last])
-                words, counts = (self._source.read(shard, part, *pairs) for part in ("words", "counts"))
-                found = Documents(int(self.bounds[shard]) + first, indptr[first : last + 1] - indptr[first], words, counts)
+                words, counts = (
+                    self._source.read(shard, part, *pairs) for part in ("words", "counts")
+                )
+                found = Documents(
+                    int(self.bounds[shard]) + first,
+                    indptr[first : last + 1] - indptr[first],
+                    words,
+                    counts,
+                )
                 if self.folder is not None:
                     self._check_range(*found[1:])
                 yield found
@@ -203,31 +228,63 @@ class ShardedCorpus:
 
     def in_memory(self) -> Corpus:
         """The whole corpus as one, checked; refused where memory does not hold it."""
-        n_texts = self.n_words + sum(self.n_documents for field in ROWWISE if getattr(self, field) is not None)
-        check_fits(8 * self.n_pairs + TEXT_BYTES * n_texts, f"{self.name!r} as a whole", "read it shard by shard")
+        n_texts = self.n_words + sum(
+            self.n_documents for field in ROWWISE if getattr(self, field) is not None
+        )
+        check_fits(
+            8 * self.n_pairs + TEXT_BYTES * n_texts,
+            f"{self.name!r} as a whole",
+            "read it shard by shard",
+        )
         whole = self.rows(0, self.n_documents)
-        about = {field: None if (values := getattr(self, field)) is None else tuple(values) for field in ROWWISE}
+        about = {
+            field: None if (values := getattr(self, field)) is None else tuple(values)
+            for field in ROWWISE
+        }
         return Corpus(
-            whole.indptr, whole.words, whole.counts, tuple(self.vocabulary), inputs=whole.inputs, input_names=self.input_names,
-            name=self.name, held_out_rows=self.held_out_rows, **about,
+            whole.indptr,
+            whole.words,
+            whole.counts,
+            tuple(self.vocabulary),
+            inputs=whole.inputs,
+            input_names=self.input_names,
+            name=self.name,
+            held_out_rows=self.held_out_rows,
+            **about,
         )
 
-    def _corpus(self, first: int, last: int, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Corpus:
+    def _corpus(
+        self, first: int, last: int, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray
+    ) -> Corpus:
         if self.folder is not None:
             self._check_range(indptr, words, counts)
-        about = {field: values[first:last] for field in ROWWISE if (values := getattr(self, field)) is not None}
+        about = {
+            field: values[first:last]
+            for field in ROWWISE
+            if (values := getattr(self, field)) is not None
+        }
         inputs = [self._source.input(name)[first:last] for name in self.input_names]
         return Corpus.of_checked(
-            indptr=indptr, words=words, counts=counts, vocabulary=self.vocabulary, name=self.name,
-            inputs=sealed(np.stack(inputs, axis=1)) if inputs else None, input_names=self.input_names,
-            held_out_rows=self.held_out_rows, **about,
+            indptr=indptr,
+            words=words,
+            counts=counts,
+            vocabulary=self.vocabulary,
+            name=self.name,
+            inputs=sealed(np.stack(inputs, axis=1)) if inputs else None,
+            input_names=self.input_names,
+            held_out_rows=self.held_out_rows,
+            **about,
         )
 
     def _check_range(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
         """Refuses numbers that would have a kernel read or write beside its arrays."""
         bounded = indptr[0] == 0 and indptr[-1] == len(words) and (np.diff(indptr) >= 0).all()
-        if not bounded or (len(words) and (words.min() < 0 or words.max() >= self.n_words or counts.min() < 1)):
-            raise DataError(f"{self.folder} is damaged: words or counts of its shards are not what was written; {MEND}")
+        if not bounded or (
+            len(words) and (words.min() < 0 or words.max() >= self.n_words or counts.min() < 1)
+        ):
+            raise DataError(
+                f"{self.folder} is damaged: words or counts of its shards are not what was written; {MEND}"
+            )
 
     # ------------------------------------------------------------------ what is known of words and documents
 
@@ -304,7 +361,11 @@ class ShardedCorpus:
     @property
     def inputs(self) -> np.ndarray | None:
         """(document, input) float64, made anew; None where there are none."""
-        return np.stack([self._source.input(name) for name in self.input_names], axis=1) if self.input_names else None
+        return (
+            np.stack([self._source.input(name) for name in self.input_names], axis=1)
+            if self.input_names
+            else None
+        )
 
     @property
     def n_items(self) -> int:
@@ -315,17 +376,30 @@ class ShardedCorpus:
     def memory_bytes(self) -> int:
         """About what the arrays of its largest shard take, with the numbers of tokens and documents derived from them."""
         pairs, documents = int(np.diff(self.first_pairs).max()), int(np.diff(self.bounds).max())
-        return pairs * (4 + 4 + 8 + 4) + documents * (16 + 8 * len(self.input_names)) + self.n_words * (8 + TEXT_BYTES)
+        return (
+            pairs * (4 + 4 + 8 + 4)
+            + documents * (16 + 8 * len(self.input_names))
+            + self.n_words * (8 + TEXT_BYTES)
+        )
 
     def same_rows(self, other) -> bool:
         """Has another corpus, in shards or not, the same number of documents and the same words?"""
         same_item = getattr(other, "item", None) == self.item
-        return same_item and other.n_documents == self.n_documents and self.vocabulary == other.vocabulary
+        return (
+            same_item
+            and other.n_documents == self.n_documents
+            and self.vocabulary == other.vocabulary
+        )
 
     def describe(self) -> dict[str, int]:
         """Sizes for tables and captions, each by its name in the plural."""
-        sizes = {"documents": self.n_documents, "words": self.n_words, "pairs": self.n_pairs, "tokens": self.n_tokens,
-                 "shards": self.n_shards}
+        sizes = {
+            "documents": self.n_documents,
+            "words": self.n_words,
+            "pairs": self.n_pairs,
+            "tokens": self.n_tokens,
+            "shards": self.n_shards,
+        }
         return sizes | ({"inputs": len(self.input_names)} if self.input_names else {})
 
     @cached_property
@@ -349,12 +423,17 @@ class ShardedCorpus:
 
         def inputs() -> Iterator[np.ndarray]:
             for first in range(0, self.n_documents, BLOCK):
-                yield np.stack([self._source.input(name)[first : first + BLOCK] for name in self.input_names], axis=1)
+                yield np.stack(
+                    [self._source.input(name)[first : first + BLOCK] for name in self.input_names],
+                    axis=1,
+                )
 
         return content_hash(
             ((indptr(), "<i8"), (array("words"), "<i4"), (array("counts"), "<i4")),
             (self.vocabulary, self.titles, self.authors, self.labels, self.times),
-            inputs() if self.input_names else None, self.input_names, self.sequence,
+            inputs() if self.input_names else None,
+            self.input_names,
+            self.sequence,
         )
 
     # ------------------------------------------------------------------ the store
@@ -384,12 +463,18 @@ class ShardedCorpus:
 
     def only_in_memory(self, what: str) -> DataError:
         """The error that something of it, ``what``, is not to be had while it is in shards."""
-        return DataError(f"{self.name!r} is kept in shards, and {what}; take shard(i), rows(first, last) or, where memory "
-                         "allows, in_memory()")
+        return DataError(
+            f"{self.name!r} is kept in shards, and {what}; take shard(i), rows(first, last) or, where memory "
+            "allows, in_memory()"
+        )
 
     def __reduce__(self):
         held = self.folder is None
-        return (ShardedCorpus.of_corpus, (self._source.corpus,)) if held else (ShardedCorpus.open, (self.folder,))
+        return (
+            (ShardedCorpus.of_corpus, (self._source.corpus,))
+            if held
+            else (ShardedCorpus.open, (self.folder,))
+        )
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n:,} {what}" for what, n in self.describe().items())
@@ -404,27 +489,36 @@ def is_sharded(path: str | Path) -> bool:
 def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
     """Ends the writing of a folder: its manifest, with the hashes of the content and of every file."""
     manifest = writer.finish(name, held_out_rows)
-    content = ShardedCorpus(Folder(writer.folder, manifest | {"content_hash": None, "files": {}})).computed_hash()
+    content = ShardedCorpus(
+        Folder(writer.folder, manifest | {"content_hash": None, "files": {}})
+    ).computed_hash()
     seal(writer.folder, manifest, content)
 
 
 def _check_part(first: Corpus | ShardedCorpus, part: Corpus | ShardedCorpus) -> None:
     """Refuses a part of another vocabulary, or of other fields, than the first."""
+
     def fields(corpus) -> list:
-        return [field for field in ROWWISE if getattr(corpus, field) is not None] + list(corpus.input_names)
+        return [field for field in ROWWISE if getattr(corpus, field) is not None] + list(
+            corpus.input_names
+        )
 
     if part.vocabulary is not first.vocabulary and part.vocabulary != first.vocabulary:
         raise DataError("all parts of a sharded corpus must have one vocabulary; another one came")
     if fields(part) != fields(first):
-        raise DataError(f"all parts of a sharded corpus must have {', '.join(fields(first))}; a part came with "
-                        f"{', '.join(fields(part))}")
+        raise DataError(
+            f"all parts of a sharded corpus must have {', '.join(fields(first))}; a part came with "
+            f"{', '.join(fields(part))}"
+        )
 
 
 def _write_part(writer: ShardWriter, part: Corpus | ShardedCorpus) -> None:
     """Writes the documents of a part; titles only where they are not the default ones."""
     sharded = part if isinstance(part, ShardedCorpus) else ShardedCorpus.of_corpus(part)
     n_before = writer.n_documents
-    if "titles" in writer.fields or sharded.titles != NumberedTitles(range(n_before, n_before + part.n_documents)):
+    if "titles" in writer.fields or sharded.titles != NumberedTitles(
+        range(n_before, n_before + part.n_documents)
+    ):
         if "titles" not in writer.fields:
             writer.texts("titles").add(NumberedTitles(range(n_before)))
         writer.texts("titles").add(sharded.titles)
@@ -441,4 +535,6 @@ def _add_values(writer: ShardWriter, field: str, values, name: str) -> None:
     try:
         writer.texts(field).add(values)
     except TypeError as error:
-        raise DataError(f"{name!r} cannot be stored ({error}); give texts or numbers, as 1987") from None
+        raise DataError(
+            f"{name!r} cannot be stored ({error}); give texts or numbers, as 1987"
+        ) from None

@@ -18,7 +18,10 @@ SPLIT = "split.json"
 
 
 def split_shards(
-    corpus: ShardedCorpus, split: dict, blocks: Iterator[np.ndarray], folder: str | Path | None = None
+    corpus: ShardedCorpus,
+    split: dict,
+    blocks: Iterator[np.ndarray],
+    folder: str | Path | None = None,
 ) -> tuple[ShardedCorpus, ShardedCorpus]:
     """Training and test corpus in the folders ``train`` and ``test`` of a folder, whole or not at all; opened if it is there.
 
@@ -36,8 +39,15 @@ def split_shards(
         A folder with something else, or one that cannot be written.
     """
     wanted = {"corpus": corpus.content_hash, **split}
-    name = "-".join(["split", *(f"{value:g}" if isinstance(value, float) else str(value) for value in split.values())])
-    folder = corpus.folder.with_name(f"{corpus.folder.name}.{name}") if folder is None else Path(folder)
+    name = "-".join(
+        [
+            "split",
+            *(f"{value:g}" if isinstance(value, float) else str(value) for value in split.values()),
+        ]
+    )
+    folder = (
+        corpus.folder.with_name(f"{corpus.folder.name}.{name}") if folder is None else Path(folder)
+    )
     if folder.exists():
         return _there(folder, wanted)
     with new_folder(folder) as partial, ExitStack() as stack:
@@ -63,7 +73,9 @@ def split_shards(
     return _there(folder, wanted)
 
 
-def _with_counts(documents: Documents, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _with_counts(
+    documents: Documents, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """indptr, words and counts of documents with these counts; pairs left with none are gone."""
     used = counts > 0
     before = np.zeros(len(used) + 1, np.int64)
@@ -78,5 +90,7 @@ def _there(folder: Path, wanted: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
     except (OSError, ValueError):
         known = None
     if known != wanted:
-        raise CorpusError(f"{folder} is there and is not this split; give another folder, or delete it")
+        raise CorpusError(
+            f"{folder} is there and is not this split; give another folder, or delete it"
+        )
     return tuple(ShardedCorpus.open(folder / part) for part in PARTS)

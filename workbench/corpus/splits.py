@@ -29,11 +29,16 @@ from workbench.errors import Got, Named
 ROWS = Named("holdout_rows", text="rows to hold out")
 PAIRS = 1 << 18
 """Pairs whose tokens are looked at at a time."""
-TOKENS, DOCUMENTS, HALVES = range(3)  # streams of one seed, so that no split is a function of another
+# streams of one seed, so that no split is a function of another
+TOKENS, DOCUMENTS, HALVES = range(3)
 
 
 def hold_out_tokens(
-    corpus: Corpus | ShardedCorpus, fraction: float = 0.1, seed: int = 0, per: str = "corpus", folder=None
+    corpus: Corpus | ShardedCorpus,
+    fraction: float = 0.1,
+    seed: int = 0,
+    per: str = "corpus",
+    folder=None,
 ) -> tuple[Corpus, Corpus] | tuple[ShardedCorpus, ShardedCorpus]:
     """Training and test corpus: tokens drawn without replacement, every subset of that size equally likely.
 
@@ -61,21 +66,30 @@ def hold_out_tokens(
     Source: specification of LDA, B.1; of the HDP, section 8.
     """
     if isinstance(corpus, ShardedCorpus) and corpus.folder is None:
-        return tuple(map(ShardedCorpus.of_corpus, hold_out_tokens(corpus.in_memory(), fraction, seed, per, folder)))
+        return tuple(
+            map(
+                ShardedCorpus.of_corpus,
+                hold_out_tokens(corpus.in_memory(), fraction, seed, per, folder),
+            )
+        )
     if isinstance(corpus, ShardedCorpus):
         lengths, wanted = _wanted(corpus, fraction, seed, per)
         split = {"fraction": float(fraction), "seed": int(seed), "per": per}
         return split_shards(corpus, split, drawn_blocks(lengths, wanted, int(seed), TOKENS), folder)
     _check_corpus(corpus)
     if folder is not None:
-        raise CorpusError(f"a folder is where parts of a ShardedCorpus are written, and {corpus.name!r} is in memory; leave "
-                          "folder out")
+        raise CorpusError(
+            f"a folder is where parts of a ShardedCorpus are written, and {corpus.name!r} is in memory; leave "
+            "folder out"
+        )
     lengths, wanted = _wanted(corpus, fraction, seed, per)
     test_counts = _drawn(corpus, lengths, wanted, seed, TOKENS)
     return with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)
 
 
-def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> tuple[Corpus, Corpus]:
+def hold_out_documents(
+    corpus: Corpus, fraction: float = 0.1, seed: int = 0
+) -> tuple[Corpus, Corpus]:
     """Training documents and unseen documents: every choice of ``round(fraction * n_documents)`` equally likely.
 
     Each document goes to one of the two with all its tokens, its title, authors, label and time, in the order
@@ -86,11 +100,18 @@ def hold_out_documents(corpus: Corpus, fraction: float = 0.1, seed: int = 0) -> 
     Source: specification of LDA, B.4.
     """
     _check_corpus(corpus)
-    unseen = draw_share(corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}")
-    parts = corpus.of_documents(np.flatnonzero(~unseen)), corpus.of_documents(np.flatnonzero(unseen))
+    unseen = draw_share(
+        corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}"
+    )
+    parts = (
+        corpus.of_documents(np.flatnonzero(~unseen)),
+        corpus.of_documents(np.flatnonzero(unseen)),
+    )
     for part, what in zip(parts, ("training", "held-out"), strict=True):
         if part.n_tokens == 0:
-            raise CorpusError(f"all {part.n_documents} {what} document(s) are empty; ask for another fraction or seed")
+            raise CorpusError(
+                f"all {part.n_documents} {what} document(s) are empty; ask for another fraction or seed"
+            )
     return parts
 
 
@@ -107,13 +128,17 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     check_seed(seed)
     lengths = corpus.document_tokens
     if lengths.max() < 2:
-        raise CorpusError(f"no document of {corpus.name!r} has two tokens to be split into halves; give longer documents")
+        raise CorpusError(
+            f"no document of {corpus.name!r} has two tokens to be split into halves; give longer documents"
+        )
     scored = _drawn(corpus, lengths, lengths // 2, seed, HALVES)
     observed = np.where(lengths[corpus.documents] < 2, 0, corpus.counts - scored)
     return with_counts(corpus, observed), with_counts(corpus, scored)
 
 
-def hold_out_halves(corpus: Corpus, fraction: float = 0.2, seed: int = 0) -> tuple[Corpus, Corpus, int]:
+def hold_out_halves(
+    corpus: Corpus, fraction: float = 0.2, seed: int = 0
+) -> tuple[Corpus, Corpus, int]:
     """Training corpus, test corpus of scored halves, and how many tokens were left out of the test.
 
     Documents are drawn as by `hold_out_documents`, and of each of them a half as by `split_halves` is scored. The other half,
@@ -128,23 +153,31 @@ def hold_out_halves(corpus: Corpus, fraction: float = 0.2, seed: int = 0) -> tup
     Source: specification of stick-breaking, B.8 (document completion).
     """
     _check_corpus(corpus)
-    chosen = draw_share(corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}")
+    chosen = draw_share(
+        corpus.n_documents, fraction, seed, DOCUMENTS, f"documents of {corpus.name!r}"
+    )
     lengths = np.where(chosen, corpus.document_tokens, 0)
     if lengths.max() < 2:
-        raise CorpusError(f"none of the {chosen.sum()} documents drawn from {corpus.name!r} has two tokens to be split into "
-                          "halves; ask for another fraction or seed, or give longer documents")
+        raise CorpusError(
+            f"none of the {chosen.sum()} documents drawn from {corpus.name!r} has two tokens to be split into "
+            "halves; ask for another fraction or seed, or give longer documents"
+        )
     scored = _drawn(corpus, corpus.document_tokens, lengths // 2, seed, HALVES)
     train = with_counts(corpus, corpus.counts - scored)
     test = known_words(with_counts(corpus, scored), train)
     if test.n_tokens == 0:
-        raise CorpusError(f"no word of the {scored.sum()} scored token(s) of {corpus.name!r} has a training token; ask for "
-                          "another fraction or seed")
+        raise CorpusError(
+            f"no word of the {scored.sum()} scored token(s) of {corpus.name!r} has a training token; ask for "
+            "another fraction or seed"
+        )
     return train, test, int(scored.sum()) - test.n_tokens
 
 
 def known_words(documents: Corpus, train: Corpus) -> Corpus:
     """The documents without the words that no training document has: of these an estimate of topics says nothing."""
-    return with_counts(documents, np.where(np.isin(documents.words, train.words), documents.counts, 0))
+    return with_counts(
+        documents, np.where(np.isin(documents.words, train.words), documents.counts, 0)
+    )
 
 
 def hold_out_rows(
@@ -172,19 +205,31 @@ def hold_out_rows(
     _check_corpus(corpus)
     known = _known(corpus, by)
     if (values is None) == (at_least is None):
-        raise CorpusError("rows are held out by their values or from a value on; give one of values=… and at_least=…")
+        raise CorpusError(
+            "rows are held out by their values or from a value on; give one of values=… and at_least=…"
+        )
     if values is not None:
-        wanted = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+        wanted = (
+            [values]
+            if isinstance(values, str) or not isinstance(values, Iterable)
+            else list(values)
+        )
         there = set(known)
-        if missing := [value for value in wanted if value not in there] or ([] if wanted else [values]):
-            raise CorpusError(f"no document of {corpus.name!r} has {missing[0]!r} as its {by!r}; it has {len(there)} values, "
-                              f"as {next(iter(there))!r}")
+        if missing := [value for value in wanted if value not in there] or (
+            [] if wanted else [values]
+        ):
+            raise CorpusError(
+                f"no document of {corpus.name!r} has {missing[0]!r} as its {by!r}; it has {len(there)} values, "
+                f"as {next(iter(there))!r}"
+            )
         wanted = set(wanted)
         return _whole_rows(corpus, np.array([value in wanted for value in known]))
     try:
         held_out = np.array([bool(value >= at_least) for value in known])
     except TypeError:
-        raise CorpusError(f"{by!r} of {corpus.name!r} cannot be compared with {at_least!r}; give values=… instead") from None
+        raise CorpusError(
+            f"{by!r} of {corpus.name!r} cannot be compared with {at_least!r}; give values=… instead"
+        ) from None
     return _whole_rows(corpus, held_out)
 
 
@@ -197,7 +242,9 @@ def asked_rows(text: str, corpus: Corpus) -> dict:
         return {"n_rows": int(end[1])}
     asked = re.fullmatch(r"\s*([^=<>]+?)\s*(>=|=)\s*([^=<>]+?)\s*", str(text))
     if asked is None:
-        raise CorpusError(ROWS, " are written 'last 10', 'year>=2012' or 'year=2012,2013'", Got(text), value=text)
+        raise CorpusError(
+            ROWS, " are written 'last 10', 'year>=2012' or 'year=2012,2013'", Got(text), value=text
+        )
     by, how, value = asked.groups()
     if how == ">=":
         return {"by": by, "at_least": _number(value)}
@@ -238,9 +285,12 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     _, indptr, documents = corpus.by_sequence
     lengths = np.diff(indptr)
     if lengths.max() <= n_rows:
-        raise CorpusError(f"no sequence of {corpus.name!r} is longer than {n_rows}, the longest has {lengths.max()}; "
-                          "hold out fewer rows of each")
-    before_end = np.repeat(indptr[1:], lengths) - np.arange(len(documents))  # 1 for the last of a sequence
+        raise CorpusError(
+            f"no sequence of {corpus.name!r} is longer than {n_rows}, the longest has {lengths.max()}; "
+            "hold out fewer rows of each"
+        )
+    # 1 for the last of a sequence
+    before_end = np.repeat(indptr[1:], lengths) - np.arange(len(documents))
     held_out = np.zeros(corpus.n_documents, bool)
     held_out[documents[(before_end <= n_rows) & np.repeat(lengths > n_rows, lengths)]] = True
     return _whole_rows(corpus, held_out)
@@ -257,20 +307,30 @@ def _known(corpus: Corpus, by: str) -> list:
     """(document,) an input, the labels, the times or the names of the sequences."""
     if by in corpus.input_names:
         return corpus.input(by).tolist()
-    fields = [field for field in ("labels", "times", "sequence") if getattr(corpus, field) is not None]
+    fields = [
+        field for field in ("labels", "times", "sequence") if getattr(corpus, field) is not None
+    ]
     if by not in fields:
         there = ", ".join(map(repr, (*corpus.input_names, *fields))) or "nothing"
-        raise CorpusError(f"{corpus.name!r} has no input and no field {by!r} to hold out rows by; there is {there}")
+        raise CorpusError(
+            f"{corpus.name!r} has no input and no field {by!r} to hold out rows by; there is {there}"
+        )
     return [name for name, _ in corpus.sequence] if by == "sequence" else list(getattr(corpus, by))
 
 
 def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
     """Training and test corpus with the documents (document,) bool held out, all others empty."""
     in_test = held_out[corpus.documents]
-    parts = tuple(with_counts(corpus, np.where(kept, corpus.counts, 0)) for kept in (~in_test, in_test))
-    for part, n_documents, what in zip(parts, (np.sum(~held_out), np.sum(held_out)), ("training", "held-out"), strict=True):
+    parts = tuple(
+        with_counts(corpus, np.where(kept, corpus.counts, 0)) for kept in (~in_test, in_test)
+    )
+    for part, n_documents, what in zip(
+        parts, (np.sum(~held_out), np.sum(held_out)), ("training", "held-out"), strict=True
+    ):
         if part.n_tokens == 0:
-            raise CorpusError(f"the {n_documents} {what} document(s) of {corpus.name!r} have no token; hold out others")
+            raise CorpusError(
+                f"the {n_documents} {what} document(s) of {corpus.name!r} have no token; hold out others"
+            )
     return parts
 
 
@@ -286,7 +346,8 @@ def _wanted(corpus, fraction: float, seed: int, per: str) -> tuple[np.ndarray, n
         wanted = np.array([round(fraction * corpus.n_tokens)])
     elif per == "document":
         lengths = corpus.document_tokens
-        wanted = np.floor(fraction * lengths + 1e-9).astype(np.int64)  # 0.29 * 100 is 28.999999999999996
+        # 0.29 * 100 is 28.999999999999996
+        wanted = np.floor(fraction * lengths + 1e-9).astype(np.int64)
     else:
         raise CorpusError.must_be(Named("holdout_per", text="per"), "'corpus' or 'document'", per)
     _check_sizes(corpus, fraction, per, lengths, int(wanted.sum()))
@@ -296,13 +357,21 @@ def _wanted(corpus, fraction: float, seed: int, per: str) -> tuple[np.ndarray, n
 def _check_sizes(corpus, fraction, per, lengths, n_test):
     """Refuses a split without test tokens (unless none was asked for) or without training tokens."""
     if corpus.n_tokens == 0:
-        raise CorpusError(f"a corpus needs at least one token to be split; {corpus.name!r} has none")
+        raise CorpusError(
+            f"a corpus needs at least one token to be split; {corpus.name!r} has none"
+        )
     if n_test == 0 and fraction > 0 and per == "corpus":
-        wrong = f"of {corpus.n_tokens} tokens is no token at all; ask for a larger ", SHARE, ", or for 0 to have no test set"
+        wrong = (
+            f"of {corpus.n_tokens} tokens is no token at all; ask for a larger ",
+            SHARE,
+            ", or for 0 to have no test set",
+        )
     elif n_test == 0 and fraction > 0:
         least = math.ceil(1e4 / lengths.max()) / 1e4
-        wrong = (f"per document is no token at all, the longest document has {lengths.max()}; ask for at least {least:g}, or "
-                 "use per='corpus'",)
+        wrong = (
+            f"per document is no token at all, the longest document has {lengths.max()}; ask for at least {least:g}, or "
+            "use per='corpus'",
+        )
     elif n_test == corpus.n_tokens:
         wrong = f"of {corpus.n_tokens} tokens leaves none to train on; ask for a smaller ", SHARE
     else:
@@ -310,7 +379,9 @@ def _check_sizes(corpus, fraction, per, lengths, n_test):
     raise CorpusError(SHARE, f" {fraction:g} ", *wrong, value=fraction)
 
 
-def _drawn(corpus: Corpus, lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> np.ndarray:
+def _drawn(
+    corpus: Corpus, lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
+) -> np.ndarray:
     """(pair,) int32: how many of each pair's tokens are drawn; see `draw_subsets`."""
     parts = (corpus.counts[first : first + PAIRS] for first in range(0, corpus.n_pairs, PAIRS))
     drawn, end = np.empty(corpus.n_pairs, np.int32), 0

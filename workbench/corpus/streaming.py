@@ -56,7 +56,12 @@ Told = Callable[[str, float], None]
 
 
 def read_shards(
-    path, folder, processes: int = 1, told: Told | None = None, kept: str | os.PathLike | None = None, **options
+    path,
+    folder,
+    processes: int = 1,
+    told: Told | None = None,
+    kept: str | os.PathLike | None = None,
+    **options,
 ) -> ShardedCorpus:
     """The corpus in a file, written into a folder of shards; the same content as `read_corpus` gives, by its hash.
 
@@ -103,11 +108,16 @@ def read_shards(
     stream = _stream(request, partial(told, "reading"))
     if stream is None:
         return ShardedCorpus.write(read_request(request), folder)
-    with new_folder(folder) as place, _keeping(request, stream, Path(kept or kept_beside(folder))) as counts:
+    with (
+        new_folder(folder) as place,
+        _keeping(request, stream, Path(kept or kept_beside(folder))) as counts,
+    ):
         try:
             _write(request, stream, place, processes, told, counts)
         except CorpusError as error:
-            raise error.within(f"{request.path}: ") if str(request.path) not in str(error) else error from None
+            raise (
+                error.within(f"{request.path}: ") if str(request.path) not in str(error) else error
+            ) from None
     return ShardedCorpus.open(folder)
 
 
@@ -123,16 +133,27 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
         return
     for name in LISTS:
         if name in request.text_options:
-            request.text_options[name] = options[name] = listed(options[name])  # an iterator gives its words once
+            # an iterator gives its words once
+            request.text_options[name] = options[name] = listed(options[name])
     stopped = sorted(stop_list(options.get("stop_words", STOP_WORDS)))  # those of a file too
-    about = {"asked": request.asked._asdict(), "format": request.format.MEANING, "words": options, "stop_words": stopped}
+    about = {
+        "asked": request.asked._asdict(),
+        "format": request.format.MEANING,
+        "words": options,
+        "stop_words": stopped,
+    }
     counts = KeptCounts(path, identity(request.path, about))
     if counts.n_documents:
-        warnings.warn(f"goes on behind the {counts.n_documents:,} texts that an interrupted conversion has counted; to begin "
-                      f"anew delete {path}", stacklevel=4)
+        warnings.warn(
+            f"goes on behind the {counts.n_documents:,} texts that an interrupted conversion has counted; to begin "
+            f"anew delete {path}",
+            stacklevel=4,
+        )
     elif counts.replaced:
-        warnings.warn(f"begins anew: {path} had the counts of another file, of one that has changed since, or by other options",
-                      stacklevel=4)
+        warnings.warn(
+            f"begins anew: {path} had the counts of another file, of one that has changed since, or by other options",
+            stacklevel=4,
+        )
     try:
         yield counts
     except KeyboardInterrupt:
@@ -146,16 +167,29 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
 def _stream(request: Request, told: Callable[[float], None]) -> Stream | None:
     """The file as it comes; None where it is to be read at once."""
     read = getattr(request.format, "stream", None)
-    return None if read is None or request.path.is_fifo() else read(request.path, request.asked, told)
+    return (
+        None if read is None or request.path.is_fifo() else read(request.path, request.asked, told)
+    )
 
 
-def _write(request: Request, stream: Stream, place: Path, processes: int, told: Told, counts: KeptCounts | None) -> None:
+def _write(
+    request: Request,
+    stream: Stream,
+    place: Path,
+    processes: int,
+    told: Told,
+    counts: KeptCounts | None,
+) -> None:
     """Reads the stream and writes the folder."""
     request.check(stream.words == TEXTS)
     fields = _Fields(place / "fields")
     pairs = PairFiles(place / "pairs")
     try:
-        read = partial(_read_texts, processes=processes, kept=counts) if stream.words == TEXTS else _read_counts
+        read = (
+            partial(_read_texts, processes=processes, kept=counts)
+            if stream.words == TEXTS
+            else _read_counts
+        )
         words, n_documents, rest = read(request, stream, pairs, fields)
         n_documents = rest.pop("n_documents", n_documents)
         with ShardWriter(place, len(words.vocabulary)) as writer:
@@ -178,18 +212,27 @@ class _Words(NamedTuple):
     """The vocabulary, and (word,) int32 the place in it of each word in the order in which they were numbered, -1 of none."""
 
     vocabulary: list[str]
-    numbers: np.ndarray | None   # None: as they are
+    numbers: np.ndarray | None  # None: as they are
 
 
 # ---------------------------------------------------------------------- texts
 
 
 def _read_texts(
-    request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields", processes: int, kept: KeptCounts | None
+    request: Request,
+    stream: Stream,
+    pairs: PairFiles,
+    fields: "_Fields",
+    processes: int,
+    kept: KeptCounts | None,
 ):
     """Counts all texts: the words, the number of documents, and what else is known of them."""
     options = as_counted(request.counted, request.text_options)
-    of_words = {name: listed(options[name]) if name in LISTS else options[name] for name in OF_WORDS if name in options}
+    of_words = {
+        name: listed(options[name]) if name in LISTS else options[name]
+        for name in OF_WORDS
+        if name in options
+    }
     pruning = {name: options[name] for name in PRUNING if name in options}
     check_pruning(**pruning)
     analyser(**of_words)  # refuses what is out of range before anything is read
@@ -200,8 +243,12 @@ def _read_texts(
         numbers = np.array([ids.setdefault(word, len(ids)) for word in found.words], np.int32)
         occurs_in, totals = _longer(occurs_in, len(ids)), _longer(totals, len(ids))
         occurs_in[numbers] += np.bincount(found.ids, minlength=len(numbers))
-        totals[numbers] += np.bincount(found.ids, weights=found.counts, minlength=len(numbers)).astype(np.int64)
-        documents = np.repeat(np.arange(n_documents, n_documents + batch.n_documents, dtype=np.int32), found.lengths)
+        totals[numbers] += np.bincount(
+            found.ids, weights=found.counts, minlength=len(numbers)
+        ).astype(np.int64)
+        documents = np.repeat(
+            np.arange(n_documents, n_documents + batch.n_documents, dtype=np.int32), found.lengths
+        )
         pairs.add(documents, numbers[found.ids], found.counts)
         fields.add(batch)
         n_documents += batch.n_documents
@@ -233,8 +280,11 @@ def _check_words(before: int, n_words: int) -> int:
     if n_words > INT32_MAX:
         raise CorpusError(f"a vocabulary may have {INT32_MAX} words; these are more")
     if n_words.bit_length() > before.bit_length():
-        check_fits(WORD_BYTES * n_words, f"as many words again as the {n_words:,} so far",
-                   "leave out what is no word, with token_pattern or min_letters, or give a part of the file")
+        check_fits(
+            WORD_BYTES * n_words,
+            f"as many words again as the {n_words:,} so far",
+            "leave out what is no word, with token_pattern or min_letters, or give a part of the file",
+        )
     return n_words
 
 
@@ -259,7 +309,9 @@ def _with_kept(
     for found in kept.counts() if kept else ():
         batch = next(batches, None)
         if batch is None or batch.n_documents != len(found.lengths):
-            raise CorpusError("the counts that were kept are not those of this file; they are deleted, so ask again")
+            raise CorpusError(
+                "the counts that were kept are not those of this file; they are deleted, so ask again"
+            )
         yield batch._replace(documents=()), found
     for batch, found in _all_counted(batches, of_words, processes):
         if kept:
@@ -267,19 +319,24 @@ def _with_kept(
         yield batch, found
 
 
-def _all_counted(batches: Iterator[Batch], of_words: dict, processes: int) -> Iterator[tuple[Batch, WordCounts]]:
+def _all_counted(
+    batches: Iterator[Batch], of_words: dict, processes: int
+) -> Iterator[tuple[Batch, WordCounts]]:
     """The batches in order, each with its words counted."""
     if processes == 1 or of_words.get("tokenizer") is not None:
         words_of = analyser(**of_words)
         for batch in batches:
             yield batch, counted(batch.documents, words_of)
         return
-    of_words = of_words | {"stop_words": list(stop_list(of_words.get("stop_words", STOP_WORDS)))}  # looked up once
+    # looked up once
+    of_words = of_words | {"stop_words": list(stop_list(of_words.get("stop_words", STOP_WORDS)))}
     context = multiprocessing.get_context("spawn")
     with _ended(ProcessPoolExecutor(processes, context, _begin, (of_words,))) as pool:
         waiting: deque = deque()
         for batch in batches:
-            waiting.append((batch._replace(documents=()), pool.submit(_counted, list(batch.documents))))
+            waiting.append(
+                (batch._replace(documents=()), pool.submit(_counted, list(batch.documents)))
+            )
             if len(waiting) > 2 * processes:  # as many are held at most
                 about, done = waiting.popleft()
                 yield about, done.result()
@@ -293,8 +350,10 @@ def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
     try:
         yield pool
     except BrokenProcessPool:
-        raise CorpusError("a process that counts words was ended from outside, maybe for want of memory; give fewer processes, "
-                          "or one, and a script its `if __name__ == '__main__':`") from None
+        raise CorpusError(
+            "a process that counts words was ended from outside, maybe for want of memory; give fewer processes, "
+            "or one, and a script its `if __name__ == '__main__':`"
+        ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -316,7 +375,13 @@ def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_F
                 raise unknown_word(request.path, list(ids)[len(known)])
             n_words = _check_words(n_words, len(ids))
         used = counts > 0
-        pairs.add(*((documents, words, counts) if used.all() else (documents[used], words[used], counts[used])))
+        pairs.add(
+            *(
+                (documents, words, counts)
+                if used.all()
+                else (documents[used], words[used], counts[used])
+            )
+        )
         fields.add(batch)
         n_documents += batch.n_documents
         n_rows += len(counts)
@@ -325,7 +390,11 @@ def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_F
         return _Words(list(ids), None), n_documents, rest
     vocabulary, n_words = rest.pop("vocabulary"), rest.pop("n_words")
     check_unnamed(rest["n_documents"], n_words, n_rows, vocabulary is not None)
-    return _Words([f"w{w}" for w in range(n_words)] if vocabulary is None else vocabulary, None), n_documents, rest
+    return (
+        _Words([f"w{w}" for w in range(n_words)] if vocabulary is None else vocabulary, None),
+        n_documents,
+        rest,
+    )
 
 
 # ---------------------------------------------------------------------- pairs and fields
@@ -373,7 +442,8 @@ class _Fields:
     def finish(self, writer: ShardWriter, rest: dict) -> None:
         """Takes what came, and what came at last, over into the folder of a corpus."""
         self._writer.close()
-        checked_inputs({name: [0.0] for name in self._writer.input_names}, (), 1)  # names; numbers were checked before
+        # names; numbers were checked before
+        checked_inputs({name: [0.0] for name in self._writer.input_names}, (), 1)
         if rest.get("sequence") is not None:
             rest["sequence"] = checked_sequence(rest["sequence"])
         writer.take(self._folder, self._writer.fields, self._writer.input_names)

@@ -19,9 +19,9 @@ WANTED = (
 class Counted(NamedTuple):
     """A document over a vocabulary."""
 
-    words: np.ndarray    # (pair,) int32: numbers of its known words, ascending
-    counts: np.ndarray   # (pair,) int32: tokens of each, at least 1
-    n_unknown: int       # tokens whose word is not in the vocabulary
+    words: np.ndarray  # (pair,) int32: numbers of its known words, ascending
+    counts: np.ndarray  # (pair,) int32: tokens of each, at least 1
+    n_unknown: int  # tokens whose word is not in the vocabulary
 
 
 class Vocabulary:
@@ -37,7 +37,12 @@ class Vocabulary:
         Words of the ids in lists of (word id, count) pairs.
     """
 
-    def __init__(self, words: Iterable[str], words_of: Callable[[str], list[str]], ids: Iterable[str] | None = None):
+    def __init__(
+        self,
+        words: Iterable[str],
+        words_of: Callable[[str], list[str]],
+        ids: Iterable[str] | None = None,
+    ):
         self._place = {word: at for at, word in reversed(list(enumerate(words)))}
         self._words_of = words_of
         self._of_ids = None if ids is None else self._places(ids)
@@ -81,23 +86,35 @@ class Vocabulary:
 
     def _pairs(self, pairs: list) -> Counted:
         if self._of_ids is None:
-            raise DataError("counts by word id need the words of the ids; give them with vocabulary=, or words in place of ids")
+            raise DataError(
+                "counts by word id need the words of the ids; give them with vocabulary=, or words in place of ids"
+            )
         ids = as_array([word for word, _ in pairs], "word ids")
         if ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= len(self._of_ids):
-            raise DataError(f"word ids must be whole numbers in 0..{len(self._of_ids) - 1}; got {shown(repr(ids.tolist()))}")
+            raise DataError(
+                f"word ids must be whole numbers in 0..{len(self._of_ids) - 1}; got {shown(repr(ids.tolist()))}"
+            )
         return _summed(self._of_ids[ids], _checked_counts([count for _, count in pairs]))
 
 
 def _is_pair(item) -> bool:
-    return isinstance(item, tuple | list) and len(item) == 2 and all(isinstance(part, numbers.Real) for part in item)
+    return (
+        isinstance(item, tuple | list)
+        and len(item) == 2
+        and all(isinstance(part, numbers.Real) for part in item)
+    )
 
 
 def _checked_counts(counts: list) -> np.ndarray:
     """(row,) int64."""
     found = as_array(counts, "counts")
-    whole = not len(counts) or (found.dtype.kind in "iuf" and found.ndim == 1 and np.all(found == np.floor(found)))
+    whole = not len(counts) or (
+        found.dtype.kind in "iuf" and found.ndim == 1 and np.all(found == np.floor(found))
+    )
     if not whole or found.min(initial=0) < 0 or found.max(initial=0) > INT32_MAX:
-        raise DataError(f"counts must be whole numbers from 0 to {INT32_MAX}; got {shown(repr(counts))}")
+        raise DataError(
+            f"counts must be whole numbers from 0 to {INT32_MAX}; got {shown(repr(counts))}"
+        )
     return found.astype(np.int64)
 
 
@@ -126,4 +143,8 @@ def in_batches(documents: Iterable, size: int) -> Iterator[list]:
 def as_arrays(documents: list[Counted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """indptr (document + 1,), words and counts (pair,), as a Corpus has them."""
     indptr = np.concatenate([[0], np.cumsum([len(each.words) for each in documents])])
-    return indptr, np.concatenate([each.words for each in documents]), np.concatenate([each.counts for each in documents])
+    return (
+        indptr,
+        np.concatenate([each.words for each in documents]),
+        np.concatenate([each.counts for each in documents]),
+    )

@@ -23,24 +23,39 @@ from workbench.data.available_memory import check_fits
 from workbench.data.names import with_options
 from workbench.errors import DataError
 
-LEAST = {"side": 2, "n_documents": 1, "n_words": 1, "tokens_per_document": 1, "n_topics": 1, "seed": 0}
+LEAST = {
+    "side": 2,
+    "n_documents": 1,
+    "n_words": 1,
+    "tokens_per_document": 1,
+    "n_topics": 1,
+    "seed": 0,
+}
 """Arguments that are whole numbers, and the least that each may be; all others are real."""
 PRIORS = ("alpha", "beta")
 
 
 def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float = 0) -> float:
     """About what it takes to draw so much: theta, phi and their counts; texts; tokens one by one, sorted."""
-    return 16.0 * n_topics * (n_documents + n_words) + 2.0 * TEXT_BYTES * (n_documents + n_words) + 80.0 * n_tokens
+    return (
+        16.0 * n_topics * (n_documents + n_words)
+        + 2.0 * TEXT_BYTES * (n_documents + n_words)
+        + 80.0 * n_tokens
+    )
 
 
 def _checked(name: str, value):
     """An argument of a drawing function as the number that it must be."""
-    number = isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
+    number = (
+        isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
+    )
     if name not in LEAST and (not number or (value == 0 and name in PRIORS)):
         least = "greater than" if name in PRIORS else "of at least"
         raise CorpusError(f"{name} must be a number {least} 0; got {shorter(value)}")
     if name in LEAST and (not number or value < LEAST[name] or value != math.floor(value)):
-        raise CorpusError(f"{name} must be a whole number of at least {LEAST[name]}; got {shorter(value)}")
+        raise CorpusError(
+            f"{name} must be a whole number of at least {LEAST[name]}; got {shorter(value)}"
+        )
     return int(value) if name in LEAST else float(value)
 
 
@@ -53,10 +68,18 @@ def _named(forecast: Callable, draw: Callable) -> Callable:
 
     @wraps(draw)
     def named(*args, **options):
-        given = {name: _checked(name, value) for name, value in arguments.bind(*args, **options).arguments.items()}
+        given = {
+            name: _checked(name, value)
+            for name, value in arguments.bind(*args, **options).arguments.items()
+        }
         defaults = {name: known.default for name, known in arguments.parameters.items()}
-        sizes = {name: float(value) for name, value in (defaults | given).items()}  # their products may be infinite
-        check_fits(forecast(**sizes), with_options(draw.__name__, given), "ask for fewer or shorter documents")
+        # their products may be infinite
+        sizes = {name: float(value) for name, value in (defaults | given).items()}
+        check_fits(
+            forecast(**sizes),
+            with_options(draw.__name__, given),
+            "ask for fewer or shorter documents",
+        )
         try:
             corpus, truth = draw(**given)
         except DataError:
@@ -64,7 +87,11 @@ def _named(forecast: Callable, draw: Callable) -> Callable:
         except ValueError as error:  # numpy's, of distributions that are none in its precision
             said = f"{with_options(draw.__name__, given)} cannot be drawn ({error}); take priors nearer to 1"
             raise CorpusError(said) from None
-        own = {name: value for name, value in given.items() if value != arguments.parameters[name].default}
+        own = {
+            name: value
+            for name, value in given.items()
+            if value != arguments.parameters[name].default
+        }
         return replace(corpus, name=with_options(draw.__name__, own)), truth
 
     return named
@@ -76,7 +103,11 @@ def _bars_bytes(side, n_documents, tokens_per_document, **others) -> float:
 
 @partial(_named, _bars_bytes)
 def bars(
-    side: int = 5, n_documents: int = 1000, tokens_per_document: int = 100, seed: int = 0, alpha: float = 1.0
+    side: int = 5,
+    n_documents: int = 1000,
+    tokens_per_document: int = 100,
+    seed: int = 0,
+    alpha: float = 1.0,
 ) -> tuple[Corpus, dict]:
     """Pictures of ``side`` × ``side`` pixels: the topics are its rows and its columns, uniform over their pixels.
 
@@ -96,13 +127,25 @@ def bars(
 
 
 def _zipf_bytes(n_documents, n_words, n_topics, tokens_per_document, spread, **others) -> float:
-    return _bytes(n_documents, n_words, n_topics, n_documents * tokens_per_document * math.exp(min(spread, 30.0) ** 2 / 2))
+    return _bytes(
+        n_documents,
+        n_words,
+        n_topics,
+        n_documents * tokens_per_document * math.exp(min(spread, 30.0) ** 2 / 2),
+    )
 
 
 @partial(_named, _zipf_bytes)
 def zipf(
-    n_documents: int = 2000, n_words: int = 5000, tokens_per_document: int = 150, n_topics: int = 20, exponent: float = 1.0,
-    seed: int = 0, alpha: float = 0.1, beta: float = 0.1, spread: float = 0.7,
+    n_documents: int = 2000,
+    n_words: int = 5000,
+    tokens_per_document: int = 150,
+    n_topics: int = 20,
+    exponent: float = 1.0,
+    seed: int = 0,
+    alpha: float = 0.1,
+    beta: float = 0.1,
+    spread: float = 0.7,
 ) -> tuple[Corpus, dict]:
     """Documents with the word frequencies and the lengths of real text, in any number.
 
@@ -135,15 +178,25 @@ def _lda_bytes(n_documents, n_words, n_topics, **others) -> float:
 
 @partial(_named, _lda_bytes)
 def lda(
-    n_documents: int = 200, n_words: int = 500, tokens_per_document: int = 100, n_topics: int = 10, seed: int = 0,
-    alpha: float = 0.1, beta: float = 0.1,
+    n_documents: int = 200,
+    n_words: int = 500,
+    tokens_per_document: int = 100,
+    n_topics: int = 10,
+    seed: int = 0,
+    alpha: float = 0.1,
+    beta: float = 0.1,
 ) -> tuple[Corpus, dict]:
     """Documents of one length drawn from LDA, as its inference takes them to be; `workbench.models.LDA.simulate` has more."""
     return draw_lda(np.full(n_topics, alpha), beta, n_documents, n_words, tokens_per_document, seed)
 
 
 def draw_lda(
-    alphas: np.ndarray, beta: float, n_documents: int, n_words: int, tokens_per_document: int, seed: int
+    alphas: np.ndarray,
+    beta: float,
+    n_documents: int,
+    n_words: int,
+    tokens_per_document: int,
+    seed: int,
 ) -> tuple[Corpus, dict]:
     """The corpus of `workbench.models.LDA.simulate` and its truth: topics, then documents, then counts topic by topic."""
     random = np.random.default_rng(seed)
@@ -151,14 +204,22 @@ def draw_lda(
     phi = random.dirichlet(np.full(n_words, beta), n_topics)
     theta = random.dirichlet(alphas, n_documents)
     n_dk = random.multinomial(tokens_per_document, theta)
-    counts, n_kw = np.zeros((n_documents, n_words), dtype=np.int64), np.zeros((n_topics, n_words), dtype=np.int64)
+    counts, n_kw = (
+        np.zeros((n_documents, n_words), dtype=np.int64),
+        np.zeros((n_topics, n_words), dtype=np.int64),
+    )
     for k in range(n_topics):
         drawn = random.multinomial(n_dk[:, k], phi[k])
         counts += drawn
         n_kw[k] = drawn.sum(0)
     documents, words = np.nonzero(counts)
     corpus = Corpus.from_pairs(
-        documents, words, counts[documents, words], n_documents=n_documents, n_words=n_words, name="simulated"
+        documents,
+        words,
+        counts[documents, words],
+        n_documents=n_documents,
+        n_words=n_words,
+        name="simulated",
     )
     return corpus, {"theta": theta, "phi": phi, "n_dk": n_dk, "n_kw": n_kw}
 
@@ -176,7 +237,9 @@ def _draw(theta, phi, lengths, random, vocabulary=None) -> tuple[Corpus, dict]:
         documents.append(np.repeat(np.arange(n_documents), n_d))
         words.append(drawn)
     documents, words = np.concatenate(documents), np.concatenate(words)
-    corpus = Corpus.from_pairs(documents, words, np.ones(len(words), np.int64), vocabulary, n_documents, n_words)
+    corpus = Corpus.from_pairs(
+        documents, words, np.ones(len(words), np.int64), vocabulary, n_documents, n_words
+    )
     return corpus, {"theta": theta, "phi": phi, "n_dk": n_dk, "n_kw": n_kw}
 
 
@@ -186,7 +249,7 @@ class DrawnSet:
 
     draw: Callable
     title: str
-    n_documents: int      # with the default options
+    n_documents: int  # with the default options
     n_words: int
     n_tokens: int | None  # None where it is drawn too
     origin: str
@@ -220,8 +283,28 @@ class DrawnSet:
 
 
 DRAWN = (
-    DrawnSet(bars, "rows and columns of a square of pixels, the topics known", 1000, 25, 100_000,
-             "drawn here; Griffiths & Steyvers (2004), figure 1"),
-    DrawnSet(zipf, "documents with the word frequencies of real text, the topics known", 2000, 5000, None, "drawn here"),
-    DrawnSet(lda, "documents of one length drawn from LDA, the topics known", 200, 500, 20_000, "drawn here"),
+    DrawnSet(
+        bars,
+        "rows and columns of a square of pixels, the topics known",
+        1000,
+        25,
+        100_000,
+        "drawn here; Griffiths & Steyvers (2004), figure 1",
+    ),
+    DrawnSet(
+        zipf,
+        "documents with the word frequencies of real text, the topics known",
+        2000,
+        5000,
+        None,
+        "drawn here",
+    ),
+    DrawnSet(
+        lda,
+        "documents of one length drawn from LDA, the topics known",
+        200,
+        500,
+        20_000,
+        "drawn here",
+    ),
 )

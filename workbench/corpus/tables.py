@@ -32,7 +32,10 @@ WHOLE = re.compile(r"\s*[0-9]{1,18}(\.0*)?\s*")  # spreadsheets write 3 as 3.0
 
 def looks_like(start: bytes, asked: Asked) -> bool:
     """Whether the first line is a header that has the text's column, or the three of counts."""
-    content, (separator, quote, _, comment) = start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"), asked.dialect
+    content, (separator, quote, _, comment) = (
+        start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"),
+        asked.dialect,
+    )
     names = header_of(content, comment).split(separator or separator_of(content, comment))
     columns = {name.strip(f' {quote}"\r\n') for name in names}
     return asked.text in columns or columns.issuperset(asked.counts)
@@ -43,7 +46,9 @@ def read(path: Path, asked: Asked) -> dict:
     return read_table(path, asked, *read_columns(path, asked.encoding, asked.dialect))
 
 
-def read_table(path: Path, asked: Asked, header: list[str], values: list[Sequence[str]], lines: list[int]) -> dict:
+def read_table(
+    path: Path, asked: Asked, header: list[str], values: list[Sequence[str]], lines: list[int]
+) -> dict:
     """What `read` gives, of the names of columns, the values of each, and the line on which each row ends."""
     columns = _columns(header, values)
     if _has_counts(path, asked, header):
@@ -59,7 +64,9 @@ def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream | 
     return stream_table(path, asked, *stream_columns(path, asked.encoding, asked.dialect, told))
 
 
-def stream_table(path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]) -> Stream | None:
+def stream_table(
+    path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]
+) -> Stream | None:
     """What `stream` gives, of the names of columns, and of the values of each column and the line of each row in pieces."""
     if _has_counts(path, asked, header):
         return _stream_counts(path, asked, header, pieces)
@@ -67,7 +74,8 @@ def stream_table(path: Path, asked: Asked, header: list[str], pieces: Iterator[t
         return None
     kept, columns = Kept(asked), _columns(header, [()] * len(header))
     none = _rows(path, columns, (), [])
-    none.column("text", asked.text), kept.about(none, 0)  # what is missing is refused of a table without rows too
+    # what is missing is refused of a table without rows too
+    none.column("text", asked.text), kept.about(none, 0)
 
     def batches() -> Iterator[Batch]:
         for values, lines in pieces:
@@ -90,12 +98,20 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     if corpus.labels is not None:
         about["label"] = corpus.labels
     strings = map(str, chain(corpus.vocabulary, corpus.titles, corpus.labels or ()))
-    quoting = csv.QUOTE_NONNUMERIC if any("\r" in text for text in strings) else csv.QUOTE_MINIMAL  # which forgets about \r
+    # which forgets about \r
+    quoting = csv.QUOTE_NONNUMERIC if any("\r" in text for text in strings) else csv.QUOTE_MINIMAL
     file = io.StringIO()
-    writer = csv.writer(file, delimiter="\t" if suffix_of(path) == ".tsv" else ",", lineterminator="\n", quoting=quoting)
+    writer = csv.writer(
+        file,
+        delimiter="\t" if suffix_of(path) == ".tsv" else ",",
+        lineterminator="\n",
+        quoting=quoting,
+    )
     writer.writerow([*COUNTS, *about])
     called = range(corpus.n_documents) if "title" in about else corpus.titles
-    for document, counts, *more in zip(called, named_counts(corpus, vocabulary), *about.values(), strict=True):
+    for document, counts, *more in zip(
+        called, named_counts(corpus, vocabulary), *about.values(), strict=True
+    ):
         counts = counts or {corpus.vocabulary[0]: 0}
         writer.writerows([document, word, count, *more] for word, count in counts.items())
     return Prepared({path: encoded(file.getvalue(), path)}, unplaced(corpus, "titles", "labels"))
@@ -110,17 +126,27 @@ def _has_counts(path: Path, asked: Asked, header: list[str]) -> bool:
     """Does a table with these columns hold counts, one a row? Refuses one that lacks columns that were named for them."""
     named = asked.counts != COUNTS
     if missing := [name for name in asked.counts if named and name not in header]:
-        raise CorpusError(f"{path}, line 1: no column {missing[0]!r} for documents, words and counts; there are "
-                          f"{', '.join(map(repr, header))}")
+        raise CorpusError(
+            f"{path}, line 1: no column {missing[0]!r} for documents, words and counts; there are "
+            f"{', '.join(map(repr, header))}"
+        )
     return named or (asked.text not in header and set(header) >= set(COUNTS))
 
 
-def _rows(path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]) -> Rows:
+def _rows(
+    path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]
+) -> Rows:
     """Those rows of the columns that are the first of a document."""
+
     def values(name: str | None) -> list:
         return [columns[name][row] for row in rows] if name in columns else [None] * len(rows)
 
-    return Rows("column", [(f"{path}, line 1", columns)], values, lambda row: f"{path}, line {lines[rows[row]]}")
+    return Rows(
+        "column",
+        [(f"{path}, line 1", columns)],
+        values,
+        lambda row: f"{path}, line {lines[rows[row]]}",
+    )
 
 
 def _wide(asked: Asked, columns: dict[str, Sequence[str]]) -> list[str]:
@@ -136,28 +162,44 @@ def _wide(asked: Asked, columns: dict[str, Sequence[str]]) -> list[str]:
     return words if len(words) > 1 and whole and len(columns[words[0]]) else []
 
 
-def _read_wide(path: Path, asked: Asked, columns: dict[str, Sequence[str]], words: list[str], table: Rows) -> dict:
+def _read_wide(
+    path: Path, asked: Asked, columns: dict[str, Sequence[str]], words: list[str], table: Rows
+) -> dict:
     """The counts in a table with one row a document and one column a word."""
-    counts = np.array([[int(value.strip().partition(".")[0]) for value in columns[name]] for name in words], np.int64).T
+    counts = np.array(
+        [[int(value.strip().partition(".")[0]) for value in columns[name]] for name in words],
+        np.int64,
+    ).T
     documents, at = np.indices(counts.shape)
     return counts_by_name(
-        path, asked, [words[w] for w in at.ravel()], documents=documents.ravel(), counts=counts.ravel(),
-        n_documents=len(counts), **table.about(asked, words),
+        path,
+        asked,
+        [words[w] for w in at.ravel()],
+        documents=documents.ravel(),
+        counts=counts.ravel(),
+        n_documents=len(counts),
+        **table.about(asked, words),
     )
 
 
-def _read_counts(path: Path, asked: Asked, columns: dict[str, Sequence[str]], lines: list[int]) -> dict:
+def _read_counts(
+    path: Path, asked: Asked, columns: dict[str, Sequence[str]], lines: list[int]
+) -> dict:
     """The counts in a table; title, label, inputs and sequence of a document are those of its first row."""
     if not lines:
         raise _no_counts(path)
     known = _Documents(path, asked)
     documents, first_rows, counts = known.of(columns, lines)
-    about = {"titles": known.titles} | _rows(path, columns, first_rows, lines).about(asked, (asked.word, asked.count))
+    about = {"titles": known.titles} | _rows(path, columns, first_rows, lines).about(
+        asked, (asked.word, asked.count)
+    )
     about |= {"documents": documents, "counts": counts, "n_documents": len(known.titles)}
     return counts_by_name(path, asked, columns[asked.word], **about)
 
 
-def _stream_counts(path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]) -> Stream:
+def _stream_counts(
+    path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]
+) -> Stream:
     """The same, some rows at a time; rows of a document need not follow each other."""
     known, kept = _Documents(path, asked), Kept(asked)
 
@@ -166,7 +208,11 @@ def _stream_counts(path: Path, asked: Asked, header: list[str], pieces: Iterator
             columns, n_before = _columns(header, values), len(known.titles)
             documents, first_rows, counts = known.of(columns, lines)
             about = kept.about(_rows(path, columns, first_rows, lines), len(first_rows))
-            yield Batch((documents, columns[asked.word], counts), {"titles": known.titles[n_before:]} | about, len(first_rows))
+            yield Batch(
+                (documents, columns[asked.word], counts),
+                {"titles": known.titles[n_before:]} | about,
+                len(first_rows),
+            )
         if not known.titles:
             raise _no_counts(path)
 
@@ -179,21 +225,35 @@ class _Documents:
     def __init__(self, path: Path, asked: Asked):
         self._path, self._asked, self.titles = path, asked, []
         self._ids: dict[tuple[str, ...], int] = {}
-        self._one = tuple(dict.fromkeys((*asked.inputs, *filter(None, (asked.sequence, asked.position, asked.time)))))
+        self._one = tuple(
+            dict.fromkeys(
+                (*asked.inputs, *filter(None, (asked.sequence, asked.position, asked.time)))
+            )
+        )
         self._first: dict[str, list[tuple[str, int]]] = {name: [] for name in self._one}
 
-    def of(self, columns: dict[str, Sequence[str]], lines: list[int]) -> tuple[list[int], list[int], list[int]]:
+    def of(
+        self, columns: dict[str, Sequence[str]], lines: list[int]
+    ) -> tuple[list[int], list[int], list[int]]:
         """(row,) documents, the rows that are the first of theirs, and (row,) counts.
 
         A count that is no whole number is refused, and a document that has two values where it may have one.
         """
         column = columns[self._asked.count]
-        count_of = {text: int(text.strip().partition(".")[0]) for text in set(column) if WHOLE.fullmatch(text)}
+        count_of = {
+            text: int(text.strip().partition(".")[0])
+            for text in set(column)
+            if WHOLE.fullmatch(text)
+        }
         if wrong := [row for row, text in enumerate(column) if text not in count_of]:
             shown = column[wrong[0]][:60]
-            raise CorpusError(f"{self._path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}")
+            raise CorpusError(
+                f"{self._path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}"
+            )
         documents, first_rows = [], []
-        for row, called in enumerate(zip(*(columns[name] for name in self._asked.document), strict=True)):
+        for row, called in enumerate(
+            zip(*(columns[name] for name in self._asked.document), strict=True)
+        ):
             if (document := self._ids.setdefault(called, len(self._ids))) == len(self.titles):
                 first_rows.append(row)
                 self.titles.append(" ".join(called))
@@ -204,8 +264,10 @@ class _Documents:
             for document, value, line in zip(documents, columns[name], lines, strict=True):
                 first, first_line = self._first[name][document]
                 if value != first:
-                    raise CorpusError(f"{self._path}, line {line}: {name!r} of document {self.titles[document]!r} is {value!r} "
-                                      f"here and {first!r} on line {first_line}; a document has one")
+                    raise CorpusError(
+                        f"{self._path}, line {line}: {name!r} of document {self.titles[document]!r} is {value!r} "
+                        f"here and {first!r} on line {first_line}; a document has one"
+                    )
         return documents, first_rows, [count_of[text] for text in column]
 
 

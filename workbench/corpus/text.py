@@ -21,8 +21,18 @@ from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named
 
 TEXT_OPTIONS = (
-    "stop_words", "min_documents", "max_share", "max_words", "token_pattern", "lowercase", "accents", "min_letters", "ngrams",
-    "tokenizer", "more_stop_words", "segmenter",
+    "stop_words",
+    "min_documents",
+    "max_share",
+    "max_words",
+    "token_pattern",
+    "lowercase",
+    "accents",
+    "min_letters",
+    "ngrams",
+    "tokenizer",
+    "more_stop_words",
+    "segmenter",
 )
 """Options of `count_words` about words."""
 LISTS = ("stop_words", "more_stop_words")
@@ -111,18 +121,32 @@ def count_words(
     texts = _strings(texts)
     if not isinstance(keep_text, bool):
         raise DataError.must_be("keep_text", "true or false", keep_text)
-    titles, labels = (None if values is None else tuple(map(str, values)) for values in (titles, labels))
+    titles, labels = (
+        None if values is None else tuple(map(str, values)) for values in (titles, labels)
+    )
     check_pruning(min_documents, max_share, max_words)
     of_words = {
-        "stop_words": listed(stop_words), "token_pattern": token_pattern, "lowercase": lowercase, "accents": accents,
-        "min_letters": min_letters, "ngrams": ngrams, "tokenizer": tokenizer, "more_stop_words": listed(more_stop_words),
+        "stop_words": listed(stop_words),
+        "token_pattern": token_pattern,
+        "lowercase": lowercase,
+        "accents": accents,
+        "min_letters": min_letters,
+        "ngrams": ngrams,
+        "tokenizer": tokenizer,
+        "more_stop_words": listed(more_stop_words),
         "segmenter": segmenter,
     }
     words_of = analyser(**of_words)
     whole = {**of_words, "ngrams": 1}
     without = {"stop_words": None, "more_stop_words": None, "min_letters": 1}
-    note_words(texts, {FOUND: analyser(**whole | without), "stop_words": analyser(**whole | {"min_letters": 1}),
-                       "min_letters": analyser(**whole)})
+    note_words(
+        texts,
+        {
+            FOUND: analyser(**whole | without),
+            "stop_words": analyser(**whole | {"min_letters": 1}),
+            "min_letters": analyser(**whole),
+        },
+    )
     vocabulary, counts = _count(texts, words_of, token_pattern)
     occurs_in = np.bincount(counts.indices, minlength=len(vocabulary))
     totals = np.bincount(counts.indices, weights=counts.data, minlength=len(vocabulary))
@@ -134,9 +158,14 @@ def count_words(
         columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
         about["table"] = DocumentTable(columns, text, as_written(of_words))
     return about | {
-        "documents": rows, "words": sealed(counts.indices), "counts": sealed(counts.data),
-        "vocabulary": [vocabulary[word] for word in keep], "n_documents": len(texts), "titles": titles,
-        "labels": labels, "name": name,
+        "documents": rows,
+        "words": sealed(counts.indices),
+        "counts": sealed(counts.data),
+        "vocabulary": [vocabulary[word] for word in keep],
+        "n_documents": len(texts),
+        "titles": titles,
+        "labels": labels,
+        "name": name,
     }
 
 
@@ -152,9 +181,17 @@ def as_counted(counted: Mapping | None, given: Mapping) -> dict:
     """
     counted = {} if counted is None else counted
     if counted.get("tokenizer") and "tokenizer" not in given:
-        raise DataError("the texts of the run were cut into words by a tokenizer, which is not kept; give it ",
-                        Named("tokenizer", ...), ", or give lists of tokens or a Corpus", field="tokenizer")
-    return {name: value for name, value in counted.items() if name in TEXT_OPTIONS and name != "tokenizer"} | dict(given)
+        raise DataError(
+            "the texts of the run were cut into words by a tokenizer, which is not kept; give it ",
+            Named("tokenizer", ...),
+            ", or give lists of tokens or a Corpus",
+            field="tokenizer",
+        )
+    return {
+        name: value
+        for name, value in counted.items()
+        if name in TEXT_OPTIONS and name != "tokenizer"
+    } | dict(given)
 
 
 def as_written(of_words: dict) -> dict:
@@ -163,7 +200,11 @@ def as_written(of_words: dict) -> dict:
     Of what came later only what is not the default, so that tables of texts that are counted as before keep their hashes.
     """
     defaults = {name: one.default for name, one in signature(analyser).parameters.items()}
-    found = {name: plain_value(value) for name, value in of_words.items() if name in FIRST or value != defaults[name]}
+    found = {
+        name: plain_value(value)
+        for name, value in of_words.items()
+        if name in FIRST or value != defaults[name]
+    }
     if "stop_words" in found and not is_language(of_words["stop_words"]):
         found["stop_words"] = sorted(stop_list(of_words["stop_words"]))
     if "more_stop_words" in found:
@@ -173,7 +214,11 @@ def as_written(of_words: dict) -> dict:
 
 def listed(words):
     """Words that can be looked at twice."""
-    return words if words is None or isinstance(words, str | Path) or not isinstance(words, Iterable) else list(words)
+    return (
+        words
+        if words is None or isinstance(words, str | Path) or not isinstance(words, Iterable)
+        else list(words)
+    )
 
 
 def _strings(texts) -> list[str]:
@@ -191,13 +236,19 @@ def _strings(texts) -> list[str]:
     return texts
 
 
-def check_pruning(min_documents: int = 1, max_share: float = 1.0, max_words: int | None = None) -> None:
+def check_pruning(
+    min_documents: int = 1, max_share: float = 1.0, max_words: int | None = None
+) -> None:
     """Refuses options by which words are left out once they are counted, where they are out of range."""
     check_whole("min_documents", min_documents, 1)
     if not isinstance(max_share, Real) or not 0 < max_share <= 1:
-        raise DataError.must_be("max_share", "a share of the documents, above 0 and at most 1", max_share)
+        raise DataError.must_be(
+            "max_share", "a share of the documents, above 0 and at most 1", max_share
+        )
     if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
-        raise DataError.must_be("max_words", "a whole number of at least 1, or None for all", max_words)
+        raise DataError.must_be(
+            "max_words", "a whole number of at least 1, or None for all", max_words
+        )
 
 
 class WordCounts(NamedTuple):
@@ -205,8 +256,8 @@ class WordCounts(NamedTuple):
 
     words: list[str]
     lengths: np.ndarray  # (document,) int32: pairs of each
-    ids: np.ndarray      # (pair,) int32: which of the words
-    counts: np.ndarray   # (pair,) int32
+    ids: np.ndarray  # (pair,) int32: which of the words
+    counts: np.ndarray  # (pair,) int32
 
 
 def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordCounts:
@@ -220,14 +271,20 @@ def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordC
         ids.extend(map(places.__getitem__, found))
         counts.extend(found.values())
     places.default_factory = None  # which refers to the dict itself
-    return WordCounts(list(places), *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts)))
+    return WordCounts(
+        list(places), *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts))
+    )
 
 
 def no_word_left(n_texts: int, token_pattern: str) -> DataError:
     """The error that no word was found in texts."""
     return DataError(
-        f"no word left in {n_texts} text(s) after stop words and ", Named("token_pattern", repr(token_pattern)),
-        "; give longer texts, ", Named("stop_words", None), " or another pattern", field="texts",
+        f"no word left in {n_texts} text(s) after stop words and ",
+        Named("token_pattern", repr(token_pattern)),
+        "; give longer texts, ",
+        Named("stop_words", None),
+        " or another pattern",
+        field="texts",
     )
 
 
@@ -242,13 +299,19 @@ def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern
     place = np.empty(len(words), np.int32)
     place[order] = np.arange(len(words), dtype=np.int32)
     ids = place[ids]
-    table = csr_array((counts, ids, np.concatenate([[0], np.cumsum(lengths)])), (len(texts), len(words)))
+    table = csr_array(
+        (counts, ids, np.concatenate([[0], np.cumsum(lengths)])), (len(texts), len(words))
+    )
     table.sort_indices()
     return [words[at] for at in order], table
 
 
 def kept_words(
-    occurs_in: np.ndarray, totals: np.ndarray, n_documents: int, min_documents: int = 1, max_share: float = 1.0,
+    occurs_in: np.ndarray,
+    totals: np.ndarray,
+    n_documents: int,
+    min_documents: int = 1,
+    max_share: float = 1.0,
     max_words: int | None = None,
 ) -> np.ndarray:
     """Which words stay, ascending, of words in alphabetical order: (word,) documents that have each, and tokens of each."""
@@ -258,7 +321,10 @@ def kept_words(
     if not len(keep):
         raise DataError(
             f"none of {n_words} words is in at least {min_documents} and at most {max_share:.0%} "
-            f"of {n_documents} documents; lower ", Named("min_documents"), " or raise ", Named("max_share"),
+            f"of {n_documents} documents; lower ",
+            Named("min_documents"),
+            " or raise ",
+            Named("max_share"),
         )
     if max_words is not None and len(keep) > max_words:
         keep = np.sort(keep[np.argsort(-totals[keep], kind="stable")[:max_words]])

@@ -49,7 +49,11 @@ def _as_text(value):
     """Text and numbers as text, dates as they are; pandas would take a number for nanoseconds."""
     value = value.item() if hasattr(value, "item") else value
     whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if whole else value).strip() if isinstance(value, str | int | float) else value
+    return (
+        str(int(value) if whole else value).strip()
+        if isinstance(value, str | int | float)
+        else value
+    )
 
 
 def _dates(pd, texts: list, rows: list[int], name: str, where: Callable[[int], str]):
@@ -57,16 +61,23 @@ def _dates(pd, texts: list, rows: list[int], name: str, where: Callable[[int], s
     forms = [{}, {"format": "ISO8601"}, {"dayfirst": True}, {"format": "mixed"}]
     if all(isinstance(text, str) and COMPACT.fullmatch(text) for text in texts):
         forms = [{"format": "%Y%m%d"}]
-    elif all(not isinstance(text, str) or YEAR_FIRST.match(text) for text in texts):  # where a day never comes before a month
+    elif all(
+        not isinstance(text, str) or YEAR_FIRST.match(text) for text in texts
+    ):  # where a day never comes before a month
         forms = forms[:2]
     for form in forms:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of forms that cannot be inferred, of days taken before months
+            # of forms that cannot be inferred, of days taken before months
+            warnings.simplefilter("ignore")
             try:
                 moments = pd.to_datetime(pd.Series(texts, dtype=object), utc=True, **form)
             except (ValueError, TypeError, OverflowError):
                 continue
         return moments.dt.tz_localize(None)
-    wrong = next((at for at, text in enumerate(texts) if pd.isna(pd.to_datetime(text, errors="coerce"))), 0)
-    raise DataError(f"{where(rows[wrong])}: {name!r} must be a date, as 2024-07-31, or a whole number, as 2024; it is "
-                    f"{shown(repr(texts[wrong]))}")
+    wrong = next(
+        (at for at, text in enumerate(texts) if pd.isna(pd.to_datetime(text, errors="coerce"))), 0
+    )
+    raise DataError(
+        f"{where(rows[wrong])}: {name!r} must be a date, as 2024-07-31, or a whole number, as 2024; it is "
+        f"{shown(repr(texts[wrong]))}"
+    )

@@ -27,7 +27,9 @@ class Sizes(NamedTuple):
     line: int
 
 
-def read_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False) -> dict:
+def read_triples(
+    path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False
+) -> dict:
     """Arguments of `Corpus.from_pairs`, from the bytes below the header and from what lies beside the file.
 
     ``blocks`` are of whole lines; with ``real`` counts may be written as floats that are whole numbers.
@@ -37,16 +39,22 @@ def read_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], siz
 
 def rows_of(stream: Stream) -> dict:
     """Arguments of `Corpus.from_pairs`, of a stream of rows with word ids: all of them at once."""
-    columns = [list(column) for column in zip(*(batch.documents for batch in stream.batches), strict=True)]
+    columns = [
+        list(column) for column in zip(*(batch.documents for batch in stream.batches), strict=True)
+    ]
     documents, words, counts = (sealed(np.concatenate(columns.pop(0))) for _ in range(3))
     return {"documents": documents, "words": words, "counts": counts, **stream.rest()}
 
 
-def stream_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False) -> Stream:
+def stream_triples(
+    path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False
+) -> Stream:
     """The same, some rows at a time."""
     for size, what in ((sizes.n_documents, "documents"), (sizes.n_words, "words")):
         if not 1 <= size <= INT32_MAX:
-            raise CorpusError(f"{path}: the header must give between 1 and {INT32_MAX} {what}; it gives {size}")
+            raise CorpusError(
+                f"{path}: the header must give between 1 and {INT32_MAX} {what}; it gives {size}"
+            )
 
     def batches() -> Iterator[Batch]:
         n_rows, line = 0, sizes.line + 1
@@ -57,16 +65,26 @@ def stream_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], s
                 wrong = np.flatnonzero((ids < 1) | (ids > size))
                 if len(wrong):
                     at, _ = next(islice(_numbered_rows(block, line), wrong[0], None))
-                    raise CorpusError(f"{path}, line {at}: the {what} id must lie in 1..{size}; it is {ids[wrong[0]]}")
+                    raise CorpusError(
+                        f"{path}, line {at}: the {what} id must lie in 1..{size}; it is {ids[wrong[0]]}"
+                    )
             n_rows += len(rows)
             line += block.count(b"\n")
             documents, words, counts = rows.T
             counts = counts.astype(np.int32 if counts.max(initial=0) <= INT32_MAX else np.int64)
-            yield Batch(((documents - 1).astype(np.int32), (words - 1).astype(np.int32), counts), {}, 0)
+            yield Batch(
+                ((documents - 1).astype(np.int32), (words - 1).astype(np.int32), counts), {}, 0
+            )
         if n_rows != sizes.n_rows:
             fewer = n_rows < sizes.n_rows
-            trouble = "fewer: the file is truncated, fetch it again" if fewer else f"more: correct line {sizes.line}"
-            raise CorpusError(f"{path}: the header promises {sizes.n_rows} rows and {n_rows} came, {trouble}")
+            trouble = (
+                "fewer: the file is truncated, fetch it again"
+                if fewer
+                else f"more: correct line {sizes.line}"
+            )
+            raise CorpusError(
+                f"{path}: the header promises {sizes.n_rows} rows and {n_rows} came, {trouble}"
+            )
 
     def names() -> list[str] | None:
         return find_words(path, stem, vocabulary, sizes.n_words)
@@ -80,7 +98,10 @@ def stream_triples(path: Path, stem: str, vocabulary, blocks: Iterable[bytes], s
 def triples_of(corpus: Corpus) -> str:
     """The pairs of a corpus as such rows."""
     columns = corpus.documents + 1, corpus.words + 1, corpus.counts
-    return "".join(f"{d} {w} {count}\n" for d, w, count in zip(*(column.tolist() for column in columns), strict=True))
+    return "".join(
+        f"{d} {w} {count}\n"
+        for d, w, count in zip(*(column.tolist() for column in columns), strict=True)
+    )
 
 
 def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
@@ -90,8 +111,11 @@ def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
     try:
         if block.translate(None, b"0123456789 \t\r\n" + b".eE+-" * real):
             raise ValueError
-        rows = np.loadtxt(io.BytesIO(block), dtype=np.float64 if real else np.int64, comments=None, ndmin=2)
-        if rows.shape[1] != 3 or rows.min(initial=0) < 0:  # as numpy before 2.3 reads what is too large
+        rows = np.loadtxt(
+            io.BytesIO(block), dtype=np.float64 if real else np.int64, comments=None, ndmin=2
+        )
+        # as numpy before 2.3 reads what is too large
+        if rows.shape[1] != 3 or rows.min(initial=0) < 0:
             raise ValueError
         if real and not np.all((rows == np.floor(rows)) & (rows <= LARGEST_EXACT)):
             raise ValueError
@@ -106,10 +130,14 @@ def _wrong_row(path: Path, block: bytes, line: int, real: bool) -> CorpusError:
         where, fields = f"{path}, line {at}", row.split()
         if len(fields) != 3:
             shown = row.decode("utf-8", "replace").strip()[:60]
-            return CorpusError(f"{where}: three numbers were wanted, document, word and count; {len(fields)} came: {shown!r}")
+            return CorpusError(
+                f"{where}: three numbers were wanted, document, word and count; {len(fields)} came: {shown!r}"
+            )
         for field, what in zip(fields, COLUMNS, strict=True):
             if not (_is_whole_float(field) if real else field.isdigit() and len(field) <= 18):
-                return CorpusError(f"{where}: the {what} must be a whole number, not {field.decode('utf-8', 'replace')!r}")
+                return CorpusError(
+                    f"{where}: the {what} must be a whole number, not {field.decode('utf-8', 'replace')!r}"
+                )
     return CorpusError(f"{path}: the rows cannot be read as three whole numbers each")
 
 

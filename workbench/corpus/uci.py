@@ -46,11 +46,22 @@ def _parts(path: Path, asked: Asked, blocks: Iterator[bytes]) -> tuple:
     header = HEADER.match(head)
     if not header:
         lines = [*head.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
-        wrong = next((at for at, line in enumerate(lines, start=1) if not line.strip().isdigit()), LAST_HEADER_LINE)
-        raise CorpusError(f"{path}, line {wrong}: a UCI bag of words begins with three lines of one whole number each, "
-                          "documents, words and rows; this line is none of them")
+        wrong = next(
+            (at for at, line in enumerate(lines, start=1) if not line.strip().isdigit()),
+            LAST_HEADER_LINE,
+        )
+        raise CorpusError(
+            f"{path}, line {wrong}: a UCI bag of words begins with three lines of one whole number each, "
+            "documents, words and rows; this line is none of them"
+        )
     sizes = Sizes(*(int(number) for number in header.groups()), LAST_HEADER_LINE)
-    return path, stem_of(path, SUFFIXES), asked.vocabulary, chain([head[header.end():]], blocks), sizes
+    return (
+        path,
+        stem_of(path, SUFFIXES),
+        asked.vocabulary,
+        chain([head[header.end() :]], blocks),
+        sizes,
+    )
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:

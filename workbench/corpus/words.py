@@ -15,10 +15,29 @@ from workbench.data.drawing import check_whole
 from workbench.errors import DataError, Named, nearest_or_all, shown
 
 WORD_PATTERN = r"[^\W\d_]{2,}"  # two letters or more of any alphabet; no digits, no underscores
-CONTRACTIONS = frozenset((
-    "ain", "aren", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn",
-    "ll", "mustn", "needn", "shan", "shouldn", "ve", "wasn", "weren", "wouldn",
-))  # what WORD_PATTERN leaves of "don't", "we'll", "they've"
+CONTRACTIONS = frozenset(
+    (
+        "ain",
+        "aren",
+        "couldn",
+        "didn",
+        "doesn",
+        "don",
+        "hadn",
+        "hasn",
+        "haven",
+        "isn",
+        "ll",
+        "mustn",
+        "needn",
+        "shan",
+        "shouldn",
+        "ve",
+        "wasn",
+        "weren",
+        "wouldn",
+    )
+)  # what WORD_PATTERN leaves of "don't", "we'll", "they've"
 ACCENTS = ("keep", "strip")
 MOST_NGRAM = 5
 JOINT = "_"
@@ -26,8 +45,14 @@ JOINT = "_"
 
 
 def analyser(
-    stop_words="english", token_pattern: str = WORD_PATTERN, lowercase: bool = True, accents: str = "keep",
-    min_letters: int = 1, ngrams: int = 1, tokenizer: Callable[[str], Iterable[str]] | None = None, more_stop_words=None,
+    stop_words="english",
+    token_pattern: str = WORD_PATTERN,
+    lowercase: bool = True,
+    accents: str = "keep",
+    min_letters: int = 1,
+    ngrams: int = 1,
+    tokenizer: Callable[[str], Iterable[str]] | None = None,
+    more_stop_words=None,
     segmenter: str | None = None,
 ) -> Callable[[str], list[str]]:
     """The function that makes the words of a text; see `workbench.corpus.text.count_words` for the options.
@@ -50,7 +75,9 @@ def analyser(
     cut = segmenter_of(segmenter)
     alike, plain = spelling(lowercase, accents), spelling(False, accents)
     stop_words = chain(stop_list(stop_words), further_words(more_stop_words))
-    left_out = frozenset(token for word in stop_words for token in pattern.findall(plain(word.lower())))
+    left_out = frozenset(
+        token for word in stop_words for token in pattern.findall(plain(word.lower()))
+    )
 
     def words_of(text: str) -> list[str]:
         text = cut(alike(text))
@@ -61,7 +88,9 @@ def analyser(
             found = [word for word in found if word.lower() not in left_out]
         if min_letters > 1:
             found = [word for word in found if len(word) >= min_letters]
-        longer = (found[at : at + n] for n in range(2, ngrams + 1) for at in range(len(found) - n + 1))
+        longer = (
+            found[at : at + n] for n in range(2, ngrams + 1) for at in range(len(found) - n + 1)
+        )
         return [*found, *map(JOINT.join, longer)] if ngrams > 1 else found
 
     return words_of
@@ -76,7 +105,9 @@ def spelling(lowercase: bool, accents: str) -> Callable[[str], str]:
 def _tokens(tokenizer: Callable, text: str) -> list[str]:
     found = list(tokenizer(text))
     if odd := [token for token in found if not isinstance(token, str)]:
-        raise DataError(f"the tokenizer must give strings; it gave {shown(repr(odd[0]))}", field="tokenizer")
+        raise DataError(
+            f"the tokenizer must give strings; it gave {shown(repr(odd[0]))}", field="tokenizer"
+        )
     return found
 
 
@@ -84,7 +115,9 @@ def _without_accents(text: str) -> str:
     """The text without the marks of its letters, as é without the accent."""
     if text.isascii():
         return text
-    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+    return "".join(
+        each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each)
+    )
 
 
 def compiled_pattern(token_pattern: str) -> re.Pattern:
@@ -96,8 +129,10 @@ def compiled_pattern(token_pattern: str) -> re.Pattern:
         raise DataError(Named("token_pattern"), wrong, value=token_pattern) from None
     if pattern.groups > 1:
         raise DataError(
-            Named("token_pattern"), f" may have one group, the word; {token_pattern!r} has {pattern.groups}; ",
-            "write (?:…) for the others", value=token_pattern,
+            Named("token_pattern"),
+            f" may have one group, the word; {token_pattern!r} has {pattern.groups}; ",
+            "write (?:…) for the others",
+            value=token_pattern,
         )
     return pattern
 
@@ -114,17 +149,21 @@ def stop_list(stop_words) -> Iterable[str]:
 
     None, "none" and an empty text are no words; a file with a comma in its name is one where it is there.
     """
-    if stop_words is None or (isinstance(stop_words, str) and stop_words.strip().lower() in ("", "none")):
+    if stop_words is None or (
+        isinstance(stop_words, str) and stop_words.strip().lower() in ("", "none")
+    ):
         return ()
     if isinstance(stop_words, str) and "," in stop_words and not Path(stop_words).is_file():
         return further_words(stop_words)
     if stop_words == "english":
-            return ENGLISH_STOP_WORDS | CONTRACTIONS
+        return ENGLISH_STOP_WORDS | CONTRACTIONS
     if isinstance(stop_words, str | Path):
         return _of_file(Path(stop_words)) if _is_path(stop_words) else _of_language(stop_words)
     listed = list(stop_words) if isinstance(stop_words, Iterable) else [None]
     if not all(isinstance(word, str) for word in listed):
-        raise DataError.must_be("stop_words", "a language, a file, a list of words or None", stop_words)
+        raise DataError.must_be(
+            "stop_words", "a language, a file, a list of words or None", stop_words
+        )
     return listed
 
 
@@ -133,14 +172,19 @@ def further_words(words) -> list[str]:
     words = words.split(",") if isinstance(words, str) else () if words is None else words
     listed = list(words) if isinstance(words, Iterable) else [None]
     if not all(isinstance(word, str) for word in listed):
-        raise DataError.must_be("more_stop_words", "words with commas, a list of words or None", words)
+        raise DataError.must_be(
+            "more_stop_words", "words with commas, a list of words or None", words
+        )
     return [word.strip() for word in listed if word.strip()]
 
 
 def is_language(stop_words) -> bool:
     """Are these the stop words of a language by its name?"""
-    return isinstance(stop_words, str) and stop_words.strip().lower() not in ("", "none") and not (
-        "," in stop_words or _is_path(stop_words))
+    return (
+        isinstance(stop_words, str)
+        and stop_words.strip().lower() not in ("", "none")
+        and not ("," in stop_words or _is_path(stop_words))
+    )
 
 
 def _is_path(name) -> bool:
@@ -155,8 +199,12 @@ def _of_language(language: str) -> list[str]:
         return list(stop_list("english"))
     if name not in (known := languages()):
         hint = nearest_or_all(language, known)
-        raise DataError(Named("stop_words"), f" must be a language, a file, a list of words or None; got {language!r}; {hint}",
-                        field="stop_words", value=language)
+        raise DataError(
+            Named("stop_words"),
+            f" must be a language, a file, a list of words or None; got {language!r}; {hint}",
+            field="stop_words",
+            value=language,
+        )
     return get_stop_words(name)
 
 
@@ -164,5 +212,8 @@ def _of_file(path: Path) -> list[str]:
     from workbench.data.opening import path_of, read_text
 
     if not path_of(path).is_file():
-        raise DataError(f"there is no file {path} of stop words; check the path, or name a language", field="stop_words")
+        raise DataError(
+            f"there is no file {path} of stop words; check the path, or name a language",
+            field="stop_words",
+        )
     return [word for line in read_text(path).splitlines() if (word := line.strip())]

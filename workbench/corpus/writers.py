@@ -13,7 +13,9 @@ from workbench.data.saving import put_files
 WRITTEN = tuple(name for name, format in FORMATS.items() if hasattr(format, "write"))
 
 
-def write_corpus(corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True) -> list[Path]:
+def write_corpus(
+    corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True
+) -> list[Path]:
     """Writes a corpus so that `workbench.corpus.read_corpus` reads the same one; whole or not at all.
 
     Parameters
@@ -48,14 +50,20 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike, format: str | None = N
     return put_files(prepared.files)
 
 
-def files_of(corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True) -> Prepared:
+def files_of(
+    corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True
+) -> Prepared:
     """The files that `write_corpus` would write, and which fields the format cannot hold; nothing is written."""
     path = Path(path)
     found = known_format(format) if format is not None else named_format(path)
     if found is None:
-        raise CorpusError(f"the name {path.name!r} says no format; say which with format=…, one of {', '.join(WRITTEN)}")
+        raise CorpusError(
+            f"the name {path.name!r} says no format; say which with format=…, one of {', '.join(WRITTEN)}"
+        )
     if found not in WRITTEN:
-        raise CorpusError(f"{FORMATS[found].MEANING} is read only; write one of {', '.join(WRITTEN)}")
+        raise CorpusError(
+            f"{FORMATS[found].MEANING} is read only; write one of {', '.join(WRITTEN)}"
+        )
     refuse_repeated(corpus.vocabulary)
     return FORMATS[found].write(corpus, path, vocabulary)
 
@@ -64,4 +72,6 @@ def losses(prepared: Prepared) -> list[str]:
     """A sentence about the fields that the format cannot hold; none when it holds all."""
     if not prepared.lost:
         return []
-    return [f"{list(prepared.files)[-1]} has no place for {', '.join(prepared.lost)}; npz holds everything"]
+    return [
+        f"{list(prepared.files)[-1]} has no place for {', '.join(prepared.lost)}; npz holds everything"
+    ]

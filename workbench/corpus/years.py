@@ -66,7 +66,11 @@ def _whole(corpus: Corpus, d: int) -> int:
     if isinstance(time, str) and DATE.match(time):
         return int(time[:4])
     try:
-        number = float(time) if isinstance(time, (str, numbers.Real)) and not isinstance(time, bool) else math.nan
+        number = (
+            float(time)
+            if isinstance(time, (str, numbers.Real)) and not isinstance(time, bool)
+            else math.nan
+        )
     except ValueError:
         number = math.nan
     if not number.is_integer() or abs(number) > 2**53:

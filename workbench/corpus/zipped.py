@@ -39,12 +39,18 @@ def read(path: Path, asked: Asked) -> dict:
     try:
         with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
             members = _members(archive, path)
-            check_fits(2 * sum(member.file_size for member in members.values()), f"{path}", "give an archive with fewer texts")
+            check_fits(
+                2 * sum(member.file_size for member in members.values()),
+                f"{path}",
+                "give an archive with fewer texts",
+            )
             texts = [_text_of(archive, member, path, asked.encoding) for member in members.values()]
     except (CorpusError, MemoryError):
         raise
     except Exception as error:  # whatever the package makes of a damaged archive
-        raise CorpusError(f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again") from None
+        raise CorpusError(
+            f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again"
+        ) from None
     return {"texts": texts, **called(_within(list(members)))}
 
 
@@ -55,7 +61,9 @@ def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
 
     def texts() -> Iterator[str]:
         with _opened(path) as archive:
-            yield from (_text_of(archive, member, path, asked.encoding) for member in members.values())
+            yield from (
+                _text_of(archive, member, path, asked.encoding) for member in members.values()
+            )
 
     return stream_called(_within(list(members)), texts(), told)
 
@@ -72,7 +80,9 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     except Exception as error:
         if refused_by_system(error):
             raise CorpusError(f"{path} cannot be read: {error.strerror}") from None
-        raise CorpusError(f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again") from None
+        raise CorpusError(
+            f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again"
+        ) from None
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
@@ -84,13 +94,19 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfil
         if member.is_dir() or name.suffix.lower() != ".txt" or hidden:
             continue
         if name.is_absolute() or ".." in name.parts:
-            raise CorpusError(f"{path} has a file {member.filename!r}, a name that leads out of the archive; make it again of "
-                              "a folder of .txt files")
+            raise CorpusError(
+                f"{path} has a file {member.filename!r}, a name that leads out of the archive; make it again of "
+                "a folder of .txt files"
+            )
         if name in found:
-            raise CorpusError(f"{path} has two files {member.filename!r}; make it again of a folder of .txt files")
+            raise CorpusError(
+                f"{path} has two files {member.filename!r}; make it again of a folder of .txt files"
+            )
         found[name] = member
     if not found:
-        raise CorpusError(f"{path} has no .txt file, one per document was wanted; for another format give the file itself")
+        raise CorpusError(
+            f"{path} has no .txt file, one per document was wanted; for another format give the file itself"
+        )
     return dict(sorted(found.items()))
 
 
@@ -113,6 +129,8 @@ def _said_by(error: Exception) -> str:
 
 def _within(names: list[PurePosixPath]) -> list[PurePosixPath]:
     """The names without the folders that all of them lie in."""
-    while len(tops := {name.parts[0] for name in names}) == 1 and all(len(name.parts) > 1 for name in names):
+    while len(tops := {name.parts[0] for name in names}) == 1 and all(
+        len(name.parts) > 1 for name in names
+    ):
         names = [name.relative_to(*tops) for name in names]
     return names

@@ -17,13 +17,17 @@ def write_arrays(path: Path, arrays: dict) -> None:
         np.savez(file, **arrays, **{NAMES: sorted(arrays)})
 
 
-def read_arrays(path: Path, start: str = "", mend: str = "; write it again") -> dict[str, np.ndarray]:
+def read_arrays(
+    path: Path, start: str = "", mend: str = "; write it again"
+) -> dict[str, np.ndarray]:
     """The arrays whose names begin with ``start``, by name; a DataError, ended by ``mend``, where it is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             if not has_all(file):
                 raise ValueError("other members than were written")
-            return {name: file[name] for name in file.files if name != NAMES and name.startswith(start)}
+            return {
+                name: file[name] for name in file.files if name != NAMES and name.startswith(start)
+            }
     except Exception as error:  # whatever numpy and zipfile make of a damaged file
         raise DataError(f"{path} cannot be read ({error}){mend}") from error
 

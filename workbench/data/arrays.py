@@ -37,13 +37,17 @@ def narrowed(values: np.ndarray, what: str, dtype) -> np.ndarray:
     if values.dtype.kind == "f":
         wrong = np.argwhere(~(np.isfinite(values) & (values == np.floor(values))))
         if len(wrong):
-            raise DataError(f"{what} must be whole numbers; row {wrong[0][0]} has {values[tuple(wrong[0])]}")
+            raise DataError(
+                f"{what} must be whole numbers; row {wrong[0][0]} has {values[tuple(wrong[0])]}"
+            )
         fits = (values >= float(low)) & (values < 2.0 ** round(math.log2(high)))
     else:
         fits = (values >= low) & (values <= high)
     if not fits.all():
         wrong = np.argwhere(~fits)[0]
-        raise DataError(f"{what} must lie in {low}..{high}; row {wrong[0]} has {values[tuple(wrong)]}")
+        raise DataError(
+            f"{what} must lie in {low}..{high}; row {wrong[0]} has {values[tuple(wrong)]}"
+        )
     return values.astype(dtype)
 
 

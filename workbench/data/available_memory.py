@@ -17,7 +17,8 @@ class AvailableMemory(NamedTuple):
     """Bytes that can still be taken, and where the limit comes from."""
 
     n_bytes: int
-    limit: str            # what stands before the size in a sentence, as "WORKBENCH_MEMORY allows"; "" for the machine
+    # what stands before the size in a sentence, as "WORKBENCH_MEMORY allows"; "" for the machine
+    limit: str
 
     def describe(self) -> str:
         """As in: 3.1 GB are free."""
@@ -32,7 +33,8 @@ def available_memory() -> AvailableMemory:
     """
     found = [_shared_memory()]
     process = psutil.Process()
-    most = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(psutil, "RLIMIT_AS") else -1  # Linux alone has it
+    # Linux alone has it
+    most = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(psutil, "RLIMIT_AS") else -1
     if most != -1:
         left = max(most - process.memory_info().vms, 0)
         found.append(AvailableMemory(left, "the process may still take"))
@@ -62,11 +64,15 @@ def parse_size(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
     if size <= 0:
-        raise DataError(f"WORKBENCH_MEMORY must be a size such as 4G or 500M; got {text!r}; change it, or unset it")
+        raise DataError(
+            f"WORKBENCH_MEMORY must be a size such as 4G or 500M; got {text!r}; change it, or unset it"
+        )
     return size
 
 
-def container_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
+def container_memory(
+    groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")
+) -> int | None:
     """Bytes that the control groups of this process leave it, reclaimable file cache counted as free; None without a limit."""
     left = []
     for line in _lines(own):
@@ -74,10 +80,17 @@ def container_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/p
         if controllers and "memory" not in controllers.split(","):
             continue
         first = bool(controllers)  # version 1 has a tree for each controller
-        names = ("limit_in_bytes", "usage_in_bytes", "total_inactive_file") if first else ("max", "current", "inactive_file")
+        names = (
+            ("limit_in_bytes", "usage_in_bytes", "total_inactive_file")
+            if first
+            else ("max", "current", "inactive_file")
+        )
         home = groups / "memory" if first else groups
         inside = home / path.strip("/")
-        for group in (inside, *(parent for parent in inside.parents if parent.is_relative_to(home))):
+        for group in (
+            inside,
+            *(parent for parent in inside.parents if parent.is_relative_to(home)),
+        ):
             left += _left_in(group, *names)
     return min(left, default=None)
 
@@ -87,7 +100,9 @@ def _left_in(group: Path, limit: str, usage: str, cache: str) -> list[int]:
     most, used = ("".join(_lines(group / f"memory.{name}")).strip() for name in (limit, usage))
     if not most.isdigit() or not used.isdigit() or int(most) >= psutil.virtual_memory().total:
         return []
-    cached = sum(int(line.split()[1]) for line in _lines(group / "memory.stat") if line.split()[0] == cache)
+    cached = sum(
+        int(line.split()[1]) for line in _lines(group / "memory.stat") if line.split()[0] == cache
+    )
     return [max(int(most) - int(used) + cached, 0)]
 
 

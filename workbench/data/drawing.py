@@ -49,7 +49,9 @@ def check_whole(what: Named | str, value, least: int) -> int:
     return int(value)
 
 
-def draw_share(n: int, fraction: float, seed: int, stream: int, what: str, none: bool = False) -> np.ndarray:
+def draw_share(
+    n: int, fraction: float, seed: int, stream: int, what: str, none: bool = False
+) -> np.ndarray:
     """(item,) bool: ``round(fraction * n)`` of n items, every choice equally likely.
 
     Refuses arguments out of range, and a share that leaves none to train on, or none to hold out unless fraction 0 may
@@ -59,8 +61,10 @@ def draw_share(n: int, fraction: float, seed: int, stream: int, what: str, none:
     check_seed(seed)
     n_drawn = round(fraction * n)
     if n_drawn == n or (n_drawn == 0 and not (none and fraction == 0)):
-        raise DataError(f"fraction {fraction:g} of {n} {what} is {n_drawn}; at least one to hold out and one to train on were "
-                        "wanted; ask for another fraction")
+        raise DataError(
+            f"fraction {fraction:g} of {n} {what} is {n_drawn}; at least one to hold out and one to train on were "
+            "wanted; ask for another fraction"
+        )
     return draw_subsets(np.array([n]), np.array([n_drawn]), int(seed), stream)
 
 
@@ -70,7 +74,11 @@ def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
     Every token gets a random key, and the smallest keys of a group are chosen; of equal ones the first.
     """
     n_tokens = int(lengths.sum())
-    check_fits(n_tokens + DRAWING, f"a subset of {n_tokens:,}", "hold out nothing, or take fewer documents or records")
+    check_fits(
+        n_tokens + DRAWING,
+        f"a subset of {n_tokens:,}",
+        "hold out nothing, or take fewer documents or records",
+    )
     chosen = np.empty(n_tokens, bool)
     end = 0
     for block in drawn_blocks(lengths, wanted, seed, stream):
@@ -78,7 +86,9 @@ def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
     return chosen
 
 
-def drawn_blocks(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> Iterator[np.ndarray]:
+def drawn_blocks(
+    lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
+) -> Iterator[np.ndarray]:
     """What `draw_subsets` gives, piece by piece: about `BLOCK` tokens at a time, so that no more of them are in memory."""
     group_bits = (len(lengths) - 1).bit_length()
     ends = np.cumsum(lengths)
@@ -111,7 +121,12 @@ def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> I
             here = np.cumsum(rest[: ends[-1] - done], dtype=np.int32)
             last = int(np.searchsorted(ends, done + len(here), "right"))
             n_chosen[pair + 1 : last + 1] = total + here[ends[pair:last] - done - 1]
-            total, done, pair, rest = total + int(here[-1]), done + len(here), last, rest[len(here):]
+            total, done, pair, rest = (
+                total + int(here[-1]),
+                done + len(here),
+                last,
+                rest[len(here) :],
+            )
         yield np.diff(n_chosen).astype(np.int32)
 
 
@@ -120,12 +135,17 @@ class _Keys:
 
     def __init__(self, seed: int, stream: int, group_bits: int):
         bits = np.random.PCG64(seed)
-        self._bits, self._at, self.group_bits = bits.jumped(stream) if stream else bits, 0, group_bits
+        self._bits, self._at, self.group_bits = (
+            bits.jumped(stream) if stream else bits,
+            0,
+            group_bits,
+        )
 
     def of(self, first: int, n: int) -> np.ndarray:
         """(token,) uint64 of the next tokens from ``first`` on."""
         if first != self._at:
-            self._bits.advance((first - self._at) % 2**128)  # backwards too: so many steps come round
+            # backwards too: so many steps come round
+            self._bits.advance((first - self._at) % 2**128)
         self._at = first + n
         keys = self._bits.random_raw(n)
         if self.group_bits:
@@ -133,7 +153,9 @@ class _Keys:
         return keys
 
 
-def _of_groups(keys: np.ndarray, lengths: np.ndarray, wanted: np.ndarray, group_bits: int) -> np.ndarray:
+def _of_groups(
+    keys: np.ndarray, lengths: np.ndarray, wanted: np.ndarray, group_bits: int
+) -> np.ndarray:
     """(token,) bool of several groups: the group's number is written above the random bits, so that one sort orders all."""
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     if group_bits:
@@ -148,7 +170,7 @@ def _of_groups(keys: np.ndarray, lengths: np.ndarray, wanted: np.ndarray, group_
     for group in np.flatnonzero(surplus):  # two equal keys at the edge: the later tokens give way
         tokens = slice(starts[group], starts[group] + lengths[group])
         tied = np.flatnonzero(keys[tokens] == largest_chosen[group])
-        chosen[starts[group] + tied[-surplus[group]:]] = False
+        chosen[starts[group] + tied[-surplus[group] :]] = False
     return chosen
 
 
@@ -162,12 +184,14 @@ def _of_long_group(keys: _Keys, first: int, n: int, wanted: int) -> Iterator[np.
     for block in blocks:
         counts += np.bincount((keys.of(*block) >> below).astype(np.int64), minlength=len(counts))
     smaller = np.cumsum(counts)
-    edge_bin = int(np.searchsorted(smaller, wanted))  # the first bin up to whose end there are as many as wanted
+    # the first bin up to whose end there are as many as wanted
+    edge_bin = int(np.searchsorted(smaller, wanted))
     in_bin = [found[found >> below == edge_bin] for found in (keys.of(*block) for block in blocks)]
     in_bin = np.sort(np.concatenate(in_bin))
     n_before = int(smaller[edge_bin - 1]) if edge_bin else 0
     edge = in_bin[wanted - n_before - 1]
-    n_tied = wanted - n_before - int(np.searchsorted(in_bin, edge))  # how many of the keys that equal the edge are chosen
+    # how many of the keys that equal the edge are chosen
+    n_tied = wanted - n_before - int(np.searchsorted(in_bin, edge))
     for block in blocks:
         found = keys.of(*block)
         chosen = found < edge

@@ -11,7 +11,10 @@ from pathlib import Path
 from workbench.errors import DataError
 
 MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
 STRICT = "utf-8"
@@ -23,13 +26,28 @@ SAMPLE = 1 << 18
 FITTING = 0.75
 """Share of the bytes beyond ASCII that must be letters of the language; of random bytes a half may be."""
 OF_WEST = (
-    "àâæçèéêëîïôœùûüÿ", "äöüß", "áéíñóúü", "àáâãçéêíóôõúü", "åäéö", "åæéø", "àèéìíòóùú", "áæéíðóöúýþ", "äõöüšž",
-    "àçèéíïòóúü", "áèéëïóöü", "çë",
+    "àâæçèéêëîïôœùûüÿ",
+    "äöüß",
+    "áéíñóúü",
+    "àáâãçéêíóôõúü",
+    "åäéö",
+    "åæéø",
+    "àèéìíòóùú",
+    "áæéíðóöúýþ",
+    "äõöüšž",
+    "àçèéíïòóúü",
+    "áèéëïóöü",
+    "çë",
 )
 OF_CENTRE = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "âîăşţ", "ćčđšž")
 LETTERS = {
-    WESTERN: OF_WEST, "cp1250": OF_CENTRE, "cp1254": ("âçîöûüğışi̇",), "cp1257": ("ąčėęįšūųž", "āčēģīķļņšūž"),
-    "iso8859_2": OF_CENTRE, "mac_roman": OF_WEST, "cp850": OF_WEST,
+    WESTERN: OF_WEST,
+    "cp1250": OF_CENTRE,
+    "cp1254": ("âçîöûüğışi̇",),
+    "cp1257": ("ąčėęįšūųž", "āčēģīķļņšūž"),
+    "iso8859_2": OF_CENTRE,
+    "mac_roman": OF_WEST,
+    "cp850": OF_WEST,
 }
 """Encoding of Latin letters → the letters beyond ASCII of languages that are written in it; of two that fit alike the first is
 taken. French, German, Spanish, Portuguese, Swedish and Finnish, Danish and Norwegian, Italian, Icelandic, Estonian, Catalan,
@@ -60,7 +78,9 @@ def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
         return data.decode(named_encoding(lambda: [data], path, encoding))
 
 
-def named_encoding(blocks: Callable[[], Iterable[bytes]], path: Path, encoding: str = STRICT) -> str:
+def named_encoding(
+    blocks: Callable[[], Iterable[bytes]], path: Path, encoding: str = STRICT
+) -> str:
     """The name of the encoding by which `decoded` reads the bytes, which ``blocks`` gives anew at each call.
 
     Raises
@@ -72,10 +92,16 @@ def named_encoding(blocks: Callable[[], Iterable[bytes]], path: Path, encoding: 
     if (error := _error(blocks(), name)) is None:
         return name
     if encoding == DETECT and name == STRICT and (found := _detected(blocks)):
-        warnings.warn(f"{path} is not UTF-8 and was read as {found}; say encoding=… if that is wrong", stacklevel=3)
+        warnings.warn(
+            f"{path} is not UTF-8 and was read as {found}; say encoding=… if that is wrong",
+            stacklevel=3,
+        )
         return found
     line, byte = error
-    wanted, mend = name.removesuffix("-sig").upper(), f"save the file with the encoding {STRICT.upper()}"
+    wanted, mend = (
+        name.removesuffix("-sig").upper(),
+        f"save the file with the encoding {STRICT.upper()}",
+    )
     if encoding == DETECT:
         mend += ", or say which it has with encoding=…"
     raise DataError(f"{path}, line {line}: byte 0x{byte:02x} is not {wanted}; {mend}")
@@ -109,7 +135,9 @@ def _known(encoding) -> str:
     except (LookupError, TypeError, ValueError):
         found = None
     if found is None or not found._is_text_encoding:
-        raise DataError.must_be("encoding", "the name of an encoding, as utf-8, cp1252 or utf-16", encoding)
+        raise DataError.must_be(
+            "encoding", "the name of an encoding, as utf-8, cp1252 or utf-16", encoding
+        )
     return "utf-8-sig" if found.name == STRICT else found.name
 
 
@@ -120,7 +148,10 @@ def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
     sample = _start(blocks())
     beyond = Counter(byte for byte in sample if byte > 127)
     found = _best(sample) if beyond.total() >= LEAST else None
-    return next((name for name in (found or _of_latin(beyond), WESTERN) if _error(blocks(), name) is None), None)
+    return next(
+        (name for name in (found or _of_latin(beyond), WESTERN) if _error(blocks(), name) is None),
+        None,
+    )
 
 
 def _start(blocks: Iterable[bytes]) -> bytes:
@@ -136,7 +167,9 @@ def _start(blocks: Iterable[bytes]) -> bytes:
 def _has_utf8(blocks: Iterable[bytes]) -> bool:
     """Do most of the bytes beyond ASCII make characters of UTF-8?"""
     decoder, beyond, wrong = codecs.getincrementaldecoder("utf-8")("replace"), 0, 0
-    for text in chain(map(decoder.decode, blocks), (decoder.decode(b"", final=True) for _ in range(1))):
+    for text in chain(
+        map(decoder.decode, blocks), (decoder.decode(b"", final=True) for _ in range(1))
+    ):
         wrong += text.count("\ufffd")
         beyond += sum(character > "\x7f" for character in text) if not text.isascii() else 0
     return beyond - wrong >= wrong
@@ -148,16 +181,26 @@ def _best(data: bytes) -> str | None:
 
     found = from_bytes(data).best()
     beyond = [sign for sign in str(found or "") if sign > "\x7f"]
-    n_other = sum(sign.isalpha() and not unicodedata.name(sign, LATIN).startswith((LATIN, "MODIFIER")) for sign in beyond)
+    n_other = sum(
+        sign.isalpha() and not unicodedata.name(sign, LATIN).startswith((LATIN, "MODIFIER"))
+        for sign in beyond
+    )
     return found.encoding if 2 * n_other > len(beyond) else None
 
 
 def _of_latin(beyond: Counter[int]) -> str:
     """The encoding in which most bytes beyond ASCII are letters of one language; Western European where few are."""
-    def n_known(name: str, letters: str) -> int:
-        return sum(n for byte, n in beyond.items()
-                   if (sign := bytes([byte]).decode(name, "replace").lower()) in letters or sign in SIGNS)
 
-    fits = {name: max(n_known(name, letters) for letters in languages) for name, languages in LETTERS.items()}
+    def n_known(name: str, letters: str) -> int:
+        return sum(
+            n
+            for byte, n in beyond.items()
+            if (sign := bytes([byte]).decode(name, "replace").lower()) in letters or sign in SIGNS
+        )
+
+    fits = {
+        name: max(n_known(name, letters) for letters in languages)
+        for name, languages in LETTERS.items()
+    }
     best = max(fits, key=fits.get)
     return best if fits[best] >= FITTING * beyond.total() else WESTERN

@@ -21,7 +21,10 @@ def try_lock(file, shared: bool = False) -> bool:
     Raises OSError where the file system, or the operating system, has no such locks.
     """
     if fcntl is None:
-        raise OSError(errno.ENOLCK, "the operating system has no locks that a process inherits; on Windows use WSL")
+        raise OSError(
+            errno.ENOLCK,
+            "the operating system has no locks that a process inherits; on Windows use WSL",
+        )
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError as error:

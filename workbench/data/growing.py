@@ -37,5 +37,9 @@ class GrowingArray:
             self._file.close()
 
     def _write_header(self) -> None:
-        about = {"descr": np.lib.format.dtype_to_descr(self._dtype), "fortran_order": False, "shape": (self._n,)}
+        about = {
+            "descr": np.lib.format.dtype_to_descr(self._dtype),
+            "fortran_order": False,
+            "shape": (self._n,),
+        }
         np.lib.format.write_array_header_1_0(self._file, about)

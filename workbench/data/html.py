@@ -8,7 +8,8 @@ def facts(heading: str, rows: Iterable[tuple[str, object]]) -> str:
     """The HTML; rows without a value are left out, whole numbers have thousands."""
     told = "".join(
         f'<tr><th style="text-align: left">{escape(name)}</th><td style="text-align: left">{escape(_shown(value))}</td></tr>'
-        for name, value in rows if value not in (None, "")
+        for name, value in rows
+        if value not in (None, "")
     )
     return f"<div><strong>{escape(heading)}</strong><table>{told}</table></div>"
 

@@ -9,7 +9,10 @@ from workbench.errors import DataError
 
 def with_options(name: str, options: Mapping) -> str:
     """A name with options, as data sets are loaded by: ``bars:side=5:seed=1``."""
-    values = {key: f"{value:.12g}" if isinstance(value, float) else value for key, value in options.items()}
+    values = {
+        key: f"{value:.12g}" if isinstance(value, float) else value
+        for key, value in options.items()
+    }
     return ":".join([name, *(f"{key}={value}" for key, value in values.items())])
 
 
@@ -22,13 +25,19 @@ def options_in(name: str, given: Mapping, known: Mapping) -> dict:
         if not equals or not option or not value:
             raise DataError(f"an option in a name is written {name}:option=value; got {pair!r}")
         if option in options:
-            raise DataError(f"the option {option!r} of {name!r} is given twice; leave one of them out")
+            raise DataError(
+                f"the option {option!r} of {name!r} is given twice; leave one of them out"
+            )
         options[option] = _scalar(value)
     unknown = [option for option in options if option not in known]
     if unknown and not known:
-        raise DataError(f"the data set {name!r} is read as published, without {', '.join(unknown)}; leave the options out")
+        raise DataError(
+            f"the data set {name!r} is read as published, without {', '.join(unknown)}; leave the options out"
+        )
     if unknown:
-        raise DataError(f"the data set {name!r} has no option {unknown[0]!r}; there are {', '.join(known)}")
+        raise DataError(
+            f"the data set {name!r} has no option {unknown[0]!r}; there are {', '.join(known)}"
+        )
     return options
 
 

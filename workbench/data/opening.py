@@ -28,7 +28,9 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 def data_folders() -> list[Path]:
     """The folders that the environment variable WORKBENCH_DATA names."""
-    return [Path(folder) for folder in os.environ.get("WORKBENCH_DATA", "").split(os.pathsep) if folder]
+    return [
+        Path(folder) for folder in os.environ.get("WORKBENCH_DATA", "").split(os.pathsep) if folder
+    ]
 
 
 def bundled_folders(name: str) -> list[Path]:
@@ -85,7 +87,11 @@ def first_bytes(path: Path) -> bytes:
             return b""
         with open(path, "rb") as file:
             start = file.read(FIRST)
-        return zlib.decompressobj(GZIP).decompress(start, FIRST) if start.startswith(GZIP_MAGIC) else start
+        return (
+            zlib.decompressobj(GZIP).decompress(start, FIRST)
+            if start.startswith(GZIP_MAGIC)
+            else start
+        )
     except (OSError, zlib.error):
         return b""  # read_bytes says what is wrong
 
@@ -108,8 +114,10 @@ def bounded(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
 
 def _check_size(path: Path, n_bytes: int, there: AvailableMemory) -> None:
     if n_bytes > there.n_bytes // 2:
-        raise DataError(f"{path} has {format_size(n_bytes)} or more, of which twice as much is needed to read it, and "
-                        f"{there.describe()}; give a part of it, or more memory")
+        raise DataError(
+            f"{path} has {format_size(n_bytes)} or more, of which twice as much is needed to read it, and "
+            f"{there.describe()}; give a part of it, or more memory"
+        )
 
 
 def byte_blocks(path: Path, told: Callable[[float], None] | None = None) -> Iterator[bytes]:
@@ -157,12 +165,16 @@ def with_head(blocks: Iterator[bytes], path: Path) -> tuple[bytes, Iterator[byte
     return head, blocks
 
 
-def text_of(path: Path, encoding: str, newline: str, told: Callable[[float], None] | None = None) -> io.TextIOWrapper:
+def text_of(
+    path: Path, encoding: str, newline: str, told: Callable[[float], None] | None = None
+) -> io.TextIOWrapper:
     """The file as text that is read piece by piece, in an encoding that `encoding_of` gives.
 
     ``newline``: "\\n" for lines that end in it alone, "" for those that csv reads.
     """
-    return io.TextIOWrapper(io.BufferedReader(_Unpacked(byte_blocks(path, told)), BLOCK), encoding, newline=newline)
+    return io.TextIOWrapper(
+        io.BufferedReader(_Unpacked(byte_blocks(path, told)), BLOCK), encoding, newline=newline
+    )
 
 
 def text_lines(file: io.TextIOBase, path: Path) -> Iterator[str]:
@@ -176,8 +188,10 @@ def text_lines(file: io.TextIOBase, path: Path) -> Iterator[str]:
 
 
 def _too_long(path: Path, line: int) -> DataError:
-    return DataError(f"{path}, line {line}: a line of at most {LONGEST_LINE:,} characters was wanted and a longer one came; "
-                     "check that documents are separated by the ends of lines")
+    return DataError(
+        f"{path}, line {line}: a line of at most {LONGEST_LINE:,} characters was wanted and a longer one came; "
+        "check that documents are separated by the ends of lines"
+    )
 
 
 class _Unpacked(io.RawIOBase):
@@ -201,7 +215,11 @@ class _Unpacked(io.RawIOBase):
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:
     """The bytes of a file: at once where it has a size, else block by block."""
-    return iter([file.read()]) if os.fstat(file.fileno()).st_size else iter(partial(file.read, BLOCK), b"")
+    return (
+        iter([file.read()])
+        if os.fstat(file.fileno()).st_size
+        else iter(partial(file.read, BLOCK), b"")
+    )
 
 
 def _unpacked(file: BinaryIO, path: Path) -> Iterator[bytes]:
@@ -218,7 +236,9 @@ def _unpacked(file: BinaryIO, path: Path) -> Iterator[bytes]:
         reason = str(error).rpartition(": ")[2]
         raise DataError(f"{path} is a damaged gzip file ({reason}); fetch it again") from None
     if not stream.eof:
-        raise DataError(f"{path}, line {n_lines + 1}: the compressed file ends early here; it is truncated, fetch it again")
+        raise DataError(
+            f"{path}, line {n_lines + 1}: the compressed file ends early here; it is truncated, fetch it again"
+        )
 
 
 def _empty(path: Path) -> DataError:
@@ -252,5 +272,7 @@ def read_lines(path: Path, wanted: int | None, what: str, mend: str = "") -> lis
     if wanted is not None and len(lines) != wanted:
         raise DataError(f"{path} has {len(lines)} {what} where {wanted} were wanted; {mend}")
     if "" in lines:
-        raise DataError(f"{path}, line {lines.index('') + 1}: the line is empty; one of {len(lines)} {what} was wanted")
+        raise DataError(
+            f"{path}, line {lines.index('') + 1}: the line is empty; one of {len(lines)} {what} was wanted"
+        )
     return lines

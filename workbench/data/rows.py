@@ -33,20 +33,27 @@ LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise
 class Dialect(NamedTuple):
     """The characters of a CSV file with a meaning of their own."""
 
-    separator: str | None = None    # None: found
-    quote: str | None = '"'         # None: none
-    escape: str | None = None       # what takes the meaning from the next character; None: found
-    comment: str | None = None      # lines that begin with it are left out
+    separator: str | None = None  # None: found
+    quote: str | None = '"'  # None: none
+    escape: str | None = None  # what takes the meaning from the next character; None: found
+    comment: str | None = None  # lines that begin with it are left out
 
     def checked(self) -> "Dialect":
         """The same with characters for their names; what is none, or has two meanings, is a DataError."""
-        given = {name: WORDS.get(value, value) if isinstance(value, str) else value for name, value in self._asdict().items()}
+        given = {
+            name: WORDS.get(value, value) if isinstance(value, str) else value
+            for name, value in self._asdict().items()
+        }
         for name, value in given.items():
-            if value is not None and (not isinstance(value, str) or len(value) != 1 or value in "\r\n"):
+            if value is not None and (
+                not isinstance(value, str) or len(value) != 1 or value in "\r\n"
+            ):
                 raise DataError.must_be(name, "one character, tab, space or none", value)
         named = {name: value for name, value in given.items() if value is not None}
         if len(set(named.values())) < len(named):
-            raise DataError(f"the characters of a CSV file must differ; {', '.join(f'{n}={v!r}' for n, v in named.items())}")
+            raise DataError(
+                f"the characters of a CSV file must differ; {', '.join(f'{n}={v!r}' for n, v in named.items())}"
+            )
         return Dialect(**given)
 
 
@@ -54,11 +61,13 @@ class Table(NamedTuple):
     """Rows as they stand in a file, the header first."""
 
     rows: list[tuple[str, ...]]
-    lines: list[int]                # on which each row ends
+    lines: list[int]  # on which each row ends
 
 
 def read_columns(
-    path: Path, encoding: str = STRICT, dialect: Dialect | None = None,
+    path: Path,
+    encoding: str = STRICT,
+    dialect: Dialect | None = None,
 ) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
     """The header, a tuple of values for each column, and the line of the file on which each row below the header ends.
 
@@ -71,7 +80,10 @@ def read_columns(
 
 
 def stream_columns(
-    path: Path, encoding: str = STRICT, dialect: Dialect | None = None, told: Callable[[float], None] | None = None,
+    path: Path,
+    encoding: str = STRICT,
+    dialect: Dialect | None = None,
+    told: Callable[[float], None] | None = None,
 ) -> tuple[list[str], Iterator[tuple[list[tuple[str, ...]], list[int]]]]:
     """The header, and what `read_columns` gives besides it for some rows at a time, in memory no longer than they are used.
 
@@ -84,9 +96,13 @@ def stream_columns(
     separator = dialect.separator or separator_of(start, dialect.comment)
     dialect = dialect._replace(separator=separator).checked()
 
-    def rows(form: dict, told: Callable[[float], None] | None = None) -> Iterator[tuple[tuple[str, ...], int]]:
+    def rows(
+        form: dict, told: Callable[[float], None] | None = None
+    ) -> Iterator[tuple[tuple[str, ...], int]]:
         with text_of(path, encoding, "", told) as file:
-            yield from _rows_in(path, _Lines(text_lines(file, path), dialect.comment), form, LONGEST_LINE)
+            yield from _rows_in(
+                path, _Lines(text_lines(file, path), dialect.comment), form, LONGEST_LINE
+            )
 
     def texts() -> Iterator[str]:
         with text_of(path, encoding, "") as file:
@@ -113,7 +129,11 @@ def stream_columns(
 def header_of(content: str, comment: str | None = None) -> str:
     """The first line that is neither blank nor a comment, nor says what separates."""
     content = SAYS.sub("", content, count=1) if SAYS.match(content) else content
-    lines = (line for line in io.StringIO(content) if line.strip() and not (comment and line.startswith(comment)))
+    lines = (
+        line
+        for line in io.StringIO(content)
+        if line.strip() and not (comment and line.startswith(comment))
+    )
     return next(lines, "")
 
 
@@ -126,10 +146,14 @@ def separator_of(content: str, comment: str | None = None) -> str:
 
 def _table(path: Path, content: str, dialect: Dialect) -> Table:
     """The rows in the form that fits."""
-    dialect = dialect._replace(separator=dialect.separator or separator_of(content, dialect.comment)).checked()
+    dialect = dialect._replace(
+        separator=dialect.separator or separator_of(content, dialect.comment)
+    ).checked()
 
     def rows(form: dict) -> Iterator[tuple[tuple[str, ...], int]]:
-        return _rows_in(path, _Lines(io.StringIO(content, newline=""), dialect.comment), form, LONGEST_FIELD)
+        return _rows_in(
+            path, _Lines(io.StringIO(content, newline=""), dialect.comment), form, LONGEST_FIELD
+        )
 
     found = list(rows(_fitting(_forms(dialect, [content]), rows, dialect.quote)))
     return Table([row for row, _ in found], [line for _, line in found])
@@ -145,15 +169,22 @@ def _forms(dialect: Dialect, texts: Iterable[str]) -> list[dict]:
     end = ""
     for text in texts if quote else ():
         text = end + text
-        blanks = blanks or re.search(f"{re.escape(separator)} +{re.escape(quote)}", text) is not None
+        blanks = (
+            blanks or re.search(f"{re.escape(separator)} +{re.escape(quote)}", text) is not None
+        )
         escaped = escaped or (escapes and f"\\{quote}" in text)
-        end = text[len(text.rstrip(" ")) - 1:]  # what a pattern may begin with that ends in the next piece
+        # what a pattern may begin with that ends in the next piece
+        end = text[len(text.rstrip(" ")) - 1 :]
     if blanks:
         forms.append(form | {"skipinitialspace": True})
     return forms + [each | {"escapechar": "\\"} for each in forms] if escaped else forms
 
 
-def _fitting(forms: list[dict], rows: Callable[[dict], Iterator[tuple[tuple[str, ...], int]]], quote: str | None) -> dict:
+def _fitting(
+    forms: list[dict],
+    rows: Callable[[dict], Iterator[tuple[tuple[str, ...], int]]],
+    quote: str | None,
+) -> dict:
     """The first form in which all rows can be read and no quote is left after blanks, else the first in which they can be."""
     if len(forms) == 1:
         return forms[0]
@@ -192,7 +223,9 @@ class _Lines:
                 yield line
 
 
-def _rows_in(path: Path, reading: _Lines, form: dict, longest: int) -> Iterator[tuple[tuple[str, ...], int]]:
+def _rows_in(
+    path: Path, reading: _Lines, form: dict, longest: int
+) -> Iterator[tuple[tuple[str, ...], int]]:
     """The rows of a file, all of one length, and the line on which each ends; ``longest``: characters of a value."""
     limit, length = csv.field_size_limit(longest), None
     try:
@@ -204,10 +237,13 @@ def _rows_in(path: Path, reading: _Lines, form: dict, longest: int) -> Iterator[
                         f"{path}, line {reading.number}: {length} columns were wanted and {len(row)} came; "
                         f"put double quotes around a text that contains {form['delimiter']!r}"
                     )
-                yield tuple(row), reading.number  # the garbage collector passes tuples of text by, which halves the time
+                # the garbage collector passes tuples of text by, which halves the time
+                yield tuple(row), reading.number
             reading.begins_row = True
     except csv.Error as error:
-        raise DataError(f"{path}, line {reading.number}: not a CSV row ({error}); check the quotes") from None
+        raise DataError(
+            f"{path}, line {reading.number}: not a CSV row ({error}); check the quotes"
+        ) from None
     finally:
         csv.field_size_limit(limit)
     if length is None:

@@ -26,12 +26,18 @@ def encoded(text: str, path: Path) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         found = text[error.start]
-        raise DataError(f"{path} cannot hold the character {found!r}, which is no text; take it out of the corpus") from None
+        raise DataError(
+            f"{path} cannot hold the character {found!r}, which is no text; take it out of the corpus"
+        ) from None
 
 
 def not_a_line(strings: Iterable[str]) -> int | None:
     """Where the first string stands that one line of a file cannot hold; None when each of them is a line."""
-    wrong = (at for at, text in enumerate(strings) if text != text.strip() or not text or "\n" in text or text[0] == "\ufeff")
+    wrong = (
+        at
+        for at, text in enumerate(strings)
+        if text != text.strip() or not text or "\n" in text or text[0] == "\ufeff"
+    )
     return next(wrong, None)
 
 
@@ -75,7 +81,9 @@ def new_folder(path: Path) -> Iterator[Path]:
         yield partial
         os.rename(partial, path)
     except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror or error}; choose another place, or make room there") from error
+        raise DataError(
+            f"cannot write {path}: {error.strerror or error}; choose another place, or make room there"
+        ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -99,7 +107,9 @@ def put_files(files: dict[Path, bytes]) -> list[Path]:
                 raise DataError(f"{path} is a folder; give the name of a file")
             path.parent.mkdir(parents=True, exist_ok=True)
             partials[path] = partial_of(path)
-            partials[path].write_bytes(gzip.compress(data, LEVEL, mtime=0) if path.suffix.lower() == ".gz" else data)
+            partials[path].write_bytes(
+                gzip.compress(data, LEVEL, mtime=0) if path.suffix.lower() == ".gz" else data
+            )
         for path, partial in partials.items():
             os.replace(partial, path)
     except OSError as error:
@@ -130,13 +140,23 @@ class SavedByHash:
         path = Path(folder) / f"{self.content_hash}.npz"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            found = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in self.beside}
+            found = {
+                field.name: getattr(self, field.name)
+                for field in fields(self)
+                if field.name not in self.beside
+            }
             arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
-            about = {name: value for name, value in found.items() if name not in arrays and value is not None}
+            about = {
+                name: value
+                for name, value in found.items()
+                if name not in arrays and value is not None
+            }
             try:
                 text = json.dumps({"item": self.item, **about}).encode()
             except TypeError as error:
-                raise DataError(f"{self.name!r} cannot be stored ({error}); give texts or numbers, as 1987") from None
+                raise DataError(
+                    f"{self.name!r} cannot be stored ({error}); give texts or numbers, as 1987"
+                ) from None
             with replacing(path) as file:
                 np.savez(file, **arrays, about=np.frombuffer(text, np.uint8))
         return path
@@ -147,7 +167,8 @@ class SavedByHash:
 
 def refused_by_system(error: Exception) -> bool:
     """Is a file not read because the system refuses (a disk that fails, no permission), and not for what is in it?"""
-    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)  # as damaged archives name wrong places
+    # as damaged archives name wrong places
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
 def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
@@ -170,7 +191,9 @@ def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
             raise DataError(f"{path} cannot be read: {error.strerror}") from error
         raise DataError(f"{path} is damaged ({type(error).__name__}); {mend}") from error
     if kind is None:
-        raise DataError(f"{path} holds data by the {item}; {' or '.join(kind.__name__ for kind in kinds)} was wanted")
+        raise DataError(
+            f"{path} holds data by the {item}; {' or '.join(kind.__name__ for kind in kinds)} was wanted"
+        )
     if data.content_hash != path.stem:
         raise DataError(f"{path} does not hold the content its name says; {mend}")
     return data

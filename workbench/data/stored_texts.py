@@ -47,7 +47,9 @@ class StoredTexts(Sequence):
             first, last, step = at.indices(len(self))
             if step != 1:
                 return tuple(self[each] for each in range(first, last, step))
-            return StoredTexts(self._content, self._offsets[first : max(first, last) + 1], self._as_json)
+            return StoredTexts(
+                self._content, self._offsets[first : max(first, last) + 1], self._as_json
+            )
         at = range(len(self))[at]
         return self._value(self._content[self._offsets[at] : self._offsets[at + 1]].tobytes())
 
@@ -62,8 +64,12 @@ class StoredTexts(Sequence):
         if not isinstance(other, tuple | StoredTexts):
             return NotImplemented
         if isinstance(other, StoredTexts) and not self._as_json and not other._as_json:
-            return np.array_equal(self._lengths, other._lengths) and np.array_equal(self._bytes, other._bytes)
-        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+            return np.array_equal(self._lengths, other._lengths) and np.array_equal(
+                self._bytes, other._bytes
+            )
+        return len(self) == len(other) and all(
+            mine == its for mine, its in zip(self, other, strict=True)
+        )
 
     __hash__ = None
 
@@ -93,7 +99,11 @@ class NumberedTitles(Sequence):
         return len(self._numbers)
 
     def __getitem__(self, at):
-        return NumberedTitles(self._numbers[at]) if isinstance(at, slice) else f"document {self._numbers[at]}"
+        return (
+            NumberedTitles(self._numbers[at])
+            if isinstance(at, slice)
+            else f"document {self._numbers[at]}"
+        )
 
     def __eq__(self, other) -> bool:
         if isinstance(other, NumberedTitles):

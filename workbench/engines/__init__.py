@@ -10,48 +10,58 @@ from importlib import import_module
 from types import ModuleType
 
 ENGINES: dict[str, str] = {
-    "vb": ".lda.vb",                          # Blei, Ng & Jordan 2003, sec. 5: variational EM
-    "svb": ".lda.svb",                        # Welling, Teh & Kappen 2008, eq. 11: collapsed view of variational Bayes
-    "online-vb": ".lda.online_vb",            # Hoffman, Blei & Bach 2010: online variational Bayes, in batches
-    "cvb": ".lda.cvb",                        # Teh, Newman & Welling 2007: collapsed variational Bayes, second order
-    "cvb0": ".lda.cvb0",                      # Asuncion, Welling, Smyth & Teh 2009: collapsed variational Bayes, zeroth order
-    "cgs": ".lda.cgs",                        # Griffiths & Steyvers 2004: collapsed Gibbs sampling
-    "svb-cgs": ".lda.hybrid",                 # Welling, Teh & Kappen 2008, eq. 20-25: sample small counts, average large ones
-    "cvb-cgs": ".lda.hybrid",                 # the same, sec. 5.1: with collapsed variational Bayes
-    "cvb0-cgs": ".lda.hybrid",                # the same with CVB0
-    "adaptive-cgs": ".lda.adaptive",          # the same, with a split that adapts: sec. 8
-    "cv-hdp": ".hdp.cv_hdp",                  # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP
-    "g-hdp": ".hdp.g_hdp",                    # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
-    "sb-ctm": ".stick_breaking.sb_ctm",       # Linderman, Johnson & Adams 2015, eq. 10-13: Gibbs sampling of correlated topics
-    "ln-ctm": ".stick_breaking.ln_ctm",       # Chen et al. 2013, sec. 3: Gibbs sampling of logistic-normal topics
-    "ctm-em": ".stick_breaking.ctm_em",       # Blei & Lafferty 2006, sec. 3: variational EM for logistic-normal topics
+    "vb": ".lda.vb",  # Blei, Ng & Jordan 2003, sec. 5: variational EM
+    "svb": ".lda.svb",  # Welling, Teh & Kappen 2008, eq. 11: collapsed view of variational Bayes
+    "online-vb": ".lda.online_vb",  # Hoffman, Blei & Bach 2010: online variational Bayes, in batches
+    "cvb": ".lda.cvb",  # Teh, Newman & Welling 2007: collapsed variational Bayes, second order
+    "cvb0": ".lda.cvb0",  # Asuncion, Welling, Smyth & Teh 2009: collapsed variational Bayes, zeroth order
+    "cgs": ".lda.cgs",  # Griffiths & Steyvers 2004: collapsed Gibbs sampling
+    "svb-cgs": ".lda.hybrid",  # Welling, Teh & Kappen 2008, eq. 20-25: sample small counts, average large ones
+    "cvb-cgs": ".lda.hybrid",  # the same, sec. 5.1: with collapsed variational Bayes
+    "cvb0-cgs": ".lda.hybrid",  # the same with CVB0
+    "adaptive-cgs": ".lda.adaptive",  # the same, with a split that adapts: sec. 8
+    "cv-hdp": ".hdp.cv_hdp",  # Teh, Kurihara & Welling 2008: collapsed variational inference for the HDP
+    "g-hdp": ".hdp.g_hdp",  # Teh, Jordan, Beal & Blei 2006, sec. 5.3: direct assignment sampling of the HDP
+    "sb-ctm": ".stick_breaking.sb_ctm",  # Linderman, Johnson & Adams 2015, eq. 10-13: Gibbs sampling of correlated topics
+    "ln-ctm": ".stick_breaking.ln_ctm",  # Chen et al. 2013, sec. 3: Gibbs sampling of logistic-normal topics
+    "ctm-em": ".stick_breaking.ctm_em",  # Blei & Lafferty 2006, sec. 3: variational EM for logistic-normal topics
     "sb-ctm-vb": ".stick_breaking.sb_ctm_vb",  # Linderman et al. 2015, app. C: variational inference, in batches
-    "sb-dtm": ".stick_breaking.sb_dtm",       # Blei & Lafferty 2006: topics that drift from year to year, by stick-breaking
+    "sb-dtm": ".stick_breaking.sb_dtm",  # Blei & Lafferty 2006: topics that drift from year to year, by stick-breaking
     "sb-ctm-lds": ".stick_breaking.sb_ctm_lds",  # Linderman, Johnson & Adams 2015, sec. 3: prevalence as a linear system
-    "sbm-gp": ".stick_breaking.sbm_gp",       # the same, sec. 4: multinomial Gaussian processes by stick-breaking
-    "lnm-gp": ".stick_breaking.lnm_gp",       # Murray, Adams & MacKay 2010: elliptical slice sampling of log odds
-    "raw-gp": ".stick_breaking.raw_gp",       # Linderman et al. 2015, sec. 4: Gaussian process regression of sticks of shares
+    "sbm-gp": ".stick_breaking.sbm_gp",  # the same, sec. 4: multinomial Gaussian processes by stick-breaking
+    "lnm-gp": ".stick_breaking.lnm_gp",  # Murray, Adams & MacKay 2010: elliptical slice sampling of log odds
+    "raw-gp": ".stick_breaking.raw_gp",  # Linderman et al. 2015, sec. 4: Gaussian process regression of sticks of shares
     "static": ".stick_breaking.static_rows",  # the same, table 3: the shares of the last document of the same place
-    "sbm-lds": ".stick_breaking.sbm_lds",     # the same, sec. 5: multinomial linear dynamical systems by stick-breaking
-    "lnm-lds": ".stick_breaking.lnm_lds",     # the same, logistic-normal: particle Gibbs with ancestor sampling
-    "raw-lds": ".stick_breaking.raw_lds",     # the same: a Gaussian linear dynamical system of the shares of words
-    "hmm": ".stick_breaking.hmm",             # Linderman, Johnson & Adams 2015, sec. 5: Gibbs sampling of a hidden Markov model
-    "network-vb": ".networks.vb",             # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
-    "network-vb-ml": ".networks.vb",          # the same, eq. 12: rows of the corpus are point estimates
-    "network-gibbs": ".networks.gibbs",       # the same; Griffiths & Steyvers 2004: every token's path is drawn
-    "network-hybrid": ".networks.hybrid",     # Welling, Teh & Kappen 2008, sec. 4: the same two, by counts
-    "network-cvb0": ".networks.cvb0",         # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for networks
-    "bn-vb": ".bayes_nets.bn_vb",             # Welling, Teh & Kappen 2008, eq. 27-28: Bayesian networks with hidden nodes
-    "bn-cvb0": ".bayes_nets.bn_cvb0",         # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for Bayesian networks
-    "bn-em": ".bayes_nets.bn_em",             # Lauritzen 1995: expectation maximisation of Bayesian networks
-    "bn-gibbs": ".bayes_nets.bn_gibbs",       # the same, eq. 29, corrected where nodes share a table: every record is drawn
-    "bn-hybrid": ".bayes_nets.bn_hybrid",     # the same, sec. 4 and 6: equal records that are frequent are averaged
+    "sbm-lds": ".stick_breaking.sbm_lds",  # the same, sec. 5: multinomial linear dynamical systems by stick-breaking
+    "lnm-lds": ".stick_breaking.lnm_lds",  # the same, logistic-normal: particle Gibbs with ancestor sampling
+    "raw-lds": ".stick_breaking.raw_lds",  # the same: a Gaussian linear dynamical system of the shares of words
+    "hmm": ".stick_breaking.hmm",  # Linderman, Johnson & Adams 2015, sec. 5: Gibbs sampling of a hidden Markov model
+    "network-vb": ".networks.vb",  # Heinrich & Goesele 2009: variational Bayes for networks of mixture levels
+    "network-vb-ml": ".networks.vb",  # the same, eq. 12: rows of the corpus are point estimates
+    "network-gibbs": ".networks.gibbs",  # the same; Griffiths & Steyvers 2004: every token's path is drawn
+    "network-hybrid": ".networks.hybrid",  # Welling, Teh & Kappen 2008, sec. 4: the same two, by counts
+    "network-cvb0": ".networks.cvb0",  # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for networks
+    "bn-vb": ".bayes_nets.bn_vb",  # Welling, Teh & Kappen 2008, eq. 27-28: Bayesian networks with hidden nodes
+    "bn-cvb0": ".bayes_nets.bn_cvb0",  # Asuncion, Welling, Smyth & Teh 2009, eq. 6: for Bayesian networks
+    "bn-em": ".bayes_nets.bn_em",  # Lauritzen 1995: expectation maximisation of Bayesian networks
+    "bn-gibbs": ".bayes_nets.bn_gibbs",  # the same, eq. 29, corrected where nodes share a table: every record is drawn
+    "bn-hybrid": ".bayes_nets.bn_hybrid",  # the same, sec. 4 and 6: equal records that are frequent are averaged
 }
 
 
-IMPORTED: dict[str, str] = dict.fromkeys((
-    "tomotopy-lda", "tomotopy-hdp", "tomotopy-ct", "tomotopy-pa", "gensim-lda", "sklearn-lda", "mallet-lda", "tables",
-), ".imported")
+IMPORTED: dict[str, str] = dict.fromkeys(
+    (
+        "tomotopy-lda",
+        "tomotopy-hdp",
+        "tomotopy-ct",
+        "tomotopy-pa",
+        "gensim-lda",
+        "sklearn-lda",
+        "mallet-lda",
+        "tables",
+    ),
+    ".imported",
+)
 """Programs whose models are imported: engines of runs that are there, which no menu offers, as they infer nothing here."""
 FIRST_CHOICE = (
     "Unsure? Take cvb0 for good topics quickly, cgs as the reference, g-hdp where the number of topics is to be found, hmm for "
@@ -76,7 +86,9 @@ def get_engine(name: str):
 
         near = get_close_matches(str(name)[:LONGEST_SHOWN], ENGINES, 1, 0.5)
         hint = f"did you mean '{near[0]}'? There are" if near else "there are"
-        raise OptionError(f"no engine '{shown(name)}'; {hint} {', '.join(ENGINES)}", field="engine", value=name)
+        raise OptionError(
+            f"no engine '{shown(name)}'; {hint} {', '.join(ENGINES)}", field="engine", value=name
+        )
     return import_module(ENGINES[name], __name__).engine(name)
 
 
@@ -105,7 +117,8 @@ def describe() -> dict[str, dict]:
             "when": engine.when,
             "source": engine.source,
             "options": {
-                each: {"default": f.default, "meaning": f.metadata["meaning"]} for each, f in options_of(engine).items()
+                each: {"default": f.default, "meaning": f.metadata["meaning"]}
+                for each, f in options_of(engine).items()
             },
         }
         for name, engine in found.items()

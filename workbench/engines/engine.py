@@ -25,13 +25,16 @@ class StepContext(NamedTuple):
     """
 
     seed: int
-    step: int                                # 0 for init, then the iteration
+    step: int  # 0 for init, then the iteration
     n_threads: int = 1
     interrupt: Callable[[], None] = never_interrupted
-    before: tuple[tuple[int, int], ...] = ()  # of a part of a corpus: (stream, how many uniforms belong to what is before it)
-    first_document: int = 0                  # of some of the documents that are folded in: how many are before them,
-    first_token: int = 0                     # and how many tokens these have
-    numbers: np.ndarray | None = None        # (document,) int64: what stands for each of them in its uniforms; None: its place
+    # of a part of a corpus: (stream, how many uniforms belong to what is before it)
+    before: tuple[tuple[int, int], ...] = ()
+    # of some of the documents that are folded in: how many are before them,
+    first_document: int = 0
+    first_token: int = 0  # and how many tokens these have
+    # (document,) int64: what stands for each of them in its uniforms; None: its place
+    numbers: np.ndarray | None = None
 
     def key(self, stream: int, chain: int = 0) -> np.uint64:
         """The key of a stream of uniforms in this step; see `workbench.kernels.uniforms`."""
@@ -42,9 +45,11 @@ class StepContext(NamedTuple):
 class WarmStart(NamedTuple):
     """Counts of another run to start from; the words must be the same, the documents need not."""
 
-    n_kw: np.ndarray                  # (topic, word) float64
-    n_dk: np.ndarray | None           # (document, topic) float64; None: other documents, so nothing is known of them
-    topics: np.ndarray | None = None  # (token,) int32 of a sampler on the same corpus, -1: its topic was dropped; or unknown
+    n_kw: np.ndarray  # (topic, word) float64
+    # (document, topic) float64; None: other documents, so nothing is known of them
+    n_dk: np.ndarray | None
+    # (token,) int32 of a sampler on the same corpus, -1: its topic was dropped; or unknown
+    topics: np.ndarray | None = None
 
     @property
     def rows(self) -> tuple:
@@ -57,29 +62,47 @@ class Engine(NamedTuple):
 
     name: str
     title: str
-    source: str                              # paper, equation
-    model: type                              # dataclass of hyperparameters
-    options: type                            # dataclass of options; widgets, flags and checks come from its fields
-    state: type                              # NamedTuple of arrays and floats
-    watches: tuple[str, ...]                 # the scalars of `watch` and `step`, names of models.variables
-    samples: Callable                        # (corpus, options) -> bool: is any token sampled?
-    init: Callable                           # (corpus, model, options, context, warm_start: WarmStart | None = None) -> state
-    step: Callable                           # (corpus, model, options, state, context) -> (state, {"updates": int, …})
-    watch: Callable                          # (corpus, model, options, state) -> the scalars, and what the model records
-    counts: Callable                         # (corpus, model, options, state) -> what a snapshot keeps, by name
-    predict: Callable                        # (corpus, model, options, state, pairs: Corpus, context=None) -> p(w|d) (pair,)
-    fold_in: Callable                        # (learnt, options, documents: Corpus, context) -> theta (document, topic)
-    learnt: Callable = lambda model, last, topics: topics  # (model, last snapshot, `lda.fold_in.LearntTopics`) -> what it takes
-    unseen: Callable | None = None           # (learnt, theta, pairs) -> p(w|d) (pair,); None: sum_k theta_dk phi_kw
-    keeps: tuple[str, ...] = ()              # what `counts` gives beside the variables of the model
-    fixed: tuple[str, ...] = ()              # options of the model that it leaves at their defaults
-    when: str = ""                           # when to use it, rather than which other: one sentence
-    grows: bool = False                      # may it come to have more topics than it began with?
-    whole_counts: bool = True                # do n_kw sum to the tokens of the corpus? Not where batches stand for it
-    idle: Callable = lambda options: None    # why more than one thread would have nothing to do, and what would change that
-    suits: Callable = lambda model: model    # a model as it is inferred here (rows made estimates), or a ModelError
-    check_options: Callable = lambda options, data: None  # raises OptionError where options do not go with the data
-    predict_rows: Callable | None = None     # (corpus, model, options, state, rows, context) -> p(w|d) (row, word)
-    memory: Callable = lambda corpus, model, options: Memory()  # forecast of the bytes of a run; zeros where none is declared
-    in_parts: InParts | None = None          # how it works on a corpus that is kept in parts; None: it does not
-    imported: bool = False                   # is it another program, whose models are imported as they are?
+    source: str  # paper, equation
+    model: type  # dataclass of hyperparameters
+    # dataclass of options; widgets, flags and checks come from its fields
+    options: type
+    state: type  # NamedTuple of arrays and floats
+    # the scalars of `watch` and `step`, names of models.variables
+    watches: tuple[str, ...]
+    samples: Callable  # (corpus, options) -> bool: is any token sampled?
+    # (corpus, model, options, context, warm_start: WarmStart | None = None) -> state
+    init: Callable
+    # (corpus, model, options, state, context) -> (state, {"updates": int, …})
+    step: Callable
+    # (corpus, model, options, state) -> the scalars, and what the model records
+    watch: Callable
+    # (corpus, model, options, state) -> what a snapshot keeps, by name
+    counts: Callable
+    # (corpus, model, options, state, pairs: Corpus, context=None) -> p(w|d) (pair,)
+    predict: Callable
+    # (learnt, options, documents: Corpus, context) -> theta (document, topic)
+    fold_in: Callable
+    # (model, last snapshot, `lda.fold_in.LearntTopics`) -> what it takes
+    learnt: Callable = lambda model, last, topics: topics
+    # (learnt, theta, pairs) -> p(w|d) (pair,); None: sum_k theta_dk phi_kw
+    unseen: Callable | None = None
+    keeps: tuple[str, ...] = ()  # what `counts` gives beside the variables of the model
+    fixed: tuple[str, ...] = ()  # options of the model that it leaves at their defaults
+    when: str = ""  # when to use it, rather than which other: one sentence
+    grows: bool = False  # may it come to have more topics than it began with?
+    # do n_kw sum to the tokens of the corpus? Not where batches stand for it
+    whole_counts: bool = True
+    # why more than one thread would have nothing to do, and what would change that
+    idle: Callable = lambda options: None
+    # a model as it is inferred here (rows made estimates), or a ModelError
+    suits: Callable = lambda model: model
+    # raises OptionError where options do not go with the data
+    check_options: Callable = lambda options, data: None
+    # (corpus, model, options, state, rows, context) -> p(w|d) (row, word)
+    predict_rows: Callable | None = None
+    # forecast of the bytes of a run; zeros where none is declared
+    memory: Callable = lambda corpus, model, options: Memory()
+    # how it works on a corpus that is kept in parts; None: it does not
+    in_parts: InParts | None = None
+    # is it another program, whose models are imported as they are?
+    imported: bool = False

@@ -18,10 +18,21 @@ from workbench.models.lda import ModelError
 
 TITLES = {
     "tomotopy-lda": ("LDA of tomotopy", "collapsed Gibbs sampling", "github.com/bab2min/tomotopy"),
-    "tomotopy-hdp": ("HDP of tomotopy", "Gibbs sampling of the hierarchical Dirichlet process", "github.com/bab2min/tomotopy"),
-    "tomotopy-ct": ("correlated topics of tomotopy", "Gibbs sampling", "github.com/bab2min/tomotopy"),
-    "tomotopy-pa": ("pachinko allocation of tomotopy", "Gibbs sampling; its topics are the lower ones",
-                    "github.com/bab2min/tomotopy"),
+    "tomotopy-hdp": (
+        "HDP of tomotopy",
+        "Gibbs sampling of the hierarchical Dirichlet process",
+        "github.com/bab2min/tomotopy",
+    ),
+    "tomotopy-ct": (
+        "correlated topics of tomotopy",
+        "Gibbs sampling",
+        "github.com/bab2min/tomotopy",
+    ),
+    "tomotopy-pa": (
+        "pachinko allocation of tomotopy",
+        "Gibbs sampling; its topics are the lower ones",
+        "github.com/bab2min/tomotopy",
+    ),
     "gensim-lda": ("LDA of gensim", "online variational Bayes", "radimrehurek.com/gensim"),
     "sklearn-lda": ("LDA of scikit-learn", "variational Bayes", "scikit-learn.org"),
     "mallet-lda": ("LDA of MALLET", "sparse collapsed Gibbs sampling", "mimno.github.io/Mallet"),
@@ -33,30 +44,34 @@ TITLES = {
 class State(NamedTuple):
     """A model as it was imported."""
 
-    theta: np.ndarray   # (document, topic) float64, of the training documents
-    phi: np.ndarray     # (topic, word) float64, over the words of the corpus; 0 of words that the program does not know
-    n_dk: np.ndarray    # (document, topic) expected tokens
-    n_kw: np.ndarray    # (topic, word) expected tokens
+    theta: np.ndarray  # (document, topic) float64, of the training documents
+    # (topic, word) float64, over the words of the corpus; 0 of words that the program does not know
+    phi: np.ndarray
+    n_dk: np.ndarray  # (document, topic) expected tokens
+    n_kw: np.ndarray  # (topic, word) expected tokens
 
 
 class Learnt(NamedTuple):
     """What unseen documents are folded in with."""
 
-    phi: np.ndarray              # (word, topic) float64
-    alphas: np.ndarray | None    # (topic,); None: not known
+    phi: np.ndarray  # (word, topic) float64
+    alphas: np.ndarray | None  # (topic,); None: not known
     program: str
 
 
 def state_of(train: Corpus, theta: np.ndarray, phi: np.ndarray) -> State:
     """The state of a model with theta (document, topic) and phi (topic, word), and the tokens that they expect in training."""
     documents, words, n_topics = train.documents, train.words, len(phi)
-    total = mixture_probability(theta, np.ascontiguousarray(phi.T), train)  # at least the smallest double
+    # at least the smallest double
+    total = mixture_probability(theta, np.ascontiguousarray(phi.T), train)
     unknown = total <= sys.float_info.min
     weights = train.counts / np.where(unknown, 1.0, total)
     n_dk, n_kw = np.empty((train.n_documents, n_topics)), np.empty((n_topics, train.n_words))
     of_unknown = train.counts / np.maximum(theta.sum(axis=1), sys.float_info.min)[documents]
     for k in range(n_topics):
-        q = np.where(unknown, theta[documents, k] * of_unknown, theta[documents, k] * phi[k, words] * weights)
+        q = np.where(
+            unknown, theta[documents, k] * of_unknown, theta[documents, k] * phi[k, words] * weights
+        )
         n_dk[:, k] = np.bincount(documents, q, train.n_documents)
         n_kw[k] = np.bincount(words, q, train.n_words)
     return State(theta, phi, n_dk, n_kw)
@@ -69,8 +84,10 @@ def probability(state: State, pairs: Corpus) -> np.ndarray:
 
 
 def init(corpus, model, options, context, warm_start=None):
-    raise ModelError(f"a model of {model.program or 'another program'} is as it was imported, and no iteration goes on from "
-                     "it; to go on, fit an engine with the run as start")
+    raise ModelError(
+        f"a model of {model.program or 'another program'} is as it was imported, and no iteration goes on from "
+        "it; to go on, fit an engine with the run as start"
+    )
 
 
 def step(corpus, model, options, state, context):
@@ -92,14 +109,18 @@ def predict(corpus, model, options, state, pairs, context=None):
 def learnt(model, last, topics) -> Learnt:
     """phi, and the prior of theta where it is known."""
     alphas = None if model.topic_prior is None else np.array(model.topic_prior)
-    return Learnt(np.ascontiguousarray(np.asarray(last[PHI.name]).T, np.float64), alphas, model.program)
+    return Learnt(
+        np.ascontiguousarray(np.asarray(last[PHI.name]).T, np.float64), alphas, model.program
+    )
 
 
 def fold_in(learnt: Learnt, options, documents, context) -> np.ndarray:
     """theta of unseen documents by CVB0 given phi and the prior of the other program."""
     if learnt.alphas is None:
-        raise ModelError(f"theta of other documents needs the Dirichlet prior of the topics, which {learnt.program} does not "
-                         "say; import the model again with alpha")
+        raise ModelError(
+            f"theta of other documents needs the Dirichlet prior of the topics, which {learnt.program} does not "
+            "say; import the model again with alpha"
+        )
     return cvb0_under(np.maximum(learnt.phi, sys.float_info.min), learnt.alphas, documents, context)
 
 
@@ -112,7 +133,22 @@ def engine(name: str) -> Engine:
     """The engine that stands for the models of a program."""
     title, method, source = TITLES[name]
     return Engine(
-        name=name, title=f"{title}: {method}, imported", source=source, model=Imported, options=NoOptions, state=State,
-        watches=(), samples=lambda corpus, options: False, init=init, step=step, watch=watch, counts=counts, predict=predict,
-        fold_in=fold_in, learnt=learnt, unseen=unseen, when="Never here: its models are imported.", imported=True,
+        name=name,
+        title=f"{title}: {method}, imported",
+        source=source,
+        model=Imported,
+        options=NoOptions,
+        state=State,
+        watches=(),
+        samples=lambda corpus, options: False,
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=fold_in,
+        learnt=learnt,
+        unseen=unseen,
+        when="Never here: its models are imported.",
+        imported=True,
     )

@@ -28,9 +28,10 @@ class Pass(NamedTuple):
 
     kind: str
     work: Callable
-    words: tuple[str, ...]   # fields of the state by word, (…, word, topic), that it changes
-    sizes: tuple[str, ...]   # by topic, (…, topic)
-    prepare: Callable | None = None  # (options, what all share as a state, context) -> what ``work`` is given besides, last
+    words: tuple[str, ...]  # fields of the state by word, (…, word, topic), that it changes
+    sizes: tuple[str, ...]  # by topic, (…, topic)
+    # (options, what all share as a state, context) -> what ``work`` is given besides, last
+    prepare: Callable | None = None
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -41,20 +42,29 @@ class Pass(NamedTuple):
 class InParts(NamedTuple):
     """What an engine declares to work in parts."""
 
-    own: tuple[str, ...]             # fields of the state with rows of documents, pairs or tokens
-    split: Callable                  # (corpus, options) -> which pairs are sampled
-    passes: Callable                 # (options, step) -> the passes of a step; of step 0 those after the start
-    of_part: Callable                # (corpus, model, options, state) -> numbers by name that add up to what is watched
-    watched: Callable                # (model, options, state, their sums) -> as `Engine.watch`; "by_word" among them, if any
-    likelihood: Callable             # (corpus, options, state, prior) -> that of a prior, given the counts of a part
-    told: Callable                   # (corpus, options, sums of the numbers of a step) -> as `Engine.step` tells them
-    of_words: Callable               # (state) -> (word, topic) the counts that a snapshot keeps
-    samples: Callable                # (options) -> bool: is any token sampled?
-    numbers: tuple[str, ...] = ()    # fields of the state that are numbers, added up over the parts
-    begin: Callable | None = None    # (corpus, model, options, context, warm_start) -> the first state; None: `Engine.init`
-    by_word: Callable | None = None  # (corpus, model, options, state) -> (…, word, topic), what is watched of words besides
-    joined: Callable | None = None   # (those of some parts, of others) -> those of both, in place of the first
-    refuse: Callable = lambda options: None   # raises OptionError for options that need the whole corpus at once
+    own: tuple[str, ...]  # fields of the state with rows of documents, pairs or tokens
+    split: Callable  # (corpus, options) -> which pairs are sampled
+    # (options, step) -> the passes of a step; of step 0 those after the start
+    passes: Callable
+    # (corpus, model, options, state) -> numbers by name that add up to what is watched
+    of_part: Callable
+    # (model, options, state, their sums) -> as `Engine.watch`; "by_word" among them, if any
+    watched: Callable
+    # (corpus, options, state, prior) -> that of a prior, given the counts of a part
+    likelihood: Callable
+    # (corpus, options, sums of the numbers of a step) -> as `Engine.step` tells them
+    told: Callable
+    of_words: Callable  # (state) -> (word, topic) the counts that a snapshot keeps
+    samples: Callable  # (options) -> bool: is any token sampled?
+    numbers: tuple[str, ...] = ()  # fields of the state that are numbers, added up over the parts
+    # (corpus, model, options, context, warm_start) -> the first state; None: `Engine.init`
+    begin: Callable | None = None
+    # (corpus, model, options, state) -> (…, word, topic), what is watched of words besides
+    by_word: Callable | None = None
+    # (those of some parts, of others) -> those of both, in place of the first
+    joined: Callable | None = None
+    # raises OptionError for options that need the whole corpus at once
+    refuse: Callable = lambda options: None
 
 
 def in_each_step(*passes: Pass) -> Callable:
@@ -67,7 +77,13 @@ def add_told(told: Iterable[dict]) -> dict:
     total: dict = {}
     for numbers in told:
         for name, value in numbers.items():
-            total[name] = value if name not in total else max(total[name], value) if name in LARGEST else total[name] + value
+            total[name] = (
+                value
+                if name not in total
+                else max(total[name], value)
+                if name in LARGEST
+                else total[name] + value
+            )
     return total
 
 

@@ -14,10 +14,11 @@ DOUBLE = 8
 class Memory(NamedTuple):
     """Forecast of the bytes that an engine takes in a run, the corpus and the common part apart."""
 
-    state: int = 0     # of the arrays of a state, held from step to step and written to checkpoints
-    indices: int = 0   # of what is derived from the corpus and held beside the state
-    step: int = 0      # at the most, besides, while a step is under way
-    look: int = 0      # at the most, besides, while a state is watched, predicts, or gives its counts
+    state: int = 0  # of the arrays of a state, held from step to step and written to checkpoints
+    indices: int = 0  # of what is derived from the corpus and held beside the state
+    step: int = 0  # at the most, besides, while a step is under way
+    # at the most, besides, while a state is watched, predicts, or gives its counts
+    look: int = 0
 
 
 class Array(NamedTuple):
@@ -43,11 +44,14 @@ def size(arrays: dict[str, Array]) -> int:
     return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in arrays.values())
 
 
-def topic_counts(name: str, corpus, n_topics: int, dtype=np.float64, of_topics=None) -> dict[str, Array]:
+def topic_counts(
+    name: str, corpus, n_topics: int, dtype=np.float64, of_topics=None
+) -> dict[str, Array]:
     """Counts ``<name>_dk`` (document, topic), ``<name>_wk`` (word, topic) and ``<name>_k`` (topic,), padded."""
     lanes = padded(n_topics)
     return {
-        f"{name}_dk": Array((corpus.n_documents, lanes), dtype), f"{name}_wk": Array((corpus.n_words, lanes), dtype),
+        f"{name}_dk": Array((corpus.n_documents, lanes), dtype),
+        f"{name}_wk": Array((corpus.n_words, lanes), dtype),
         f"{name}_k": Array((lanes,), of_topics or dtype),
     }
 
@@ -56,7 +60,9 @@ def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
     """Bytes of a `partition.Partition` of so many pairs; 0 for one part of all pairs, which shares the arrays of the corpus."""
     if n_parts == 1 and n_pairs == corpus.n_pairs:
         return 0
-    return n_pairs * (4 + 4 + 8 + (8 if n_parts > 1 else 0)) + n_parts * (corpus.n_documents + 1) * 8
+    return (
+        n_pairs * (4 + 4 + 8 + (8 if n_parts > 1 else 0)) + n_parts * (corpus.n_documents + 1) * 8
+    )
 
 
 def word_major_bytes(corpus) -> int:

@@ -13,7 +13,9 @@ class NoOptions:
 
 def options_of(engine) -> dict:
     """Name → dataclass field of all options of a run of the engine: those of its model, then its own."""
-    beliefs = {name: f for name, f in option_fields(engine.model).items() if name not in engine.fixed}
+    beliefs = {
+        name: f for name, f in option_fields(engine.model).items() if name not in engine.fixed
+    }
     return beliefs | option_fields(engine.options)
 
 
@@ -35,14 +37,26 @@ def split_options(engine, given: dict) -> tuple[dict, object]:
     for name, value in given.items():
         if name not in known:
             near = get_close_matches(name, known, 1, 0.4)
-            hint = f"did you mean '{known[near[0]].name}'?" if near else f"it has {', '.join(options_of(engine)) or 'none'}"
-            raise OptionError(f"{engine.name} has no option '{name}'; {hint}", field=name, value=value)
+            hint = (
+                f"did you mean '{known[near[0]].name}'?"
+                if near
+                else f"it has {', '.join(options_of(engine)) or 'none'}"
+            )
+            raise OptionError(
+                f"{engine.name} has no option '{name}'; {hint}", field=name, value=value
+            )
         about = known[name]
         if about.name in values:
-            raise OptionError(f"option '{about.name}' of {engine.name} was '{name}' before; give one of them, not both")
+            raise OptionError(
+                f"option '{about.name}' of {engine.name} was '{name}' before; give one of them, not both"
+            )
         values[about.name] = checked_option(engine.name, about, value)
     own = {f.name for f in fields(engine.options)}
-    beliefs = {name: values.get(name, f.default) for name, f in options_of(engine).items() if name not in own}
+    beliefs = {
+        name: values.get(name, f.default)
+        for name, f in options_of(engine).items()
+        if name not in own
+    }
     if beliefs:
         engine.model(**beliefs)  # raises where some of them contradict others
     return beliefs, engine.options(**{name: value for name, value in values.items() if name in own})

@@ -21,7 +21,8 @@ def _controlling_thread() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="workbench-blas")
 
 
-os.register_at_fork(after_in_child=_controlling_thread.cache_clear)  # a fork has no threads: it would wait for one forever
+# a fork has no threads: it would wait for one forever
+os.register_at_fork(after_in_child=_controlling_thread.cache_clear)
 
 
 @cache
@@ -34,7 +35,9 @@ def one_blas_thread():
     """Within it BLAS and LAPACK, called from any thread, stay in the thread that calls them."""
     with _lock:
         if not _inside:
-            _controlling_thread().submit(lambda: _limit.enter_context(_controller().limit(limits=1, user_api="blas"))).result()
+            _controlling_thread().submit(
+                lambda: _limit.enter_context(_controller().limit(limits=1, user_api="blas"))
+            ).result()
         _inside.append(None)
     try:
         yield

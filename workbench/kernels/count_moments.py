@@ -43,7 +43,11 @@ def given_positive(mean, variance, zero):
     mean_positive = max(mean / positive, 1.0)
     variance_positive = max(variance / positive - zero * mean_positive * mean_positive, 0.0)
     few, nothing = mean < NEARLY_NONE, mean - mean
-    return choose(few, mean, positive), choose(few, nothing + 1.0, mean_positive), choose(few, nothing, variance_positive)
+    return (
+        choose(few, mean, positive),
+        choose(few, nothing + 1.0, mean_positive),
+        choose(few, nothing, variance_positive),
+    )
 
 
 @inlined
@@ -111,7 +115,15 @@ def tables(mean, variance, zero, prior, digamma_above):
 def tables_of_documents(mean_dk, var_dk, zero_dk, prior) -> np.ndarray:
     """sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
     tables_k = np.zeros(mean_dk.shape[1])
-    _add_tables(mean_dk, var_dk, zero_dk, pad_topics(prior, 1.0), np.empty_like(tables_k), len(prior), tables_k)
+    _add_tables(
+        mean_dk,
+        var_dk,
+        zero_dk,
+        pad_topics(prior, 1.0),
+        np.empty_like(tables_k),
+        len(prior),
+        tables_k,
+    )
     return tables_k[: len(prior)]
 
 
@@ -122,19 +134,36 @@ def _add_tables(mean_dk, var_dk, zero_dk, prior, digamma_above, n_topics, tables
     for d in range(len(mean_dk)):
         for k in range(0, n_topics, LANES):
             i = d * len(prior) + k
-            found = tables(load(mean_dk, i), load(var_dk, i), load(zero_dk, i), load(prior, k), load(digamma_above, k))
+            found = tables(
+                load(mean_dk, i),
+                load(var_dk, i),
+                load(zero_dk, i),
+                load(prior, k),
+                load(digamma_above, k),
+            )
             store(tables_k, k, load(tables_k, k) + found)
 
 
 def tables_of_words(corpus, kept, prior, n_topics) -> np.ndarray:
     """sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
     tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, kept.shape[1]), float)
-    _tables_of_words(corpus.by_word.indptr, corpus.by_word.pairs, corpus.counts, kept, prior, n_topics, tables_w, *row)
+    _tables_of_words(
+        corpus.by_word.indptr,
+        corpus.by_word.pairs,
+        corpus.counts,
+        kept,
+        prior,
+        n_topics,
+        tables_w,
+        *row,
+    )
     return tables_w
 
 
 @lean
-def _tables_of_words(word_indptr, pairs, counts, kept, prior, n_topics, tables_w, mean, variance, zero):
+def _tables_of_words(
+    word_indptr, pairs, counts, kept, prior, n_topics, tables_w, mean, variance, zero
+):
     for w in range(len(tables_w)):
         count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero)
         b, found = spread(prior[w]), spread(0.0)
@@ -149,7 +178,9 @@ def expected_log_beta(mean, variance, zero, prior):
     """E[log xi] = P+ { psi(b) - psi(b + E+) - V+ / 2 psi''(b + E+) } of xi ~ Beta(b, n), 0 where n = 0; eq. 11."""
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
-    return positive * (digamma_tetragamma(prior)[0] - digamma - 0.5 * variance_positive * tetragamma)
+    return positive * (
+        digamma_tetragamma(prior)[0] - digamma - 0.5 * variance_positive * tetragamma
+    )
 
 
 @inlined
@@ -177,9 +208,18 @@ def bound_of_documents(indptr, counts, kept, priors, alpha_sum, n_topics, row, o
         if n_tokens:
             sizes += math.lgamma(alpha_sum) - math.lgamma(alpha_sum + n_tokens)
         for k in range(0, n_topics, LANES):
-            mean, variance, zero = load(row, k), load(row, n_padded + k), load(row, 2 * n_padded + k)
+            mean, variance, zero = (
+                load(row, k),
+                load(row, n_padded + k),
+                load(row, 2 * n_padded + k),
+            )
             found += log_rising(
-                mean, variance, zero, load(priors, k), load(priors, n_padded + k), load(priors, 2 * n_padded + k)
+                mean,
+                variance,
+                zero,
+                load(priors, k),
+                load(priors, n_padded + k),
+                load(priors, 2 * n_padded + k),
             )
             store(of_topics, k, load(of_topics, k) + mean)
             store(of_topics, n_padded + k, load(of_topics, n_padded + k) + variance)
@@ -193,9 +233,17 @@ def bound_of_words(word_indptr, pairs, counts, kept, beta, n_topics, row):
     n_padded, found = kept.shape[1], spread(0.0)
     for w in range(len(beta)):
         count_word(w, word_indptr, pairs, counts, kept, n_topics, row[0], row[1], row[2])
-        b, log_b, log_gamma_above = spread(beta[w]), spread(math.log(beta[w])), spread(math.lgamma(beta[w] + 1.0))
+        b, log_b, log_gamma_above = (
+            spread(beta[w]),
+            spread(math.log(beta[w])),
+            spread(math.lgamma(beta[w] + 1.0)),
+        )
         for k in range(0, n_topics, LANES):
-            mean, variance, zero = load(row, k), load(row, n_padded + k), load(row, 2 * n_padded + k)
+            mean, variance, zero = (
+                load(row, k),
+                load(row, n_padded + k),
+                load(row, 2 * n_padded + k),
+            )
             found += log_rising(mean, variance, zero, b, log_b, log_gamma_above)
     return total(found)
 
@@ -223,11 +271,18 @@ def add_variances(words, counts, kept, n_topics, var_wk):
 @lean
 def bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics):
     """`bound_of_words` given E, V and P0 of every word, (word, topic padded), and beta, a number."""
-    found, b, log_b, log_gamma_above = spread(0.0), spread(beta), spread(math.log(beta)), spread(math.lgamma(beta + 1.0))
+    found, b, log_b, log_gamma_above = (
+        spread(0.0),
+        spread(beta),
+        spread(math.log(beta)),
+        spread(math.lgamma(beta + 1.0)),
+    )
     for w in range(len(mean_wk)):
         for k in range(0, n_topics, LANES):
             i = w * mean_wk.shape[1] + k
-            found += log_rising(load(mean_wk, i), load(var_wk, i), load(zero_wk, i), b, log_b, log_gamma_above)
+            found += log_rising(
+                load(mean_wk, i), load(var_wk, i), load(zero_wk, i), b, log_b, log_gamma_above
+            )
     return total(found)
 
 
@@ -254,7 +309,9 @@ def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum) -> float:
     n_topics, by_word = len(alpha), corpus.by_word
     of_documents, of_topics = expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum)
     row = aligned_zeros((3, padded(n_topics)), np.float64)
-    of_words = bound_of_words(by_word.indptr, by_word.pairs, corpus.counts, kept, beta, n_topics, row)
+    of_words = bound_of_words(
+        by_word.indptr, by_word.pairs, corpus.counts, kept, beta, n_topics, row
+    )
     return of_documents + of_words + bound_of_topics(*of_topics[:, :n_topics], beta_sum)
 
 
@@ -263,8 +320,15 @@ def expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum) -> tuple[flo
     n_topics = len(alpha)
     row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
     of_topics[2] = 1.0
-    priors = np.stack([pad_topics(of, 1.0) for of in (alpha, np.log(alpha), [math.lgamma(a + 1.0) for a in alpha])])
-    found = bound_of_documents(corpus.indptr, corpus.counts, kept, priors, alpha_sum, n_topics, row, of_topics)
+    priors = np.stack(
+        [
+            pad_topics(of, 1.0)
+            for of in (alpha, np.log(alpha), [math.lgamma(a + 1.0) for a in alpha])
+        ]
+    )
+    found = bound_of_documents(
+        corpus.indptr, corpus.counts, kept, priors, alpha_sum, n_topics, row, of_topics
+    )
     return found, of_topics
 
 

@@ -123,7 +123,12 @@ def niw_posterior_in_slices(rows, prior, n_threads, interrupt):
     mean, kappa, nu, scale = prior
     centre, total, n = _mean_of(rows), scale.copy(), len(mean)
     work = np.concatenate([[0], np.cumsum(len(rows) * (n - np.arange(n)))])
-    each_slice(partial(_add_scatter, total=total, rows=rows, centre=centre), slice_bounds(work, 1), n_threads, interrupt)
+    each_slice(
+        partial(_add_scatter, total=total, rows=rows, centre=centre),
+        slice_bounds(work, 1),
+        n_threads,
+        interrupt,
+    )
     return _with_means(total, centre, len(rows), mean, kappa, nu)
 
 
@@ -163,10 +168,14 @@ def log_joint_of_rows(rows, mu, precision, mean, kappa, nu, scale) -> float:
     mean_n, kappa_n, nu_n, scale_n = niw_posterior(rows, mean, kappa, nu, scale)
     off = mu - mean_n
     squares = (scale_n * precision).sum() + kappa_n * (off * (precision * off).sum(axis=1)).sum()
-    log_joint = 0.5 * ((nu_n + n + 2) * log_determinant(precision) - squares - n_rows * n * math.log(2 * math.pi))
+    log_joint = 0.5 * (
+        (nu_n + n + 2) * log_determinant(precision) - squares - n_rows * n * math.log(2 * math.pi)
+    )
     if nu <= n - 1:
         return log_joint
-    log_constant = 0.5 * (nu * (log_determinant(scale) - n * math.log(2)) + n * math.log(kappa / (2 * math.pi)))
+    log_constant = 0.5 * (
+        nu * (log_determinant(scale) - n * math.log(2)) + n * math.log(kappa / (2 * math.pi))
+    )
     return log_joint + log_constant - (multigammaln(0.5 * nu, n) if n else 0.0)
 
 

@@ -30,7 +30,9 @@ MONTH = 30 * 24 * 3600
 def sources_hash(package: Path = PACKAGE) -> str:
     """Twelve hex digits that change with any line, and any path, of a source under ``kernels`` or ``engines`` of a package."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(path for folder in ("kernels", "engines") for path in (package / folder).rglob("*.py")):
+    for path in sorted(
+        path for folder in ("kernels", "engines") for path in (package / folder).rglob("*.py")
+    ):
         source = path.read_bytes()
         digest.update(f"{path.relative_to(package).as_posix()} {len(source)} ".encode() + source)
     return digest.hexdigest()[:12]
@@ -123,13 +125,17 @@ class Part(CPUDispatcher):
     """
 
     def get_call_template(self, arguments, keywords):
-        return super().get_call_template([types.unliteral(argument) for argument in arguments], keywords)
+        return super().get_call_template(
+            [types.unliteral(argument) for argument in arguments], keywords
+        )
 
     def add_overload(self, compiled):
         self.overloads[tuple(compiled.signature.args)] = compiled
 
     def _compile_for_args(self, *arguments, **keywords):
-        raise TypeError(f"{self.__name__} is compiled into kernels and has no wrapper for Python; call it from a kernel")
+        raise TypeError(
+            f"{self.__name__} is compiled into kernels and has no wrapper for Python; call it from a kernel"
+        )
 
 
 def inlined(function) -> Part:

@@ -23,7 +23,7 @@ class Sum(NamedTuple):
     """A partial sum of logarithms, in sixteen lanes."""
 
     product: object  # of the last factors
-    before: object   # logarithms of the factors before
+    before: object  # logarithms of the factors before
 
 
 @inlined
@@ -68,8 +68,14 @@ def take_in(counts, probability, mean, n_averaged, new_mean) -> tuple[float, flo
     """Writes the mean of p and of ``n_averaged`` others whose mean is known; returns sum c log of p, and of that mean."""
     last_mean, n_left = last_block(mean, 1.0), len(mean) % LANES
     found = _take_in(
-        counts, probability, mean, 1.0 / (n_averaged + 1), new_mean,
-        last_block(counts, 1), last_block(probability, 1.0), last_mean,
+        counts,
+        probability,
+        mean,
+        1.0 / (n_averaged + 1),
+        new_mean,
+        last_block(counts, 1),
+        last_block(probability, 1.0),
+        last_mean,
     )
     new_mean[len(mean) - n_left :] = last_mean[:n_left]
     return found

@@ -37,7 +37,9 @@ def tail_share(z):
     """The share of the proposal for 4 PG(1, 2z) that lies above t: 1 / (1 + q / p) of Polson, Scott & Windle."""
     z = np.asarray(z, dtype=float)
     rate = np.pi**2 / 8 + z * z / 2
-    below = np.logaddexp(log_ndtr((SPLIT * z - 1) / SPLIT**0.5) - z, log_ndtr(-(SPLIT * z + 1) / SPLIT**0.5) + z)
+    below = np.logaddexp(
+        log_ndtr((SPLIT * z - 1) / SPLIT**0.5) - z, log_ndtr(-(SPLIT * z + 1) / SPLIT**0.5) + z
+    )
     return 1.0 / (1.0 + np.exp(math.log(4.0 / np.pi) + np.log(rate) + rate * SPLIT + below))
 
 
@@ -167,10 +169,17 @@ def _sum_of_exact(stream, b, c):
     if at < STEPS * TABLE_END:
         i = np.int64(at)
         f = at - i
-        first, second, third, fourth = TAIL_SHARES[i], TAIL_SHARES[i + 1], TAIL_SHARES[i + 2], TAIL_SHARES[i + 3]
+        first, second, third, fourth = (
+            TAIL_SHARES[i],
+            TAIL_SHARES[i + 1],
+            TAIL_SHARES[i + 2],
+            TAIL_SHARES[i + 3],
+        )
         outer = (f + 1.0) * (f - 2.0) * 0.5
         inner = f * (f - 1.0) / 6.0
-        above = ((f - 1.0) * second - f * third) * outer + ((f + 1.0) * fourth - (f - 2.0) * first) * inner
+        above = ((f - 1.0) * second - f * third) * outer + (
+            (f + 1.0) * fourth - (f - 2.0) * first
+        ) * inner
     drawn = 0.0
     for _ in range(b):
         while True:
@@ -214,7 +223,9 @@ def polya_gammas(b, c, key: int) -> np.ndarray:
     b, c = np.broadcast_arrays(b, np.asarray(c, dtype=float))
     whole = b.astype(np.int64)
     if (whole != b).any() or (whole < 0).any():
-        raise InputError("b of a Polya-gamma number must be a whole number of at least 0", field="b", value=b)
+        raise InputError(
+            "b of a Polya-gamma number must be a whole number of at least 0", field="b", value=b
+        )
     if np.isnan(c).any():
         raise InputError("c of a Polya-gamma number must be a number; got NaN", field="c", value=c)
     drawn = np.empty(b.size)

@@ -66,7 +66,7 @@ def factor_states(precision, h, first_precision, first_mean, system, offset, noi
     """
     n_times, n = h.shape
     below, both, root = np.zeros((n, n)), np.zeros((n, n)), np.empty(n)  # E, A'Q^-1 A
-    weighted, back = np.zeros(n), np.zeros(n)                              # Q^-1 b, A'Q^-1 b
+    weighted, back = np.zeros(n), np.zeros(n)  # Q^-1 b, A'Q^-1 b
     for i in range(n):
         for j in range(n):
             weighted[i] += noise_precision[i, j] * offset[j]
@@ -83,7 +83,9 @@ def factor_states(precision, h, first_precision, first_mean, system, offset, noi
             first_weighted[i] += first_precision[i, j] * first_mean[j]
     log_normaliser = _half_log_determinant(first_precision) - 0.5 * _dot(first_mean, first_weighted)
     if n_times > 1:
-        log_normaliser += (n_times - 1) * (_half_log_determinant(noise_precision) - 0.5 * _dot(offset, weighted))
+        log_normaliser += (n_times - 1) * (
+            _half_log_determinant(noise_precision) - 0.5 * _dot(offset, weighted)
+        )
     between = np.empty((n_times - 1, n, n))
     for t in range(n_times):
         D, y = precision[t], h[t]
@@ -114,7 +116,9 @@ def factor_states(precision, h, first_precision, first_mean, system, offset, noi
 @kernel
 def draw_states(precision, h, first_precision, first_mean, system, offset, noise_precision, key):
     """Draws the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
-    between, _ = factor_states(precision, h, first_precision, first_mean, system, offset, noise_precision)
+    between, _ = factor_states(
+        precision, h, first_precision, first_mean, system, offset, noise_precision
+    )
     draw_factored(between, precision, h, key)
     return h
 

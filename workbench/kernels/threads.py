@@ -25,7 +25,9 @@ class _Halted(Exception):
     """Ends a task in the middle because another one failed, or the caller was interrupted."""
 
 
-def slice_bounds(indptr: np.ndarray, n_topics: int, first: int = 0, last: int | None = None) -> list[tuple[int, int]]:
+def slice_bounds(
+    indptr: np.ndarray, n_topics: int, first: int = 0, last: int | None = None
+) -> list[tuple[int, int]]:
     """Ranges of rows (documents or words) of about equal work, at least one row each; of all rows, or of first..last."""
     last = len(indptr) - 1 if last is None else last
     if first == last:
@@ -39,7 +41,9 @@ def slice_bounds(indptr: np.ndarray, n_topics: int, first: int = 0, last: int | 
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
 
-def each_slice(work: Callable[[int, int], object], bounds, n_threads: int, interrupt: Callable[[], None]) -> list:
+def each_slice(
+    work: Callable[[int, int], object], bounds, n_threads: int, interrupt: Callable[[], None]
+) -> list:
     """The results of ``work(first, last)`` for every range, in order; ``interrupt`` is called between slices."""
 
     def task(first, last, interrupt):
@@ -95,7 +99,12 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
 
 
 def each_wave(
-    work: Callable[[int, int], object], n_rows: int, n_steps: int, n_threads: int, interrupt, n_ordered: int | None = None
+    work: Callable[[int, int], object],
+    n_rows: int,
+    n_steps: int,
+    n_threads: int,
+    interrupt,
+    n_ordered: int | None = None,
 ) -> list[list]:
     """The results of ``work(row, step)``, by row: a row takes its steps in order, and each only after the row before took it.
 
@@ -135,4 +144,5 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="workbench-slice")
 
 
-os.register_at_fork(after_in_child=_pool.cache_clear)  # a fork has no threads: it would wait for one forever
+# a fork has no threads: it would wait for one forever
+os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -42,7 +42,13 @@ POSTERIOR_DRAW = 61
 """Stream of theta (chain 0) and phi (chain 1) of LDA where held-out tokens are scored by draws of them."""
 PROCESS_WEIGHTS, PROCESSES, PROCESS_KERNEL, PROCESS_SLICES = 400, 401, 402, 403
 """Streams of Gaussian processes: Polya-gamma numbers (chain: stick), normal numbers, the kernel, and elliptical slices."""
-SYSTEM_WEIGHTS, SYSTEM_STATES, SYSTEM_LOADINGS, SYSTEM_DYNAMICS, SYSTEM_PARTICLES = 420, 421, 422, 423, 424
+SYSTEM_WEIGHTS, SYSTEM_STATES, SYSTEM_LOADINGS, SYSTEM_DYNAMICS, SYSTEM_PARTICLES = (
+    420,
+    421,
+    422,
+    423,
+    424,
+)
 """Streams of linear dynamical systems: Polya-gamma numbers, states, rows of C and their variance, A and B, and particles."""
 HIDDEN_STATES, FIRST_STATE, TRANSITIONS, EMISSIONS = 440, 441, 442, 443
 """Streams of hidden Markov models: the states of rows, and the rows of probabilities that they follow."""
@@ -68,7 +74,9 @@ def mix(bits):
 @small
 def uniform(key, index):
     """The uniform in [0, 1) that belongs to an index under a key, with 53 bits."""
-    return np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT
+    return (
+        np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT
+    )
 
 
 @lean

@@ -29,9 +29,16 @@ def _edges(edge, area, density, inverse_density):
     return np.array([*edges, 0.0])
 
 
-EXPONENTIAL_EDGES = _edges(EXPONENTIAL_EDGE, EXPONENTIAL_AREA, lambda x: math.exp(-x), lambda y: -math.log(y))
+EXPONENTIAL_EDGES = _edges(
+    EXPONENTIAL_EDGE, EXPONENTIAL_AREA, lambda x: math.exp(-x), lambda y: -math.log(y)
+)
 EXPONENTIAL_HEIGHTS = np.exp(-EXPONENTIAL_EDGES)
-NORMAL_EDGES = _edges(NORMAL_EDGE, NORMAL_AREA, lambda x: math.exp(-0.5 * x * x), lambda y: math.sqrt(-2.0 * math.log(y)))
+NORMAL_EDGES = _edges(
+    NORMAL_EDGE,
+    NORMAL_AREA,
+    lambda x: math.exp(-0.5 * x * x),
+    lambda y: math.sqrt(-2.0 * math.log(y)),
+)
 NORMAL_HEIGHTS = np.exp(-0.5 * NORMAL_EDGES**2)
 
 
@@ -134,7 +141,9 @@ def gamma_above(stream, d, step):
             v = root * root * root
             stream, u = next_uniform(stream)
             square = x * x
-            if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v)):
+            if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (
+                1.0 - v + math.log(v)
+            ):
                 return stream, d * v
 
 

@@ -33,11 +33,12 @@ BOUNDS = {
 class OneStart(NamedTuple):
     """Where an engine got to from one start."""
 
-    samples: bool                # is any token sampled?
-    bounds: dict[str, float]     # of `BOUNDS`; NaN for those that it does not have, nats
-    predictive: np.ndarray       # (document, word), averaged over iterations after burn-in where something is sampled
-    co_assignment: np.ndarray    # (token, token), likewise
-    token_topic: np.ndarray      # (token, topic) q(z) at the end, mean over chains
+    samples: bool  # is any token sampled?
+    bounds: dict[str, float]  # of `BOUNDS`; NaN for those that it does not have, nats
+    # (document, word), averaged over iterations after burn-in where something is sampled
+    predictive: np.ndarray
+    co_assignment: np.ndarray  # (token, token), likewise
+    token_topic: np.ndarray  # (token, topic) q(z) at the end, mean over chains
     n_iterations: int
 
 
@@ -46,7 +47,9 @@ def lda_engines() -> list[str]:
     return [name for name in ENGINES if get_engine(name).model is LDA]
 
 
-def against_exact(found: xr.Dataset, corpus: Corpus, model: LDA, engine: str, n_starts: int = N_STARTS) -> xr.Dataset:
+def against_exact(
+    found: xr.Dataset, corpus: Corpus, model: LDA, engine: str, n_starts: int = N_STARTS
+) -> xr.Dataset:
     """An engine with its usual options beside the exact posterior of a toy, from several starts.
 
     Parameters
@@ -78,22 +81,47 @@ def against_exact(found: xr.Dataset, corpus: Corpus, model: LDA, engine: str, n_
     )
     alike = ALIKE_SAMPLED if samples else ALIKE
     apart = np.abs(same - found["co_assignment"].values)[np.triu_indices(len(same), 1)]
-    distances = total_variation(predictive, found["predictive"].values), apart.mean() if len(apart) else np.nan
+    distances = (
+        total_variation(predictive, found["predictive"].values),
+        apart.mean() if len(apart) else np.nan,
+    )
     ends = n_different([one.predictive for one in starts], alike)
     return xr.Dataset(
         {
-            "bound": ("kind", [best.bounds[name] for name in BOUNDS], _about("bound on the log evidence", "nats")),
+            "bound": (
+                "kind",
+                [best.bounds[name] for name in BOUNDS],
+                _about("bound on the log evidence", "nats"),
+            ),
             "log_evidence": found["log_evidence"],
             "predictive": (("document", "word"), predictive, found["predictive"].attrs),
             "co_assignment": (("token", "other_token"), same, found["co_assignment"].attrs),
-            "token_topic": (("token", "topic"), best.token_topic, _about("q(z) of each token at the end of a start")),
-            "predictive_distance": ((), distances[0], _about("total variation distance of p(w|d), mean over documents")),
-            "co_assignment_distance": ((), distances[1], _about("the same of one topic, mean over pairs of tokens")),
+            "token_topic": (
+                ("token", "topic"),
+                best.token_topic,
+                _about("q(z) of each token at the end of a start"),
+            ),
+            "predictive_distance": (
+                (),
+                distances[0],
+                _about("total variation distance of p(w|d), mean over documents"),
+            ),
+            "co_assignment_distance": (
+                (),
+                distances[1],
+                _about("the same of one topic, mean over pairs of tokens"),
+            ),
             "n_attractors": ((), ends, _about("different ends of the starts")),
         },
-        {"kind": list(BOUNDS), **{name: found[name] for name in ("document", "word", "token_document", "token_word")}},
         {
-            "engine": engine, "samples": samples, "n_starts": n_starts, "alike": alike,
+            "kind": list(BOUNDS),
+            **{name: found[name] for name in ("document", "word", "token_document", "token_word")},
+        },
+        {
+            "engine": engine,
+            "samples": samples,
+            "n_starts": n_starts,
+            "alike": alike,
             "n_iterations": max(one.n_iterations for one in starts),
         },
     )
@@ -110,7 +138,11 @@ def run_start(corpus: Corpus, model: LDA, name: str, seed: int) -> OneStart:
         state, _ = engine.step(corpus, model, options, state, StepContext(seed, step))
         predictive = engine.predict(corpus, model, options, state, pairs)
         if samples and step > BURN_IN:
-            tables, together, n = tables + predictive, together + _co_assignment(corpus, options, state), n + 1
+            tables, together, n = (
+                tables + predictive,
+                together + _co_assignment(corpus, options, state),
+                n + 1,
+            )
         if not samples and np.max(np.abs(predictive - before)) <= AT_REST:
             break
         before = predictive

@@ -29,15 +29,23 @@ def against_topics(runs, measure: str = "log_likelihood") -> list[Curve]:
     """
     if measure not in DERIVED and getattr(VARIABLES.get(measure), "dims", ()) != ("iteration",):
         of_runs = [name for name, row in VARIABLES.items() if row.dims == ("iteration",)]
-        raise MeasureError(f"no number '{measure}' of an iteration; there are {', '.join((*DERIVED, *of_runs))}")
-    found = {label: [run for run in own if quantity(run, measure) is not None] for label, own in runs_by_curve(runs).items()}
+        raise MeasureError(
+            f"no number '{measure}' of an iteration; there are {', '.join((*DERIVED, *of_runs))}"
+        )
+    found = {
+        label: [run for run in own if quantity(run, measure) is not None]
+        for label, own in runs_by_curve(runs).items()
+    }
     return [_curve(label, own, measure) for label, own in found.items() if own]
 
 
 def runs_by_curve(runs) -> dict[str, list[xr.Dataset]]:
     """The runs behind each curve of `against_topics`, by its label."""
     runs = each_run(runs)
-    return {label: [runs[at] for at in rows] for label, rows in _curves([spec_of(run) for run in runs]).items()}
+    return {
+        label: [runs[at] for at in rows]
+        for label, rows in _curves([spec_of(run) for run in runs]).items()
+    }
 
 
 def finds_topics(spec: RunSpec) -> bool:
@@ -48,12 +56,21 @@ def finds_topics(spec: RunSpec) -> bool:
 def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
     specs = [spec_of(run) for run in runs]
     if finds_topics(specs[0]):
-        where = np.full(len(runs), np.mean([_mean_topics(run, spec) for run, spec in zip(runs, specs, strict=True)]))
+        where = np.full(
+            len(runs),
+            np.mean([_mean_topics(run, spec) for run, spec in zip(runs, specs, strict=True)]),
+        )
     else:
         where = np.array([spec.model["n_topics"] for spec in specs], float)
     last = np.array([float(quantity(run, measure).values[-1]) for run in runs])
     values = [last[where == topics] for topics in np.unique(where)]
-    return Curve(label, label, np.unique(where), *np.array([mean_and_error(own) for own in values]).T, min(map(len, values)))
+    return Curve(
+        label,
+        label,
+        np.unique(where),
+        *np.array([mean_and_error(own) for own in values]).T,
+        min(map(len, values)),
+    )
 
 
 def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
@@ -74,7 +91,11 @@ def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
         """The run that this one started from, where it is among the runs and differs only in having fewer topics."""
         parent = parents[at]
         alike = parent is not None and cold[parent] == cold[at]
-        return parent if alike and specs[parent].model["n_topics"] < specs[at].model["n_topics"] else None
+        return (
+            parent
+            if alike and specs[parent].model["n_topics"] < specs[at].model["n_topics"]
+            else None
+        )
 
     for at, (spec, label) in enumerate(zip(specs, cold, strict=True)):
         label += " warm" if spec.start else ""
@@ -90,4 +111,6 @@ def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
     for label, roots in begun.items():
         curves[label] = sorted(roots) + curves[label]
     roots = set().union(*begun.values())
-    return {label: rows for label, rows in curves.items() if label in begun or not set(rows) <= roots}
+    return {
+        label: rows for label, rows in curves.items() if label in begun or not set(rows) <= roots
+    }

@@ -50,7 +50,9 @@ def distributions(run: xr.Dataset, table: str, snapshot: int = -1) -> xr.Dataset
     raised = np.maximum(count, 0.0) + (0.0 if estimated else prior.values[cells].reshape(-1, width))
     total = raised.sum(axis=1, keepdims=True)
     mean = np.divide(raised, total, out=np.full_like(raised, 1.0 / width), where=total > 0)
-    deviation = np.full_like(mean, np.nan) if estimated else np.sqrt(mean * (1 - mean) / (total + 1))
+    deviation = (
+        np.full_like(mean, np.nan) if estimated else np.sqrt(mean * (1 - mean) / (total + 1))
+    )
     dims = ("given", "value")
     return xr.Dataset(
         {"probability": (dims, mean), "deviation": (dims, deviation), "count": (dims, count)},
@@ -62,17 +64,28 @@ def nodes_of(run: xr.Dataset) -> list[NetNode]:
     """The nodes of the network of a run; of a hidden Markov model those of its first places."""
     spec, tables = spec_of(run), table_names(run)
     if "nodes" in spec.model:
-        given = [(node["name"], node["cpt"], tuple(node["parents"])) for node in spec.model["nodes"] if not node["given"]]
-        known = set(run.attrs.get("fields", ())) or {name for name, _, parents in given} - _inner(given)
+        given = [
+            (node["name"], node["cpt"], tuple(node["parents"]))
+            for node in spec.model["nodes"]
+            if not node["given"]
+        ]
+        known = set(run.attrs.get("fields", ())) or {name for name, _, parents in given} - _inner(
+            given
+        )
         return [NetNode(name, table, parents, name not in known) for name, table, parents in given]
     if spec.options.get("network") == "hmm":
         found = []
         for t in range(1, STEPS_DRAWN + 1):
             before = (f"state@{t - 1}",) if t > 1 else ()
-            found += [NetNode(f"state@{t}", "transition" if t > 1 else "start", before, True),
-                      NetNode(f"symbol@{t}", "emission", (f"state@{t}",), False)]
+            found += [
+                NetNode(f"state@{t}", "transition" if t > 1 else "start", before, True),
+                NetNode(f"symbol@{t}", "emission", (f"state@{t}",), False),
+            ]
         return [node for node in found if node.table in tables]
-    return [NetNode(name, name, () if name == "class" else ("class",), name == "class") for name in tables]
+    return [
+        NetNode(name, name, () if name == "class" else ("class",), name == "class")
+        for name in tables
+    ]
 
 
 def _inner(given) -> set[str]:
@@ -83,8 +96,8 @@ def _inner(given) -> set[str]:
 class Information(NamedTuple):
     """What a table says of its node and of each of its parents, in nats."""
 
-    entropy: float               # of the node alone
-    largest: float               # the entropy of a uniform one
+    entropy: float  # of the node alone
+    largest: float  # the entropy of a uniform one
     of_parents: tuple[float, ...]  # mutual information of the node and each parent
 
 
@@ -98,21 +111,26 @@ def information(run: xr.Dataset, table: str, snapshot: int = -1) -> Information:
     mass = np.where(mass.sum() > 0, mass, 1.0)
     joint = found["probability"].values * (mass / mass.sum())[:, None]
     own = joint.sum(axis=0)
-    parents = [_states(part) for part in zip(*(_parts(each) for each in found["given"].values), strict=True)]
+    parents = [
+        _states(part)
+        for part in zip(*(_parts(each) for each in found["given"].values), strict=True)
+    ]
     shared = []
     for at in parents:
         pair = np.zeros((max(at) + 1, joint.shape[1]))
         np.add.at(pair, at, joint)
         outer = pair.sum(axis=1, keepdims=True) * own
         with np.errstate(divide="ignore", invalid="ignore"):
-            shared.append(max(0.0, float(np.nansum(np.where(pair > 0, pair * np.log(pair / outer), 0.0)))))
+            shared.append(
+                max(0.0, float(np.nansum(np.where(pair > 0, pair * np.log(pair / outer), 0.0))))
+            )
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -float(np.nansum(np.where(own > 0, own * np.log(own), 0.0)))
     return Information(entropy, math.log(max(len(own), 2)), tuple(shared))
 
 
 def _parts(given: str) -> list[str]:
-    """"a=1, b=2" as its parts; levels that hold ", x=" themselves fall into more, alike in every row."""
+    """ "a=1, b=2" as its parts; levels that hold ", x=" themselves fall into more, alike in every row."""
     return given.split(", ") if given else []
 
 

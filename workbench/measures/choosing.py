@@ -38,8 +38,8 @@ class RunNumbers(NamedTuple):
     """What one run brings to the table."""
 
     n_topics: int
-    replicate: tuple           # its split and seed
-    finished: bool             # is it at the iteration where it is to end?
+    replicate: tuple  # its split and seed
+    finished: bool  # is it at the iteration where it is to end?
     numbers: dict[str, float]  # of `MEANINGS`; NaN for those that it does not have
 
 
@@ -78,7 +78,11 @@ def numbers_by_k(runs, corpus: Corpus | Mapping[str, Corpus] | None = None) -> x
     """
     runs = each_run(runs)
     label = _label_of(runs)
-    corpora = {spec_of(run).train: corpus for run in runs} if isinstance(corpus, Corpus | ShardedCorpus) else corpus or {}
+    corpora = (
+        {spec_of(run).train: corpus for run in runs}
+        if isinstance(corpus, Corpus | ShardedCorpus)
+        else corpus or {}
+    )
     rows = [numbers_of_run(run, corpora.get(spec_of(run).train)) for run in runs]
     counted = {at: row.n_topics for at, row in enumerate(rows) if "phi" in runs[at]}
     similar = {(a, b): topic_similarity(runs[a], runs[b]) for a, b in pairs_to_match(counted)}
@@ -95,11 +99,19 @@ def numbers_of_run(run: xr.Dataset, corpus: Corpus | None = None) -> RunNumbers:
     """The numbers of one run at its last iteration; ``corpus`` is where coherence looks for the words."""
     spec = spec_of(run)
     ends = {name: quantity(run, name) for name in MEANINGS}
-    numbers = {name: np.nan if values is None else float(values.values[-1]) for name, values in ends.items()}
+    numbers = {
+        name: np.nan if values is None else float(values.values[-1])
+        for name, values in ends.items()
+    }
     if "phi" in run:
         numbers["diversity"] = diversity(run).attrs["mean_diversity"]
         numbers["npmi"] = np.nan if corpus is None else coherence(run, corpus).attrs["mean_npmi"]
-    return RunNumbers(spec.model["n_topics"], replicate_of(run), int(run["iteration"][-1]) >= spec.n_iterations, numbers)
+    return RunNumbers(
+        spec.model["n_topics"],
+        replicate_of(run),
+        int(run["iteration"][-1]) >= spec.n_iterations,
+        numbers,
+    )
 
 
 def topic_similarity(a: xr.Dataset, b: xr.Dataset) -> float:
@@ -113,32 +125,59 @@ def topic_similarity(a: xr.Dataset, b: xr.Dataset) -> float:
     return float(np.nansum(1 - distance) / most)
 
 
-def table_by_k(rows: list[RunNumbers], similar: Mapping[tuple[int, int], float], label: str = "") -> xr.Dataset:
+def table_by_k(
+    rows: list[RunNumbers], similar: Mapping[tuple[int, int], float], label: str = ""
+) -> xr.Dataset:
     """`numbers_by_k` of what is known of each run, and of the similarity of pairs of them, by their places among the rows."""
-    at = {k: [place for place, row in enumerate(rows) if row.n_topics == k] for k in sorted({row.n_topics for row in rows})}
+    at = {
+        k: [place for place, row in enumerate(rows) if row.n_topics == k]
+        for k in sorted({row.n_topics for row in rows})
+    }
     for k, places in at.items():
         if len({rows[place].replicate for place in places}) < len(places):
             raise MeasureError(f"two of the runs have K={k} and the same seed; give one of them")
-    data = {name: [_known([rows[place].numbers[name] for place in places]) for places in at.values()] for name in MEANINGS}
+    data = {
+        name: [_known([rows[place].numbers[name] for place in places]) for places in at.values()]
+        for name in MEANINGS
+    }
     data["stability"] = [_jackknife(places, similar) for places in at.values()]
     means = np.array([mean for mean, _ in data["log_likelihood"]])
     best = list(at)[int(np.nanargmax(means))] if np.isfinite(means).any() else None
-    apart = [_differences(rows, places, at[best]) if best else np.array([]) for places in at.values()]
+    apart = [
+        _differences(rows, places, at[best]) if best else np.array([]) for places in at.values()
+    ]
     data["difference"] = [mean_and_error(values) for values in apart]
-    about = MEANINGS | {"stability": (STABILITY, ""), "difference": (f"log likelihood minus that of K={best}", "nats")}
+    about = MEANINGS | {
+        "stability": (STABILITY, ""),
+        "difference": (f"log likelihood minus that of K={best}", "nats"),
+    }
     columns = {}
     for name, (meaning, unit) in about.items():
         values, errors = zip(*data[name], strict=True)
         columns[name] = ("n_topics", list(values), {"long_name": meaning, "units": unit})
-        columns[f"{name}_se"] = ("n_topics", list(errors), {"long_name": f"standard error of {name}", "units": unit})
+        columns[f"{name}_se"] = (
+            "n_topics",
+            list(errors),
+            {"long_name": f"standard error of {name}", "units": unit},
+        )
     counts = {
         "n_pairs": (list(map(len, apart)), "pairs: same split, same seed"),
         "n_runs": (list(map(len, at.values())), "runs: seeds and splits"),
-        "n_finished": ([sum(rows[place].finished for place in places) for places in at.values()], "runs that have ended"),
+        "n_finished": (
+            [sum(rows[place].finished for place in places) for places in at.values()],
+            "runs that have ended",
+        ),
     }
-    columns |= {name: ("n_topics", values, {"long_name": said, "units": ""}) for name, (values, said) in counts.items()}
+    columns |= {
+        name: ("n_topics", values, {"long_name": said, "units": ""})
+        for name, (values, said) in counts.items()
+    }
     named = {"long_name": "number of topics K", "units": ""}
-    return xr.Dataset(columns, {"n_topics": ("n_topics", list(at), named)}, {"label": label} | ({"best": best} if best else {}))
+    return xr.Dataset(
+        columns,
+        {"n_topics": ("n_topics", list(at), named)},
+        {"label": label} | ({"best": best} if best else {}),
+    )
 
 
 def recommend_k(table: xr.Dataset, coming: Iterable[int] = ()) -> Recommendation:
@@ -155,15 +194,21 @@ def recommend_k(table: xr.Dataset, coming: Iterable[int] = ()) -> Recommendation
     within = (-table["difference"] <= table["difference_se"]).values
     k = next((k for k, near in zip(ks, within, strict=True) if near and k < best), best)
     chosen, highest = table.sel(n_topics=k), table.sel(n_topics=best)
-    score = f"held-out log likelihood, {_signed(float(highest['log_likelihood']), 4)} nats per token"
+    score = (
+        f"held-out log likelihood, {_signed(float(highest['log_likelihood']), 4)} nats per token"
+    )
     if len(ks) == 1:
         reason = f"K = {k} is the only number of topics that has a score: {score}."
     elif k != best:
         lower, error = -float(chosen["difference"]), float(chosen["difference_se"])
-        reason = (f"K = {k} is the smallest number of topics within one standard error ({error:.4f}) of the best: K = {best} "
-                  f"has the highest {score}, and K = {k} is {lower:.4f} lower.")
+        reason = (
+            f"K = {k} is the smallest number of topics within one standard error ({error:.4f}) of the best: K = {best} "
+            f"has the highest {score}, and K = {k} is {lower:.4f} lower."
+        )
     elif np.isfinite(table["difference_se"].values).all():
-        smaller = ", and no smaller number comes within one standard error of it" if k > ks[0] else ""
+        smaller = (
+            ", and no smaller number comes within one standard error of it" if k > ks[0] else ""
+        )
         reason = f"K = {k} has the highest {score}{smaller}."
     else:
         reason = f"K = {k} has the highest {score}."
@@ -183,11 +228,15 @@ def _cautions(table: xr.Dataset, k: int, coming: list[int]) -> Iterable[str]:
         yield "This is the smallest K that was tried: try smaller ones too."
     pairs = int(table["n_pairs"].min())
     if pairs < 2:
-        yield "With one seed the error is not known: run more seeds." if int(table["n_runs"].max()) < 2 else (
-            "Of some K only one seed is there, so its error is not known.")
+        yield (
+            "With one seed the error is not known: run more seeds."
+            if int(table["n_runs"].max()) < 2
+            else ("Of some K only one seed is there, so its error is not known.")
+        )
     elif pairs == 2:
         yield "An error over two seeds is rough: three or more are better."
-    if (at := ks.index(k)) > 0 and ks[at - 1] > 1:  # a single topic is stable whatever the documents are
+    # a single topic is stable whatever the documents are
+    if (at := ks.index(k)) > 0 and ks[at - 1] > 1:
         below = table.isel(n_topics=at - 1)
         for name, (said, least) in FALLS.items():
             before, now = float(below[name]), float(chosen[name])
@@ -206,10 +255,14 @@ def _label_of(runs: list[xr.Dataset]) -> str:
     for run in runs:
         spec = spec_of(run)
         if "n_topics" not in spec.model or finds_topics(spec):
-            raise MeasureError(f"run '{spec.name}' of {spec.engine} has no K to choose; leave it out")
+            raise MeasureError(
+                f"run '{spec.name}' of {spec.engine} has no K to choose; leave it out"
+            )
     labels = list(runs_by_curve(runs))
     if len(labels) > 1 or len({spec_of(run).corpus for run in runs}) > 1:
-        raise MeasureError(f"the runs may differ in K and seed alone, and these differ in more: {'; '.join(labels)}")
+        raise MeasureError(
+            f"the runs may differ in K and seed alone, and these differ in more: {'; '.join(labels)}"
+        )
     return labels[0]
 
 
@@ -222,7 +275,9 @@ def _differences(rows: list[RunNumbers], places: list[int], best: list[int]) -> 
     """log_likelihood minus that of the best K, of each pair in which both are known."""
     theirs = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in best}
     own = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in places}
-    apart = np.array([value - theirs[replicate] for replicate, value in own.items() if replicate in theirs])
+    apart = np.array(
+        [value - theirs[replicate] for replicate, value in own.items() if replicate in theirs]
+    )
     return apart[np.isfinite(apart)]
 
 

@@ -18,7 +18,9 @@ MEANINGS = {
 }
 
 
-def coherence(run: xr.Dataset, corpus: Corpus | ShardedCorpus, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
+def coherence(
+    run: xr.Dataset, corpus: Corpus | ShardedCorpus, n: int = 10, relevance: float = 1.0
+) -> xr.Dataset:
     """Coherence of each topic of the last snapshot: how often its n top words share documents of a corpus.
 
     A bag of words has no order, so two words are together when a document has both: the window is the document. (c_v and
@@ -46,7 +48,9 @@ def coherence(run: xr.Dataset, corpus: Corpus | ShardedCorpus, n: int = 10, rele
     (2015), whose window is one of text. One process; a matrix of documents by top words, so 20,000 documents take a second.
     """
     if not isinstance(corpus, Corpus | ShardedCorpus):
-        raise MeasureError(f"wanted a Corpus to look for the words in (workbench.load_corpus); got {type(corpus).__name__}")
+        raise MeasureError(
+            f"wanted a Corpus to look for the words in (workbench.load_corpus); got {type(corpus).__name__}"
+        )
     n = whole_number("number of top words", n, 2)
     words = top_words(used_topics(run), n, relevance)["word"]
     every, place = np.unique(words.values.astype(str), return_inverse=True)
@@ -57,20 +61,32 @@ def coherence(run: xr.Dataset, corpus: Corpus | ShardedCorpus, n: int = 10, rele
         name: ("topic", column, {"long_name": meaning, "units": "nats" if name == "u_mass" else ""})
         for (name, meaning), column in zip(MEANINGS.items(), columns, strict=True)
     }
-    data["n_words"] = ("topic", [len(own) for own in known], {"long_name": "top words that the corpus has", "units": ""})
+    data["n_words"] = (
+        "topic",
+        [len(own) for own in known],
+        {"long_name": "top words that the corpus has", "units": ""},
+    )
     means = {f"mean_{name}": _mean(column) for name, column in zip(MEANINGS, columns, strict=True)}
-    return xr.Dataset(data, {"topic": words["topic"].values}, means | {"n_documents": n_documents, "n_top_words": n})
+    return xr.Dataset(
+        data,
+        {"topic": words["topic"].values},
+        means | {"n_documents": n_documents, "n_top_words": n},
+    )
 
 
 def _together(words: list[str], corpus: Corpus | ShardedCorpus) -> tuple[np.ndarray, int]:
     """(word, word) documents that have both, on the diagonal those that have one; and how many have a token."""
     wanted = {word: at for at, word in enumerate(words)}
-    columns, together = np.array([wanted.get(word, -1) for word in corpus.vocabulary], np.int64), 0.0
+    columns, together = (
+        np.array([wanted.get(word, -1) for word in corpus.vocabulary], np.int64),
+        0.0,
+    )
     for _, documents in shards_of(corpus):
         column = columns[documents.words]
         kept = column >= 0
         cells = documents.documents[kept], column[kept]
-        found = csr_array((np.ones(len(cells[0])), cells), (documents.n_documents, len(words)))  # words spelt alike add up
+        # words spelt alike add up
+        found = csr_array((np.ones(len(cells[0])), cells), (documents.n_documents, len(words)))
         found.data[:] = 1.0
         together = together + (found.T @ found).toarray()
     return together, int(np.count_nonzero(corpus.document_tokens))
@@ -92,7 +108,9 @@ def _of_topic(together: np.ndarray, n_documents: int) -> tuple[float, float, flo
 def _npmi(together: np.ndarray, alone: np.ndarray) -> np.ndarray:
     """(word, word) of probabilities; 0 where both words are in every document."""
     log = np.log(together + EPSILON)
-    return np.divide(log - np.log(np.outer(alone, alone)), -log, out=np.zeros_like(log), where=together < 1)
+    return np.divide(
+        log - np.log(np.outer(alone, alone)), -log, out=np.zeros_like(log), where=together < 1
+    )
 
 
 def _mean(values: np.ndarray) -> float:

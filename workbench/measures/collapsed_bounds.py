@@ -26,9 +26,9 @@ from workbench.models.lda import LDA
 class Bounds(NamedTuple):
     """Of one set of responsibilities, nats."""
 
-    jensen: float      # F
-    collapsed: float   # by improved second order; no sure bound
-    exact: float       # F with exact expectations
+    jensen: float  # F
+    collapsed: float  # by improved second order; no sure bound
+    exact: float  # F with exact expectations
 
 
 def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> Bounds:
@@ -39,7 +39,9 @@ def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> Bounds:
     Welling, Teh & Kappen (2008), eq. 9; Teh, Kurihara & Welling (2008), eq. 13-14.
     """
     if corpus.n_tokens > MOST_DRAWS:
-        raise MeasureError(f"exact expectations are of at most {MOST_DRAWS:,} tokens; the corpus has {corpus.n_tokens:,}")
+        raise MeasureError(
+            f"exact expectations are of at most {MOST_DRAWS:,} tokens; the corpus has {corpus.n_tokens:,}"
+        )
     gamma = np.ascontiguousarray(gamma, float)
     alpha, beta, k = model.alphas, model.beta, model.n_topics
     entropy = float(corpus.counts @ entr(gamma).sum(axis=1))
@@ -51,8 +53,14 @@ def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> Bounds:
     jensen = log_joint(*counts, pad_topics(weighted.sum(axis=0)), pad_topics(alpha), beta, k)
     kept = np.stack([pad_topics(row) for row in gamma])
     collapsed = expected_log_joint(
-        corpus, kept, alpha, alpha.sum(), np.full(corpus.n_words, beta), corpus.n_words * beta)
-    return Bounds(*(float(each) + entropy for each in (jensen, collapsed, _exact_log_joint(corpus, gamma, alpha, beta))))
+        corpus, kept, alpha, alpha.sum(), np.full(corpus.n_words, beta), corpus.n_words * beta
+    )
+    return Bounds(
+        *(
+            float(each) + entropy
+            for each in (jensen, collapsed, _exact_log_joint(corpus, gamma, alpha, beta))
+        )
+    )
 
 
 def _exact_log_joint(corpus: Corpus, gamma: np.ndarray, alpha: np.ndarray, beta: float) -> float:

@@ -6,14 +6,30 @@ import numpy as np
 import xarray as xr
 
 from workbench.errors import nearest_or_all
-from workbench.measures.intervals import mean_and_error, percentile_interval, resampled_perplexities, t_interval
+from workbench.measures.intervals import (
+    mean_and_error,
+    percentile_interval,
+    resampled_perplexities,
+    t_interval,
+)
 from workbench.measures.quantities import quantity
-from workbench.measures.selection import MeasureError, counterparts, each_run, labels_of, replicate_of, same_model, spec_of
+from workbench.measures.selection import (
+    MeasureError,
+    counterparts,
+    each_run,
+    labels_of,
+    replicate_of,
+    same_model,
+    spec_of,
+)
 from workbench.models import VARIABLES
 from workbench.runs.afterwards.heldout_by_document import Scored
 
 PERPLEXITIES = (
-    "test_perplexity", "test_perplexity_state", "test_perplexity_average", "test_perplexity_by_document",
+    "test_perplexity",
+    "test_perplexity_state",
+    "test_perplexity_average",
+    "test_perplexity_by_document",
     "test_perplexity_joint",
 )
 COSTS = ("elapsed", "cpu_time", "updates")
@@ -37,32 +53,59 @@ def final(runs) -> xr.Dataset:
     def last(name: str) -> tuple:
         ends = [quantity(run.isel(iteration=[-1]), name) for run in runs]
         attrs = scores[name] if name in scores else VARIABLES[name].attrs
-        return "run", np.array([np.nan if end is None else float(end.values[0]) for end in ends]), attrs
+        return (
+            "run",
+            np.array([np.nan if end is None else float(end.values[0]) for end in ends]),
+            attrs,
+        )
 
     data = {name: last(name) for name in (*PERPLEXITIES, *scores, *COSTS)}
     updates = data["updates"][1]
-    each = np.divide(1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0)
+    each = np.divide(
+        1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0
+    )
     ends = [int(run["iteration"].values[-1]) for run in runs]
-    reached = np.array([np.nan if spec.imported else end for spec, end in zip(specs, ends, strict=True)])
+    reached = np.array(
+        [np.nan if spec.imported else end for spec, end in zip(specs, ends, strict=True)]
+    )
     to_reach = np.maximum(reached, [spec.n_iterations for spec in specs])
     data |= {
-        "time_per_update": ("run", each, {"long_name": "CPU time of inference for each site update", "units": "ns"}),
+        "time_per_update": (
+            "run",
+            each,
+            {"long_name": "CPU time of inference for each site update", "units": "ns"},
+        ),
         "n_active_topics": last("n_active_topics"),
         "iteration": ("run", reached, {"long_name": "last committed iteration", "units": ""}),
-        "n_iterations": ("run", to_reach, {"long_name": "iteration that the run is to reach", "units": ""}),
+        "n_iterations": (
+            "run",
+            to_reach,
+            {"long_name": "iteration that the run is to reach", "units": ""},
+        ),
     }
-    return xr.Dataset(data, {
-        "run": np.array([run.attrs["name"] for run in runs], dtype=object),
-        "label": ("run", np.array(labels_of(runs), dtype=object)), "seed": ("run", [spec.seed for spec in specs]),
-    })
+    return xr.Dataset(
+        data,
+        {
+            "run": np.array([run.attrs["name"] for run in runs], dtype=object),
+            "label": ("run", np.array(labels_of(runs), dtype=object)),
+            "seed": ("run", [spec.seed for spec in specs]),
+        },
+    )
 
 
 def further_scores(runs) -> dict[str, dict]:
     """Name → attributes of the scores that the runs have beside the perplexities: numbers of each iteration with ``better``."""
-    return {name: of.attrs for run in runs for name, of in run.data_vars.items() if of.attrs.get("better")}
+    return {
+        name: of.attrs
+        for run in runs
+        for name, of in run.data_vars.items()
+        if of.attrs.get("better")
+    }
 
 
-def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | None = None) -> xr.Dataset:
+def summary(
+    runs, reference: str | None = None, scored: Mapping[str, Scored] | None = None
+) -> xr.Dataset:
     """Means over seeds and splits, and paired differences from a reference; `Dataset.to_pandas` shows it as a table.
 
     Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as ``…_se`` (NaN for a single run);
@@ -79,18 +122,36 @@ def summary(runs, reference: str | None = None, scored: Mapping[str, Scored] | N
     by_label = rows_by_label(last)
     n_runs = [len(rows) for rows in by_label.values()]
     data = {"n_runs": ("label", n_runs, {"long_name": "runs: seeds and splits", "units": ""})}
-    for name in (*PERPLEXITIES, *further_scores(runs), "iteration", *COSTS, "time_per_update", "n_active_topics"):
-        means, errors = zip(*(mean_and_error(last[name].values[rows]) for rows in by_label.values()), strict=True)
+    for name in (
+        *PERPLEXITIES,
+        *further_scores(runs),
+        "iteration",
+        *COSTS,
+        "time_per_update",
+        "n_active_topics",
+    ):
+        means, errors = zip(
+            *(mean_and_error(last[name].values[rows]) for rows in by_label.values()), strict=True
+        )
         attrs = last[name].attrs
         data[name] = ("label", list(means), attrs)
-        data[f"{name}_se"] = ("label", list(errors), attrs | {"long_name": f"standard error of {name}"})
+        data[f"{name}_se"] = (
+            "label",
+            list(errors),
+            attrs | {"long_name": f"standard error of {name}"},
+        )
     table = xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})
     differences = paired_differences(runs, reference, scored=scored)
-    return table.merge(differences, combine_attrs="override").assign_attrs(reference=differences.attrs["reference"])
+    return table.merge(differences, combine_attrs="override").assign_attrs(
+        reference=differences.attrs["reference"]
+    )
 
 
 def paired_differences(
-    runs, reference: str | None = None, measure: str = "test_perplexity", scored: Mapping[str, Scored] | None = None
+    runs,
+    reference: str | None = None,
+    measure: str = "test_perplexity",
+    scored: Mapping[str, Scored] | None = None,
 ) -> xr.Dataset:
     """How much higher a number is than the reference's, at the end, on the same split with the same seed.
 
@@ -105,7 +166,9 @@ def paired_differences(
     runs = each_run(runs)
     last = final(runs)
     if measure not in last:
-        raise MeasureError(f"no measure '{measure}'; there are {', '.join(map(str, last.data_vars))}")
+        raise MeasureError(
+            f"no measure '{measure}'; there are {', '.join(map(str, last.data_vars))}"
+        )
     by_label = rows_by_label(last)
     chosen = _references(runs, last, reference)
     values, replicates = last[measure].values, [replicate_of(run) for run in runs]
@@ -114,22 +177,42 @@ def paired_differences(
         theirs = {replicates[row]: row for row in by_label[chosen[label]]}
         pairs = [(row, theirs[replicates[row]]) for row in rows if replicates[row] in theirs]
         differences = np.array([values[row] - values[other] for row, other in pairs])
-        alone = scored is not None and measure == "test_perplexity" and len(pairs) == 1 and chosen[label] != label
-        interval = _over_documents([runs[at] for at in pairs[0]], scored) if alone else t_interval(differences)
+        alone = (
+            scored is not None
+            and measure == "test_perplexity"
+            and len(pairs) == 1
+            and chosen[label] != label
+        )
+        interval = (
+            _over_documents([runs[at] for at in pairs[0]], scored)
+            if alone
+            else t_interval(differences)
+        )
         found.append((*mean_and_error(differences), *interval, len(pairs)))
     of, unit = "; ".join(dict.fromkeys(chosen.values())), last[measure].attrs["units"]
     meanings = {
-        "difference": f"paired difference of {measure} from {of}", "difference_se": "its standard error",
-        "difference_low": "95 % interval, low", "difference_high": "95 % interval, high",
+        "difference": f"paired difference of {measure} from {of}",
+        "difference_se": "its standard error",
+        "difference_low": "95 % interval, low",
+        "difference_high": "95 % interval, high",
         "n_pairs": "pairs: same split, same seed",
     }
     columns = {
-        name: ("label", list(column), {"long_name": meaning, "units": "" if name == "n_pairs" else unit})
+        name: (
+            "label",
+            list(column),
+            {"long_name": meaning, "units": "" if name == "n_pairs" else unit},
+        )
         for (name, meaning), column in zip(meanings.items(), zip(*found, strict=True), strict=True)
     }
-    against = ("label", np.array(list(chosen.values()), dtype=object), {"long_name": "what it is set against"})
+    against = (
+        "label",
+        np.array(list(chosen.values()), dtype=object),
+        {"long_name": "what it is set against"},
+    )
     return xr.Dataset(
-        {"reference": against} | columns, {"label": np.array(list(by_label), dtype=object)},
+        {"reference": against} | columns,
+        {"label": np.array(list(by_label), dtype=object)},
         {"reference": of, "measure": measure},
     )
 
@@ -143,7 +226,9 @@ def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tup
     return percentile_interval(own - other)
 
 
-def time_to(runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity") -> xr.DataArray:
+def time_to(
+    runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity"
+) -> xr.DataArray:
     """Time, updates and iterations that each run took until its perplexity was first at or below a given one.
 
     ``clock`` is "elapsed", "cpu_time", "updates", "iteration" or "steps". Dim ``run``; NaN where that perplexity was not
@@ -168,7 +253,9 @@ def reached_by_all(runs, measure: str = "test_perplexity") -> float:
     Models that were imported, which took no time, do not count.
     """
     timed = [run for run in each_run(runs) if not spec_of(run).imported]
-    return reached_by_each([float(run[measure].min()) if measure in run else np.nan for run in timed])
+    return reached_by_each(
+        [float(run[measure].min()) if measure in run else np.nan for run in timed]
+    )
 
 
 def reached_by_each(best: list[float]) -> float:
@@ -182,7 +269,9 @@ def reached_by_each(best: list[float]) -> float:
 def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
     """The indices of the runs of each label."""
     labels = last["label"].values
-    return {label: np.flatnonzero(labels == label).tolist() for label in dict.fromkeys(labels.tolist())}
+    return {
+        label: np.flatnonzero(labels == label).tolist() for label in dict.fromkeys(labels.tolist())
+    }
 
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
@@ -206,13 +295,24 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
             chosen[label] = wanted
             continue
         of_engine = [other for other in alike if engines[other] == engine] or [
-            other for other in on_same_data if engines[other] == engine]
+            other for other in on_same_data if engines[other] == engine
+        ]
         if wanted is not None and wanted not in labels and len(of_engine) > 1:
-            raise MeasureError(f"no reference '{wanted}'; several labels have that engine: {'; '.join(of_engine)}")
-        chosen[label] = of_engine[0] if of_engine else _best(alike, by_label, last["test_perplexity"].values)
+            raise MeasureError(
+                f"no reference '{wanted}'; several labels have that engine: {'; '.join(of_engine)}"
+            )
+        chosen[label] = (
+            of_engine[0] if of_engine else _best(alike, by_label, last["test_perplexity"].values)
+        )
     return chosen
 
 
 def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray) -> str:
     """The label of the lowest mean; the first where nothing is held out."""
-    return labels[int(np.argmin(np.nan_to_num([values[by_label[label]].mean() for label in labels], nan=np.inf)))]
+    return labels[
+        int(
+            np.argmin(
+                np.nan_to_num([values[by_label[label]].mean() for label in labels], nan=np.inf)
+            )
+        )
+    ]

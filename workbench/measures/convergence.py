@@ -48,13 +48,26 @@ def convergence(runs, corpora: Iterable[Corpus | ShardedCorpus] = ()) -> xr.Data
             found[:, row, names.index(name)] = numbers
     return xr.Dataset(
         {
-            **{name: (("label", "quantity"), values, about(meaning)) for (name, meaning), values in
-               zip(NUMBERS.items(), found, strict=True)},
-            "n_chains": ("label", [draws.sizes["chain"] for draws in drawn], about("runs that are its chains")),
-            "n_draws": ("label", [draws.sizes["draw"] for draws in drawn], about("draws of each chain")),
+            **{
+                name: (("label", "quantity"), values, about(meaning))
+                for (name, meaning), values in zip(NUMBERS.items(), found, strict=True)
+            },
+            "n_chains": (
+                "label",
+                [draws.sizes["chain"] for draws in drawn],
+                about("runs that are its chains"),
+            ),
+            "n_draws": (
+                "label",
+                [draws.sizes["draw"] for draws in drawn],
+                about("draws of each chain"),
+            ),
             "left_out": ("label", np.array([draws.attrs["left_out"] for draws in drawn], object)),
         },
-        {"label": np.array([label for label, _ in by_label], object), "quantity": np.array(names, object)},
+        {
+            "label": np.array([label for label, _ in by_label], object),
+            "quantity": np.array(names, object),
+        },
     )
 
 
@@ -78,7 +91,9 @@ def rank_histograms(draws: xr.Dataset) -> xr.DataArray:
         raise MeasureError("the chains have recorded no number that changes from draw to draw")
     name = next((name for name in RANKED if name in numbers), numbers[0])
     ranks = rankdata(draws[name].values, method="average") - 0.5
-    places = np.minimum((ranks.reshape(draws[name].shape) * BINS / draws[name].size).astype(int), BINS - 1)
+    places = np.minimum(
+        (ranks.reshape(draws[name].shape) * BINS / draws[name].size).astype(int), BINS - 1
+    )
     counts = np.stack([np.bincount(own, minlength=BINS) for own in places])
     return xr.DataArray(counts, dims=("chain", "twentieth"), attrs={"quantity": name})
 
@@ -93,5 +108,8 @@ def _worst(draws: np.ndarray) -> tuple[float, float, float]:
         return np.nan, np.nan, np.nan
     axes = {"chain_axis": 1, "draw_axis": 2}
     r_hat = array_stats.rhat(each, method="rank", **axes) if draws.shape[0] > 1 else np.nan
-    bulk, tail = array_stats.ess(each, method="bulk", **axes), array_stats.ess(each, method="tail", prob=0.9, **axes)
+    bulk, tail = (
+        array_stats.ess(each, method="bulk", **axes),
+        array_stats.ess(each, method="tail", prob=0.9, **axes),
+    )
     return float(np.max(r_hat)), float(np.min(bulk)), float(np.min(tail))

@@ -29,15 +29,30 @@ def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
     """
     run = one_run(run)
     if "psi_covariance" not in run or run.sizes["snapshot"] == 0:
-        raise MeasureError("correlations of topics need a run of correlated topics with a snapshot, as of sb-ctm or ln-ctm")
-    theta_of, kept = model_of(run).theta_of, run.isel(snapshot=slice(run.sizes["snapshot"] // 2, None))
+        raise MeasureError(
+            "correlations of topics need a run of correlated topics with a snapshot, as of sb-ctm or ln-ctm"
+        )
+    theta_of, kept = (
+        model_of(run).theta_of,
+        run.isel(snapshot=slice(run.sizes["snapshot"] // 2, None)),
+    )
     moments = [kept[name].values.astype(float) for name in ("psi_mean", "psi_covariance")]
-    total = sum(_implied(theta_of, mean.tobytes(), of.tobytes(), draws) for mean, of in zip(*moments, strict=True))
+    total = sum(
+        _implied(theta_of, mean.tobytes(), of.tobytes(), draws)
+        for mean, of in zip(*moments, strict=True)
+    )
     about = {"long_name": "correlation of the shares of two topics over documents", "units": ""}
     topics = run["topic"].values
     return xr.Dataset(
-        {"correlation": (("topic", "other_topic"), np.clip(total / kept.sizes["snapshot"], -1.0, 1.0), about)},
-        {"topic": topics, "other_topic": topics}, {"draws": draws},
+        {
+            "correlation": (
+                ("topic", "other_topic"),
+                np.clip(total / kept.sizes["snapshot"], -1.0, 1.0),
+                about,
+            )
+        },
+        {"topic": topics, "other_topic": topics},
+        {"draws": draws},
     )
 
 
@@ -49,7 +64,9 @@ def correlation_differences(a: xr.Dataset, b: xr.Dataset, draws: int = DRAWS) ->
     the order of the topics on the stick does no harm.
     """
     of_a, of_b = (topic_correlations(run, draws)["correlation"] for run in (a, b))
-    matched = match_topics(a, b)["matched"].reindex(topic=of_a["topic"].values, fill_value=-1).values
+    matched = (
+        match_topics(a, b)["matched"].reindex(topic=of_a["topic"].values, fill_value=-1).values
+    )
     values = of_b.reindex(topic=matched, other_topic=matched).values - of_a.values
     np.fill_diagonal(values, np.nan)
     about = {"long_name": "correlation in the other run less that in this one", "units": ""}
@@ -99,8 +116,12 @@ def topic_of_words(run: xr.Dataset, words: str) -> int:
     """
     run = one_run(run)
     known = set(run["word"].values.tolist())
-    if missing := [word for word in words.split() if word not in known] or ([] if words.split() else [words]):
-        raise MeasureError(f"the run has no word '{missing[0]}'; name a topic by words of its vocabulary")
+    if missing := [word for word in words.split() if word not in known] or (
+        [] if words.split() else [words]
+    ):
+        raise MeasureError(
+            f"the run has no word '{missing[0]}'; name a topic by words of its vocabulary"
+        )
     likely = np.log(run["phi"].sel(word=words.split())).mean("word")
     return int(run["topic"].values[int(likely.values.argmax())])
 
@@ -111,4 +132,6 @@ def alike_together(correlation: np.ndarray) -> np.ndarray:
         return np.arange(len(correlation))
     distance = 1.0 - (correlation + correlation.T) / 2
     np.fill_diagonal(distance, 0.0)
-    return leaves_list(linkage(squareform(distance, checks=False), "average", optimal_ordering=True))
+    return leaves_list(
+        linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
+    )

@@ -25,7 +25,8 @@ FUNCTIONS = {
     "log": Curve(np.log, lambda x: -1.0 / x**2, "log(a + n), in the update of cvb"),
     "digamma": Curve(psi, lambda x: polygamma(2, x), "ψ(a + n), in the update of svb"),
     "exp_digamma": Curve(
-        lambda x: np.exp(psi(x)), lambda x: np.exp(psi(x)) * (polygamma(1, x) ** 2 + polygamma(2, x)),
+        lambda x: np.exp(psi(x)),
+        lambda x: np.exp(psi(x)) * (polygamma(1, x) ** 2 + polygamma(2, x)),
         "exp ψ(a + n), the weights of svb",
     ),
     "log_gamma": Curve(gammaln, lambda x: polygamma(1, x), "log Γ(a + n), in the bounds"),
@@ -77,22 +78,40 @@ def count_expectations(q, a: float) -> xr.Dataset:
     """
     q = _checked(q)
     if not SMALLEST_PRIOR <= a <= LARGEST_PRIOR:
-        raise MeasureError(f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {a:g}")
+        raise MeasureError(
+            f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {a:g}"
+        )
     found = _expectations(q, np.array(a, float))
-    values = np.array([[float(found.value[name][each]) for each in APPROXIMATIONS] for name in FUNCTIONS])
+    values = np.array(
+        [[float(found.value[name][each]) for each in APPROXIMATIONS] for name in FUNCTIONS]
+    )
     return xr.Dataset(
         {
-            "expectation": (("function", "approximation"), values, _about("expectation of a function of the count")),
-            "error": (("function", "approximation"), values - values[:, :1], _about("error of an expectation")),
+            "expectation": (
+                ("function", "approximation"),
+                values,
+                _about("expectation of a function of the count"),
+            ),
+            "error": (
+                ("function", "approximation"),
+                values - values[:, :1],
+                _about("error of an expectation"),
+            ),
             "probability": ("count", found.exact, _about("probability of the count")),
             "gaussian": ("count", found.gaussian, _about("probability by a normal distribution")),
         },
-        {"function": list(FUNCTIONS), "approximation": list(APPROXIMATIONS), "count": np.arange(len(q) + 1)},
+        {
+            "function": list(FUNCTIONS),
+            "approximation": list(APPROXIMATIONS),
+            "count": np.arange(len(q) + 1),
+        },
         {"a": a, **{name: float(value) for name, value in found.moments.items()}},
     )
 
 
-def error_map(function: str, approximation: str, n_draws: int, means: np.ndarray, priors: np.ndarray) -> xr.DataArray:
+def error_map(
+    function: str, approximation: str, n_draws: int, means: np.ndarray, priors: np.ndarray
+) -> xr.DataArray:
     """The error of an expectation over the mean of the count and the prior, all draws equally probable.
 
     function, approximation : of `FUNCTIONS`, `APPROXIMATIONS`. n_draws : tokens; means : (mean,) from 0 to n_draws;
@@ -100,7 +119,9 @@ def error_map(function: str, approximation: str, n_draws: int, means: np.ndarray
     Dims ``prior`` and ``mean``: what the approximation gives less the exact expectation.
     """
     if function not in FUNCTIONS or approximation not in APPROXIMATIONS:
-        known, wrong = (FUNCTIONS, function) if function not in FUNCTIONS else (APPROXIMATIONS, approximation)
+        known, wrong = (
+            (FUNCTIONS, function) if function not in FUNCTIONS else (APPROXIMATIONS, approximation)
+        )
         raise MeasureError(f"no '{wrong}'; there are {', '.join(known)}")
     means, priors = np.asarray(means, float), np.asarray(priors, float)
     q = _checked(np.broadcast_to(means / n_draws, (n_draws, len(means))))
@@ -112,10 +133,10 @@ def error_map(function: str, approximation: str, n_draws: int, means: np.ndarray
 
 
 class _Found(NamedTuple):
-    exact: np.ndarray      # (count, …)
-    gaussian: np.ndarray   # (count, …)
+    exact: np.ndarray  # (count, …)
+    gaussian: np.ndarray  # (count, …)
     moments: dict
-    value: dict            # function → approximation → (…)
+    value: dict  # function → approximation → (…)
 
 
 def _expectations(q: np.ndarray, a: np.ndarray) -> _Found:
@@ -126,7 +147,9 @@ def _expectations(q: np.ndarray, a: np.ndarray) -> _Found:
     positive = exact[1:].sum(axis=0)
     some = np.where(positive > 0, positive, 1.0)
     mean_positive = np.where(positive > 0, (counts * exact).sum(axis=0) / some, 1.0)
-    variance_positive = np.where(positive > 0, ((counts - mean_positive) ** 2 * exact)[1:].sum(axis=0) / some, 0.0)
+    variance_positive = np.where(
+        positive > 0, ((counts - mean_positive) ** 2 * exact)[1:].sum(axis=0) / some, 0.0
+    )
     gaussian, found = normal_on_counts(mean, variance, len(q)), {}
     for name, (f, bend, _) in FUNCTIONS.items():
         at_counts, at_mean = f(a + counts), a + mean
@@ -139,8 +162,11 @@ def _expectations(q: np.ndarray, a: np.ndarray) -> _Found:
             "improved": zero * f(a + 0.0 * mean) + positive * given_positive,
         }
     moments = {
-        "mean": mean, "variance": variance, "zero": zero,
-        "mean_positive": mean_positive, "variance_positive": variance_positive,
+        "mean": mean,
+        "variance": variance,
+        "zero": zero,
+        "mean_positive": mean_positive,
+        "variance_positive": variance_positive,
     }
     return _Found(exact, gaussian, moments, found)
 
@@ -153,14 +179,22 @@ def normal_on_counts(mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarr
     """(count, …) mass of a normal distribution between n - 1/2 and n + 1/2; what lies beyond is on 0 and on the largest."""
     edges = np.arange(n).reshape(-1, *[1] * np.ndim(mean)) + 0.5
     width = np.sqrt(np.maximum(variance, 1e-300))
-    below = np.concatenate([np.zeros((1, *np.shape(mean))), ndtr((edges - mean) / width), np.ones((1, *np.shape(mean)))])
+    below = np.concatenate(
+        [
+            np.zeros((1, *np.shape(mean))),
+            ndtr((edges - mean) / width),
+            np.ones((1, *np.shape(mean))),
+        ]
+    )
     return np.diff(below, axis=0)
 
 
 def _checked(q) -> np.ndarray:
     q = np.asarray(q, float)
     if q.ndim == 0 or not 1 <= len(q) <= MOST_DRAWS:
-        raise MeasureError(f"a count has from 1 to {MOST_DRAWS:,} tokens; got {np.size(q) if q.ndim else 'one number'}")
+        raise MeasureError(
+            f"a count has from 1 to {MOST_DRAWS:,} tokens; got {np.size(q) if q.ndim else 'one number'}"
+        )
     if not ((q >= 0) & (q <= 1)).all():
         wrong = q[~((q >= 0) & (q <= 1))].flat[0]
         raise MeasureError(f"a responsibility is a number from 0 to 1; got {wrong:g}")

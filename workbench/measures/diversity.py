@@ -16,10 +16,16 @@ def diversity(run: xr.Dataset, n: int = 25) -> xr.Dataset:
     Dieng, Ruiz & Blei (2020), section 6.
     """
     words = top_words(used_topics(run), n)["word"]
-    every, place, topics = np.unique(words.values.astype(str), return_inverse=True, return_counts=True)
+    every, place, topics = np.unique(
+        words.values.astype(str), return_inverse=True, return_counts=True
+    )
     own = (1 / topics[place]).reshape(words.shape).mean(axis=1)
-    about = {"long_name": f"share of the top {words.sizes['rank']} words that is the topic's own", "units": ""}
+    about = {
+        "long_name": f"share of the top {words.sizes['rank']} words that is the topic's own",
+        "units": "",
+    }
     return xr.Dataset(
-        {"diversity": ("topic", own, about)}, {"topic": words["topic"].values},
+        {"diversity": ("topic", own, about)},
+        {"topic": words["topic"].values},
         {"mean_diversity": len(every) / words.size, "n_top_words": words.sizes["rank"]},
     )

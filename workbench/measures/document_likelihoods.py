@@ -27,12 +27,18 @@ class Bound(NamedTuple):
     """A lower bound on log p(words), nats: of documents given q(phi), and what q(phi) itself adds."""
 
     of_documents: float  # E_q[log p(w, z, theta | phi)] + H(q(theta), q(z))
-    of_topics: float     # E_q[log p(phi)] + H(q(phi)) = -KL(q(phi) || prior)
+    of_topics: float  # E_q[log p(phi)] + H(q(phi)) = -KL(q(phi) || prior)
 
 
 def left_to_right_logs(
-    documents: Corpus, phi: np.ndarray, alpha: np.ndarray, n_particles: int, n_estimates: int = 1, resample: bool = True,
-    seed: int = 0, n_threads: int = 1,
+    documents: Corpus,
+    phi: np.ndarray,
+    alpha: np.ndarray,
+    n_particles: int,
+    n_estimates: int = 1,
+    resample: bool = True,
+    seed: int = 0,
+    n_threads: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Estimates of log p(w | phi, alpha) by particles, (document, estimate), and the variance of each without resampling.
 
@@ -42,14 +48,28 @@ def left_to_right_logs(
 
     Wallach, Murray, Salakhutdinov & Mimno (2009), algorithm 3; Buntine (2009).
     """
-    context, logs, variance = StepContext(seed, 0, n_threads), *np.zeros((2, documents.n_documents, n_estimates))
+    context, logs, variance = (
+        StepContext(seed, 0, n_threads),
+        *np.zeros((2, documents.n_documents, n_estimates)),
+    )
     phi, alpha = np.ascontiguousarray(phi, float), np.asarray(alpha, float)
-    given = documents.indptr, documents.words, documents.counts, phi, alpha, n_particles, resample, context.key(LEFT_TO_RIGHT)
+    given = (
+        documents.indptr,
+        documents.words,
+        documents.counts,
+        phi,
+        alpha,
+        n_particles,
+        resample,
+        context.key(LEFT_TO_RIGHT),
+    )
 
     def work(first, last):
         left_to_right(first, last, *given, logs, variance)
 
-    each_slice(work, slice_bounds(documents.indptr, len(alpha) * n_particles), n_threads, context.interrupt)
+    each_slice(
+        work, slice_bounds(documents.indptr, len(alpha) * n_particles), n_threads, context.interrupt
+    )
     return logs, variance
 
 
@@ -85,7 +105,9 @@ def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndar
     alpha = np.asarray(alpha, float)
     tokens = np.repeat(documents.words, documents.counts)
     bounds = np.concatenate([[0], np.cumsum(documents.document_tokens)])
-    return np.array([_exact_log(tokens[first:last], phi, alpha) for first, last in pairwise(bounds)])
+    return np.array(
+        [_exact_log(tokens[first:last], phi, alpha) for first, last in pairwise(bounds)]
+    )
 
 
 def steps_of_exact(documents: Corpus, n_topics: int) -> int:
@@ -124,7 +146,11 @@ def variational_bound(documents: Corpus, learnt: LearntTopics, gamma: np.ndarray
 
     Blei, Ng & Jordan (2003), appendix A.3; Hoffman, Blei & Bach (2010), eq. 4.
     """
-    alpha, beta, parameters = learnt.priors.alphas, learnt.priors.beta, learnt.priors.beta + learnt.n_kw
+    alpha, beta, parameters = (
+        learnt.priors.alphas,
+        learnt.priors.beta,
+        learnt.priors.beta + learnt.n_kw,
+    )
     log_phi = _log_means(parameters)
     log_theta = _log_means(gamma)
     total = 0.0
@@ -133,7 +159,10 @@ def variational_bound(documents: Corpus, learnt: LearntTopics, gamma: np.ndarray
         rows = np.repeat(np.arange(first, last), np.diff(documents.indptr[first : last + 1]))
         logs = logsumexp(log_theta[rows] + log_phi.T[documents.words[pairs]], axis=1)
         total += float(documents.counts[pairs] @ logs)
-    return Bound(total - _divergence(gamma, log_theta, alpha), -_divergence(parameters, log_phi, np.full(len(log_phi.T), beta)))
+    return Bound(
+        total - _divergence(gamma, log_theta, alpha),
+        -_divergence(parameters, log_phi, np.full(len(log_phi.T), beta)),
+    )
 
 
 def _log_means(parameters: np.ndarray) -> np.ndarray:

@@ -36,13 +36,17 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
     order, own, tokens, scores = _ranked(run, at)
     order = order[:n]
     columns = (
-        ("document", order, "place in the training corpus"), ("title", run["document"].values[order], "document"),
+        ("document", order, "place in the training corpus"),
+        ("title", run["document"].values[order], "document"),
         ("theta", run["theta"][order, at].values, "the topic's proportion of the document"),
         ("n_tokens", tokens[order].astype(np.int64), "training tokens"),
         ("n_topic_tokens", own[order], "(expected) tokens of the topic"),
         ("score", scores[order], "lower end of the 95 % interval of the topic's share"),
     )
-    data = {name: ("rank", values, {"long_name": meaning, "units": ""}) for name, values, meaning in columns}
+    data = {
+        name: ("rank", values, {"long_name": meaning, "units": ""})
+        for name, values, meaning in columns
+    }
     return xr.Dataset(data, {"rank": np.arange(1, len(order) + 1)}, {"topic": int(topic)})
 
 
@@ -67,7 +71,9 @@ def blocks_of(values: xr.DataArray) -> Iterator[tuple[slice, np.ndarray]]:
         yield block, values[block].values
 
 
-def token_topics(run: xr.Dataset, corpus: Corpus | ShardedCorpus, document: int, theta: np.ndarray | None = None) -> xr.Dataset:
+def token_topics(
+    run: xr.Dataset, corpus: Corpus | ShardedCorpus, document: int, theta: np.ndarray | None = None
+) -> xr.Dataset:
     """p(k|d,w), the probability of each topic for each word of a document, given the last snapshot.
 
     It is proportional to theta_dk phi_kw: all tokens of a word type in a document have the same.
@@ -81,21 +87,43 @@ def token_topics(run: xr.Dataset, corpus: Corpus | ShardedCorpus, document: int,
     """
     if theta is None:
         check_training_corpus(run, corpus)
-    if isinstance(document, bool) or not isinstance(document, numbers.Integral) or not 0 <= document < corpus.n_documents:
-        raise MeasureError(f"the document must be a number from 0 to {corpus.n_documents - 1}; got {document!r}")
+    if (
+        isinstance(document, bool)
+        or not isinstance(document, numbers.Integral)
+        or not 0 <= document < corpus.n_documents
+    ):
+        raise MeasureError(
+            f"the document must be a number from 0 to {corpus.n_documents - 1}; got {document!r}"
+        )
     one, used = one_document(corpus, int(document)), used_topics(run)
-    own = (used["theta"].isel(document=int(document)).values if theta is None else _given(theta, run, used))[None]
+    own = (
+        used["theta"].isel(document=int(document)).values
+        if theta is None
+        else _given(theta, run, used)
+    )[None]
     place = dict(zip(used["word"].values[::-1], range(used.sizes["word"] - 1, -1, -1), strict=True))
     words = np.array([one.vocabulary[word] for word in one.words], dtype=object)
-    at = np.array([place.get(word, -1) for word in words], np.int64) if theta is not None else one.words.astype(np.int64)
+    at = (
+        np.array([place.get(word, -1) for word in words], np.int64)
+        if theta is not None
+        else one.words.astype(np.int64)
+    )
     probability = responsibilities(own, used["phi"].values.T, np.zeros(len(at), np.int64), at)
     probability[at < 0] = np.nan
     likely = np.where(at < 0, -1, used["topic"].values[probability.argmax(axis=1)])
     return xr.Dataset(
         {
             "n_tokens": ("word", one.counts, {"long_name": "tokens in the document", "units": ""}),
-            "probability": (("word", "topic"), probability, {"long_name": "p(topic | document, word)", "units": ""}),
-            "likely": ("word", likely, {"long_name": "most likely topic; -1: unknown word", "units": ""}),
+            "probability": (
+                ("word", "topic"),
+                probability,
+                {"long_name": "p(topic | document, word)", "units": ""},
+            ),
+            "likely": (
+                "word",
+                likely,
+                {"long_name": "most likely topic; -1: unknown word", "units": ""},
+            ),
         },
         {"word": words, "topic": used["topic"].values},
         {"document": int(document), "title": one.titles[0]},
@@ -125,27 +153,46 @@ def documents_table(run: xr.Dataset, table: DocumentTable | None = None, documen
     if "topic_label" in used:
         columns["topic_label"] = np.where(empty, "", used["topic_label"].values[largest])
     columns |= {"share": share, "n_tokens": tokens}
-    columns |= {name: [values[row] for row in at] for name, values in known.items() if name not in own}
+    columns |= {
+        name: [values[row] for row in at] for name, values in known.items() if name not in own
+    }
     return pd.DataFrame(columns)
 
 
 def document_columns(run: xr.Dataset, table: DocumentTable | None = None) -> dict[str, Sequence]:
     """(document,) title, label and time where there are any, columns of the table: by the names of `documents_table`."""
     columns = {"title": run["document"].values}
-    columns |= {name: run[f"document_{name}"].values for name in ("label", "time") if f"document_{name}" in run.coords}
-    taken = {"document", "topic", "share", "n_tokens", *columns, *(["topic_label"] if "topic_label" in run else [])}
+    columns |= {
+        name: run[f"document_{name}"].values
+        for name in ("label", "time")
+        if f"document_{name}" in run.coords
+    }
+    taken = {
+        "document",
+        "topic",
+        "share",
+        "n_tokens",
+        *columns,
+        *(["topic_label"] if "topic_label" in run else []),
+    }
     for name, values in ({} if table is None else table.metadata).items():
         columns[f"{name} of the table" if name in taken else name] = values
     return columns
 
 
-def largest_topics(used: xr.Dataset, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def largest_topics(
+    used: xr.Dataset, documents: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each of some documents the place of its largest topic, its share (theta; NaN without a token), training tokens.
 
     used : what `used_topics` gives
     """
     n_dk, theta = used["n_dk"].isel(snapshot=-1), used["theta"]
-    largest, share, tokens = np.empty(len(documents), np.int64), np.empty(len(documents)), np.empty(len(documents), np.int64)
+    largest, share, tokens = (
+        np.empty(len(documents), np.int64),
+        np.empty(len(documents)),
+        np.empty(len(documents), np.int64),
+    )
     for block in blocks(len(documents), rows_at_once(n_dk)):
         own = as_slice(documents[block])
         counts = n_dk[own].values
@@ -157,15 +204,23 @@ def largest_topics(used: xr.Dataset, documents: np.ndarray) -> tuple[np.ndarray,
 def _lower_end(successes: np.ndarray, trials: np.ndarray) -> np.ndarray:
     """Of Wilson's interval of a proportion; both float64, trials above 0."""
     share, weight = successes / trials, Z**2 / trials
-    return (share + weight / 2 - Z * np.sqrt(share * (1 - share) / trials + weight / (4 * trials))) / (1 + weight)
+    return (
+        share + weight / 2 - Z * np.sqrt(share * (1 - share) / trials + weight / (4 * trials))
+    ) / (1 + weight)
 
 
 def _place_of(run: xr.Dataset, topic: int) -> int:
     """The index of a topic among those of the run."""
     numbers_of = topic_sizes(run)["topic"].values
-    at = np.flatnonzero(numbers_of == topic) if isinstance(topic, numbers.Integral) and not isinstance(topic, bool) else []
+    at = (
+        np.flatnonzero(numbers_of == topic)
+        if isinstance(topic, numbers.Integral) and not isinstance(topic, bool)
+        else []
+    )
     if not len(at):
-        raise MeasureError(f"there is no topic {topic!r}; the run has {numbers_of.min()} to {numbers_of.max()}")
+        raise MeasureError(
+            f"there is no topic {topic!r}; the run has {numbers_of.min()} to {numbers_of.max()}"
+        )
     return int(at[0])
 
 
@@ -173,5 +228,7 @@ def _given(theta, run: xr.Dataset, used: xr.Dataset) -> np.ndarray:
     """(topic,) theta of the topics that are used."""
     theta = np.asarray(theta, float)
     if theta.shape != (run.sizes["topic"],):
-        raise MeasureError(f"theta must have one number for each of {run.sizes['topic']} topics; it has shape {theta.shape}")
+        raise MeasureError(
+            f"theta must have one number for each of {run.sizes['topic']} topics; it has shape {theta.shape}"
+        )
     return theta[np.isin(run["topic"].values, used["topic"].values)]

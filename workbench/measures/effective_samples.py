@@ -10,14 +10,32 @@ from workbench.measures.selection import MeasureError, each_run, grouped, labels
 from workbench.models import VARIABLES
 from workbench.models.stick_breaking.scores import GAINS, HITS
 
-AVERAGED = ("test_perplexity", "test_perplexity_average", "test_perplexity_by_document", "test_perplexity_joint")
+AVERAGED = (
+    "test_perplexity",
+    "test_perplexity_average",
+    "test_perplexity_by_document",
+    "test_perplexity_joint",
+)
 """Perplexities of running averages: no chain, as each value has all those before it in it."""
 NO_STATE = (
-    *AVERAGED, "elapsed", "cpu_time", "updates", "steps", "scan", "change", "move", "move_accepted", "move_gain", "move_from",
-    "move_to", *(each.name for scores in (GAINS, HITS) for each in scores.variables),
+    *AVERAGED,
+    "elapsed",
+    "cpu_time",
+    "updates",
+    "steps",
+    "scan",
+    "change",
+    "move",
+    "move_accepted",
+    "move_gain",
+    "move_from",
+    "move_to",
+    *(each.name for scores in (GAINS, HITS) for each in scores.variables),
 )
 """Numbers of each iteration that say nothing of the state that was drawn."""
-STATE = tuple(name for name, each in VARIABLES.items() if each.dims == ("iteration",) and name not in NO_STATE)
+STATE = tuple(
+    name for name, each in VARIABLES.items() if each.dims == ("iteration",) and name not in NO_STATE
+)
 """Numbers of each iteration that depend on the state alone."""
 FEWEST = 4
 """Draws of a chain that an estimate needs: each half of a chain is compared with the other."""
@@ -27,12 +45,17 @@ class Chains(NamedTuple):
     """Runs of one label on the same tokens, at the iterations after burn-in that all of them have recorded."""
 
     runs: list[xr.Dataset]
-    between: int     # iterations from one record to the next
-    seconds: float   # CPU time of all of them, from the end of burn-in to the last of these iterations
+    between: int  # iterations from one record to the next
+    # CPU time of all of them, from the end of burn-in to the last of these iterations
+    seconds: float
 
     def effective(self, name: str) -> float:
         """Effective samples of a number of each iteration; NaN where it is not recorded."""
-        return _effective(np.stack([run[name].values for run in self.runs])) if name in self.runs[0] else np.nan
+        return (
+            _effective(np.stack([run[name].values for run in self.runs]))
+            if name in self.runs[0]
+            else np.nan
+        )
 
 
 def effective_samples(runs) -> xr.Dataset:
@@ -65,31 +88,51 @@ def effective_samples(runs) -> xr.Dataset:
     names = [name for name in STATE if any(name in run for run in runs)]
     found = np.array([[row.effective(name) for name in names] for row in rows])
     seconds = np.array([row.seconds for row in rows])[:, None]
-    of_topic = np.full((len(runs), max(run["n_k"].shape[1] if "n_k" in run else 0 for run in runs)), np.nan)
+    of_topic = np.full(
+        (len(runs), max(run["n_k"].shape[1] if "n_k" in run else 0 for run in runs)), np.nan
+    )
     for at, run in enumerate(runs):
         if "n_k" in run:
             sizes = run["n_k"].values[after_burn_in(run, spec_of(run).record_every)].T
             of_topic[at, : len(sizes)] = [_effective(each[None]) for each in sizes]
     return xr.Dataset(
         {
-            "effective_samples": (("label", "quantity"), found, about("effective samples of its mean")),
+            "effective_samples": (
+                ("label", "quantity"),
+                found,
+                about("effective samples of its mean"),
+            ),
             "per_second": (
-                ("label", "quantity"), np.divide(found, seconds, out=np.full_like(found, np.nan), where=seconds > 0),
+                ("label", "quantity"),
+                np.divide(found, seconds, out=np.full_like(found, np.nan), where=seconds > 0),
                 about("effective samples for each CPU second after burn-in", "1/s"),
             ),
-            "n_chains": ("label", [len(row.runs) for row in rows], about("runs that are its chains")),
+            "n_chains": (
+                "label",
+                [len(row.runs) for row in rows],
+                about("runs that are its chains"),
+            ),
             "n_draws": (
-                "label", [row.runs[0].sizes["iteration"] for row in rows],
+                "label",
+                [row.runs[0].sizes["iteration"] for row in rows],
                 about("recorded iterations after burn-in of each chain"),
             ),
             "iterations_between": (
-                "label", [row.between for row in rows], about("iterations from one recorded to the next"),
+                "label",
+                [row.between for row in rows],
+                about("iterations from one recorded to the next"),
             ),
-            "of_topic": (("run", "topic"), of_topic, about("effective samples of the tokens of a topic")),
+            "of_topic": (
+                ("run", "topic"),
+                of_topic,
+                about("effective samples of the tokens of a topic"),
+            ),
         },
         {
-            "label": np.array([label for label, _ in by_label], dtype=object), "quantity": np.array(names, dtype=object),
-            "run": np.array([run.attrs["name"] for run in runs], dtype=object), "topic": np.arange(of_topic.shape[1]),
+            "label": np.array([label for label, _ in by_label], dtype=object),
+            "quantity": np.array(names, dtype=object),
+            "run": np.array([run.attrs["name"] for run in runs], dtype=object),
+            "topic": np.arange(of_topic.shape[1]),
         },
     )
 
@@ -97,7 +140,10 @@ def effective_samples(runs) -> xr.Dataset:
 def chains_by_label(runs) -> list[tuple[str, list[xr.Dataset]]]:
     """(label, chains) of the runs: those of one label on the same tokens are chains of one posterior."""
     runs = each_run(runs)
-    keys = [(label, spec_of(run).train, spec_of(run).test) for label, run in zip(labels_of(runs), runs, strict=True)]
+    keys = [
+        (label, spec_of(run).train, spec_of(run).test)
+        for label, run in zip(labels_of(runs), runs, strict=True)
+    ]
     return [(label, own) for (label, *_), own in grouped(keys, runs).items()]
 
 
@@ -107,7 +153,9 @@ def chains_of(runs: list[xr.Dataset]) -> Chains:
     even = [run.isel(iteration=after_burn_in(run, between)) for run in runs]
     n = min(run.sizes["iteration"] for run in even)
     kept = [run.isel(iteration=slice(n)) for run in even]
-    return Chains(kept, between, sum(_seconds(run, part) for run, part in zip(runs, kept, strict=True)))
+    return Chains(
+        kept, between, sum(_seconds(run, part) for run, part in zip(runs, kept, strict=True))
+    )
 
 
 def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
@@ -128,7 +176,11 @@ def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
 
 def _samples(run: xr.Dataset, spec) -> bool:
     """Is something drawn? A hybrid, which counts moves, may have sampled no token; what counts none samples all or nothing."""
-    return bool(run["moved"].notnull().any()) if "moved" in run else get_engine(spec.engine).samples(None, None)
+    return (
+        bool(run["moved"].notnull().any())
+        if "moved" in run
+        else get_engine(spec.engine).samples(None, None)
+    )
 
 
 def _seconds(run: xr.Dataset, kept: xr.Dataset) -> float:

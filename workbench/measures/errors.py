@@ -6,14 +6,21 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures.comparison import final, rows_by_label
-from workbench.measures.intervals import batch_means, mean_and_error, percentile_interval, resampled_perplexities
+from workbench.measures.intervals import (
+    batch_means,
+    mean_and_error,
+    percentile_interval,
+    resampled_perplexities,
+)
 from workbench.measures.selection import each_run, spec_of
 from workbench.runs.afterwards.heldout_by_document import Scored
 
 SEEDS, CHAIN, NONE = "seeds", "batch means", ""
 
 
-def perplexity_errors(runs, scored: Mapping[str, Scored] | None = None, seed: int = 0) -> xr.Dataset:
+def perplexity_errors(
+    runs, scored: Mapping[str, Scored] | None = None, seed: int = 0
+) -> xr.Dataset:
     """The held-out perplexity of each label with two errors: of the randomness of inference, and of the documents.
 
     For ``scored`` see `paired_differences`; ``seed`` is that of the documents that are drawn. Dim ``label``:
@@ -39,15 +46,34 @@ def perplexity_errors(runs, scored: Mapping[str, Scored] | None = None, seed: in
         if len(rows) == 1 and (chain := _sampled(runs[rows[0]])) is not None:
             error, source = value * batch_means(np.log(chain)), CHAIN
         of_label = [(scored or {}).get(spec_of(runs[row]).hash) for row in rows]
-        draws = np.mean([resampled_perplexities(each, seed=seed) for each in of_label], axis=0) if all(of_label) else ()
-        found.append((value, error, source if np.isfinite(error) else NONE, *percentile_interval(draws), len(rows)))
+        draws = (
+            np.mean([resampled_perplexities(each, seed=seed) for each in of_label], axis=0)
+            if all(of_label)
+            else ()
+        )
+        found.append(
+            (
+                value,
+                error,
+                source if np.isfinite(error) else NONE,
+                *percentile_interval(draws),
+                len(rows),
+            )
+        )
     meanings = {
-        "value": "held-out perplexity, mean over runs", "mc_error": "its Monte-Carlo standard error",
-        "source": "what its Monte-Carlo error is taken over", "low": "lower end of its 95 % interval over documents",
-        "high": "upper end of its 95 % interval over documents", "n_runs": "runs: seeds and splits",
+        "value": "held-out perplexity, mean over runs",
+        "mc_error": "its Monte-Carlo standard error",
+        "source": "what its Monte-Carlo error is taken over",
+        "low": "lower end of its 95 % interval over documents",
+        "high": "upper end of its 95 % interval over documents",
+        "n_runs": "runs: seeds and splits",
     }
     data = {
-        name: ("label", np.array(values, object if name == "source" else None), {"long_name": meaning, "units": ""})
+        name: (
+            "label",
+            np.array(values, object if name == "source" else None),
+            {"long_name": meaning, "units": ""},
+        )
         for (name, meaning), values in zip(meanings.items(), zip(*found, strict=True), strict=True)
     }
     return xr.Dataset(data, {"label": np.array(list(by_label), dtype=object)})

@@ -15,9 +15,21 @@ MOST_CELLS = 2**24
 """Cells of an array of the result at most; only a corpus with one topic, or with many empty documents or words, has more."""
 FOUND = (
     Variable("log_evidence", (), "nats", "log p(words), of the tokens in their order"),
-    Variable("token_topic", ("token", "topic"), "", "posterior probability of each topic of a token"),
-    Variable("co_assignment", ("token", "other_token"), "", "posterior probability that two tokens have one topic"),
-    Variable("predictive", ("document", "word"), "", "p(w|d) of one further token, mean over the posterior"),
+    Variable(
+        "token_topic", ("token", "topic"), "", "posterior probability of each topic of a token"
+    ),
+    Variable(
+        "co_assignment",
+        ("token", "other_token"),
+        "",
+        "posterior probability that two tokens have one topic",
+    ),
+    Variable(
+        "predictive",
+        ("document", "word"),
+        "",
+        "p(w|d) of one further token, mean over the posterior",
+    ),
 )
 
 
@@ -51,26 +63,56 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
     Specification of LDA, A.1 and E.4.
     """
     _check(corpus, model)
-    tokens = [np.repeat(of_pair, corpus.counts).astype(np.int64) for of_pair in (corpus.documents, corpus.words)]
-    (documents, own_document), (words, own_word) = (np.unique(labels, return_inverse=True) for labels in tokens)
+    tokens = [
+        np.repeat(of_pair, corpus.counts).astype(np.int64)
+        for of_pair in (corpus.documents, corpus.words)
+    ]
+    (documents, own_document), (words, own_word) = (
+        np.unique(labels, return_inverse=True) for labels in tokens
+    )
     alpha, k = model.alphas, model.n_topics
     counts = np.zeros((len(documents), k)), np.zeros((corpus.n_words, k)), np.zeros(k)
     logs = log_joints(own_document, tokens[1], *counts, alpha, model.beta, k)
     largest = logs.max()
     weights = np.exp(logs - largest)
     token_topic, same, table = posterior_means(
-        weights / weights.sum(), own_document, own_word, len(documents), len(words), corpus.n_words, alpha, model.beta
+        weights / weights.sum(),
+        own_document,
+        own_word,
+        len(documents),
+        len(words),
+        corpus.n_words,
+        alpha,
+        model.beta,
     )
-    rows, columns = (_places(those, size) for those, size in ((documents, corpus.n_documents), (words, corpus.n_words)))
+    rows, columns = (
+        _places(those, size)
+        for those, size in ((documents, corpus.n_documents), (words, corpus.n_words))
+    )
     found = largest + math.log(weights.sum()), token_topic, same, table[np.ix_(rows, columns)]
-    labels = {name: (name, np.array(given), {"long_name": what}) for name, (given, what, *_) in bag_coords(corpus).items()
-              if name in ("document", "word")}
+    labels = {
+        name: (name, np.array(given), {"long_name": what})
+        for name, (given, what, *_) in bag_coords(corpus).items()
+        if name in ("document", "word")
+    }
     return xr.Dataset(
-        {each.name: (each.dims, values, each.attrs) for each, values in zip(FOUND, found, strict=True)},
         {
-            **labels, "topic": np.arange(k),
-            "token_document": ("token", labels["document"][1][tokens[0]], {"long_name": "document of the token"}),
-            "token_word": ("token", labels["word"][1][tokens[1]], {"long_name": "word of the token"}),
+            each.name: (each.dims, values, each.attrs)
+            for each, values in zip(FOUND, found, strict=True)
+        },
+        {
+            **labels,
+            "topic": np.arange(k),
+            "token_document": (
+                "token",
+                labels["document"][1][tokens[0]],
+                {"long_name": "document of the token"},
+            ),
+            "token_word": (
+                "token",
+                labels["word"][1][tokens[1]],
+                {"long_name": "word of the token"},
+            ),
         },
         {"corpus": corpus.name, "alpha": alpha, "beta": model.beta, "n_states": len(logs)},
     )
@@ -79,7 +121,13 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
 def every_pair(corpus: Corpus) -> Corpus:
     """Each document with each word once: what a predictive is asked for to see all of it."""
     documents, words = np.indices((corpus.n_documents, corpus.n_words)).reshape(2, -1)
-    return Corpus.from_pairs(documents, words, np.ones(len(words), int), n_documents=corpus.n_documents, n_words=corpus.n_words)
+    return Corpus.from_pairs(
+        documents,
+        words,
+        np.ones(len(words), int),
+        n_documents=corpus.n_documents,
+        n_words=corpus.n_words,
+    )
 
 
 def total_variation(p, q) -> np.ndarray:
@@ -93,10 +141,14 @@ def _check(corpus, model) -> None:
         raise corpus.only_in_memory("the exact posterior is of a few tokens in memory")
     if not isinstance(corpus, Corpus) or not isinstance(model, LDA):
         wrong = corpus if not isinstance(corpus, Corpus) else model
-        raise MeasureError(f"the exact posterior is of a Corpus under an LDA model; got {type(wrong).__name__}")
+        raise MeasureError(
+            f"the exact posterior is of a Corpus under an LDA model; got {type(wrong).__name__}"
+        )
     n, k = corpus.n_tokens, model.n_topics
     if n == 0:
-        raise MeasureError(f"corpus '{corpus.name}' has no token; there is nothing to assign topics to, so add one")
+        raise MeasureError(
+            f"corpus '{corpus.name}' has no token; there is nothing to assign topics to, so add one"
+        )
     if n * math.log(k) > math.log(MOST_STATES) + 1e-9:
         most = int(math.log(MOST_STATES) / math.log(k) + 1e-9)
         fewer = f"take at most {most} tokens" if most > 0 else "take fewer topics"

@@ -78,19 +78,30 @@ def frontier(runs, reference=None, pooled: Iterable[Pooled] = ()) -> xr.Dataset:
         Runs that differ in data or model, without held-out tokens, or a reference of fewer than 4 chains.
     """
     runs = each_run(runs)
-    own, chains = (runs, each_run(reference) if len(reference) else []) if reference is not None else settings_and_chains(runs)
+    own, chains = (
+        (runs, each_run(reference) if len(reference) else [])
+        if reference is not None
+        else settings_and_chains(runs)
+    )
     _check_alike([*own, *chains])
-    by_split = grouped([split_of(run) for run in chains], [log_perplexity(run)[-1] for run in chains])
+    by_split = grouped(
+        [split_of(run) for run in chains], [log_perplexity(run)[-1] for run in chains]
+    )
     models, splits = [spec_of(run).model for run in own], dict.fromkeys(map(split_of, own))
     together = {tuple(one.split): one for one in pooled if one.model in models}
-    references = {split: _reference(together.get(split), by_split.get(split, [])) for split in splits}
+    references = {
+        split: _reference(together.get(split), by_split.get(split, [])) for split in splits
+    }
     for *_, n, _ in references.values():
         if n < CHAINS:
             raise MeasureError(
                 f"a reference needs at least {CHAINS} chains of cgs on the split of the runs, {LONGER} times as long as these; "
                 f"there {'is' if n == 1 else 'are'} {n}; run cgs longer, with {CHAINS} seeds"
             )
-    apart = [run.assign(difference=("iteration", log_perplexity(run) - references[split_of(run)][0])) for run in own]
+    apart = [
+        run.assign(difference=("iteration", log_perplexity(run) - references[split_of(run)][0]))
+        for run in own
+    ]
     labels = labels_of(own)
     members = grouped(labels, apart)
     courses = {clock: _courses(apart, labels, clock) for clock in ("iteration", *COSTS)}
@@ -108,7 +119,9 @@ def at_equal_cost(table: xr.Dataset, cost: float, clock: str = "updates") -> xr.
         at = table.sel(label=label)
         known = np.isfinite(at["difference_at"].values)
         spent, apart = at[f"{clock}_at"].values[known], at["difference_at"].values[known]
-        found.append(np.interp(cost, spent, apart, left=np.nan, right=np.nan) if len(spent) else np.nan)
+        found.append(
+            np.interp(cost, spent, apart, left=np.nan, right=np.nan) if len(spent) else np.nan
+        )
     about = {"long_name": f"difference from the reference at {cost:g} of {clock}", "units": "nats"}
     return xr.DataArray(found, {"label": table["label"]}, ("label",), "difference", about)
 
@@ -126,17 +139,23 @@ def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[
     """The runs that are settings, and the long chains of cgs that they are set against unless others are named."""
     others = [int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))]
     enough = LONGER * max(others, default=0)
-    long = [is_plain_gibbs(spec_of(run)) and others and int(run["iteration"][-1]) >= enough for run in runs]
+    long = [
+        is_plain_gibbs(spec_of(run)) and others and int(run["iteration"][-1]) >= enough
+        for run in runs
+    ]
     own = [run for run, chain in zip(runs, long, strict=True) if not chain]
     if not own:
-        raise MeasureError("no run is set against the long chains of cgs; give runs of other engines too")
+        raise MeasureError(
+            "no run is set against the long chains of cgs; give runs of other engines too"
+        )
     return own, [run for run, chain in zip(runs, long, strict=True) if chain]
 
 
 def is_plain_gibbs(spec: RunSpec) -> bool:
     """Is this cgs with the options that it has by default, whose chains draw from the exact posterior?"""
     return spec.engine == "cgs" and not any(
-        spec.options.get(name, field.default) != field.default for name, field in named_options(get_engine("cgs")).items()
+        spec.options.get(name, field.default) != field.default
+        for name, field in named_options(get_engine("cgs")).items()
     )
 
 
@@ -145,13 +164,17 @@ def _check_alike(runs: list[xr.Dataset]) -> None:
     for run in runs:
         if "test_perplexity" not in run:
             name = run.attrs["name"]
-            raise MeasureError(f"run '{name}' has no held-out tokens, so no distance; hold out some, or leave it out")
+            raise MeasureError(
+                f"run '{name}' has no held-out tokens, so no distance; hold out some, or leave it out"
+            )
     (data, model), *others = counterparts(runs)
     for run, (its_data, its_model) in zip(runs[1:], others, strict=True):
         if its_data != data or not same_model(model, its_model):
             first, second = (f"'{each.attrs['name']}'" for each in (runs[0], run))
-            raise MeasureError(f"runs {first} and {second} differ in data or model, so their distances cannot be compared; "
-                               "give those of one corpus, one K and one prior")
+            raise MeasureError(
+                f"runs {first} and {second} differ in data or model, so their distances cannot be compared; "
+                "give those of one corpus, one K and one prior"
+            )
 
 
 def split_of(run: xr.Dataset) -> tuple[str, str | None]:
@@ -173,7 +196,11 @@ def _jitter(run: xr.Dataset) -> float:
 
 def _courses(runs: list[xr.Dataset], labels: list[str], clock: str) -> dict[str, Curve]:
     """The difference against a clock, by label; of a label whose runs share no iteration nothing."""
-    return {curve.label: curve for curve in mean_curves(runs, "difference", clock, labels) if curve.label == curve.group}
+    return {
+        curve.label: curve
+        for curve in mean_curves(runs, "difference", clock, labels)
+        if curve.label == curve.group
+    }
 
 
 def _reference(together: Pooled | None, ends: list[float]) -> tuple[float, float, int, bool]:
@@ -191,27 +218,56 @@ def _table(members, courses, references) -> xr.Dataset:
     apart = np.array([curve.y[-1] for curve in ends["iteration"]])
     jitters = [mean_and_error([_jitter(run) for run in own]) for own in members.values()]
     specs = [spec_of(own[0]) for own in members.values()]
-    columns = {clock: per_label(costs[clock], VARIABLES[clock].meaning, VARIABLES[clock].unit) for clock in COSTS}
+    columns = {
+        clock: per_label(costs[clock], VARIABLES[clock].meaning, VARIABLES[clock].unit)
+        for clock in COSTS
+    }
     columns |= {
-        "difference": per_label(apart, "log held-out perplexity minus that of the reference", "nats"),
-        "distance": per_label(np.abs(apart), "distance of the log held-out perplexity from the reference", "nats"),
-        "distance_se": per_label([curve.error[-1] for curve in ends["iteration"]], "its standard error between runs", "nats"),
-        "jitter": per_label([one for one, _ in jitters], "standard deviation of the log perplexity of the state", "nats"),
-        "jitter_se": per_label([error for _, error in jitters], "its standard error between runs", "nats"),
-        **{f"efficient_{clock}": per_label(efficient(costs[clock], np.abs(apart)), "is no other setting as cheap and as near?")
-           for clock in COSTS},
-        "n_runs": per_label([curve.n_runs for curve in ends["iteration"]], "runs: seeds and splits"),
+        "difference": per_label(
+            apart, "log held-out perplexity minus that of the reference", "nats"
+        ),
+        "distance": per_label(
+            np.abs(apart), "distance of the log held-out perplexity from the reference", "nats"
+        ),
+        "distance_se": per_label(
+            [curve.error[-1] for curve in ends["iteration"]],
+            "its standard error between runs",
+            "nats",
+        ),
+        "jitter": per_label(
+            [one for one, _ in jitters],
+            "standard deviation of the log perplexity of the state",
+            "nats",
+        ),
+        "jitter_se": per_label(
+            [error for _, error in jitters], "its standard error between runs", "nats"
+        ),
+        **{
+            f"efficient_{clock}": per_label(
+                efficient(costs[clock], np.abs(apart)), "is no other setting as cheap and as near?"
+            )
+            for clock in COSTS
+        },
+        "n_runs": per_label(
+            [curve.n_runs for curve in ends["iteration"]], "runs: seeds and splits"
+        ),
     }
     iterations = sorted({int(at) for curve in courses["iteration"].values() for at in curve.x})
     place = {at: where for where, at in enumerate(iterations)}
-    meanings = {"updates_at": "updates", "cpu_time_at": "cpu_time", "difference_at": "difference",
-                "difference_at_se": "distance_se"}
+    meanings = {
+        "updates_at": "updates",
+        "cpu_time_at": "cpu_time",
+        "difference_at": "difference",
+        "difference_at_se": "distance_se",
+    }
     for name, of in meanings.items():
         values = np.full((len(labels), len(iterations)), np.nan)
         for row, label in enumerate(labels):
             where = [place[int(at)] for at in courses["iteration"][label].x]
             curve = courses[of if of in COSTS else "iteration"][label]
-            values[row, where] = curve.x if of in COSTS else curve.error if name.endswith("_se") else curve.y
+            values[row, where] = (
+                curve.x if of in COSTS else curve.error if name.endswith("_se") else curve.y
+            )
         columns[name] = (("label", "iteration"), values, columns[of][2])
     means, errors, n_chains, pooled = zip(*references.values(), strict=True)
     per_split = partial(_column, "split_hash")
@@ -221,11 +277,16 @@ def _table(members, courses, references) -> xr.Dataset:
         "n_reference": per_split(n_chains, "chains of the reference"),
         "pooled": per_split(pooled, "do the chains predict together?"),
     }
-    coords = {"label": np.array(labels, object), "iteration": iterations,
-              "split_hash": np.array([train for train, _ in references], object),
-              "engine": ("label", np.array([spec.engine for spec in specs], object))}
+    coords = {
+        "label": np.array(labels, object),
+        "iteration": iterations,
+        "split_hash": np.array([train for train, _ in references], object),
+        "engine": ("label", np.array([spec.engine for spec in specs], object)),
+    }
     coords |= {name: ("label", _option_of(specs, name)) for name in OPTIONS}
-    return xr.Dataset(columns, coords, {"reference_se": float(np.sqrt(np.sum(np.square(errors))) / len(errors))})
+    return xr.Dataset(
+        columns, coords, {"reference_se": float(np.sqrt(np.sum(np.square(errors))) / len(errors))}
+    )
 
 
 def _option_of(specs: list[RunSpec], name: str) -> np.ndarray:
@@ -233,7 +294,11 @@ def _option_of(specs: list[RunSpec], name: str) -> np.ndarray:
     found = []
     for spec in specs:
         about = named_options(get_engine(spec.engine))  # an option by its former name too
-        value = spec.options.get(about[name].name, about[name].default) if name in about else OPTIONS[name]
+        value = (
+            spec.options.get(about[name].name, about[name].default)
+            if name in about
+            else OPTIONS[name]
+        )
         found.append(float(value) if isinstance(OPTIONS[name], float) else value)
     return np.array(found, None if isinstance(OPTIONS[name], float) else object)
 

@@ -58,7 +58,9 @@ def topics_by_group(run: xr.Dataset, groups: Sequence | str = "label") -> xr.Dat
     return _shares(n_dk, topics, of_document, "group", names)
 
 
-def topics_over_time(run: xr.Dataset, times: Sequence | str = "time", period: str = "year") -> xr.Dataset:
+def topics_over_time(
+    run: xr.Dataset, times: Sequence | str = "time", period: str = "year"
+) -> xr.Dataset:
     """The share of each topic in the tokens of each period, at the last snapshot; see `topics_by_group`.
 
     Parameters
@@ -97,8 +99,15 @@ def words_by_group(
     check_training_corpus(run, corpus)
     used, n = used_topics(one_run(run)), whole_number("number of words", n)
     of_document, names = _numbered(_entries(run, groups, corpus.n_documents, "groups"))
-    phi, n_topics, vocabulary = used["phi"].values.T, used.sizes["topic"], np.array(tuple(corpus.vocabulary), object)
-    words, counts = np.full((len(names), n_topics, n), "", object), np.zeros((len(names), n_topics, n))
+    phi, n_topics, vocabulary = (
+        used["phi"].values.T,
+        used.sizes["topic"],
+        np.array(tuple(corpus.vocabulary), object),
+    )
+    words, counts = (
+        np.full((len(names), n_topics, n), "", object),
+        np.zeros((len(names), n_topics, n)),
+    )
     for at in range(len(names)):
         expected = np.zeros((n_topics, corpus.n_words))
         for first, shard in shards_of(corpus):
@@ -114,24 +123,37 @@ def words_by_group(
     return xr.Dataset(
         {
             "word": (("group", "topic", "rank"), words, {"long_name": "word", "units": ""}),
-            "n_tokens": (("group", "topic", "rank"), counts, {"long_name": "expected tokens", "units": ""}),
+            "n_tokens": (
+                ("group", "topic", "rank"),
+                counts,
+                {"long_name": "expected tokens", "units": ""},
+            ),
         },
         {"group": names, "topic": used["topic"].values, "rank": np.arange(1, n + 1)},
     )
 
 
-def _add_expected(expected: np.ndarray, corpus: Corpus, pairs: np.ndarray, theta: np.ndarray, phi: np.ndarray) -> None:
+def _add_expected(
+    expected: np.ndarray, corpus: Corpus, pairs: np.ndarray, theta: np.ndarray, phi: np.ndarray
+) -> None:
     """Adds to ``expected`` (topic, word) the expected tokens of some pairs of a corpus; theta: of all its documents."""
     for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
         some = pairs[begin : begin + PAIRS_AT_A_TIME]
-        tokens = responsibilities(theta, phi, corpus.documents[some], corpus.words[some]) * corpus.counts[some, None]
+        tokens = (
+            responsibilities(theta, phi, corpus.documents[some], corpus.words[some])
+            * corpus.counts[some, None]
+        )
         for topic in range(len(expected)):
             expected[topic] += np.bincount(corpus.words[some], tokens[:, topic], corpus.n_words)
 
 
-def periods_of(run: xr.Dataset, times: Sequence | str = "time", period: str = "year") -> list[str | None]:
+def periods_of(
+    run: xr.Dataset, times: Sequence | str = "time", period: str = "year"
+) -> list[str | None]:
     """(document,) what the period of each document is called, None where it has no time; see `topics_over_time`."""
-    of_document, _, called = numbered_periods(_entries(run, times, run.sizes["document"], "times"), period)
+    of_document, _, called = numbered_periods(
+        _entries(run, times, run.sizes["document"], "times"), period
+    )
     return [None if at < 0 else str(called[at]) for at in of_document]
 
 
@@ -142,10 +164,20 @@ def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
     same values as one that is there.
     ``table``: of the run, as ``Run.table`` is; None adds nothing.
     """
-    found, there = {}, {tuple(values.values.tolist()) for values in run.coords.values() if values.dims == ("document",)}
+    found, there = (
+        {},
+        {
+            tuple(values.values.tolist())
+            for values in run.coords.values()
+            if values.dims == ("document",)
+        },
+    )
     for name, values in (table.metadata if table is not None else {}).items():
         entries = ["" if _is_missing(value) else str(value) for value in values]
-        if 2 <= len(set(entries) - {""}) <= min(MOST_GROUPS, len(entries) // 2) and tuple(entries) not in there:
+        if (
+            2 <= len(set(entries) - {""}) <= min(MOST_GROUPS, len(entries) // 2)
+            and tuple(entries) not in there
+        ):
             if f"{COLUMN}{name}" in run.coords:
                 name = f"{name} of the table"
             about = {"long_name": f"{name} of the document"}
@@ -155,9 +187,16 @@ def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
 
 def columns_of(run: xr.Dataset) -> list[str]:
     """The names of the columns of documents by which topics can be grouped."""
-    names = [str(name).removeprefix(COLUMN) for name, values in run.coords.items() if values.dims == ("document",)
-             and str(name).startswith(COLUMN)]
-    return [name for name in names if name != "time" and len(set(run[COLUMN + name].values.tolist()) - {""}) > 1]
+    names = [
+        str(name).removeprefix(COLUMN)
+        for name, values in run.coords.items()
+        if values.dims == ("document",) and str(name).startswith(COLUMN)
+    ]
+    return [
+        name
+        for name in names
+        if name != "time" and len(set(run[COLUMN + name].values.tolist()) - {""}) > 1
+    ]
 
 
 def group_differences(run: xr.Dataset, groups: Sequence | str, one, other) -> xr.Dataset:
@@ -178,7 +217,9 @@ def group_differences(run: xr.Dataset, groups: Sequence | str, one, other) -> xr
     pair = []
     for name in (one, other):
         if name not in (known := list(names)):
-            raise MeasureError(f"there is no group {name!r}; there are {', '.join(map(str, known[:20]))}")
+            raise MeasureError(
+                f"there is no group {name!r}; there are {', '.join(map(str, known[:20]))}"
+            )
         own = n_dk[of_document == known.index(name)]
         if not own.sum():
             raise MeasureError(f"no document of group {name!r} has a token; choose another")
@@ -186,16 +227,23 @@ def group_differences(run: xr.Dataset, groups: Sequence | str, one, other) -> xr
     (share, error, n), (beside, its_error, its_n) = pair
     variance, its_variance = error**2, its_error**2
     with np.errstate(invalid="ignore", divide="ignore"):
-        freedom = (variance + its_variance) ** 2 / (variance**2 / (n - 1) + its_variance**2 / (its_n - 1))
+        freedom = (variance + its_variance) ** 2 / (
+            variance**2 / (n - 1) + its_variance**2 / (its_n - 1)
+        )
         half = stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance + its_variance)
     half = np.where(variance + its_variance == 0, 0.0, half)
     apart = share - beside
     found = xr.Dataset(
-        {name: ("topic", values, {"long_name": meaning, "units": ""}) for name, values, meaning in (
-            ("difference", apart, f"share in {one} less share in {other}"), ("low", apart - half, "95 % interval, low end"),
-            ("high", apart + half, "95 % interval, high end"), ("one", share, f"share of the tokens of {one}"),
-            ("other", beside, f"share of the tokens of {other}"),
-        )},
+        {
+            name: ("topic", values, {"long_name": meaning, "units": ""})
+            for name, values, meaning in (
+                ("difference", apart, f"share in {one} less share in {other}"),
+                ("low", apart - half, "95 % interval, low end"),
+                ("high", apart + half, "95 % interval, high end"),
+                ("one", share, f"share of the tokens of {one}"),
+                ("other", beside, f"share of the tokens of {other}"),
+            )
+        },
         {"topic": topics},
     )
     return found.isel(topic=np.argsort(-apart, kind="stable"))
@@ -205,8 +253,10 @@ def _tokens(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     """(document, topic) tokens at the last snapshot, and the numbers of the topics, those in use."""
     run = one_run(run)
     if "n_dk" not in run:
-        raise MeasureError(f"run {run.attrs['name']!r} has no topics of documents (n_dk); choose a topic model, and open it "
-                           "with its counts (workbench.open_run)")
+        raise MeasureError(
+            f"run {run.attrs['name']!r} has no topics of documents (n_dk); choose a topic model, and open it "
+            "with its counts (workbench.open_run)"
+        )
     used = used_topics(run)
     return used["n_dk"].isel(snapshot=-1).values.astype(float), used["topic"].values
 
@@ -216,20 +266,32 @@ def _entries(run: xr.Dataset, entries, n_documents: int, what: str) -> list:
     if isinstance(entries, str) and "document" in run.dims:
         if COLUMN + entries not in run.coords:
             there = ", ".join(map(repr, columns_of(run))) or "none"
-            raise MeasureError(f"the documents of run {run.attrs.get('name', '')!r} have no {entries!r}; their columns are "
-                               f"{there}; give {what} with an entry for each document")
+            raise MeasureError(
+                f"the documents of run {run.attrs.get('name', '')!r} have no {entries!r}; their columns are "
+                f"{there}; give {what} with an entry for each document"
+            )
         entries = run[COLUMN + entries].values.tolist()
-    given = list(entries) if isinstance(entries, Iterable) and not isinstance(entries, str | bytes) else None
+    given = (
+        list(entries)
+        if isinstance(entries, Iterable) and not isinstance(entries, str | bytes)
+        else None
+    )
     if given is None or len(given) != n_documents:
         got = shown(repr(entries)) if given is None else len(given)
-        raise MeasureError(f"{what} must have one entry for each of {n_documents} documents; got {got}")
+        raise MeasureError(
+            f"{what} must have one entry for each of {n_documents} documents; got {got}"
+        )
     return [None if _is_missing(entry) else entry for entry in given]
 
 
 def _is_missing(entry) -> bool:
     import pandas as pd
 
-    return entry is None or (np.ndim(entry) == 0 and bool(pd.isna(entry))) or (isinstance(entry, str) and not entry.strip())
+    return (
+        entry is None
+        or (np.ndim(entry) == 0 and bool(pd.isna(entry)))
+        or (isinstance(entry, str) and not entry.strip())
+    )
 
 
 def _numbered(groups: list) -> tuple[np.ndarray, np.ndarray]:
@@ -238,20 +300,31 @@ def _numbered(groups: list) -> tuple[np.ndarray, np.ndarray]:
         different = {entry for entry in groups if entry is not None}
     except TypeError:
         raise MeasureError("a group must be a name or a number; got a list or the like") from None
-    names = sorted(different, key=lambda entry: (0, entry, "") if isinstance(entry, numbers.Real) else (1, 0, str(entry)))
+    names = sorted(
+        different,
+        key=lambda entry: (0, entry, "") if isinstance(entry, numbers.Real) else (1, 0, str(entry)),
+    )
     if not names:
         raise MeasureError("no document has a group; give one for each document, as corpus.labels")
     place = {name: at for at, name in enumerate(names)}
     coordinate = np.empty(len(names), object)
     coordinate[:] = names
-    return np.array([place.get(entry, -1) if entry is not None else -1 for entry in groups]), coordinate
+    return np.array(
+        [place.get(entry, -1) if entry is not None else -1 for entry in groups]
+    ), coordinate
 
 
-def _shares(n_dk: np.ndarray, topics: np.ndarray, of_document: np.ndarray, dim: str, names) -> xr.Dataset:
+def _shares(
+    n_dk: np.ndarray, topics: np.ndarray, of_document: np.ndarray, dim: str, names
+) -> xr.Dataset:
     """The table of `topics_by_group` along ``dim``."""
     n_groups, n_topics = len(names), len(topics)
     share, error = np.full((2, n_groups, n_topics), np.nan)
-    n_documents, n_tokens, freedom = np.zeros(n_groups, int), np.zeros(n_groups), np.full((n_groups, 1), np.nan)
+    n_documents, n_tokens, freedom = (
+        np.zeros(n_groups, int),
+        np.zeros(n_groups),
+        np.full((n_groups, 1), np.nan),
+    )
     for at in range(n_groups):
         own = n_dk[of_document == at]
         n_documents[at], n_tokens[at] = len(own), own.sum()
@@ -270,9 +343,17 @@ def _shares(n_dk: np.ndarray, topics: np.ndarray, of_document: np.ndarray, dim: 
         ("lift", lift, "share, divided by that in all documents"),
     )
     return xr.Dataset(
-        {name: ((dim, "topic"), values, {"long_name": meaning, "units": ""}) for name, values, meaning in columns} | {
+        {
+            name: ((dim, "topic"), values, {"long_name": meaning, "units": ""})
+            for name, values, meaning in columns
+        }
+        | {
             "n_documents": (dim, n_documents, {"long_name": "documents", "units": ""}),
-            "n_tokens": (dim, np.rint(n_tokens).astype(np.int64), {"long_name": "training tokens", "units": ""}),
+            "n_tokens": (
+                dim,
+                np.rint(n_tokens).astype(np.int64),
+                {"long_name": "training tokens", "units": ""},
+            ),
         },
         {dim: names, "topic": topics},
     )

@@ -25,19 +25,34 @@ MOST_STEPS, RESTS = 10_000, 1e-12
 class AtRest(NamedTuple):
     """What the updates come to."""
 
-    predictive: np.ndarray     # (document, word)
+    predictive: np.ndarray  # (document, word)
     co_assignment: np.ndarray  # (token, token)
-    sampled: tuple             # topics (state, sampled token) of every assignment, and their probabilities (state,)
+    # topics (state, sampled token) of every assignment, and their probabilities (state,)
+    sampled: tuple
 
 
-def assignments(corpus: Corpus, model: LDA, sampled: np.ndarray, mean: tuple) -> tuple[np.ndarray, np.ndarray]:
+def assignments(
+    corpus: Corpus, model: LDA, sampled: np.ndarray, mean: tuple
+) -> tuple[np.ndarray, np.ndarray]:
     """Topics (state, sampled token) of every assignment of the tokens of sampled pairs, and their probabilities (state,).
 
     ``mean`` are expected counts of the others: (document, topic), (word, topic), (topic,).
     """
-    documents, words = (np.repeat(each, np.where(sampled, corpus.counts, 0)) for each in (corpus.documents, corpus.words))
-    logs = log_joints(documents.astype(np.int64), words.astype(np.int64), *mean, model.alphas, model.beta, model.n_topics)
-    topics = np.array(list(product(range(model.n_topics), repeat=len(documents))), np.int64).reshape(len(logs), -1)
+    documents, words = (
+        np.repeat(each, np.where(sampled, corpus.counts, 0))
+        for each in (corpus.documents, corpus.words)
+    )
+    logs = log_joints(
+        documents.astype(np.int64),
+        words.astype(np.int64),
+        *mean,
+        model.alphas,
+        model.beta,
+        model.n_topics,
+    )
+    topics = np.array(
+        list(product(range(model.n_topics), repeat=len(documents))), np.int64
+    ).reshape(len(logs), -1)
     return topics, np.exp(logs - logsumexp(logs))
 
 
@@ -46,13 +61,20 @@ def at_rest(corpus: Corpus, model: LDA, options, seed: int) -> AtRest:
     split, k, gamma = split_of(corpus, options), model.n_topics, np.zeros((0, model.n_topics))
     start = get_engine("svb-cgs").init(corpus, model, options, StepContext(seed, 0))
     mean = tuple(each[..., :k].copy() for each in (start.mean_dk, start.mean_wk, start.mean_k))
-    documents, words, counts = (each[~split.sampled] for each in (corpus.documents, corpus.words, corpus.counts))
+    documents, words, counts = (
+        each[~split.sampled] for each in (corpus.documents, corpus.words, corpus.counts)
+    )
     for _ in range(MOST_STEPS):
         topics, q = assignments(corpus, model, split.sampled, mean)
-        n_dk, n_wk, n_k = (m + n for m, n in zip(mean, _counts(corpus, split.sampled, topics, k), strict=True))
+        n_dk, n_wk, n_k = (
+            m + n for m, n in zip(mean, _counts(corpus, split.sampled, topics, k), strict=True)
+        )
         if not split.n_averaged:
             break
-        logs = np.tensordot(q, psi(model.alphas + n_dk), 1)[documents] + np.tensordot(q, psi(model.beta + n_wk), 1)[words]
+        logs = (
+            np.tensordot(q, psi(model.alphas + n_dk), 1)[documents]
+            + np.tensordot(q, psi(model.beta + n_wk), 1)[words]
+        )
         logs -= np.tensordot(q, psi(corpus.n_words * model.beta + n_k), 1)
         gamma, old = np.exp(logs - logsumexp(logs, axis=1, keepdims=True)), mean[0]
         mean = _expected(corpus, documents, words, counts[:, None] * gamma)
@@ -68,7 +90,9 @@ def at_rest(corpus: Corpus, model: LDA, options, seed: int) -> AtRest:
 
 def _expected(corpus, documents, words, weights) -> tuple:
     """Counts (document, topic), (word, topic), (topic,) of pairs with weights (pair, topic)."""
-    n_dk, n_wk = (np.zeros((size, weights.shape[1])) for size in (corpus.n_documents, corpus.n_words))
+    n_dk, n_wk = (
+        np.zeros((size, weights.shape[1])) for size in (corpus.n_documents, corpus.n_words)
+    )
     np.add.at(n_dk, documents, weights)
     np.add.at(n_wk, words, weights)
     return n_dk, n_wk, weights.sum(axis=0)
@@ -79,7 +103,9 @@ def _counts(corpus, sampled, topics, n_topics) -> tuple:
     states, found = np.arange(len(topics)), []
     for labels, size in ((corpus.documents, corpus.n_documents), (corpus.words, corpus.n_words)):
         counts = np.zeros((len(topics), size, n_topics))
-        for column, label in zip(topics.T, np.repeat(labels, np.where(sampled, corpus.counts, 0)), strict=True):
+        for column, label in zip(
+            topics.T, np.repeat(labels, np.where(sampled, corpus.counts, 0)), strict=True
+        ):
             counts[states, label, column] += 1
         found.append(counts)
     return (*found, found[0].sum(axis=1))

@@ -14,7 +14,10 @@ def mean_and_error(values) -> tuple:
     """Mean over the first axis and its standard error; NaN where there are too few values."""
     values = np.asarray(values, float)
     n, unknown = len(values), np.full(values.shape[1:], np.nan)
-    mean, error = values.mean(axis=0) if n else unknown, values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else unknown
+    mean, error = (
+        values.mean(axis=0) if n else unknown,
+        values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else unknown,
+    )
     return (mean, error) if values.ndim > 1 else (float(mean), float(error))
 
 
@@ -53,10 +56,16 @@ def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) 
         return np.full(n, np.nan)
     both = np.stack([scored.log_likelihood[held_out], scored.n_tokens[held_out]], axis=1)
     draws = np.random.default_rng(seed)
-    totals = np.array([both[draws.integers(len(both), size=len(both))].sum(axis=0) for _ in range(n)])
+    totals = np.array(
+        [both[draws.integers(len(both), size=len(both))].sum(axis=0) for _ in range(n)]
+    )
     return np.exp(-totals[:, 0] / totals[:, 1])
 
 
 def percentile_interval(resamples: np.ndarray) -> tuple[float, float]:
     """The 95 % interval between percentiles; NaN without values."""
-    return tuple(np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()) if len(resamples) else (np.nan, np.nan)
+    return (
+        tuple(np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist())
+        if len(resamples)
+        else (np.nan, np.nan)
+    )

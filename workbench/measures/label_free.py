@@ -21,7 +21,11 @@ NO_TOPICS = "the model estimates no theta and phi at a snapshot"
 
 
 def label_free(
-    runs, corpora: Iterable[Corpus | ShardedCorpus] = (), n_fixed: int = N_FIXED, n_held_out: int = N_HELD_OUT, seed: int = 0
+    runs,
+    corpora: Iterable[Corpus | ShardedCorpus] = (),
+    n_fixed: int = N_FIXED,
+    n_held_out: int = N_HELD_OUT,
+    seed: int = 0,
 ) -> xr.Dataset:
     """The draws of chains after burn-in, of quantities that stay the same when topics change their numbers.
 
@@ -55,10 +59,17 @@ def label_free(
     """
     runs = each_run(runs)
     if len(labels := dict.fromkeys(labels_of(runs))) > 1:
-        raise MeasureError(f"chains are runs that differ in their seeds alone; got {'; '.join(labels)}")
+        raise MeasureError(
+            f"chains are runs that differ in their seeds alone; got {'; '.join(labels)}"
+        )
     if len({(spec_of(run).train, spec_of(run).test) for run in runs}) > 1:
-        raise MeasureError("chains have the same training and test tokens; these runs have several splits")
-    wanted = whole_number("number of pairs of tokens", n_fixed), whole_number("number of held-out tokens", n_held_out)
+        raise MeasureError(
+            "chains have the same training and test tokens; these runs have several splits"
+        )
+    wanted = (
+        whole_number("number of pairs of tokens", n_fixed),
+        whole_number("number of held-out tokens", n_held_out),
+    )
     chains, own = chains_of(runs), spec_of(runs[0])
     known = {corpus.content_hash: corpus for corpus in corpora}
     at, left_out = _snapshots(runs), ""
@@ -77,15 +88,24 @@ def label_free(
         found |= _of_tokens(runs, at, known[own.train], pairs, held_out)
     iteration = rows[0]["iteration"].values
     return xr.Dataset(
-        found, {"chain": np.arange(len(runs)), "draw": np.arange(len(iteration)), "iteration": ("draw", iteration)},
+        found,
+        {
+            "chain": np.arange(len(runs)),
+            "draw": np.arange(len(iteration)),
+            "iteration": ("draw", iteration),
+        },
         {"runs": [run.attrs["name"] for run in runs], "left_out": left_out},
     )
 
 
 def _snapshots(runs: list[xr.Dataset]) -> list[int]:
     """Iterations after burn-in of which all runs have rows and a snapshot, at the largest of their distances."""
-    taken = ({*run["snapshot_iteration"].values} if "snapshot" in run.dims else set() for run in runs)
-    common = set.intersection(*taken, *({*run["iteration"].values[after_burn_in(run, 1)]} for run in runs))
+    taken = (
+        {*run["snapshot_iteration"].values} if "snapshot" in run.dims else set() for run in runs
+    )
+    common = set.intersection(
+        *taken, *({*run["iteration"].values[after_burn_in(run, 1)]} for run in runs)
+    )
     at = np.array(sorted(common))
     return [int(each) for each in at[(at[-1] - at) % np.diff(at).max() == 0]] if len(at) > 1 else []
 
@@ -94,7 +114,11 @@ def _of_iterations(rows: list[xr.Dataset]) -> dict:
     """The numbers that all chains have recorded, and sorted shares of the topics."""
     found = {}
     for name in STATE:
-        values = np.stack([run[name].values for run in rows]) if all(name in run for run in rows) else np.empty(0)
+        values = (
+            np.stack([run[name].values for run in rows])
+            if all(name in run for run in rows)
+            else np.empty(0)
+        )
         if values.size and np.isfinite(values).all() and np.ptp(values):
             found[name] = ("chain", "draw"), values, rows[0][name].attrs
     if all("n_k" in run for run in rows):
@@ -103,7 +127,10 @@ def _of_iterations(rows: list[xr.Dataset]) -> dict:
         for run, share in zip(rows, shares, strict=True):
             sizes = run["n_k"].values
             share[:, : sizes.shape[1]] = -np.sort(-sizes / sizes.sum(axis=1, keepdims=True), axis=1)
-        about = {"long_name": "share of the tokens in the largest topic, the second largest and so on", "units": ""}
+        about = {
+            "long_name": "share of the tokens in the largest topic, the second largest and so on",
+            "units": "",
+        }
         found["sorted_share"] = ("chain", "draw", "rank"), shares, about
         found["rank"] = np.arange(1, widest + 1)
     return found
@@ -120,18 +147,28 @@ def _documents(corpus, n: int, rng) -> Iterator[tuple[int, np.ndarray, np.ndarra
 
 def _two_words(corpus, n: int, rng) -> list[tuple[int, int, int]]:
     """(document, word, other word) of pairs of tokens."""
-    several = ((d, words, share) for d, words, share in _documents(corpus, n, rng) if len(words) > 1)
-    return [(d, *rng.choice(words, 2, replace=False, p=share).tolist()) for d, words, share in islice(several, n)]
+    several = (
+        (d, words, share) for d, words, share in _documents(corpus, n, rng) if len(words) > 1
+    )
+    return [
+        (d, *rng.choice(words, 2, replace=False, p=share).tolist())
+        for d, words, share in islice(several, n)
+    ]
 
 
 def _held_out(train, test, n: int, rng) -> list[tuple[int, int]]:
     """(document, word) of held-out tokens of documents that were trained on; none where other documents are held out."""
     if test is None or not train.same_rows(test):
         return []
-    return [(d, int(rng.choice(words, p=share))) for d, words, share in islice(_documents(test, n, rng), n)]
+    return [
+        (d, int(rng.choice(words, p=share)))
+        for d, words, share in islice(_documents(test, n, rng), n)
+    ]
 
 
-def _of_tokens(runs: list[xr.Dataset], at: list[int], train, pairs: list[tuple], held_out: list[tuple]) -> dict:
+def _of_tokens(
+    runs: list[xr.Dataset], at: list[int], train, pairs: list[tuple], held_out: list[tuple]
+) -> dict:
     """The quantities of the fixed tokens at these snapshots."""
     same = np.empty((len(runs), len(at), len(pairs)))
     log_p = np.empty((len(runs), len(at), len(held_out)))
@@ -146,13 +183,17 @@ def _of_tokens(runs: list[xr.Dataset], at: list[int], train, pairs: list[tuple],
     words, titles = np.asarray(train.vocabulary, object), train.titles
     found = {
         "same_topic": (
-            ("chain", "draw", "pair"), same, {"long_name": "probability that two tokens have the same topic", "units": ""}
+            ("chain", "draw", "pair"),
+            same,
+            {"long_name": "probability that two tokens have the same topic", "units": ""},
         ),
         "pair": np.array([f"{words[w]} | {words[v]} in {titles[d]}" for d, w, v in pairs], object),
     }
     if held_out:
         found["log_predictive"] = (
-            ("chain", "draw", "held_out"), log_p, {"long_name": "log p of a held-out token in its document", "units": "nats"}
+            ("chain", "draw", "held_out"),
+            log_p,
+            {"long_name": "log p of a held-out token in its document", "units": "nats"},
         )
         found["held_out"] = np.array([f"{words[w]} in {titles[d]}" for d, w in held_out], object)
     return found

@@ -13,9 +13,11 @@ KINDS = {1: "split", 2: "merge"}
 class Hyperparameter(NamedTuple):
     """A prior of a run."""
 
-    name: str              # alpha and beta of LDA; alpha_total, beta_total, top_concentration of the HDP
-    how: str               # "fixed", or how it is learnt: "maximised", "sampled", "posterior"
-    values: np.ndarray     # at the last iteration: one number, or (topic,) of an alpha for each topic
+    # alpha and beta of LDA; alpha_total, beta_total, top_concentration of the HDP
+    name: str
+    how: str  # "fixed", or how it is learnt: "maximised", "sampled", "posterior"
+    # at the last iteration: one number, or (topic,) of an alpha for each topic
+    values: np.ndarray
 
 
 def hyperparameters(run: xr.Dataset) -> list[Hyperparameter]:
@@ -23,7 +25,9 @@ def hyperparameters(run: xr.Dataset) -> list[Hyperparameter]:
     _, model, options = spec_of(run).parts()
     found = []
     for name, how in model.hyperparameters(options).items():
-        values = run[name].values[-1] if name in run and run.sizes["iteration"] else getattr(model, name)
+        values = (
+            run[name].values[-1] if name in run and run.sizes["iteration"] else getattr(model, name)
+        )
         values = np.atleast_1d(np.asarray(values, float))
         how = ("sampled" if "log_joint" in run else "posterior") if how == "learnt" else how
         found.append(Hyperparameter(name, how, values[:1] if np.ptp(values) == 0 else values))
@@ -39,11 +43,11 @@ class Move(NamedTuple):
     """One split or merge that was tried after an iteration."""
 
     iteration: int
-    kind: str        # "split" or "merge"
-    giver: int       # the topic that was split, or merged into the other
-    taker: int       # the topic that took in the tokens
-    gain: float      # nats: bound with the move less bound without it
-    accepted: bool   # kept, or taken back
+    kind: str  # "split" or "merge"
+    giver: int  # the topic that was split, or merged into the other
+    taker: int  # the topic that took in the tokens
+    gain: float  # nats: bound with the move less bound without it
+    accepted: bool  # kept, or taken back
 
     @property
     def text(self) -> str:
@@ -68,7 +72,9 @@ def moves(run: xr.Dataset) -> list[Move]:
     names = ("iteration", "move", "move_from", "move_to", "move_gain", "move_accepted")
     return [
         Move(int(iteration), KINDS[kind], int(giver), int(taker), gain, bool(accepted))
-        for iteration, kind, giver, taker, gain, accepted in zip(*(tried[name].values.tolist() for name in names), strict=True)
+        for iteration, kind, giver, taker, gain, accepted in zip(
+            *(tried[name].values.tolist() for name in names), strict=True
+        )
     ]
 
 

@@ -9,12 +9,12 @@ from workbench.runs.spec import RunSpec
 class Edge(NamedTuple):
     """A run that began from the counts of another one."""
 
-    run: str           # name of the run that began
-    parent: str        # name of the run whose counts it took
-    hash: str          # hash of the parent's spec
-    iteration: int     # of the parent, when its counts were taken
-    dropped: float     # share of the parent's tokens whose topics were not taken
-    known: bool        # is the parent among the runs?
+    run: str  # name of the run that began
+    parent: str  # name of the run whose counts it took
+    hash: str  # hash of the parent's spec
+    iteration: int  # of the parent, when its counts were taken
+    dropped: float  # share of the parent's tokens whose topics were not taken
+    known: bool  # is the parent among the runs?
 
     @property
     def text(self) -> str:
@@ -37,8 +37,23 @@ def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
     names, edges = {spec.hash: name for name, spec in specs}, []
     for name, start in ((name, spec.start) for name, spec in specs if spec.start):
         parent, known = start["name"], start["hash"] in names
-        parent = names[start["hash"]] if known else f"{parent} ({start['hash'][:8]})" if parent in names.values() else parent
-        edges.append(Edge(name, parent, start["hash"], int(start["iteration"]), float(start.get("dropped", 0.0)), known))
+        parent = (
+            names[start["hash"]]
+            if known
+            else f"{parent} ({start['hash'][:8]})"
+            if parent in names.values()
+            else parent
+        )
+        edges.append(
+            Edge(
+                name,
+                parent,
+                start["hash"],
+                int(start["iteration"]),
+                float(start.get("dropped", 0.0)),
+                known,
+            )
+        )
     return edges
 
 

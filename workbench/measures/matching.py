@@ -29,7 +29,8 @@ def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
     """
     a, b = used_topics(a), used_topics(b)
     nats = cdist(*_same_words(a, b), "jensenshannon")
-    distances = np.nan_to_num(nats) / np.sqrt(np.log(2))  # rounding may leave the root of -1e-17 for equal rows
+    # rounding may leave the root of -1e-17 for equal rows
+    distances = np.nan_to_num(nats) / np.sqrt(np.log(2))
     return _between(a, b, distances, "distance", "Jensen-Shannon distance of phi")
 
 
@@ -44,10 +45,17 @@ def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
     distances = topic_distances(a, b)
     rows, columns = linear_sum_assignment(distances.values)
     matched, distance = np.full(len(distances), -1), np.full(len(distances), np.nan)
-    matched[rows], distance[rows] = distances["other"].values[columns], distances.values[rows, columns]
+    matched[rows], distance[rows] = (
+        distances["other"].values[columns],
+        distances.values[rows, columns],
+    )
     return xr.Dataset(
         {
-            "matched": ("topic", matched, {"long_name": "topic of the other run; -1: none", "units": ""}),
+            "matched": (
+                "topic",
+                matched,
+                {"long_name": "topic of the other run; -1: none", "units": ""},
+            ),
             "distance": ("topic", distance, distances.attrs),
         },
         {"topic": distances["topic"].values},
@@ -75,7 +83,9 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus | ShardedCorpus) -> 
             documents = shard.documents[part]
             begin, end = first + documents[0], first + documents[-1]
             of_a, of_b = (
-                responsibilities(theta.rows(begin, end), phi, documents - documents[0], shard.words[part])
+                responsibilities(
+                    theta.rows(begin, end), phi, documents - documents[0], shard.words[part]
+                )
                 for theta, phi in each
             )
             of_a *= shard.counts[part, None]
@@ -93,7 +103,10 @@ class _Ahead:
     def rows(self, first: int, last: int) -> np.ndarray:
         """(row, topic) of the documents from a first to a last one; both never fall from call to call."""
         if last >= self._first + len(self._block):
-            self._first, self._block = first, self._values[first : max(last + 1, first + self._n_at_once)].values
+            self._first, self._block = (
+                first,
+                self._values[first : max(last + 1, first + self._n_at_once)].values,
+            )
         return self._block[first - self._first : last + 1 - self._first]
 
 
@@ -109,7 +122,9 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.matmul(blocks[0].transpose(0, 2, 1), blocks[1]).sum(axis=0) + a[whole:].T @ b[whole:]
 
 
-def responsibilities(theta: np.ndarray, phi: np.ndarray, documents: np.ndarray, words: np.ndarray) -> np.ndarray:
+def responsibilities(
+    theta: np.ndarray, phi: np.ndarray, documents: np.ndarray, words: np.ndarray
+) -> np.ndarray:
     """(pair, topic) p(k|d,w), proportional to theta_dk phi_kw.
 
     theta : (document, topic). phi : (word, topic). documents, words : (pair,) ids.
@@ -126,13 +141,19 @@ def check_training_corpus(run: xr.Dataset, corpus: Corpus | ShardedCorpus) -> No
     known = isinstance(corpus, Corpus | ShardedCorpus)
     if not known or corpus.content_hash != spec.train:
         got = repr(corpus) if known else type(corpus).__name__
-        raise MeasureError(f"run '{spec.name}' was trained on another corpus than {got}; give its own training tokens")
+        raise MeasureError(
+            f"run '{spec.name}' was trained on another corpus than {got}; give its own training tokens"
+        )
 
 
-def _between(a: xr.Dataset, b: xr.Dataset, values: np.ndarray, name: str, meaning: str, unit: str = "") -> xr.DataArray:
+def _between(
+    a: xr.Dataset, b: xr.Dataset, values: np.ndarray, name: str, meaning: str, unit: str = ""
+) -> xr.DataArray:
     """A number for each topic of a and each of b."""
     coords = {"topic": a["topic"].values, "other": b["topic"].values}
-    return xr.DataArray(values, coords, ("topic", "other"), name, {"long_name": meaning, "units": unit})
+    return xr.DataArray(
+        values, coords, ("topic", "other"), name, {"long_name": meaning, "units": unit}
+    )
 
 
 def _same_words(a: xr.Dataset, b: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:

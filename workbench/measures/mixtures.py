@@ -33,7 +33,8 @@ def mixtures(run) -> dict[str, xr.Dataset]:
     leads = _Leads(network)
     return {
         level.name: _mixture(run, network, level, leads)
-        for level in network.levels if level.draws != WORD and level.kind != "observed"
+        for level in network.levels
+        if level.draws != WORD and level.kind != "observed"
     }
 
 
@@ -47,28 +48,50 @@ def mixture_table(run) -> pd.DataFrame:
         row, value = np.nonzero(found["tokens"].values > 0)
         topic = found["topic"].values[row, value]
         node = run["node"].values[topic] if "node" in run.coords else ""
-        tables.append(pd.DataFrame({
-            "level": name, "row": found["row"].values[row], "value": found["value"].values[value], "topic": topic,
-            "node": np.where(topic == NO_TOPIC, "", node), "tokens": found["tokens"].values[row, value],
-        }))
+        tables.append(
+            pd.DataFrame(
+                {
+                    "level": name,
+                    "row": found["row"].values[row],
+                    "value": found["value"].values[value],
+                    "topic": topic,
+                    "node": np.where(topic == NO_TOPIC, "", node),
+                    "tokens": found["tokens"].values[row, value],
+                }
+            )
+        )
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
 def _mixture(run: xr.Dataset, network: Network, level: Level, leads: _Leads) -> xr.Dataset:
     name = f"n_{level.name}"
     if name not in run:
-        raise MeasureError(f"wanted a run with the counts of its levels; there is no '{name}': open it with open_run")
+        raise MeasureError(
+            f"wanted a run with the counts of its levels; there is no '{name}': open it with open_run"
+        )
     tokens = run[name].isel(snapshot=-1)
     tokens = tokens.sum(DOCUMENT) if DOCUMENT in tokens.dims else tokens
     if len(level.rows) == 1:
         by = [dim for dim in row_dims(level) if dim != DOCUMENT]
         spans = {each: network.span(level.rows[0], each) for each in by}
-        tokens = tokens.isel({each: slice(first, last + 1) for each, (first, last) in spans.items()})
-        tokens = tokens.transpose(*(each for each in level.rows[0].by if each != DOCUMENT), level.draws)
-    tokens, n_values = tokens.values.reshape(-1, network.size(level.draws)), network.size(level.draws)
+        tokens = tokens.isel(
+            {each: slice(first, last + 1) for each, (first, last) in spans.items()}
+        )
+        tokens = tokens.transpose(
+            *(each for each in level.rows[0].by if each != DOCUMENT), level.draws
+        )
+    tokens, n_values = (
+        tokens.values.reshape(-1, network.size(level.draws)),
+        network.size(level.draws),
+    )
     rows = [(block, given) for block in level.rows for given in network.assignments(block)]
-    topic = [[leads.to(level, block, given, value) for value in range(n_values)] for block, given in rows]
-    names = [", ".join(network.value_name(each, value) for each, value in given.items()) for _, given in rows]
+    topic = [
+        [leads.to(level, block, given, value) for value in range(n_values)] for block, given in rows
+    ]
+    names = [
+        ", ".join(network.value_name(each, value) for each, value in given.items())
+        for _, given in rows
+    ]
     return xr.Dataset(
         {
             "tokens": (("row", "value"), tokens.astype(float), {"units": "tokens"}),
@@ -77,9 +100,14 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, leads: _Leads) -> 
         },
         {
             "row": np.array([name or EVERYWHERE for name in names], dtype=object),
-            "value": np.array([network.value_name(level.draws, value) for value in range(n_values)], dtype=object),
+            "value": np.array(
+                [network.value_name(level.draws, value) for value in range(n_values)], dtype=object
+            ),
         },
-        {"by": tuple(dict.fromkeys(each for _, given in rows for each in given)), "draws": level.draws},
+        {
+            "by": tuple(dict.fromkeys(each for _, given in rows for each in given)),
+            "draws": level.draws,
+        },
     )
 
 
@@ -88,7 +116,9 @@ class _Leads:
 
     def __init__(self, network: Network):
         self._network, self._regions, self._last = network, regions_of(network), network.levels[-1]
-        telling = {name for region in self._regions for name in region.spans} | {n for rows in self._last.rows for n in rows.by}
+        telling = {name for region in self._regions for name in region.spans} | {
+            n for rows in self._last.rows for n in rows.by
+        }
         self._telling, self._found = telling, {}
 
     def to(self, level: Level, block: Rows, given: dict[str, int], value: int) -> int:
@@ -99,7 +129,9 @@ class _Leads:
         if key not in self._found:
             ends = self._ends(level, block, given)
             sure = [end for end in ends if len(ends) == 1 and set(end.by) <= set(given)]
-            self._found[key] = self._number(sure or [end for end in ends if end.by == (level.draws,)], given)
+            self._found[key] = self._number(
+                sure or [end for end in ends if end.by == (level.draws,)], given
+            )
         return self._found[key]
 
     def own(self, level: Level, block: Rows, given: dict[str, int]) -> int:
@@ -110,13 +142,21 @@ class _Leads:
     def _ends(self, level: Level, block: Rows, given: dict[str, int]) -> set[Rows]:
         """The blocks of rows over words where paths with these values end."""
         return {
-            region.visited[self._last.name] for region in self._regions
-            if region.visited.get(level.name) == block and all(
-                region.spans[name][0] <= value <= region.spans[name][1] for name, value in given.items() if name in region.spans
+            region.visited[self._last.name]
+            for region in self._regions
+            if region.visited.get(level.name) == block
+            and all(
+                region.spans[name][0] <= value <= region.spans[name][1]
+                for name, value in given.items()
+                if name in region.spans
             )
         }
 
     def _number(self, ends: list[Rows], given: dict[str, int]) -> int:
         if not ends:
             return NO_TOPIC
-        return int(self._network.row_numbers(self._last, ends[0], {name: (given[name],) * 2 for name in ends[0].by}).item())
+        return int(
+            self._network.row_numbers(
+                self._last, ends[0], {name: (given[name],) * 2 for name in ends[0].by}
+            ).item()
+        )

@@ -16,12 +16,14 @@ N_PARTICLES = 50
 class NextWords(NamedTuple):
     """The words of rows of a sequence, and what was expected of each."""
 
-    rows: np.ndarray          # (n,) documents, in order; each has one word
-    words: np.ndarray         # (n,) the word that came
-    held_out: np.ndarray      # (n,) bool
-    probability: np.ndarray   # (n,) of the word that came, given all words of its sequence before it
-    expected: np.ndarray      # (n, most) the words that were most probable then, the most probable first
-    chances: np.ndarray       # (n, most) their probabilities
+    rows: np.ndarray  # (n,) documents, in order; each has one word
+    words: np.ndarray  # (n,) the word that came
+    held_out: np.ndarray  # (n,) bool
+    # (n,) of the word that came, given all words of its sequence before it
+    probability: np.ndarray
+    # (n, most) the words that were most probable then, the most probable first
+    expected: np.ndarray
+    chances: np.ndarray  # (n, most) their probabilities
 
 
 def sequences_of(run: xr.Dataset) -> dict[str, np.ndarray]:
@@ -34,7 +36,9 @@ def sequences_of(run: xr.Dataset) -> dict[str, np.ndarray]:
     return found
 
 
-def next_words(run: xr.Dataset, sequence: str, corpora: list[Corpus], first: int = 0, last: int | None = None) -> NextWords:
+def next_words(
+    run: xr.Dataset, sequence: str, corpora: list[Corpus], first: int = 0, last: int | None = None
+) -> NextWords:
     """The words first..last of a sequence, each with its probability given the words before it and the parameters drawn last.
 
     Of a hidden Markov model by the forward recursion; of a linear dynamical system by a bootstrap particle filter of
@@ -50,7 +54,9 @@ def next_words(run: xr.Dataset, sequence: str, corpora: list[Corpus], first: int
         raise MeasureError(f"there is no sequence '{sequence}'; there are {', '.join(known)}")
     held_out = corpora[0].document_tokens == 0
     if any((corpus.document_tokens > 1).any() for corpus in corpora):
-        raise MeasureError("rows have several words each; what comes next is shown of rows of one word")
+        raise MeasureError(
+            "rows have several words each; what comes next is shown of rows of one word"
+        )
     of_row = np.full(len(held_out), -1)
     for corpus in corpora:
         of_row[np.repeat(np.arange(corpus.n_documents), np.diff(corpus.indptr))] = corpus.words
@@ -68,7 +74,11 @@ def next_words(run: xr.Dataset, sequence: str, corpora: list[Corpus], first: int
     chance, named, chances = zip(*found, strict=True) if found else ((), (), ())
     most = min(MOST_NAMED, run.sizes["word"])
     return NextWords(
-        shown, of_row[shown], held_out[shown], np.array(chance), np.array(named, int).reshape(-1, most),
+        shown,
+        of_row[shown],
+        held_out[shown],
+        np.array(chance),
+        np.array(named, int).reshape(-1, most),
         np.array(chances).reshape(-1, most),
     )
 
@@ -93,14 +103,23 @@ def _linear(run: xr.Dataset, words: np.ndarray, first: int):
     rng = np.random.default_rng(0)
     state = rng.standard_normal((N_PARTICLES, loadings.shape[1]))
     for t, word in enumerate(words):
-        used = len(loadings) if t >= first or not sticks else min(place[word] + 1, len(loadings)) if word >= 0 else 0
+        used = (
+            len(loadings)
+            if t >= first or not sticks
+            else min(place[word] + 1, len(loadings))
+            if word >= 0
+            else 0
+        )
         chances = _probabilities(state @ loadings[:used].T + offset[:used], sticks)
         expected = np.zeros(len(order))
         expected[order[: chances.shape[1]]] = chances.mean(axis=0)
         yield expected
         if word >= 0:
             weights = chances[:, place[word]]
-            chosen = np.searchsorted(np.cumsum(weights), (np.arange(N_PARTICLES) + rng.random()) / N_PARTICLES * weights.sum())
+            chosen = np.searchsorted(
+                np.cumsum(weights),
+                (np.arange(N_PARTICLES) + rng.random()) / N_PARTICLES * weights.sum(),
+            )
             state = state[np.minimum(chosen, N_PARTICLES - 1)]
         state = state @ system.T + rng.standard_normal(state.shape) @ root.T
 

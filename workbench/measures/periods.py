@@ -34,11 +34,17 @@ def numbered_periods(times: list, period: str):
         raise MeasureError("no document has a time; give one for each document, as corpus.times")
     first, last = periods.min(), periods.max()
     if (n := last.ordinal - first.ordinal + 1) > MOST_PERIODS:
-        raise MeasureError(f"the times go from {first} to {last}, {n:,} periods of a {period}; choose a longer period, or "
-                           "correct the times")
+        raise MeasureError(
+            f"the times go from {first} to {last}, {n:,} periods of a {period}; choose a longer period, or "
+            "correct the times"
+        )
     every = pd.period_range(first, last)
     called = every.start_time.strftime("%G-W%V") if period == "week" else every.astype(str)
-    return np.where(periods.isna(), -1, periods.asi8 - first.ordinal), every, called.to_numpy(object)
+    return (
+        np.where(periods.isna(), -1, periods.asi8 - first.ordinal),
+        every,
+        called.to_numpy(object),
+    )
 
 
 def is_year(time) -> bool:
@@ -61,8 +67,10 @@ def dates_of(times: list):
             date = pd.to_datetime(time) if year is None else pd.Timestamp(year=year, month=1, day=1)
             found[time] = date.tz_localize(None)
         except (ValueError, TypeError, OverflowError, AttributeError):
-            raise MeasureError(f"the time of document {at} is {str(time)[:60]!r}, which is no date; write it as "
-                               "2024-07-31, or as a year") from None
+            raise MeasureError(
+                f"the time of document {at} is {str(time)[:60]!r}, which is no date; write it as "
+                "2024-07-31, or as a year"
+            ) from None
     return pd.DatetimeIndex([found[time] for time in times])
 
 
@@ -70,6 +78,8 @@ def _year(time) -> int | None:
     """The year that a whole number or a text of four digits is; None for anything else."""
     if isinstance(time, str):
         return int(time) if len(time.strip()) == 4 and time.strip().isdecimal() else None
-    if isinstance(time, numbers.Real) and (isinstance(time, bool) or not math.isfinite(time) or time != int(time)):
+    if isinstance(time, numbers.Real) and (
+        isinstance(time, bool) or not math.isfinite(time) or time != int(time)
+    ):
         raise TypeError
     return int(time) if isinstance(time, numbers.Real) else None

@@ -31,8 +31,10 @@ N_PARTICLES, N_ESTIMATES, N_SEEDS = 20, 4, 5
 """Particles of a left-to-right estimate, how many estimates there are of each document with resampling, and seeds over which
 numbers of random halves and Gibbs sweeps are compared."""
 RECORDED = {
-    "held_out_tokens_state": "test_perplexity_state", "held_out_tokens_average": "test_perplexity_average",
-    "held_out_tokens_by_document": "test_perplexity_by_document", "held_out_tokens_jointly": "test_perplexity_joint",
+    "held_out_tokens_state": "test_perplexity_state",
+    "held_out_tokens_average": "test_perplexity_average",
+    "held_out_tokens_by_document": "test_perplexity_by_document",
+    "held_out_tokens_jointly": "test_perplexity_joint",
 }
 """Protocol → what a run records of it."""
 STATE, AVERAGE = list(RECORDED)[:2]
@@ -52,13 +54,18 @@ class Found(NamedTuple):
     value: float = math.nan
     n_tokens: int | None = None
     standard_error: float = math.nan
-    error_over: str = ""     # what is random
-    note: str = ""           # why there is no number
+    error_over: str = ""  # what is random
+    note: str = ""  # why there is no number
 
 
 def perplexity_audit(
-    run: xr.Dataset, train: Corpus | None = None, test: Corpus | None = None, unseen=None, n_particles: int = N_PARTICLES,
-    seed: int = 0, n_threads: int = 1,
+    run: xr.Dataset,
+    train: Corpus | None = None,
+    test: Corpus | None = None,
+    unseen=None,
+    n_particles: int = N_PARTICLES,
+    seed: int = 0,
+    n_threads: int = 1,
 ):
     """A pandas DataFrame with a row for each protocol by which papers and programs compute the perplexity of a topic model.
 
@@ -117,12 +124,25 @@ def perplexity_audit(
     if unseen is not None:
         known = _known(topics, unseen)
         found |= _completed(run, topics, known, seed, n_threads)
-        found |= _marginal(topics, known, n_particles, seed, n_threads) | _bounds(topics, known, n_threads)
+        found |= _marginal(topics, known, n_particles, seed, n_threads) | _bounds(
+            topics, known, n_threads
+        )
     rows = [
-        {"value": one.value, "standard_error": one.standard_error, "unit": each.unit, "n_tokens": one.n_tokens,
-         "quantity": each.quantity, "data": each.data, "given": each.given, "used_by": each.used_by, "differs": each.differs,
-         "error_over": one.error_over, "note": one.note}
-        for each in PROTOCOLS for one in [found.get(each.name, Found(note=NOT_GIVEN[each.data]))]
+        {
+            "value": one.value,
+            "standard_error": one.standard_error,
+            "unit": each.unit,
+            "n_tokens": one.n_tokens,
+            "quantity": each.quantity,
+            "data": each.data,
+            "given": each.given,
+            "used_by": each.used_by,
+            "differs": each.differs,
+            "error_over": one.error_over,
+            "note": one.note,
+        }
+        for each in PROTOCOLS
+        for one in [found.get(each.name, Found(note=NOT_GIVEN[each.data]))]
     ]
     table = pd.DataFrame(rows, index=pd.Index([each.name for each in PROTOCOLS], name="protocol"))
     return table.astype({"n_tokens": "Int64"})
@@ -132,8 +152,10 @@ def _topics_of(run: xr.Dataset) -> Topics:
     """The topics of a run of LDA."""
     spec, model = spec_of(run), model_of(run)
     if not isinstance(model, LDA):
-        raise MeasureError(f"perplexities are audited of runs of LDA; run '{spec.name}' is of engine {spec.engine}, which has "
-                           "another model; choose a run of LDA")
+        raise MeasureError(
+            f"perplexities are audited of runs of LDA; run '{spec.name}' is of engine {spec.engine}, which has "
+            "another model; choose a run of LDA"
+        )
     return topics_of(run, None)
 
 
@@ -144,7 +166,9 @@ def _known(topics: Topics, unseen) -> Corpus:
         raise corpus.only_in_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0:
-        raise MeasureError(f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own")
+        raise MeasureError(
+            f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own"
+        )
     return known
 
 
@@ -153,20 +177,32 @@ def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, 
     if test is None or test.content_hash == topics.spec.test:
         return _recorded(run, topics, None if test is None else test.n_tokens)
     if (test.n_documents, test.vocabulary) != (run.sizes["document"], topics.vocabulary):
-        raise MeasureError(f"the test tokens must be of the {run.sizes['document']:,} training documents and their vocabulary, "
-                           f"as hold_out_tokens makes them; got {test!r}")
+        raise MeasureError(
+            f"the test tokens must be of the {run.sizes['document']:,} training documents and their vocabulary, "
+            f"as hold_out_tokens makes them; got {test!r}"
+        )
     if test.n_tokens == 0:
         return {}
     phi = word_probabilities(*topics.of_words)
     probability = mixture_probability(np.ascontiguousarray(run["theta"].values), phi, test)
-    others = Found(note="of these tokens the run has not averaged anything; give those that it was fitted with")
-    return dict.fromkeys(RECORDED, others) | {STATE: Found(perplexity(test, probability), test.n_tokens)}
+    others = Found(
+        note="of these tokens the run has not averaged anything; give those that it was fitted with"
+    )
+    return dict.fromkeys(RECORDED, others) | {
+        STATE: Found(perplexity(test, probability), test.n_tokens)
+    }
 
 
 def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str, Found]:
     """The last held-out perplexities that the run recorded; nothing where none was held out."""
-    there = {name: run[variable].dropna("iteration").values for name, variable in RECORDED.items() if variable in run}
-    found = {name: Found(float(values[-1]), n_tokens) for name, values in there.items() if len(values)}
+    there = {
+        name: run[variable].dropna("iteration").values
+        for name, variable in RECORDED.items()
+        if variable in run
+    }
+    found = {
+        name: Found(float(values[-1]), n_tokens) for name, values in there.items() if len(values)
+    }
     if not found:
         return {}
     if run["test_perplexity"].equals(run["test_perplexity_state"]):
@@ -176,18 +212,26 @@ def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str
     errors = perplexity_errors(run)
     if len(logs) > 1:
         spread = float(np.std(logs, ddof=1)) * found[STATE].value
-        found[STATE] = found[STATE]._replace(standard_error=spread, error_over="states after burn-in")
+        found[STATE] = found[STATE]._replace(
+            standard_error=spread, error_over="states after burn-in"
+        )
     if AVERAGE in found and errors["source"].item() == CHAIN:
         found[AVERAGE] = found[AVERAGE]._replace(
-            standard_error=float(errors["mc_error"].item()), error_over="states after burn-in")
+            standard_error=float(errors["mc_error"].item()), error_over="states after burn-in"
+        )
     return found
 
 
-def _completed(run: xr.Dataset, topics: Topics, known: Corpus, seed: int, n_threads: int) -> dict[str, Found]:
+def _completed(
+    run: xr.Dataset, topics: Topics, known: Corpus, seed: int, n_threads: int
+) -> dict[str, Found]:
     """Of unseen documents given theta: of half of each of them, and of the very tokens that are scored."""
     score = partial(document_completion, run, known, n_threads=n_threads)
     found = {}
-    for protocol, what in (("document_completion", "halves and Gibbs sweeps"), ("foldin_same", "Gibbs sweeps")):
+    for protocol, what in (
+        ("document_completion", "halves and Gibbs sweeps"),
+        ("foldin_same", "Gibbs sweeps"),
+    ):
         try:
             scores = [score(seed=seed + more, protocol=protocol) for more in range(N_SEEDS)]
         except CorpusError as error:  # no document of two tokens
@@ -196,24 +240,41 @@ def _completed(run: xr.Dataset, topics: Topics, known: Corpus, seed: int, n_thre
         values = [each["perplexity"] for each in scores]
         spread = float(np.std(values, ddof=1))
         random = spread > ROUNDING * values[0]
-        found[protocol] = Found(values[0], scores[0]["n_scored"], spread if random else math.nan, what if random else "")
+        found[protocol] = Found(
+            values[0], scores[0]["n_scored"], spread if random else math.nan, what if random else ""
+        )
     return found
 
 
-def _marginal(topics: Topics, known: Corpus, n_particles: int, seed: int, n_threads: int) -> dict[str, Found]:
+def _marginal(
+    topics: Topics, known: Corpus, n_particles: int, seed: int, n_threads: int
+) -> dict[str, Found]:
     """Of unseen documents given phi and alpha alone."""
     phi, alpha = word_probabilities(*topics.of_words), topics.of_words.priors.alphas
-    found = dict.fromkeys(("left_to_right", "left_to_right_by_token"), Found(note="no particles; ask for some (n_particles=…)"))
+    found = dict.fromkeys(
+        ("left_to_right", "left_to_right_by_token"),
+        Found(note="no particles; ask for some (n_particles=…)"),
+    )
     if n_particles:
-        estimate = partial(left_to_right_logs, known, phi, alpha, n_particles, seed=seed, n_threads=n_threads)
+        estimate = partial(
+            left_to_right_logs, known, phi, alpha, n_particles, seed=seed, n_threads=n_threads
+        )
         by_token, variance = estimate(resample=False)
-        sums = mean_of_estimates(estimate(N_ESTIMATES)[0]), (float(by_token.sum()), float(np.sqrt(variance.sum())))
-        over = f"{N_ESTIMATES} times {n_particles} particles", f"{n_particles} particles" if n_particles > 1 else ""
+        sums = (
+            mean_of_estimates(estimate(N_ESTIMATES)[0]),
+            (float(by_token.sum()), float(np.sqrt(variance.sum()))),
+        )
+        over = (
+            f"{N_ESTIMATES} times {n_particles} particles",
+            f"{n_particles} particles" if n_particles > 1 else "",
+        )
         for name, (log, error), what in zip(list(found), sums, over, strict=True):
             value = _perplexity(log, known)
             found[name] = Found(value, known.n_tokens, value * error / known.n_tokens, what)
     try:
-        found["exact"] = Found(_perplexity(exact_logs(known, phi, alpha).sum(), known), known.n_tokens)
+        found["exact"] = Found(
+            _perplexity(exact_logs(known, phi, alpha).sum(), known), known.n_tokens
+        )
     except MeasureError as error:
         found["exact"] = Found(note=str(error))
     return found
@@ -221,25 +282,35 @@ def _marginal(topics: Topics, known: Corpus, n_particles: int, seed: int, n_thre
 
 def _bounds(topics: Topics, known: Corpus, n_threads: int) -> dict[str, Found]:
     """The bound of unseen documents, as several programs print it."""
-    bound = variational_bound(known, topics.of_words, variational_counts(known, topics.of_words, n_threads))
+    bound = variational_bound(
+        known, topics.of_words, variational_counts(known, topics.of_words, n_threads)
+    )
     per_token = sum(bound) / known.n_tokens
     values = {
-        "bound_of_documents": _perplexity(bound.of_documents, known), "bound_with_topics": _perplexity(sum(bound), known),
-        "bound_gensim": per_token, "bound_gensim_printed": float(np.exp2(-per_token)),
+        "bound_of_documents": _perplexity(bound.of_documents, known),
+        "bound_with_topics": _perplexity(sum(bound), known),
+        "bound_gensim": per_token,
+        "bound_gensim_printed": float(np.exp2(-per_token)),
     }
     return {name: Found(value, known.n_tokens) for name, value in values.items()}
 
 
-def _of_training(run: xr.Dataset, topics: Topics, train: Corpus | None, n_threads: int) -> dict[str, Found]:
+def _of_training(
+    run: xr.Dataset, topics: Topics, train: Corpus | None, n_threads: int
+) -> dict[str, Found]:
     """Of the training documents: the bound as it is of any documents, and the log joint that a sampler recorded last."""
     if train is None:
         return {}
-    bound = variational_bound(train, topics.of_words, variational_counts(train, topics.of_words, n_threads))
+    bound = variational_bound(
+        train, topics.of_words, variational_counts(train, topics.of_words, n_threads)
+    )
     found = {"bound_of_training": Found(_perplexity(sum(bound), train), train.n_tokens)}
     note = "the engine records no log p(words, z); it is of those that sample every token, as cgs"
     found["joint_of_training"] = Found(note=note)
     if "log_joint" in run:
-        found["joint_of_training"] = Found(_perplexity(float(run["log_joint"].values[-1]), train), train.n_tokens)
+        found["joint_of_training"] = Found(
+            _perplexity(float(run["log_joint"].values[-1]), train), train.n_tokens
+        )
     return found
 
 

@@ -7,13 +7,18 @@ from workbench.measures.selection import spec_of
 from workbench.models import VARIABLES, Variable, topic_numbers
 
 DERIVED = {
-    row.name: row for row in (
+    row.name: row
+    for row in (
         Variable(
-            "log_likelihood", ("iteration",), "nats",
+            "log_likelihood",
+            ("iteration",),
+            "nats",
             "mean log p(w|d) of the held-out tokens: minus the logarithm of the held-out perplexity",
         ),
         Variable(
-            "bound_per_token", ("iteration",), "nats",
+            "bound_per_token",
+            ("iteration",),
+            "nats",
             "variational bound divided by the training tokens; of engines that integrate theta and phi out, that of the "
             "collapsed model",
         ),

@@ -18,22 +18,22 @@ LATITUDES, LONGITUDES = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
 class Places(NamedTuple):
     """Where the rows of a run are, and when."""
 
-    names: list[str]              # of each place
-    of_row: np.ndarray            # (document,) which place
-    time: np.ndarray | None       # (document,) float64; None where no input is a time
+    names: list[str]  # of each place
+    of_row: np.ndarray  # (document,) which place
+    time: np.ndarray | None  # (document,) float64; None where no input is a time
     time_name: str
-    latitude: np.ndarray | None   # (place,) degrees; None where no inputs are coordinates
+    latitude: np.ndarray | None  # (place,) degrees; None where no inputs are coordinates
     longitude: np.ndarray | None
 
 
 class RowHits(NamedTuple):
     """How many of the ten most and of the ten least frequent words of the rows of one time are predicted."""
 
-    top: float                # mean over rows
-    top_deviation: float      # standard deviation over rows
+    top: float  # mean over rows
+    top_deviation: float  # standard deviation over rows
     bottom: float
     bottom_deviation: float
-    log_likelihood: float     # nats, mean over the items
+    log_likelihood: float  # nats, mean over the items
 
 
 def places_of(run: xr.Dataset) -> Places:
@@ -44,9 +44,17 @@ def places_of(run: xr.Dataset) -> Places:
     """
     names, inputs = [str(name) for name in run["input"].values], np.asarray(run["inputs"].values)
     asked = getattr(model_of(run), "time", "auto")
-    time = next((name for name in names if name.lower() in TIMES), "") if asked == "auto" else asked if asked in names else ""
+    time = (
+        next((name for name in names if name.lower() in TIMES), "")
+        if asked == "auto"
+        else asked
+        if asked in names
+        else ""
+    )
     others = [at for at, name in enumerate(names) if name != time]
-    coordinates, first, of_row = np.unique(inputs[:, others], axis=0, return_index=True, return_inverse=True)
+    coordinates, first, of_row = np.unique(
+        inputs[:, others], axis=0, return_index=True, return_inverse=True
+    )
     order = np.argsort(first, kind="stable")  # as they come
     rank = np.empty(len(order), int)
     rank[order] = np.arange(len(order))
@@ -54,7 +62,9 @@ def places_of(run: xr.Dataset) -> Places:
     times = inputs[:, names.index(time)] if time else None
 
     def along(known: tuple[str, ...]) -> np.ndarray | None:
-        at = next((place for place, name in enumerate(others) if names[name].lower() in known), None)
+        at = next(
+            (place for place, name in enumerate(others) if names[name].lower() in known), None
+        )
         return None if at is None else coordinates[:, at]
 
     latitude, longitude = along(LATITUDES), along(LONGITUDES)
@@ -63,7 +73,9 @@ def places_of(run: xr.Dataset) -> Places:
     return Places(_names(run, of_row, times, coordinates), of_row, times, time, latitude, longitude)
 
 
-def _names(run: xr.Dataset, of_row: np.ndarray, times: np.ndarray | None, coordinates: np.ndarray) -> list[str]:
+def _names(
+    run: xr.Dataset, of_row: np.ndarray, times: np.ndarray | None, coordinates: np.ndarray
+) -> list[str]:
     """A name for each place, no two the same."""
     titles = [str(title) for title in run["document"].values]
     if times is not None:

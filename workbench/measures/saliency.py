@@ -28,11 +28,20 @@ def saliency(run: xr.Dataset) -> xr.Dataset:
     of_words = tokens / tokens.sum()
     given = run["phi"].values * of_topics[:, None]
     given /= given.sum(axis=0)
-    distinctiveness = np.maximum(rel_entr(given, of_topics[:, None]).sum(axis=0), 0.0)  # rounding may leave -1e-17
+    # rounding may leave -1e-17
+    distinctiveness = np.maximum(rel_entr(given, of_topics[:, None]).sum(axis=0), 0.0)
     return xr.Dataset(
         {
-            "saliency": ("word", of_words * distinctiveness, {"long_name": "p(w) times distinctiveness", "units": "nats"}),
-            "distinctiveness": ("word", distinctiveness, {"long_name": "KL of p(topic|word) from p(topic)", "units": "nats"}),
+            "saliency": (
+                "word",
+                of_words * distinctiveness,
+                {"long_name": "p(w) times distinctiveness", "units": "nats"},
+            ),
+            "distinctiveness": (
+                "word",
+                distinctiveness,
+                {"long_name": "KL of p(topic|word) from p(topic)", "units": "nats"},
+            ),
             "share": ("word", of_words, {"long_name": "share of the training tokens", "units": ""}),
         },
         {"word": run["word"].values},

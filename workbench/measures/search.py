@@ -18,7 +18,9 @@ BETWEEN = "\x1f"
 """Between the columns of a document, so that no phrase goes from one to the next."""
 
 
-def find_documents(run: xr.Dataset, query: str, table: DocumentTable | None = None, corpus: Corpus | None = None) -> np.ndarray:
+def find_documents(
+    run: xr.Dataset, query: str, table: DocumentTable | None = None, corpus: Corpus | None = None
+) -> np.ndarray:
     """(found,) int64: the training documents that have every term of a query, in the order of the corpus.
 
     Parameters
@@ -41,8 +43,11 @@ def find_documents(run: xr.Dataset, query: str, table: DocumentTable | None = No
     if not terms:
         raise MeasureError("type a word, a phrase in quotes, or column:value to find documents")
     titles = run["document"].values
-    known = {name.removeprefix(COLUMN): values.values for name, values in run.coords.items()
-             if str(name).startswith(COLUMN) and values.dims == ("document",)}
+    known = {
+        name.removeprefix(COLUMN): values.values
+        for name, values in run.coords.items()
+        if str(name).startswith(COLUMN) and values.dims == ("document",)
+    }
     known |= {} if table is None else dict(table.columns)
     left = np.ones(len(titles), bool)
     for term in terms:
@@ -50,7 +55,9 @@ def find_documents(run: xr.Dataset, query: str, table: DocumentTable | None = No
         value = (term["phrase"] if term["word"] is None else term["word"]).lower()
         if column and column not in known:
             there = f"; {nearest_or_all(column, [*known])}" if known else "; there are none"
-            raise MeasureError(f"documents have no column {shown(column)!r}{there}; put a text with a colon in quotes")
+            raise MeasureError(
+                f"documents have no column {shown(column)!r}{there}; put a text with a colon in quotes"
+            )
         at = np.flatnonzero(left)
         if column:
             own = known[column]
@@ -67,8 +74,10 @@ def find_documents(run: xr.Dataset, query: str, table: DocumentTable | None = No
 @lru_cache(maxsize=2)
 def _everything(table: DocumentTable) -> list[str]:
     """(document,) all columns of a document, in lower case."""
-    return [BETWEEN.join(str(value) for value in row if value is not None).lower() for row in zip(*table.columns.values(),
-                                                                                               strict=True)]
+    return [
+        BETWEEN.join(str(value) for value in row if value is not None).lower()
+        for row in zip(*table.columns.values(), strict=True)
+    ]
 
 
 def _having(corpus: Corpus | ShardedCorpus, word: str) -> np.ndarray:

@@ -13,7 +13,18 @@ from workbench.errors import InputError
 from workbench.models.networks.levels import AUTHORS
 from workbench.runs.spec import PRIORS, RunSpec
 
-PAPERS_ORDER = ("svb", "vb", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs", "cgs", "cv-hdp", "g-hdp")
+PAPERS_ORDER = (
+    "svb",
+    "vb",
+    "cvb",
+    "cvb0",
+    "svb-cgs",
+    "cvb-cgs",
+    "cvb0-cgs",
+    "cgs",
+    "cv-hdp",
+    "g-hdp",
+)
 """Variational, hybrid, Gibbs, as Welling, Teh & Kappen (2008) list them, then those of the HDP; other engines come after."""
 
 SAID = ("sizes", "start")
@@ -36,16 +47,26 @@ def each_run(runs) -> list[xr.Dataset]:
         (`workbench.compare`). A run that comes twice is taken once, the longer of the two. There must be one, and each must
         have committed something.
     """
-    given = [runs] if isinstance(runs, xr.Dataset) else list(runs) if isinstance(runs, Iterable) else [runs]
+    given = (
+        [runs]
+        if isinstance(runs, xr.Dataset)
+        else list(runs)
+        if isinstance(runs, Iterable)
+        else [runs]
+    )
     found: dict[tuple, xr.Dataset] = {}
     for dataset in given:
         if not isinstance(dataset, xr.Dataset):
             kind = type(dataset).__name__
-            raise MeasureError(f"wanted the Datasets of runs (workbench.fit, compare or open_run); got {kind}")
+            raise MeasureError(
+                f"wanted the Datasets of runs (workbench.fit, compare or open_run); got {kind}"
+            )
         for one in _parts(dataset):
             if one.sizes.get("iteration", 0) == 0:
                 name = one.attrs["name"]
-                raise MeasureError(f"run '{name}' has no committed iteration yet; wait for its first, or leave it out")
+                raise MeasureError(
+                    f"run '{name}' has no committed iteration yet; wait for its first, or leave it out"
+                )
             spec = spec_of(one)
             key = spec.hash, spec.n_threads
             if key not in found or found[key].sizes["iteration"] < one.sizes["iteration"]:
@@ -107,11 +128,25 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
     def shown(name: str) -> bool:
         """Do the runs that have the setting differ in it, and is it not decided by those that are left out?"""
         having = [each for each in settings if each.get(name)]
-        by = grouped([tuple(map(each.get, apart_from)) for each in having], [each[name] for each in having])
+        by = grouped(
+            [tuple(map(each.get, apart_from)) for each in having], [each[name] for each in having]
+        )
         decided = apart_from and all(len(set(values)) == 1 for values in by.values())
-        return not decided and len({each[name] for each in settings if name in each and (each[name] or name not in SAID)}) > 1
+        return (
+            not decided
+            and len(
+                {
+                    each[name]
+                    for each in settings
+                    if name in each and (each[name] or name not in SAID)
+                }
+            )
+            > 1
+        )
 
-    names = [name for name in dict.fromkeys(chain(*settings)) if name not in apart_from and shown(name)]
+    names = [
+        name for name in dict.fromkeys(chain(*settings)) if name not in apart_from and shown(name)
+    ]
     return [
         ", ".join([spec.label(), *(each[name] for name in names if each.get(name))])
         for spec, each in zip(specs, settings, strict=True)
@@ -124,22 +159,30 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
     Perplexities of runs on different data cannot be compared.
     """
     specs = [spec_of(run) for run in runs]
-    changes = [[text for name, text in _split(spec).items() if text and name in CHANGES] for spec in specs]
+    changes = [
+        [text for name, text in _split(spec).items() if text and name in CHANGES] for spec in specs
+    ]
     return [", ".join([corpus, *own]) for corpus, own in zip(_corpora(specs), changes, strict=True)]
 
 
 def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
     """(what is held out of which data, model) of each run: what runs with counterparts share, see `same_model`."""
     return [
-        ((data, _split(spec)["held out"], _split(spec)["per"]),
-         {name: value for name, value in spec.model.items() if name in ("n_topics", *PRIORS)})
+        (
+            (data, _split(spec)["held out"], _split(spec)["per"]),
+            {name: value for name, value in spec.model.items() if name in ("n_topics", *PRIORS)},
+        )
         for spec, data in zip(map(spec_of, runs), data_of(runs), strict=True)
     ]
 
 
 def same_model(model: dict, other: dict) -> bool:
     """Do the models agree in all that both have? That of the HDP, and a network, has no alpha and beta, only topics."""
-    return all(_plain({name: value}) == _plain({name: other[name]}) for name, value in model.items() if name in other)
+    return all(
+        _plain({name: value}) == _plain({name: other[name]})
+        for name, value in model.items()
+        if name in other
+    )
 
 
 def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
@@ -160,16 +203,24 @@ def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
     """The runs of a Dataset: itself, or its slices along ``run`` without padding."""
     if "run" not in dataset.dims:
         if "spec" not in dataset.attrs:
-            raise MeasureError("wanted the Dataset of a run, with its settings in attrs['spec']; got another Dataset")
+            raise MeasureError(
+                "wanted the Dataset of a run, with its settings in attrs['spec']; got another Dataset"
+            )
         return [dataset]
     parts = []
     for at in range(dataset.sizes["run"]):
         part = dataset.isel(run=at)
         part = part.isel(iteration=np.flatnonzero(part["elapsed"].notnull().values))
-        part = part.drop_vars([name for name, values in part.data_vars.items() if not values.notnull().any()])
+        part = part.drop_vars(
+            [name for name, values in part.data_vars.items() if not values.notnull().any()]
+        )
         if "n_k" in part:
             part = part.isel(topic=np.flatnonzero(part["n_k"].notnull().any("iteration").values))
-        attrs = {"name": str(part["run"].item()), "spec": str(part["spec"].item()), "engine": str(part["engine"].item())}
+        attrs = {
+            "name": str(part["run"].item()),
+            "spec": str(part["spec"].item()),
+            "engine": str(part["engine"].item()),
+        }
         own = [name for name in ("run", "spec", "engine", "label", "seed") if name in part.coords]
         parts.append(part.drop_vars(own).assign_attrs(attrs))
     return parts
@@ -180,9 +231,14 @@ def _corpora(specs: list[RunSpec]) -> list[str]:
 
     That is the corpus' name, unless one name stands for different documents here.
     """
-    seen = grouped([(spec.corpus, _plain(spec.split)) for spec in specs], [spec.train for spec in specs])
+    seen = grouped(
+        [(spec.corpus, _plain(spec.split)) for spec in specs], [spec.train for spec in specs]
+    )
     unclear = {corpus for (corpus, _), trains in seen.items() if len(set(trains)) > 1}
-    return [f"{spec.corpus} {spec.train[:6]}" if spec.corpus in unclear else spec.corpus for spec in specs]
+    return [
+        f"{spec.corpus} {spec.train[:6]}" if spec.corpus in unclear else spec.corpus
+        for spec in specs
+    ]
 
 
 def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
@@ -190,20 +246,30 @@ def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
     priors = {name: value for name, value in spec.model.items() if name in PRIORS}
     n_topics, start = spec.model.get("n_topics"), spec.start
     return {
-        "on": f"on {data}", "K": None if n_topics is None else f"K={n_topics}",
-        **{name: f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in priors.items()},
-        "sizes": _sizes(spec), "burn-in": f"burn-in={spec.burn_in}",
+        "on": f"on {data}",
+        "K": None if n_topics is None else f"K={n_topics}",
+        **{
+            name: f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in priors.items()
+        },
+        "sizes": _sizes(spec),
+        "burn-in": f"burn-in={spec.burn_in}",
         "threads": f"{spec.n_threads} threads" if spec.n_threads > 1 else "1 thread",
-        **_split(spec), "start": f"from {start['name']}, iteration {start['iteration']}" if start else None,
+        **_split(spec),
+        "start": f"from {start['name']}, iteration {start['iteration']}" if start else None,
     }
 
 
 def _split(spec: RunSpec) -> dict[str, str | None]:
     """The same of what is held out and left out of the corpus."""
     split = spec.split or {}
-    fraction, per, words, rule = (split.get(name) for name in ("fraction", "per", "top_words", "singletons"))
+    fraction, per, words, rule = (
+        split.get(name) for name in ("fraction", "per", "top_words", "singletons")
+    )
     return {
-        "held out": "held out nothing" if spec.test is None else fraction and f"held out {fraction}",
+        "held out": "held out nothing"
+        if spec.test is None
+        else fraction and f"held out {fraction}",
         "per": per and ("by halves of documents" if per == "half" else f"per {per}"),
         "top_words": words and f"{words} most frequent words",
         "regime": ", ".join(regime_in_words(split)),
@@ -213,8 +279,16 @@ def _split(spec: RunSpec) -> dict[str, str | None]:
 
 def _sizes(spec: RunSpec) -> str | None:
     """Sizes of the variables of a network that follow neither from its number of topics nor from its corpus."""
-    known = {"topic", "sub", *(level["draws"] for level in spec.model.get("levels", ()) if level["table"] == AUTHORS)}
-    sizes = [each for each in spec.model.get("variables", ()) if each["name"] not in known and not each["values"]]
+    known = {
+        "topic",
+        "sub",
+        *(level["draws"] for level in spec.model.get("levels", ()) if level["table"] == AUTHORS),
+    }
+    sizes = [
+        each
+        for each in spec.model.get("variables", ())
+        if each["name"] not in known and not each["values"]
+    ]
     return ", ".join(f"{each['name']} {each['size']}" for each in sizes) or None
 
 

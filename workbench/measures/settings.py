@@ -17,10 +17,18 @@ GENERAL = ("engine", "corpus", "K", "seed", "split", "alpha", "beta", "iteration
 def settings_of(spec: RunSpec) -> dict[str, float | str]:
     """Setting → the value that a run has, a number or a text: those of GENERAL, and each option of its engine by name."""
     about = options_of(get_engine(spec.engine)) if spec.engine in ENGINES else {}
-    model, values = spec.model, {name: spec.options.get(name, field.default) for name, field in about.items()}
+    model, values = (
+        spec.model,
+        {name: spec.options.get(name, field.default) for name, field in about.items()},
+    )
     given = {
-        "engine": spec.engine, "corpus": spec.corpus, "K": model.get("n_topics"), "seed": spec.seed,
-        "split": (spec.split or {}).get("seed"), "alpha": model.get("alpha"), "beta": model.get("beta"),
+        "engine": spec.engine,
+        "corpus": spec.corpus,
+        "K": model.get("n_topics"),
+        "seed": spec.seed,
+        "split": (spec.split or {}).get("seed"),
+        "alpha": model.get("alpha"),
+        "beta": model.get("beta"),
         "iterations": None if spec.engine in IMPORTED else spec.n_iterations,
     }
     return {name: _plain(value) for name, value in (values | given).items() if value is not None}
@@ -33,7 +41,9 @@ def differing(settings: Iterable[dict]) -> list[str]:
         for name, value in own.items():
             found.setdefault(name, set()).add(value)
     several = [name for name, values in found.items() if len(values) > 1]
-    return sorted(several, key=lambda name: GENERAL.index(name) if name in GENERAL else len(GENERAL))
+    return sorted(
+        several, key=lambda name: GENERAL.index(name) if name in GENERAL else len(GENERAL)
+    )
 
 
 @lru_cache

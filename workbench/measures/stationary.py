@@ -21,34 +21,71 @@ from workbench.models.lda import LDA
 from workbench.models.variables import Variable
 
 PURE = {
-    "svb": ("svb-cgs", 0), "cvb": ("cvb-cgs", 0), "cvb0": ("cvb0-cgs", 0), "cgs": ("svb-cgs", math.inf),
+    "svb": ("svb-cgs", 0),
+    "cvb": ("cvb-cgs", 0),
+    "cvb0": ("cvb0-cgs", 0),
+    "cgs": ("svb-cgs", math.inf),
 }
 """Engines that are a hybrid at the end of its range of r, bit for bit."""
 MEANS = ("mean_dk", "mean_wk", "mean_k")
 OF_RUNS, OF_SETTINGS = ("setting", "start"), ("setting",)
 FOUND = (
-    Variable("predictive_distance", OF_RUNS, "", "total variation of the predictive from that of the posterior"),
-    Variable("co_assignment_distance", OF_RUNS, "", "difference in the probability that two tokens have one topic"),
-    Variable("sampled_distance", OF_RUNS, "", "total variation of the law of the topics of tokens that are always sampled"),
-    Variable("half_distance", OF_RUNS, "", "total variation of the predictive between the halves of a run"),
+    Variable(
+        "predictive_distance",
+        OF_RUNS,
+        "",
+        "total variation of the predictive from that of the posterior",
+    ),
+    Variable(
+        "co_assignment_distance",
+        OF_RUNS,
+        "",
+        "difference in the probability that two tokens have one topic",
+    ),
+    Variable(
+        "sampled_distance",
+        OF_RUNS,
+        "",
+        "total variation of the law of the topics of tokens that are always sampled",
+    ),
+    Variable(
+        "half_distance",
+        OF_RUNS,
+        "",
+        "total variation of the predictive between the halves of a run",
+    ),
     Variable("attractor", OF_RUNS, "", "number of the law that a start comes to"),
     Variable("n_attractors", OF_SETTINGS, "", "laws that the starts come to"),
-    Variable("spread", OF_SETTINGS, "", "largest total variation of the predictive between two starts"),
-    Variable("predictive", (*OF_RUNS, "document", "word"), "", "p(w|d) of one further token, mean over a run"),
+    Variable(
+        "spread", OF_SETTINGS, "", "largest total variation of the predictive between two starts"
+    ),
+    Variable(
+        "predictive",
+        (*OF_RUNS, "document", "word"),
+        "",
+        "p(w|d) of one further token, mean over a run",
+    ),
 )
 
 
 class Means(NamedTuple):
     """What a run comes to: means over its second part, each half of it, and the draws of the tokens that are always sampled."""
 
-    predictive: np.ndarray     # (half, document, word)
+    predictive: np.ndarray  # (half, document, word)
     co_assignment: np.ndarray  # (token, token)
-    law: np.ndarray            # (partition,) of the tokens that are always sampled
+    law: np.ndarray  # (partition,) of the tokens that are always sampled
 
 
 def stationary(
-    corpus: Corpus, model: LDA, engines=("svb-cgs",), *, n_starts: int = 12, n_iterations: int = 2000, burn_in: int = 200,
-    seed: int = 0, tolerance: float = 0.02,
+    corpus: Corpus,
+    model: LDA,
+    engines=("svb-cgs",),
+    *,
+    n_starts: int = 12,
+    n_iterations: int = 2000,
+    burn_in: int = 200,
+    seed: int = 0,
+    tolerance: float = 0.02,
 ) -> xr.Dataset:
     """What runs from many starts come to, how far they are from one another, and from the exact posterior.
 
@@ -94,11 +131,17 @@ def stationary(
 
     Welling, Teh & Kappen (2008), section 8.
     """
-    truth, chosen = exact(corpus, model), [_setting(entry) for entry in ([engines] if isinstance(engines, str) else engines)]
+    truth, chosen = (
+        exact(corpus, model),
+        [_setting(entry) for entry in ([engines] if isinstance(engines, str) else engines)],
+    )
     if not chosen or n_starts < 1 or n_iterations < 2 or burn_in < 0:
         raise MeasureError("wanted at least one engine, one start and two iterations")
     runs = [
-        [_run(corpus, model, name, options, n_iterations, burn_in, seed + start) for start in range(n_starts)]
+        [
+            _run(corpus, model, name, options, n_iterations, burn_in, seed + start)
+            for start in range(n_starts)
+        ]
         for name, options, _ in chosen
     ]
     everywhere = _posterior(corpus, model)
@@ -108,7 +151,10 @@ def stationary(
         "predictive_distance": total_variation(tables, truth["predictive"].values),
         "co_assignment_distance": [[_difference(each, truth) for each in row] for row in runs],
         "sampled_distance": [
-            [_distance_of_laws(each.law, everywhere, always_sampled(corpus, name, options)) for each in row]
+            [
+                _distance_of_laws(each.law, everywhere, always_sampled(corpus, name, options))
+                for each in row
+            ]
             for row, (name, options, _) in zip(runs, chosen, strict=True)
         ],
         "half_distance": [[total_variation(*each.predictive) for each in row] for row in runs],
@@ -121,10 +167,17 @@ def stationary(
         {each.name: (each.dims, found[each.name], each.attrs) for each in FOUND}
         | {"exact_predictive": truth["predictive"]},
         {
-            "setting": [label for *_, label in chosen], "start": np.arange(seed, seed + n_starts),
-            "document": truth["document"], "word": truth["word"],
+            "setting": [label for *_, label in chosen],
+            "start": np.arange(seed, seed + n_starts),
+            "document": truth["document"],
+            "word": truth["word"],
         },
-        {"corpus": corpus.name, "n_iterations": n_iterations, "burn_in": burn_in, "tolerance": tolerance},
+        {
+            "corpus": corpus.name,
+            "n_iterations": n_iterations,
+            "burn_in": burn_in,
+            "tolerance": tolerance,
+        },
     )
 
 
@@ -137,7 +190,10 @@ def _difference(means: Means, truth: xr.Dataset) -> float:
 def _setting(entry) -> tuple[str, dict, str]:
     """Engine, options and label of what was given."""
     given, options = (entry, {}) if isinstance(entry, str) else entry
-    name, label = given, " ".join([given, *(f"{option}={value}" for option, value in options.items())])
+    name, label = (
+        given,
+        " ".join([given, *(f"{option}={value}" for option, value in options.items())]),
+    )
     if name in PURE:
         name, r = PURE[name]
         options = {"r": r} | options
@@ -145,7 +201,9 @@ def _setting(entry) -> tuple[str, dict, str]:
         known = ", ".join([*hybrid.KINDS, "adaptive-cgs", *PURE])
         raise MeasureError(f"the law of a chain is looked at for {known}; got '{given}'")
     if learnt(make_options(get_engine(name), {**options, "n_chains": 1})):
-        raise MeasureError(f"the law of a chain is compared with the posterior under fixed priors; '{label}' learns them")
+        raise MeasureError(
+            f"the law of a chain is compared with the posterior under fixed priors; '{label}' learns them"
+        )
     return name, options, label
 
 
@@ -154,7 +212,9 @@ def always_sampled(corpus: Corpus, name: str, options: dict) -> np.ndarray:
     if name == "adaptive-cgs":
         sampled = corpus.counts == 1
     else:
-        sampled = hybrid.split_of(corpus, make_options(get_engine(name), {**options, "n_chains": 1})).sampled
+        sampled = hybrid.split_of(
+            corpus, make_options(get_engine(name), {**options, "n_chains": 1})
+        ).sampled
     return np.repeat(sampled, corpus.counts)
 
 
@@ -163,27 +223,43 @@ def _run(corpus, model, name, options, n_iterations, burn_in, seed) -> Means:
     if math.isinf(options.get("n_chains", 1)):
         if name != "svb-cgs":
             raise MeasureError(f"infinitely many chains are those of svb-cgs; got '{name}'")
-        found = at_rest(corpus, model, make_options(get_engine(name), {**options, "n_chains": 1}), seed)
-        return Means(np.stack([found.predictive] * 2), found.co_assignment, _law(*found.sampled, model.n_topics))
+        found = at_rest(
+            corpus, model, make_options(get_engine(name), {**options, "n_chains": 1}), seed
+        )
+        return Means(
+            np.stack([found.predictive] * 2),
+            found.co_assignment,
+            _law(*found.sampled, model.n_topics),
+        )
     engine, pairs = get_engine(name), every_pair(corpus)
     chosen = make_options(engine, options)
     always = always_sampled(corpus, name, options)
     state = engine.init(corpus, model, chosen, StepContext(seed, 0))
-    table, same, draws = np.zeros((2, corpus.n_documents, corpus.n_words)), np.zeros((corpus.n_tokens,) * 2), []
+    table, same, draws = (
+        np.zeros((2, corpus.n_documents, corpus.n_words)),
+        np.zeros((corpus.n_tokens,) * 2),
+        [],
+    )
     for step in range(1, burn_in + n_iterations + 1):
         before = _copied(state)
         state, _ = engine.step(corpus, model, chosen, state, StepContext(seed, step))
         if step <= burn_in:
             continue
         half = 2 * (step - burn_in - 1) // n_iterations
-        table[half] += engine.predict(corpus, model, chosen, state, pairs).reshape(table[half].shape)
+        table[half] += engine.predict(corpus, model, chosen, state, pairs).reshape(
+            table[half].shape
+        )
         topics = token_topics(corpus, chosen, before, state, step)
         same += np.einsum("stk,suk->tu", topics, topics) / len(topics)
         draws.append(state.topics[:, always].copy())
     table /= np.array([(n_iterations + 1) // 2, n_iterations // 2])[:, None, None]
     np.fill_diagonal(same, n_iterations)
     topics = np.concatenate(draws)
-    return Means(table, same / n_iterations, _law(topics, np.full(len(topics), 1 / len(topics)), model.n_topics))
+    return Means(
+        table,
+        same / n_iterations,
+        _law(topics, np.full(len(topics), 1 / len(topics)), model.n_topics),
+    )
 
 
 def _copied(state):
@@ -203,8 +279,10 @@ def token_topics(corpus: Corpus, options, before, state, step: int) -> np.ndarra
     if gamma is None:
         chosen = adapts and adaptive.due(options, step)
         drawn = before if chosen else state
-        totals = [hybrid.totals(drawn._replace(**{name: getattr(before, name) for name in MEANS}), s)
-                  for s in range(len(drawn.topics))]
+        totals = [
+            hybrid.totals(drawn._replace(**{name: getattr(before, name) for name in MEANS}), s)
+            for s in range(len(drawn.topics))
+        ]
         gamma = responsibilities(corpus, sampled, totals, drawn.alpha, drawn.beta)
     return every_token(corpus, sampled, gamma, inner.topics[:, np.repeat(sampled, corpus.counts)])
 
@@ -224,12 +302,16 @@ def partitions(topics: np.ndarray, n_topics: int) -> np.ndarray:
 
 def _law(topics, probability, n_topics) -> np.ndarray:
     """(partition,) probabilities, by number."""
-    return np.bincount(partitions(topics, n_topics), probability, minlength=n_topics ** topics.shape[1])
+    return np.bincount(
+        partitions(topics, n_topics), probability, minlength=n_topics ** topics.shape[1]
+    )
 
 
 def _posterior(corpus, model) -> tuple:
     """Topics (state, token) of every assignment, their probabilities, and the number of topics."""
-    none = tuple(np.zeros((*rows, model.n_topics)) for rows in ((corpus.n_documents,), (corpus.n_words,), ()))
+    none = tuple(
+        np.zeros((*rows, model.n_topics)) for rows in ((corpus.n_documents,), (corpus.n_words,), ())
+    )
     return (*assignments(corpus, model, np.ones(corpus.n_pairs, bool), none), model.n_topics)
 
 
@@ -242,4 +324,6 @@ def _distance_of_laws(law, posterior, tokens) -> float:
 
 def _attractors(tables, tolerance) -> np.ndarray:
     """(start,) numbers of the groups of starts that agree."""
-    return connected_components(total_variation(tables[:, None], tables[None]) < tolerance, directed=False)[1]
+    return connected_components(
+        total_variation(tables[:, None], tables[None]) < tolerance, directed=False
+    )[1]

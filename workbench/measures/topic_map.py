@@ -58,7 +58,9 @@ def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
 def _laid_on(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.ndarray:
     """The points moved, rotated and mirrored so that those of common topics lie nearest to where they were."""
     if not isinstance(like, xr.Dataset) or not {"x", "y", "topic"} <= {*like.variables}:
-        raise MeasureError(f"like must be an earlier map, as topic_map makes it; got {type(like).__name__}")
+        raise MeasureError(
+            f"like must be an earlier map, as topic_map makes it; got {type(like).__name__}"
+        )
     common, here, there = np.intersect1d(topics, like["topic"].values, return_indices=True)
     if not len(common):
         return points

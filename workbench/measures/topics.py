@@ -24,8 +24,14 @@ def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Datase
     """
     _require(run, "phi", "n_kw")
     n = whole_number("number of top words", n)
-    if isinstance(relevance, bool) or not isinstance(relevance, numbers.Real) or not 0 <= relevance <= 1:
-        raise MeasureError(f"relevance must be a number from 0 (lift) to 1 (probability); got {relevance!r}")
+    if (
+        isinstance(relevance, bool)
+        or not isinstance(relevance, numbers.Real)
+        or not 0 <= relevance <= 1
+    ):
+        raise MeasureError(
+            f"relevance must be a number from 0 (lift) to 1 (probability); got {relevance!r}"
+        )
     phi = run["phi"].values
     order = np.argsort(-_relevance(run, phi, float(relevance)), axis=1, kind="stable")[:, :n]
     coords = {"topic": run["topic"].values, "rank": np.arange(1, order.shape[1] + 1)}
@@ -47,7 +53,13 @@ def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Data
     lines = np.array([" ".join(map(str, row)) for row in words.values], dtype=object)
     coords = {"topic": shown, "share": ("topic", share.values, share.attrs)}
     ranked = "phi" if relevance == 1 else f"relevance {relevance:g}"
-    return xr.DataArray(lines, coords, ("topic",), "words", {"long_name": f"top {words.sizes['rank']} words by {ranked}"})
+    return xr.DataArray(
+        lines,
+        coords,
+        ("topic",),
+        "words",
+        {"long_name": f"top {words.sizes['rank']} words by {ranked}"},
+    )
 
 
 def topic_sizes(run: xr.Dataset) -> xr.Dataset:
@@ -57,7 +69,11 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
     return xr.Dataset(
         {
             "n_k": ("topic", tokens, run["n_k"].attrs),
-            "share": ("topic", tokens / tokens.sum(), {"long_name": "share of the training tokens", "units": ""}),
+            "share": (
+                "topic",
+                tokens / tokens.sum(),
+                {"long_name": "share of the training tokens", "units": ""},
+            ),
         },
         {"topic": run["topic"].values},
     )
@@ -96,7 +112,9 @@ def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
         return phi
     tokens = word_tokens(run)
     with np.errstate(divide="ignore"):
-        return np.log(phi) - (1 - weight) * np.where(tokens > 0, np.log(tokens / tokens.sum()), np.inf)
+        return np.log(phi) - (1 - weight) * np.where(
+            tokens > 0, np.log(tokens / tokens.sum()), np.inf
+        )
 
 
 def _require(run: xr.Dataset, *names: str) -> None:

@@ -52,9 +52,15 @@ class HDP:
     takes = ("n_topics",)
 
     n_topics: int = 40
-    alpha_total: float = option(1.0, "concentration of the topics of a document, where it is fixed", **POSITIVE)
-    beta_total: float = option(100.0, "concentration of the words of a topic, where it is fixed", **POSITIVE)
-    top_concentration: float = option(1.0, "concentration of the weights of the topics (gamma), where it is fixed", **POSITIVE)
+    alpha_total: float = option(
+        1.0, "concentration of the topics of a document, where it is fixed", **POSITIVE
+    )
+    beta_total: float = option(
+        100.0, "concentration of the words of a topic, where it is fixed", **POSITIVE
+    )
+    top_concentration: float = option(
+        1.0, "concentration of the weights of the topics (gamma), where it is fixed", **POSITIVE
+    )
     learn_alpha: bool = option(True, "learn alpha_total")
     learn_gamma: bool = option(True, "learn top_concentration")
     a_alpha: float = option(4.0, "shape of the prior of alpha_total", **POSITIVE)
@@ -62,7 +68,9 @@ class HDP:
     a_gamma: float = option(7.5, "shape of the prior of top_concentration", **POSITIVE)
     b_gamma: float = option(7.5, "rate of the prior of top_concentration", **POSITIVE)
     learn_beta: bool = option(False, "learn beta_total")
-    learn_tau: bool = option(False, "learn tau, the words that topics have in common; 1/W otherwise")
+    learn_tau: bool = option(
+        False, "learn tau, the words that topics have in common; 1/W otherwise"
+    )
     a_beta: float = option(4.0, "shape of the prior of beta_total", **POSITIVE)
     b_beta: float = option(4.0, "rate of the prior of beta_total", **POSITIVE)
     a_tau: float = option(0.0, "prior of each word in tau; 0: 40/W", low=0)
@@ -75,9 +83,14 @@ class HDP:
             if getattr(self, switch):
                 idle, because = changed & {value}, (f"{of} is learnt; give ", Named(switch, False))
             else:
-                idle, because = changed & set(prior), (f"{of} is not learnt; give ", Named(switch, True))
+                idle, because = (
+                    changed & set(prior),
+                    (f"{of} is not learnt; give ", Named(switch, True)),
+                )
             for name in idle:
-                raise OptionError(Named(name), " would be without effect: ", *because, " with it, or leave it out")
+                raise OptionError(
+                    Named(name), " would be without effect: ", *because, " with it, or leave it out"
+                )
 
     @classmethod
     def of(cls, n_topics: int = 10) -> HDP:
@@ -85,7 +98,13 @@ class HDP:
         return cls(n_topics)
 
     settings, size_label = LDA.settings, LDA.size_label
-    for_data, with_coords, dims, coords, tiny = LDA.for_data, LDA.with_coords, LDA.dims, LDA.coords, LDA.tiny
+    for_data, with_coords, dims, coords, tiny = (
+        LDA.for_data,
+        LDA.with_coords,
+        LDA.dims,
+        LDA.coords,
+        LDA.tiny,
+    )
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, the prior of each topic, and tau where it is learnt."""
@@ -96,13 +115,21 @@ class HDP:
         """Posterior means of the priors behind the counts of a snapshot: alpha of each topic and of all others, beta tau."""
         alphas, n_words = np.asarray(last["alpha"]), np.shape(last["n_kw"])[-1]
         tau = np.asarray(last["tau"]) if "tau" in last else 1.0 / n_words
-        return Priors(alphas, float(last["beta_total"]) * tau, max(float(last["alpha_total"] - alphas.sum()), 0.0))
+        return Priors(
+            alphas,
+            float(last["beta_total"]) * tau,
+            max(float(last["alpha_total"] - alphas.sum()), 0.0),
+        )
 
     estimates = LDA.estimates
 
     def hyperparameters(self, options) -> dict[str, str]:
         """Name of each concentration → "learnt" or "fixed"."""
-        return {value: "learnt" if getattr(self, f"learn_{of}") else "fixed" for of, value, *_ in LEARNT if value}
+        return {
+            value: "learnt" if getattr(self, f"learn_{of}") else "fixed"
+            for of, value, *_ in LEARNT
+            if value
+        }
 
     def describe(self) -> list[tuple[str, str]]:
         """(label, text) of the priors, for captions."""
@@ -110,7 +137,9 @@ class HDP:
         for of, value, prior, caption in LEARNT:
             if getattr(self, f"learn_{of}"):
                 shape_and_rate = ", ".join(f"{getattr(self, name):g}" for name in prior)
-                rows.append((caption, f"learnt, prior Gamma({shape_and_rate})" if value else "learnt"))
+                rows.append(
+                    (caption, f"learnt, prior Gamma({shape_and_rate})" if value else "learnt")
+                )
             elif value:
                 rows.append((caption, f"{getattr(self, value):g}, fixed"))
         return rows

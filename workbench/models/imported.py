@@ -17,11 +17,17 @@ from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
 THETA = Variable(
-    "imported_theta", ("snapshot", "document", "topic"), "", "topic proportions of each document, as the other program "
-                                                             "gives them"
+    "imported_theta",
+    ("snapshot", "document", "topic"),
+    "",
+    "topic proportions of each document, as the other program gives them",
 )
-PHI = Variable("imported_phi", ("snapshot", "topic", "word"), "", "word probabilities of each topic, as the other program "
-                                                                  "gives them")
+PHI = Variable(
+    "imported_phi",
+    ("snapshot", "topic", "word"),
+    "",
+    "word probabilities of each topic, as the other program gives them",
+)
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,11 @@ class Imported:
         object.__setattr__(self, "n_topics", check_topics(self.n_topics))
         priors = self.topic_prior
         if priors is not None and (len(priors) != self.n_topics or not all(map(_is_prior, priors))):
-            raise ModelError.must_be("alpha", f"one number or one per topic ({self.n_topics}), each greater than 0", priors)
+            raise ModelError.must_be(
+                "alpha",
+                f"one number or one per topic ({self.n_topics}), each greater than 0",
+                priors,
+            )
         if self.word_prior is not None and not _is_prior(self.word_prior):
             raise ModelError.must_be("beta", "a number greater than 0", self.word_prior)
 
@@ -71,8 +81,10 @@ class Imported:
     def of(cls, model: Imported | None = None) -> Imported:
         """The model that was imported; a ModelError where there is none, as nothing can be inferred here."""
         if not isinstance(model, cls):
-            raise ModelError("topics of other programs are imported, and never inferred here: workbench.import_run(model, "
-                             "like=RUN)")
+            raise ModelError(
+                "topics of other programs are imported, and never inferred here: workbench.import_run(model, "
+                "like=RUN)"
+            )
         return model
 
     def settings(self) -> dict:
@@ -112,7 +124,10 @@ class Imported:
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
         """``theta`` (document, topic) and ``phi`` (topic, word), as they were imported."""
-        return {"theta": Estimate(np.asarray, last[THETA.name]), "phi": Estimate(np.asarray, last[PHI.name])}
+        return {
+            "theta": Estimate(np.asarray, last[THETA.name]),
+            "phi": Estimate(np.asarray, last[PHI.name]),
+        }
 
     def hyperparameters(self, options) -> dict[str, str]:
         """Nothing is learnt here."""
@@ -120,7 +135,9 @@ class Imported:
 
     def describe(self) -> list[tuple[str, str]]:
         """(label, text) for captions: the program, and how long it inferred, where it says."""
-        known = [("iterations there", f"{self.iterations:,}")] if self.iterations is not None else []
+        known = (
+            [("iterations there", f"{self.iterations:,}")] if self.iterations is not None else []
+        )
         return [("imported from", self.program), *known]
 
     def tiny(self, most: int = 9) -> Corpus:

@@ -105,13 +105,16 @@ class LDA:
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, and the priors that are learnt."""
-        learnt = [name for name in ("alpha", "beta") if self.hyperparameters(options)[name] != "fixed"]
+        learnt = [
+            name for name in ("alpha", "beta") if self.hyperparameters(options)[name] != "fixed"
+        ]
         return tuple(VARIABLES[name] for name in ("n_k", *learnt, "n_kw", "n_dk"))
 
     def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
         """The priors behind the counts of a snapshot: as learnt by then, or as they were given."""
         return Priors(
-            np.asarray(last["alpha"]) if "alpha" in last else self.alphas, float(last["beta"]) if "beta" in last else self.beta
+            np.asarray(last["alpha"]) if "alpha" in last else self.alphas,
+            float(last["beta"]) if "beta" in last else self.beta,
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
@@ -119,7 +122,7 @@ class LDA:
         return self.priors(last).means(last)
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """"fixed", "maximised" or "sampled", for alpha and beta."""
+        """ "fixed", "maximised" or "sampled", for alpha and beta."""
         return {name: getattr(options, f"learn_{name}", "fixed") for name in ("alpha", "beta")}
 
     def describe(self) -> list[tuple[str, str]]:
@@ -130,7 +133,9 @@ class LDA:
         """A corpus of two documents, to compile kernels with; ``most``: its largest count."""
         return tiny_bag(most)
 
-    def simulate(self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0) -> tuple[Corpus, dict]:
+    def simulate(
+        self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0
+    ) -> tuple[Corpus, dict]:
         """A corpus drawn from the model and the truth behind it.
 
         Returns
@@ -146,7 +151,11 @@ class LDA:
 
 def bag_dims(corpus: Corpus | None) -> dict[str, int]:
     """Length of the dims of a corpus; none where there is no corpus."""
-    return {} if corpus is None else {"word": corpus.n_words, "document": corpus.n_documents, "token": corpus.n_tokens}
+    return (
+        {}
+        if corpus is None
+        else {"word": corpus.n_words, "document": corpus.n_documents, "token": corpus.n_tokens}
+    )
 
 
 def bag_coords(corpus: Corpus) -> dict[str, tuple]:
@@ -181,15 +190,29 @@ def check_topics(n_topics) -> int:
     ------
     ModelError
     """
-    is_number = isinstance(n_topics, numbers.Real) and not isinstance(n_topics, bool) and abs(n_topics) < math.inf
+    is_number = (
+        isinstance(n_topics, numbers.Real)
+        and not isinstance(n_topics, bool)
+        and abs(n_topics) < math.inf
+    )
     if not is_number or n_topics != int(n_topics) or not 1 <= n_topics <= MOST_TOPICS:
-        raise ModelError.must_be(Named("n_topics", text="topics"), f"a whole number from 1 to {MOST_TOPICS}", n_topics)
+        raise ModelError.must_be(
+            Named("n_topics", text="topics"), f"a whole number from 1 to {MOST_TOPICS}", n_topics
+        )
     return int(n_topics)
 
 
 def _prior(name: str, value) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not SMALLEST_PRIOR <= value < math.inf:
-        raise ModelError.must_be(name, f"a number greater than 0 (at least {SMALLEST_PRIOR:g})", value)
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, numbers.Real)
+        or not SMALLEST_PRIOR <= value < math.inf
+    ):
+        raise ModelError.must_be(
+            name, f"a number greater than 0 (at least {SMALLEST_PRIOR:g})", value
+        )
     if value > LARGEST_PRIOR:
-        raise ModelError.must_be(name, f"at most {LARGEST_PRIOR:g}, or counts beside it are lost in rounding", value)
+        raise ModelError.must_be(
+            name, f"at most {LARGEST_PRIOR:g}, or counts beside it are lost in rounding", value
+        )
     return float(value)

@@ -13,8 +13,16 @@ class OptionError(InputError):
 
 
 def option(
-    default, meaning: str, choices: tuple = (), low: float | None = None, whole: bool = False, infinite: bool = False,
-    late: bool = False, high: float | None = None, former: str | None = None, otherwise: Callable | None = None,
+    default,
+    meaning: str,
+    choices: tuple = (),
+    low: float | None = None,
+    whole: bool = False,
+    infinite: bool = False,
+    late: bool = False,
+    high: float | None = None,
+    former: str | None = None,
+    otherwise: Callable | None = None,
     size: bool = False,
 ):
     """A dataclass field with its meaning and its range of values.
@@ -27,7 +35,14 @@ def option(
     is to states or dimensions what K is to topics: a server may limit it.
     """
     choices = (False, True) if isinstance(default, bool) else choices
-    about = {"meaning": meaning, "choices": choices, "low": low, "high": high, "whole": whole, "infinite": infinite}
+    about = {
+        "meaning": meaning,
+        "choices": choices,
+        "low": low,
+        "high": high,
+        "whole": whole,
+        "infinite": infinite,
+    }
     about |= {"otherwise": otherwise, "size": size}
     return field(default=default, metadata=about | {"late": late, "former": former})
 
@@ -54,12 +69,27 @@ def checked_option(owner: str, about, value):
                 return choice
         if about.metadata["otherwise"]:
             return about.metadata["otherwise"](value)
-        raise OptionError(named, f" of {owner} must be one of {', '.join(map(str, choices))}", Got(value), value=value)
+        raise OptionError(
+            named,
+            f" of {owner} must be one of {', '.join(map(str, choices))}",
+            Got(value),
+            value=value,
+        )
     wanted = "a whole number" if about.metadata["whole"] else "a number"
-    wanted += f" from {low:g} to {high:g}" if high is not None else f" of at least {low:g}" if low is not None else ""
+    wanted += (
+        f" from {low:g} to {high:g}"
+        if high is not None
+        else f" of at least {low:g}"
+        if low is not None
+        else ""
+    )
     wanted += " or inf" if about.metadata["infinite"] else ""
     try:
-        number = float(value) if isinstance(value, (str, numbers.Real)) and not isinstance(value, bool) else math.nan
+        number = (
+            float(value)
+            if isinstance(value, (str, numbers.Real)) and not isinstance(value, bool)
+            else math.nan
+        )
     except (ValueError, OverflowError):
         number = math.nan
     if (

@@ -19,25 +19,33 @@ class Predicted(NamedTuple):
     sampled, else their mean over the iterations since.
     """
 
-    probability: np.ndarray            # (test pair,)
-    log_of_groups: np.ndarray          # (group,) log probability of all held-out items of each group of the test set together
-    log_of_seen: np.ndarray | None     # (group,) the same of items whose word has a training item; None: nothing asks for it
-    words: np.ndarray | None           # (row with test pairs, word) distributions; None: the engine has no `predict_rows`
-    state_probability: np.ndarray      # (test pair,) of the state alone
-    state_words: np.ndarray | None     # (row, word) of the state alone
+    probability: np.ndarray  # (test pair,)
+    # (group,) log probability of all held-out items of each group of the test set together
+    log_of_groups: np.ndarray
+    # (group,) the same of items whose word has a training item; None: nothing asks for it
+    log_of_seen: np.ndarray | None
+    # (row with test pairs, word) distributions; None: the engine has no `predict_rows`
+    words: np.ndarray | None
+    state_probability: np.ndarray  # (test pair,) of the state alone
+    state_words: np.ndarray | None  # (row, word) of the state alone
 
 
 class Scores(NamedTuple):
     """Some scores that are computed together."""
 
-    variables: tuple[Variable, ...]    # numbers of each iteration, with ``better``
-    compute: Callable                  # (train, test, Predicted) -> the number of each of them, by name
-    of_seen: bool = False              # is it computed from ``log_of_seen``, which corpora have alone?
+    variables: tuple[Variable, ...]  # numbers of each iteration, with ``better``
+    # (train, test, Predicted) -> the number of each of them, by name
+    compute: Callable
+    # is it computed from ``log_of_seen``, which corpora have alone?
+    of_seen: bool = False
 
 
 LOG_LIKELIHOOD = Variable(
-    "test_log_likelihood", ("iteration",), "nats",
-    "mean log probability of a held-out item: minus the log of the held-out perplexity", better="higher",
+    "test_log_likelihood",
+    ("iteration",),
+    "nats",
+    "mean log probability of a held-out item: minus the log of the held-out perplexity",
+    better="higher",
 )
 """Of families that say perplexities in nats."""
 

@@ -13,48 +13,109 @@ SB, LN, EM, LDA, TUNED = "SB-CTM", "LN-CTM", "CTM-EM", "LDA, alpha 1", "LDA, alp
 CLOCKS = "perplexity-by-iterations-and-seconds"
 """What is drawn: held-out perplexity against iterations, and against seconds."""
 METHODS = (
-    Method(SB, "sb-ctm", samples=True, visit=7e-9), Method(LN, "ln-ctm", samples=True, visit=7e-9),
+    Method(SB, "sb-ctm", samples=True, visit=7e-9),
+    Method(LN, "ln-ctm", samples=True, visit=7e-9),
     Method(EM, "ctm-em", visit=3e-8),
-    Method(LDA, "cgs", alpha=ONE, samples=True, visit=1e-9), Method(TUNED, "cgs", alpha=EACH, samples=True, visit=1e-9),
+    Method(LDA, "cgs", alpha=ONE, samples=True, visit=1e-9),
+    Method(TUNED, "cgs", alpha=EACH, samples=True, visit=1e-9),
 )
 CLAIMS = (
-    *(Claim("SB-CTM predicts the other half of documents better than the other methods", "lower", SB, other)
-      for other in (LN, EM, LDA)),
-    Claim("with a smaller alpha LDA is on a level with it (not in the paper, whose alpha is 1)", "level", SB, TUNED),
-    Claim("EM lies between LN-CTM and SB-CTM", "lower", EM, LN), Claim("LDA converges faster", "sooner", LDA, SB),
+    *(
+        Claim(
+            "SB-CTM predicts the other half of documents better than the other methods",
+            "lower",
+            SB,
+            other,
+        )
+        for other in (LN, EM, LDA)
+    ),
+    Claim(
+        "with a smaller alpha LDA is on a level with it (not in the paper, whose alpha is 1)",
+        "level",
+        SB,
+        TUNED,
+    ),
+    Claim("EM lies between LN-CTM and SB-CTM", "lower", EM, LN),
+    Claim("LDA converges faster", "sooner", LDA, SB),
 )
 AP = Figure(
-    "ctm-fig2-ap", "Associated Press, halves of documents held out", "Linderman, Johnson & Adams (2015), Dependent multinomial "
-    "models made easy", CLOCKS, ("ap1000",), METHODS,
+    "ctm-fig2-ap",
+    "Associated Press, halves of documents held out",
+    "Linderman, Johnson & Adams (2015), Dependent multinomial models made easy",
+    CLOCKS,
+    ("ap1000",),
+    METHODS,
     Extent(3, (100,), sweeps=(100, 1500), lengths={LDA: 1000, TUNED: 1000}),
-    Extent(2, (20,), sweeps=(20, 60), n_documents=500), CLAIMS, beta=0.05, holdout=0.05, split={"per": "half"}, burn_in=None,
-    n_records=100, of_paper=(SB, LN, EM, LDA), where=", figure 2",
+    Extent(2, (20,), sweeps=(20, 60), n_documents=500),
+    CLAIMS,
+    beta=0.05,
+    holdout=0.05,
+    split={"per": "half"},
+    burn_in=None,
+    n_records=100,
+    of_paper=(SB, LN, EM, LDA),
+    where=", figure 2",
     note="The paper's LN-CTM has 200 sweeps, ours as many as SB-CTM; its priors of the sticks are no distribution, ours are.",
     about="Held-out perplexity: of the running average over the second half of the sweeps for those that sample, of the state "
     "for EM. The paper draws the log likelihood of the sampled state alone.",
-    held_out="% of the documents, of which half the tokens are scored, drawn anew for each seed", paired="by seed",
-    documents="{n:,} of {whole:,} documents", each="each method",
+    held_out="% of the documents, of which half the tokens are scored, drawn anew for each seed",
+    paired="by seed",
+    documents="{n:,} of {whole:,} documents",
+    each="each method",
 )
 SIZE, ORDERS = "largest first", tuple(f"random order {seed}" for seed in range(4))
 ORDER = Figure(
-    "sb-order", "Associated Press, the topics in several orders on the stick", AP.paper, "ordering", AP.corpora,
-    (Method(SIZE, "sb-ctm", samples=True, visit=7e-9), *(
-        Method(label, "sb-ctm", options={"order": "random", "order_seed": seed}, samples=True, visit=7e-9)
-        for seed, label in enumerate(ORDERS)
-    )),
-    Extent(5, (50,), 1000), Extent(4, (20,), 200, n_documents=1000),
-    tuple(Claim("the order of the topics does not impair what can be represented", "level", order, SIZE) for order in ORDERS),
-    beta=0.05, holdout=0.05, split={"per": "half"}, burn_in=None, n_records=100, where=", section 2.3",
+    "sb-order",
+    "Associated Press, the topics in several orders on the stick",
+    AP.paper,
+    "ordering",
+    AP.corpora,
+    (
+        Method(SIZE, "sb-ctm", samples=True, visit=7e-9),
+        *(
+            Method(
+                label,
+                "sb-ctm",
+                options={"order": "random", "order_seed": seed},
+                samples=True,
+                visit=7e-9,
+            )
+            for seed, label in enumerate(ORDERS)
+        ),
+    ),
+    Extent(5, (50,), 1000),
+    Extent(4, (20,), 200, n_documents=1000),
+    tuple(
+        Claim(
+            "the order of the topics does not impair what can be represented", "level", order, SIZE
+        )
+        for order in ORDERS
+    ),
+    beta=0.05,
+    holdout=0.05,
+    split={"per": "half"},
+    burn_in=None,
+    n_records=100,
+    where=", section 2.3",
     note="The paper says so and measures nothing. Runs of one seed begin with the same topics, in other orders.",
     about="Held-out perplexity: of the running average over the second half of the sweeps.",
-    held_out=AP.held_out, paired="by seed", documents=AP.documents, each="each order",
+    held_out=AP.held_out,
+    paired="by seed",
+    documents=AP.documents,
+    each="each order",
 )
 CORRELATED_FIGURES = (
     ORDER,
     AP,
     replace(
-        AP, name="ctm-fig2-news", what="20 Newsgroups, halves of documents held out", corpora=("news1000",), beta=0.1,
-        holdout=0.1, full=Extent(3, (50,), sweeps=(100, 1000)), quick=Extent(2, (20,), sweeps=(20, 60), n_documents=1000),
+        AP,
+        name="ctm-fig2-news",
+        what="20 Newsgroups, halves of documents held out",
+        corpora=("news1000",),
+        beta=0.1,
+        holdout=0.1,
+        full=Extent(3, (50,), sweeps=(100, 1000)),
+        quick=Extent(2, (20,), sweeps=(20, 60), n_documents=1000),
         note="The paper's text holds out 5 % of the documents, its code 10 %: here 10 %.",
     ),
 )
@@ -75,13 +136,21 @@ def draw_topics(quick: bool):
     n_topics, n_iterations = (30, 150) if quick else (100, 600)
     settings = {"beta": 0.05, "n_iterations": n_iterations, "snapshot_every": n_iterations // 10}
     run = fit(load_corpus("ap1000"), "sb-ctm", n_topics, **settings)
-    (picture,), found = draw_view("topic-correlations", [run], marked=[TOGETHER, APART]), topic_correlations(run)["correlation"]
+    (picture,), found = (
+        draw_view("topic-correlations", [run], marked=[TOGETHER, APART]),
+        topic_correlations(run)["correlation"],
+    )
 
     def checked(says: str, pair: tuple[str, str], sign: int) -> Checked:
         topics = [topic_of_words(run, words) for words in pair]
         value = float(found.sel(topic=topics[0], other_topic=topics[1]))
-        words = " and ".join(f"({words.replace(' ', ', ')}), topic {topic}" for words, topic in zip(pair, topics, strict=True))
-        return Checked(says, topics[0] != topics[1] and sign * value > 0, f"{value:+.3f} between {words}")
+        words = " and ".join(
+            f"({words.replace(' ', ', ')}), topic {topic}"
+            for words, topic in zip(pair, topics, strict=True)
+        )
+        return Checked(
+            says, topics[0] != topics[1] and sign * value > 0, f"{value:+.3f} between {words}"
+        )
 
     return replace(picture, name=TOPICS.name, title=TOPICS.title), [
         checked("the topics of parliament and of the election go together", TOGETHER, 1),
@@ -90,7 +159,11 @@ def draw_topics(quick: bool):
 
 
 TOPICS = Drawing(
-    "ctm-fig2-topics", "Associated Press, which topics go together", AP.paper, draw_topics, ", figure 2, left",
+    "ctm-fig2-topics",
+    "Associated Press, which topics go together",
+    AP.paper,
+    draw_topics,
+    ", figure 2, left",
     "Correlation of the shares that two topics have of a document, as the last half of the snapshots of one run imply it; the "
     "two pairs that the paper highlights are framed.",
     "The paper draws the correlations of the sticks, which depend on the order of the topics; its run began from a fit by EM.",

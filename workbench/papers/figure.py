@@ -50,12 +50,13 @@ class Method:
     line: str = "-"
     marker: str = "o"
     options: dict = field(default_factory=dict)
-    alpha: str = ""      # of LDA: ALL, EACH or ONE
+    alpha: str = ""  # of LDA: ALL, EACH or ONE
     visit: float = 1e-8  # seconds of an iteration for each token and topic, measuring included
     samples: bool = False
-    n_topics: int = 0    # where the method finds their number: how many it begins with
-    typical: int = 0     # topics that it then has on average, by which half of its steps are burn-in
-    start: str = ""      # label of the method whose last state it begins from
+    n_topics: int = 0  # where the method finds their number: how many it begins with
+    # topics that it then has on average, by which half of its steps are burn-in
+    typical: int = 0
+    start: str = ""  # label of the method whose last state it begins from
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,14 @@ class Extent:
 
     n_seeds: int
     n_topics: tuple[int, ...]
-    n_iterations: int | None = None         # of every run; or
-    sweeps: tuple[int, int] | None = None   # of methods that do not sample, and of those that do; or
-    steps: int | None = None                # topics of each iteration, summed over the iterations
-    n_documents: int | None = None          # drawn at random; None for all
-    lengths: dict[str, int] = field(default_factory=dict)  # label → iterations of methods that have a length of their own
-    without: tuple[str, ...] = ()           # labels of methods that are not run
+    n_iterations: int | None = None  # of every run; or
+    # of methods that do not sample, and of those that do; or
+    sweeps: tuple[int, int] | None = None
+    steps: int | None = None  # topics of each iteration, summed over the iterations
+    n_documents: int | None = None  # drawn at random; None for all
+    # label → iterations of methods that have a length of their own
+    lengths: dict[str, int] = field(default_factory=dict)
+    without: tuple[str, ...] = ()  # labels of methods that are not run
 
     def iterations(self, method: Method, n_topics: int) -> int:
         """The length of a run, at most where the number of topics changes."""
@@ -93,32 +96,38 @@ class Figure:
     name: str
     what: str
     paper: str
-    shows: str | tuple              # a name of `workbench.views.VIEWS`, TABLE, or (axis, number) of each row of curves
-    corpora: tuple[str, ...]        # names of the catalog
+    # a name of `workbench.views.VIEWS`, TABLE, or (axis, number) of each row of curves
+    shows: str | tuple
+    corpora: tuple[str, ...]  # names of the catalog
     methods: tuple[Method, ...]
-    full: Extent                    # as published
-    quick: Extent                   # less than two minutes on two cores
+    full: Extent  # as published
+    quick: Extent  # less than two minutes on two cores
     claims: tuple[Claim, ...]
-    models: tuple[str, ...] = ("",)               # networks, where several are compared
-    weight: Callable = lambda model, n_topics, samples: n_topics  # what is computed for each token, for an estimate of the cost
-    holdout: float = HOLDOUT        # share of the tokens, or of the documents, that are held out
-    split: dict | None = field(default_factory=dict)  # settings of `workbench.corpus.prepare`; None: documents are held out
-    beta: float = 0.1               # of each word
+    models: tuple[str, ...] = ("",)  # networks, where several are compared
+    # what is computed for each token, for an estimate of the cost
+    weight: Callable = lambda model, n_topics, samples: n_topics
+    holdout: float = HOLDOUT  # share of the tokens, or of the documents, that are held out
+    # settings of `workbench.corpus.prepare`; None: documents are held out
+    split: dict | None = field(default_factory=dict)
+    beta: float = 0.1  # of each word
     beta_total: float | None = None  # of all words together, in the place of beta
-    burn_in: int | None = 10        # None: half of the iterations
-    n_records: int | None = None    # of a run, at most; None for every iteration
-    found: dict = field(default_factory=dict)      # (corpus, label) → (topics, standard error) that the paper found
-    known: dict = field(default_factory=dict)      # label → (log p of a test word, bound per token or None, tolerance)
+    burn_in: int | None = 10  # None: half of the iterations
+    n_records: int | None = None  # of a run, at most; None for every iteration
+    # (corpus, label) → (topics, standard error) that the paper found
+    found: dict = field(default_factory=dict)
+    # label → (log p of a test word, bound per token or None, tolerance)
+    known: dict = field(default_factory=dict)
     published: dict = field(default_factory=dict)  # (model, topics, label) → the paper's numbers
-    note: str = ""                  # in what our data and settings differ from the paper's
-    of_paper: tuple[str, ...] = ()  # labels of the paper's own methods, where others stand beside them
-    where: str = ""                 # in the paper
-    about: str = ""                 # what the numbers are
-    of_seed: str = ""               # DRAW or SEQUENCE, where seed s has a corpus of its own
-    held_out: str = ""              # which tokens
-    paired: str = ""                # by what runs are paired
+    note: str = ""  # in what our data and settings differ from the paper's
+    # labels of the paper's own methods, where others stand beside them
+    of_paper: tuple[str, ...] = ()
+    where: str = ""  # in the paper
+    about: str = ""  # what the numbers are
+    of_seed: str = ""  # DRAW or SEQUENCE, where seed s has a corpus of its own
+    held_out: str = ""  # which tokens
+    paired: str = ""  # by what runs are paired
     documents: str = "{n} documents"
-    each: str = "each"              # so many runs of what
+    each: str = "each"  # so many runs of what
 
     @property
     def title(self) -> str:
@@ -131,10 +140,17 @@ class Figure:
     def grid(self, extent: Extent) -> list[tuple[str, Method, int]]:
         """(model, method, number of topics) of the runs with one seed on one corpus."""
         found = [
-            (model, method, n_topics) for model in self.models for method in self.methods if method.label not in extent.without
+            (model, method, n_topics)
+            for model in self.models
+            for method in self.methods
+            if method.label not in extent.without
             for n_topics in ((method.n_topics,) if method.n_topics else extent.n_topics)
         ]
-        return found if len(self.models) == 1 else sorted(found, key=lambda at: (self.models.index(at[0]), at[2]))
+        return (
+            found
+            if len(self.models) == 1
+            else sorted(found, key=lambda at: (self.models.index(at[0]), at[2]))
+        )
 
     def n_runs(self, extent: Extent) -> int:
         """How many runs there are."""
@@ -144,10 +160,14 @@ class Figure:
         """About how many seconds the runs take on two cores."""
         seconds = 0.0
         for data in (data_sets()[name] for name in self.corpora):
-            tokens = data.n_tokens * min(1.0, (extent.n_documents or data.n_documents) / data.n_documents)
+            tokens = data.n_tokens * min(
+                1.0, (extent.n_documents or data.n_documents) / data.n_documents
+            )
             for model, method, n_topics in self.grid(extent):
                 weight = self.weight(model, method.typical or n_topics, method.samples)
-                seconds += START + method.visit * tokens * (extent.steps or weight * extent.iterations(method, n_topics))
+                seconds += START + method.visit * tokens * (
+                    extent.steps or weight * extent.iterations(method, n_topics)
+                )
         return extent.n_seeds * seconds / 2
 
 
@@ -166,10 +186,11 @@ class Drawing:
     name: str
     what: str
     paper: str
-    draw: Callable    # quick (a coarser grid, fewer steps) → (`workbench.views.Picture`, list of `Checked`)
-    where: str = ""   # in the paper
-    about: str = ""   # what is seen
-    note: str = ""    # in what ours differs from the paper's
+    # quick (a coarser grid, fewer steps) → (`workbench.views.Picture`, list of `Checked`)
+    draw: Callable
+    where: str = ""  # in the paper
+    about: str = ""  # what is seen
+    note: str = ""  # in what ours differs from the paper's
     less: str = "a coarser grid and fewer steps"  # what is quick
 
     @property

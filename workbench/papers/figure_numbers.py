@@ -12,7 +12,10 @@ from workbench.papers.results import Number
 
 PERPLEXITY = {"perplexity": "held-out perplexity"}
 BY_SHOWN = {
-    TABLE: {"perplexity": "perplexity of unseen documents", "converged": "iterations until convergence"},
+    TABLE: {
+        "perplexity": "perplexity of unseen documents",
+        "converged": "iterations until convergence",
+    },
     "gains": {OVER_ADDED: "gain over frequencies with 0.1 added, nats an item"},
     "courses": {"test_log_likelihood": "log p of an item, nats"},
 }
@@ -33,7 +36,11 @@ def figure_numbers(figure: Figure, measured: list[Measured]) -> list[Number]:
         for row in rows:
             printed = figure.published.get((row.model, row.n_topics, row.method))
             beside = getattr(printed, PRINTED[name]) if printed else None
-            found.append(_number(what, _place(figure, row, len(sizes) > 1), row.mean(name), len(row.runs), beside))
+            found.append(
+                _number(
+                    what, _place(figure, row, len(sizes) > 1), row.mean(name), len(row.runs), beside
+                )
+            )
     return [number for number in found if number.value is not None]
 
 
@@ -44,15 +51,25 @@ def _hits(figure: Figure, row: Row) -> Iterator[Number]:
         for field in ("top", "bottom"):
             values = [getattr(run.hits[year], field) for run in row.runs]
             beside = getattr(printed, field) if printed else None
-            yield _number(f"hits of the {field} 10, {year:g}", row.method, mean_and_error(values), len(values), beside)
+            yield _number(
+                f"hits of the {field} 10, {year:g}",
+                row.method,
+                mean_and_error(values),
+                len(values),
+                beside,
+            )
 
 
 def _place(figure: Figure, row: Row, sized: bool) -> str:
     """Corpus, model and size as far as a figure has several, and the method."""
     parts = [row.corpus] * (len(figure.corpora) > 1) + [row.model] * bool(row.model) + [row.method]
-    return ", ".join([*parts, *([f"K={format_size(row.model, row.n_topics)}"] if sized and row.n_topics else [])])
+    return ", ".join(
+        [*parts, *([f"K={format_size(row.model, row.n_topics)}"] if sized and row.n_topics else [])]
+    )
 
 
-def _number(what: str, of: str, mean_error: tuple[float, float], n: int, published: float | None) -> Number:
+def _number(
+    what: str, of: str, mean_error: tuple[float, float], n: int, published: float | None
+) -> Number:
     value, error = (float(each) if math.isfinite(each) else None for each in mean_error)
     return Number(what, of, value, error, n, published)

@@ -11,7 +11,9 @@ from workbench.papers.generic import GENERIC_FIGURES
 from workbench.papers.hdp import HDP_FIGURES
 from workbench.papers.stick_breaking import DRAWINGS as STICKS
 
-HYBRID = "Welling, Teh & Kappen (2008), Hybrid variational/Gibbs collapsed inference in topic models"
+HYBRID = (
+    "Welling, Teh & Kappen (2008), Hybrid variational/Gibbs collapsed inference in topic models"
+)
 STUDY = "Collin & Martin, A collapsed variational Bayesian inference algorithm for latent Dirichlet allocation (a study)"
 PAPERS_ENGINES = ("svb", "cvb", "svb-cgs", "cvb-cgs", "cgs")
 ENGINES = (*PAPERS_ENGINES, "vb", "cvb0", "cvb0-cgs")
@@ -22,7 +24,10 @@ CURVES, FINALS = "perplexity-by-iterations", "ordering"
 def _engines(visit: float) -> tuple[Method, ...]:
     """Each engine under its own name; ``visit`` is the mean over them."""
     return tuple(
-        Method(name, name, options={"r": 1} if name.endswith("-cgs") else {}, alpha=EACH, visit=visit) for name in ENGINES
+        Method(
+            name, name, options={"r": 1} if name.endswith("-cgs") else {}, alpha=EACH, visit=visit
+        )
+        for name in ENGINES
     )
 
 
@@ -31,18 +36,33 @@ def _claims(kind: str, says: str, *pairs: tuple[str, str]) -> tuple[Claim, ...]:
 
 
 SOONER = (
-    *_claims("sooner", "variational algorithms converge faster than CGS", ("svb", "cgs"), ("cvb", "cgs")),
-    *_claims("sooner", "variational algorithms converge faster than their hybrids", ("svb", "svb-cgs"), ("cvb", "cvb-cgs")),
+    *_claims(
+        "sooner", "variational algorithms converge faster than CGS", ("svb", "cgs"), ("cvb", "cgs")
+    ),
+    *_claims(
+        "sooner",
+        "variational algorithms converge faster than their hybrids",
+        ("svb", "svb-cgs"),
+        ("cvb", "cvb-cgs"),
+    ),
     *_claims("lower", "but to points that are not as good", ("cgs", "svb"), ("cgs", "cvb")),
     *_claims("level", "CVB/CGS lies on top of CGS", ("cvb-cgs", "cgs")),
 )
 BETTER = (
     *_claims("lower", "collapsed is better than standard", ("cvb", "svb"), ("cvb-cgs", "svb-cgs")),
-    *_claims("lower", "a hybrid is better than its variational parent", ("svb-cgs", "svb"), ("cvb-cgs", "cvb")),
+    *_claims(
+        "lower",
+        "a hybrid is better than its variational parent",
+        ("svb-cgs", "svb"),
+        ("cvb-cgs", "cvb"),
+    ),
     *_claims("level", "CVB/CGS is on a par with CGS", ("cvb-cgs", "cgs")),
 )
 AVERAGED = _claims(
-    "same", "without singletons a hybrid differs from its parent only by averaging", ("svb-cgs", "svb"), ("cvb-cgs", "cvb")
+    "same",
+    "without singletons a hybrid differs from its parent only by averaging",
+    ("svb-cgs", "svb"),
+    ("cvb-cgs", "cvb"),
 )
 STUDIED = (
     *_claims("sooner", "CVB converges faster than CGS", ("cvb", "cgs")),
@@ -50,54 +70,114 @@ STUDIED = (
     *_claims("lower", "and CGS is the best in the end", ("cgs", "cvb")),
 )
 KOS = Figure(
-    "hybrid-fig3", "KOS, perplexity against iterations", HYBRID, CURVES, ("kos",), _engines(1.25e-8),
-    Extent(20, (10,), 300), Extent(3, (10,), 60), SOONER, of_paper=PAPERS_ENGINES,
+    "hybrid-fig3",
+    "KOS, perplexity against iterations",
+    HYBRID,
+    CURVES,
+    ("kos",),
+    _engines(1.25e-8),
+    Extent(20, (10,), 300),
+    Extent(3, (10,), 60),
+    SOONER,
+    of_paper=PAPERS_ENGINES,
     note="The paper counts 6909 words and 360,664 pairs; the published file has 6906 and 353,160, and as many tokens.",
     about="Held-out perplexity: the state's for engines that do not sample, the running average after burn-in for those that "
     "do.",
-    held_out="% of the tokens of the corpus, drawn anew for each seed", paired="by seed",
-    documents="{n:,} of {whole:,} documents", each="each engine",
+    held_out="% of the tokens of the corpus, drawn anew for each seed",
+    paired="by seed",
+    documents="{n:,} of {whole:,} documents",
+    each="each engine",
 )
-KOS_FINALS = replace(KOS, name="hybrid-fig4", what="KOS, final perplexities", shows=FINALS, claims=BETTER)
+KOS_FINALS = replace(
+    KOS, name="hybrid-fig4", what="KOS, final perplexities", shows=FINALS, claims=BETTER
+)
 KOS_14 = replace(KOS_FINALS, full=replace(KOS.full, n_seeds=14))
 KOS_12 = replace(KOS_FINALS, full=replace(KOS.full, n_seeds=12), claims=AVERAGED)
 NIPS = replace(
-    KOS, name="hybrid-fig5", what="NIPS, perplexity against iterations", corpora=("nips",), methods=_engines(5.5e-9),
-    full=Extent(17, (40,), 300), quick=Extent(3, (40,), 60, n_documents=120),
+    KOS,
+    name="hybrid-fig5",
+    what="NIPS, perplexity against iterations",
+    corpora=("nips",),
+    methods=_engines(5.5e-9),
+    full=Extent(17, (40,), 300),
+    quick=Extent(3, (40,), 60, n_documents=120),
     note="The paper counts 12,419 words and 2,166,029 tokens; ours is the edition with 13,649 and 2,301,375.",
 )
-NIPS_FINALS = replace(NIPS, name="hybrid-fig6", what="NIPS, final perplexities", shows=FINALS, claims=BETTER)
+NIPS_FINALS = replace(
+    NIPS, name="hybrid-fig6", what="NIPS, final perplexities", shows=FINALS, claims=BETTER
+)
 NIPS_4 = replace(NIPS_FINALS, full=replace(NIPS.full, n_seeds=4))
 STUDY_KOS = replace(
-    KOS, name="cvb-fig3", what="1000 documents of KOS, held-out perplexity against iterations", claims=STUDIED, paper=STUDY,
-    full=Extent(10, (8,), 300, n_documents=1000), quick=Extent(3, (8,), 60, n_documents=1000), of_paper=("vb", "cvb", "cgs"),
+    KOS,
+    name="cvb-fig3",
+    what="1000 documents of KOS, held-out perplexity against iterations",
+    claims=STUDIED,
+    paper=STUDY,
+    full=Extent(10, (8,), 300, n_documents=1000),
+    quick=Extent(3, (8,), 60, n_documents=1000),
+    of_paper=("vb", "cvb", "cgs"),
     note="The study tells neither its documents nor its runs: ours are drawn at random. It counts 6909 words, the file 6906.",
 )
 FIGURES = {
     figure.name: figure
     for figure in (
-        KOS, KOS_FINALS, NIPS, NIPS_FINALS,
-        *(replace(base, name=name, what=f"{corpus}, the {n} most frequent words{of}", split={"top_words": n})
-          for base, corpus, name, n, of in (
-              (KOS_14, "KOS", "hybrid-fig7", 3000, ""), (KOS_14, "KOS", "hybrid-fig7-4000", 4000, " (of the text)"),
-              (NIPS_4, "NIPS", "hybrid-fig8", 6000, ""), (NIPS_4, "NIPS", "hybrid-fig8-4000", 4000, " (of the text)"),
-              (NIPS_4, "NIPS", "hybrid-fig8-8000", 8000, " (of the text)"),
-          )),
+        KOS,
+        KOS_FINALS,
+        NIPS,
+        NIPS_FINALS,
+        *(
+            replace(
+                base,
+                name=name,
+                what=f"{corpus}, the {n} most frequent words{of}",
+                split={"top_words": n},
+            )
+            for base, corpus, name, n, of in (
+                (KOS_14, "KOS", "hybrid-fig7", 3000, ""),
+                (KOS_14, "KOS", "hybrid-fig7-4000", 4000, " (of the text)"),
+                (NIPS_4, "NIPS", "hybrid-fig8", 6000, ""),
+                (NIPS_4, "NIPS", "hybrid-fig8-4000", 4000, " (of the text)"),
+                (NIPS_4, "NIPS", "hybrid-fig8-8000", 8000, " (of the text)"),
+            )
+        ),
         replace(
-            KOS_FINALS, name="hybrid-fig9", what="KOS, singletons out of the training set", claims=AVERAGED,
+            KOS_FINALS,
+            name="hybrid-fig9",
+            what="KOS, singletons out of the training set",
+            claims=AVERAGED,
             split={"singletons": "train"},
         ),
-        *(replace(
-            KOS_12, name=name, what=what, split={"singletons": rule},
-            note=f"The paper does not say which test tokens are singletons: here those {those}.",
-          ) for name, what, rule, those in (
-              ("hybrid-fig10", "KOS, singletons out of training and test set", "both-own", "that the test set has once"),
-              ("hybrid-fig10-full", "the same, by the rule full", "both-full", "of a word that the document has once"),
-          )),
+        *(
+            replace(
+                KOS_12,
+                name=name,
+                what=what,
+                split={"singletons": rule},
+                note=f"The paper does not say which test tokens are singletons: here those {those}.",
+            )
+            for name, what, rule, those in (
+                (
+                    "hybrid-fig10",
+                    "KOS, singletons out of training and test set",
+                    "both-own",
+                    "that the test set has once",
+                ),
+                (
+                    "hybrid-fig10-full",
+                    "the same, by the rule full",
+                    "both-full",
+                    "of a word that the document has once",
+                ),
+            )
+        ),
         STUDY_KOS,
         replace(
-            STUDY_KOS, name="cvb-fig4", what="395 Reuters stories, held-out perplexity against iterations",
-            corpora=("reuters395",), full=Extent(10, (10,), 300), quick=Extent(3, (10,), 60),
+            STUDY_KOS,
+            name="cvb-fig4",
+            what="395 Reuters stories, held-out perplexity against iterations",
+            corpora=("reuters395",),
+            full=Extent(10, (10,), 300),
+            quick=Extent(3, (10,), 60),
             note="The study does not tell how many runs there were.",
         ),
         *HDP_FIGURES,

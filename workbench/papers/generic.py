@@ -25,29 +25,39 @@ VARIATIONAL = LEARNING | {"n_inner": 20, "init": "noise"}
 """Documents are fitted within each iteration: one of the paper's takes as long as forty of its Gibbs sweeps."""
 METHODS = (
     Method(GIBBS, "network-gibbs", options=LEARNING, samples=True, visit=4e-9),
-    Method(VB_ML, "network-vb-ml", options=VARIATIONAL, visit=8e-9), Method(VB, "network-vb", options=VARIATIONAL, visit=8e-9),
+    Method(VB_ML, "network-vb-ml", options=VARIATIONAL, visit=8e-9),
+    Method(VB, "network-vb", options=VARIATIONAL, visit=8e-9),
 )
 
 
 class Published(NamedTuple):
     """A column of the paper's table."""
 
-    hours: float        # until convergence
-    seconds: float      # an iteration
-    iterations: float   # until convergence
+    hours: float  # until convergence
+    seconds: float  # an iteration
+    iterations: float  # until convergence
     perplexity: float
 
 
 PUBLISHED = {
-    (LDA, 25, GIBBS): Published(0.39, 4.01, 350, 1787.7), (LDA, 100, GIBBS): Published(1.92, 16.11, 430, 1613.9),
-    (LDA, 25, VB_ML): Published(0.83, 157.3, 19, 1918.5), (LDA, 100, VB_ML): Published(3.75, 643.3, 21, 1677.6),
-    (LDA, 25, VB): Published(0.91, 164.2, 20, 1906.0), (LDA, 100, VB): Published(4.29, 671.0, 23, 1660.2),
-    (ATM, 25, GIBBS): Published(0.73, 6.89, 380, 1860.4), (ATM, 100, GIBBS): Published(3.66, 29.95, 440, 1630.6),
-    (ATM, 25, VB_ML): Published(1.62, 254.3, 23, 1935.2), (ATM, 100, VB_ML): Published(7.59, 1139.2, 24, 1704.0),
-    (ATM, 25, VB): Published(1.79, 257.8, 25, 1922.8), (ATM, 100, VB): Published(8.1, 1166.9, 25, 1701.9),
-    (PAM, 25, GIBBS): Published(0.5, 5.44, 330, 2053.8), (PAM, 100, GIBBS): Published(5.61, 53.15, 380, 1909.2),
-    (PAM, 25, VB_ML): Published(1.25, 205.1, 22, 2103.0), (PAM, 100, VB_ML): Published(14.86, 2058.2, 26, 1980.5),
-    (PAM, 25, VB): Published(1.27, 207.9, 22, 2115.1), (PAM, 100, VB): Published(16.06, 2065.1, 28, 1972.6),
+    (LDA, 25, GIBBS): Published(0.39, 4.01, 350, 1787.7),
+    (LDA, 100, GIBBS): Published(1.92, 16.11, 430, 1613.9),
+    (LDA, 25, VB_ML): Published(0.83, 157.3, 19, 1918.5),
+    (LDA, 100, VB_ML): Published(3.75, 643.3, 21, 1677.6),
+    (LDA, 25, VB): Published(0.91, 164.2, 20, 1906.0),
+    (LDA, 100, VB): Published(4.29, 671.0, 23, 1660.2),
+    (ATM, 25, GIBBS): Published(0.73, 6.89, 380, 1860.4),
+    (ATM, 100, GIBBS): Published(3.66, 29.95, 440, 1630.6),
+    (ATM, 25, VB_ML): Published(1.62, 254.3, 23, 1935.2),
+    (ATM, 100, VB_ML): Published(7.59, 1139.2, 24, 1704.0),
+    (ATM, 25, VB): Published(1.79, 257.8, 25, 1922.8),
+    (ATM, 100, VB): Published(8.1, 1166.9, 25, 1701.9),
+    (PAM, 25, GIBBS): Published(0.5, 5.44, 330, 2053.8),
+    (PAM, 100, GIBBS): Published(5.61, 53.15, 380, 1909.2),
+    (PAM, 25, VB_ML): Published(1.25, 205.1, 22, 2103.0),
+    (PAM, 100, VB_ML): Published(14.86, 2058.2, 26, 1980.5),
+    (PAM, 25, VB): Published(1.27, 207.9, 22, 2115.1),
+    (PAM, 100, VB): Published(16.06, 2065.1, 28, 1972.6),
 }
 """(model, topics, method) → what the paper found; the topics of PAM by `PACHINKO`."""
 
@@ -60,7 +70,9 @@ def network_for(model: str, n_topics: int) -> Network:
     else:
         network = network_of(MODELS[model], n_topics)
     levels = tuple(
-        replace(level, learn="scalar") if level.kind == "dirichlet" and level.learn == "none" else level
+        replace(level, learn="scalar")
+        if level.kind == "dirichlet" and level.learn == "none"
+        else level
         for level in network.levels
     )
     return replace(network, levels=levels)
@@ -85,22 +97,50 @@ def _weight(model: str, n_topics: int, samples: bool) -> int:
 
 
 CLAIMS = (
-    *(Claim("the VB algorithms are consistently weaker than Gibbs sampling", "lower", GIBBS, other) for other in (VB, VB_ML)),
+    *(
+        Claim(
+            "the VB algorithms are consistently weaker than Gibbs sampling", "lower", GIBBS, other
+        )
+        for other in (VB, VB_ML)
+    ),
     Claim("full VB tends to be slightly better than VB_ML", "lower", VB, VB_ML),
     Claim("and the two are nearly on a level", "level", VB, VB_ML),
     Claim("more topics predict better", "lower", MORE, FEWER),
     Claim("LDA predicts better than ATM", "lower", LDA, ATM),
     Claim("ATM predicts better than PAM", "lower", ATM, PAM),
-    *(Claim("VB needs fewer iterations than Gibbs sampling (theirs 19 to 28 and 330 to 440)", "sooner", each, GIBBS)
-      for each in (VB, VB_ML)),
-    *(Claim("VB takes more than twice as long as Gibbs sampling to converge", "twice", each, GIBBS) for each in (VB, VB_ML)),
+    *(
+        Claim(
+            "VB needs fewer iterations than Gibbs sampling (theirs 19 to 28 and 330 to 440)",
+            "sooner",
+            each,
+            GIBBS,
+        )
+        for each in (VB, VB_ML)
+    ),
+    *(
+        Claim(
+            "VB takes more than twice as long as Gibbs sampling to converge", "twice", each, GIBBS
+        )
+        for each in (VB, VB_ML)
+    ),
 )
 GENERIC_FIGURES = (
     Figure(
-        "generic-fig2", "LDA, author-topic model and pachinko allocation by Gibbs sampling and variational Bayes",
-        "Heinrich & Goesele (2009), Variational Bayes for generic topic models", TABLE, ("nips",), METHODS,
-        Extent(1, (25, 100), sweeps=(100, 500)), Extent(1, (10, 20), sweeps=(40, 100), n_documents=200), CLAIMS,
-        models=tuple(MODELS), weight=_weight, split=None, n_records=100, published=PUBLISHED, where=", figure 2",
+        "generic-fig2",
+        "LDA, author-topic model and pachinko allocation by Gibbs sampling and variational Bayes",
+        "Heinrich & Goesele (2009), Variational Bayes for generic topic models",
+        TABLE,
+        ("nips",),
+        METHODS,
+        Extent(1, (25, 100), sweeps=(100, 500)),
+        Extent(1, (10, 20), sweeps=(40, 100), n_documents=200),
+        CLAIMS,
+        models=tuple(MODELS),
+        weight=_weight,
+        split=None,
+        n_records=100,
+        published=PUBLISHED,
+        where=", figure 2",
         note="The paper tells neither its first priors (here 0.1, learnt from iteration 20 on, every fifth) nor when it took a "
         "run to have converged.",
         about="In grey and on the right: the paper's numbers. A run has converged when exp(-x) stays within 1 % of its end, x "

@@ -21,7 +21,11 @@ UNSEEN = ("foldin_same", "completion", "by_authors")
 """Perplexities of unseen documents: of the very tokens that theta was fitted to, as in the paper; of one half of each document,
 theta fitted to the other; the same by documents' authors, where these are known and the model has any, else NaN."""
 TOP, BOTTOM = "test_top_hits", "test_bottom_hits"
-OVER_ADDED, OVER_CLIPPED, OVER_SEEN = "test_gain_joint_added", "test_gain_joint_clipped", "test_gain_joint_seen"
+OVER_ADDED, OVER_CLIPPED, OVER_SEEN = (
+    "test_gain_joint_added",
+    "test_gain_joint_clipped",
+    "test_gain_joint_seen",
+)
 """Scores of whole rows and of sequences, by their names in runs; the joint gains are those that the paper draws."""
 SETTLED = 0.01
 """A run has come to its final perplexity when it is, and stays, within one percent of it."""
@@ -34,13 +38,15 @@ class Measured(NamedTuple):
 
     corpus: str
     model: str
-    method: str             # its label
-    n_topics: int           # asked for; 0 where the method finds their number
+    method: str  # its label
+    n_topics: int  # asked for; 0 where the method finds their number
     seed: int
-    run: xr.Dataset         # its per-iteration part
-    unseen: dict[str, float] | None = None  # perplexities of unseen documents, where some are: names in `UNSEEN`
+    run: xr.Dataset  # its per-iteration part
+    # perplexities of unseen documents, where some are: names in `UNSEEN`
+    unseen: dict[str, float] | None = None
     corpora: tuple[Corpus | None, Corpus | None] = (None, None)  # training and test tokens
-    hits: dict[float, RowHits] | None = None    # of each year that was held out, where they are shown by year
+    # of each year that was held out, where they are shown by year
+    hits: dict[float, RowHits] | None = None
 
     def curve(self, name: str) -> np.ndarray:
         """(iteration,) values of a quantity of `workbench.measures.quantity`; NaN where the run has none."""
@@ -72,7 +78,11 @@ class Measured(NamedTuple):
     def priors(self) -> dict[str, float]:
         """Level → its learnt prior at the end, mean over values and groups."""
         levels = (level.name for level in network_for(self.model, self.n_topics).levels)
-        return {name: float(np.nanmean(self.run[f"alpha_{name}"].values[-1])) for name in levels if f"alpha_{name}" in self.run}
+        return {
+            name: float(np.nanmean(self.run[f"alpha_{name}"].values[-1]))
+            for name in levels
+            if f"alpha_{name}" in self.run
+        }
 
 
 def _seconds(each: Measured) -> float:
@@ -83,15 +93,21 @@ def _seconds(each: Measured) -> float:
 
 NUMBERS = {
     # of held-out tokens, averaged where the engine samples; of unseen documents as the paper measures it
-    "perplexity": lambda each: each.unseen["foldin_same"] if each.unseen else each.curve("test_perplexity")[-1],
+    "perplexity": lambda each: (
+        each.unseen["foldin_same"] if each.unseen else each.curve("test_perplexity")[-1]
+    ),
     # with at least one token; NaN where their number was given
-    "topics": lambda each: each.run["n_active_topics"].values[-1] if "n_active_topics" in each.run else math.nan,
+    "topics": lambda each: (
+        each.run["n_active_topics"].values[-1] if "n_active_topics" in each.run else math.nan
+    ),
     "converged": lambda each: each.run["iteration"].values[each.settled()],
     "steps_to_converge": lambda each: each.curve("steps")[each.settled()],
     # 1 where a run converges in its last tenth only, so that a longer one might take longer
     "moving": lambda each: each.number("converged") > 0.9 * each.run["iteration"].values[-1],
     # 1 where it does so in the second half only
-    "fit_moving": lambda each: each.run["iteration"].values[each.fitted()] > 0.5 * each.run["iteration"].values[-1],
+    "fit_moving": lambda each: (
+        each.run["iteration"].values[each.fitted()] > 0.5 * each.run["iteration"].values[-1]
+    ),
     "seconds": _seconds,
     "until_converged": lambda each: each.number("converged") * _seconds(each),
     # CPU seconds until the sampler fits its training data as it does in the end
@@ -101,19 +117,33 @@ NUMBERS = {
 """Numbers of a run that are no curve's last value."""
 
 
-def measure(figure: Figure, cells: list[Planned], runs: list[Run], corpora: dict[str, Corpus]) -> list[Measured]:
+def measure(
+    figure: Figure, cells: list[Planned], runs: list[Run], corpora: dict[str, Corpus]
+) -> list[Measured]:
     """The numbers of the runs that have committed something; of those whose documents are unseen, that have ended."""
     found = []
     for cell, run in zip(cells, runs, strict=True):
         rows, lasts = run.progress(), cell.spec.n_iterations
-        if not rows.sizes["iteration"] or (figure.split is None and run.status()["iteration"] < lasts):
+        if not rows.sizes["iteration"] or (
+            figure.split is None and run.status()["iteration"] < lasts
+        ):
             continue
         spec = run.spec  # its end may have come early, by its rule
-        rows = rows.isel(iteration=rows["iteration"].values <= lasts).assign(updates=rows["updates"].astype(float))
-        rows = rows.assign_attrs(spec=spec.lasting(min(spec.n_iterations, lasts), spec.rule).to_json())
-        unseen = score_unseen(run, cell, corpora[cell.at["corpus"]], figure.holdout) if figure.split is None else None
+        rows = rows.isel(iteration=rows["iteration"].values <= lasts).assign(
+            updates=rows["updates"].astype(float)
+        )
+        rows = rows.assign_attrs(
+            spec=spec.lasting(min(spec.n_iterations, lasts), spec.rule).to_json()
+        )
+        unseen = (
+            score_unseen(run, cell, corpora[cell.at["corpus"]], figure.holdout)
+            if figure.split is None
+            else None
+        )
         hits = hits_by_time(run.dataset(), cell.test) if figure.shows == HITS else None
-        found.append(Measured(**cell.at, run=rows, unseen=unseen, corpora=(cell.train, cell.test), hits=hits))
+        found.append(
+            Measured(**cell.at, run=rows, unseen=unseen, corpora=(cell.train, cell.test), hits=hits)
+        )
     return found
 
 
@@ -123,9 +153,14 @@ def score_unseen(run: Run, cell: Planned, documents: Corpus, holdout: float) -> 
     unseen = known_words(hold_out_documents(documents, holdout, seed)[1], cell.train)
     bare = unseen.with_pairs(unseen.indptr, unseen.words, unseen.counts, authors=None)
     same, completion = (
-        document_completion(run, bare, seed, protocol)["perplexity"] for protocol in ("foldin_same", "document_completion")
+        document_completion(run, bare, seed, protocol)["perplexity"]
+        for protocol in ("foldin_same", "document_completion")
     )
-    by_authors = document_completion(run, unseen, seed)["perplexity"] if cell.at["model"] == ATM else math.nan
+    by_authors = (
+        document_completion(run, unseen, seed)["perplexity"]
+        if cell.at["model"] == ATM
+        else math.nan
+    )
     return dict(zip(UNSEEN, (same, completion, by_authors), strict=True))
 
 

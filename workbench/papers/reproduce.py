@@ -10,7 +10,20 @@ from typing import NamedTuple
 from workbench.corpus import Corpus, hold_out_documents, load_corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
-from workbench.papers.figure import ALL, DRAW, EACH, HITS, NO_TOPICS, ONE, SEQUENCE, Claim, Drawing, Extent, Figure, Method
+from workbench.papers.figure import (
+    ALL,
+    DRAW,
+    EACH,
+    HITS,
+    NO_TOPICS,
+    ONE,
+    SEQUENCE,
+    Claim,
+    Drawing,
+    Extent,
+    Figure,
+    Method,
+)
 from workbench.papers.figure_numbers import figure_numbers
 from workbench.papers.figures import get_figure
 from workbench.papers.generic import TABLE, format_size, network_for
@@ -36,19 +49,21 @@ class Reproduction(NamedTuple):
 
     figure: Figure | Drawing
     quick: bool
-    extent: Extent | None        # what was run of it; None where it needs no run
+    extent: Extent | None  # what was run of it; None where it needs no run
     cells: list[Planned]
-    runs: list[Run]              # one a cell
-    reduced: list[str]           # what was left out of what is published, a clause each
-    failures: list[str]          # a sentence for each run that failed
+    runs: list[Run]  # one a cell
+    reduced: list[str]  # what was left out of what is published, a clause each
+    failures: list[str]  # a sentence for each run that failed
     files: list[Path]
     verdicts: list[Verdict]
-    numbers: list[Number]        # means of each method; none of a figure that needs no run
+    numbers: list[Number]  # means of each method; none of a figure that needs no run
 
     @property
     def left_out(self) -> list[str]:
         """What was left out and which runs failed, in sentences; nothing where it is all there."""
-        return [f"Not the published extent: {'; '.join(self.reduced)}."] * bool(self.reduced) + self.failures
+        return [f"Not the published extent: {'; '.join(self.reduced)}."] * bool(
+            self.reduced
+        ) + self.failures
 
     @property
     def command(self) -> str:
@@ -58,14 +73,31 @@ class Reproduction(NamedTuple):
             return " ".join(words)
         extent, base = self.extent, self.figure.quick if self.quick else self.figure.full
         words += [f"--seeds {extent.n_seeds}"] if extent.n_seeds != base.n_seeds else []
-        words += [f"--iterations {extent.n_iterations}"] if extent.n_iterations != base.n_iterations else []
-        words += [f"--topics {','.join(map(str, extent.n_topics))}"] if extent.n_topics != base.n_topics else []
+        words += (
+            [f"--iterations {extent.n_iterations}"]
+            if extent.n_iterations != base.n_iterations
+            else []
+        )
+        words += (
+            [f"--topics {','.join(map(str, extent.n_topics))}"]
+            if extent.n_topics != base.n_topics
+            else []
+        )
         return " ".join(words)
 
 
 def reproduce(
-    name: str, folder="out/reproduce", store=None, quick: bool = False, seeds: int | None = None, iterations: int | None = None,
-    jobs: int = 2, formats=FORMATS, progress: bool = True, topics: Iterable[int] | None = None, ledger=None,
+    name: str,
+    folder="out/reproduce",
+    store=None,
+    quick: bool = False,
+    seeds: int | None = None,
+    iterations: int | None = None,
+    jobs: int = 2,
+    formats=FORMATS,
+    progress: bool = True,
+    topics: Iterable[int] | None = None,
+    ledger=None,
 ) -> Reproduction:
     """Makes a figure of a paper again: runs what is missing in the store, and writes figure, data and verdicts.
 
@@ -111,30 +143,53 @@ def reproduce(
     cells, runs = [], []
     if progress:
         cost = duration(figure.cost(extent))
-        print(f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores", file=sys.stderr)
+        print(
+            f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores",
+            file=sys.stderr,
+        )
     for stage in stages(figure, corpora, extent, store):
         opened = make_runs(store, stage, jobs)
         cells, runs = [*cells, *stage], [*runs, *opened]
         if progress:
-            print(f"{', '.join(map(repr, corpora.values()))}: {forecast(stage, opened, jobs)}", file=sys.stderr)
+            print(
+                f"{', '.join(map(repr, corpora.values()))}: {forecast(stage, opened, jobs)}",
+                file=sys.stderr,
+            )
         run_cells(opened, jobs, progress)
     failed = failures(runs)
     if not any(run.status()["iteration"] for run in runs):
         raise RunFailed(failed[0] if failed else f"no run of {figure.name} has begun")
     measured = measure(figure, cells, runs, corpora)
     made = Reproduction(
-        figure, quick, extent, cells, runs, left_out, failed, [], judge(figure, measured, extent),
+        figure,
+        quick,
+        extent,
+        cells,
+        runs,
+        left_out,
+        failed,
+        [],
+        judge(figure, measured, extent),
         figure_numbers(figure, measured),
     )
     picture, lines = show(figure, extent, measured, corpora)
     verdicts = "\n".join([figure.title, *made.left_out, "", *verdict_lines(made.verdicts)]) + "\n"
     files = put_picture(picture, folder, formats, 2, caption(made, lines))
-    return _entered(made._replace(files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdicts.encode())]), ledger)
+    return _entered(
+        made._replace(
+            files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdicts.encode())]
+        ),
+        ledger,
+    )
 
 
 def _entered(made: Reproduction, ledger) -> Reproduction:
     """The same, with its result in the ledger, where one is given."""
-    return made if ledger is None else made._replace(files=[*made.files, write_result(Path(ledger), result_of(made))])
+    return (
+        made
+        if ledger is None
+        else made._replace(files=[*made.files, write_result(Path(ledger), result_of(made))])
+    )
 
 
 def _made(folder) -> Path:
@@ -143,7 +198,9 @@ def _made(folder) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ReportError(f"cannot write to {folder}: {error.strerror}; choose another folder") from error
+        raise ReportError(
+            f"cannot write to {folder}: {error.strerror}; choose another folder"
+        ) from error
     return folder
 
 
@@ -151,18 +208,41 @@ def _drawn(figure: Drawing, folder: Path, quick: bool, formats: list[str]) -> Re
     """A figure that needs no run, with its verdicts."""
     picture, checked = figure.draw(quick)
     verdicts = [
-        Verdict(Claim(each.says, "computed", "", ""), HOLDS if each.holds else FAILS, each.measured, math.nan, math.nan, 0)
+        Verdict(
+            Claim(each.says, "computed", "", ""),
+            HOLDS if each.holds else FAILS,
+            each.measured,
+            math.nan,
+            math.nan,
+            0,
+        )
         for each in checked
     ]
     made = Reproduction(figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts, [])
     lines = verdict_lines(verdicts)
-    text = "\n".join([
-        figure.title, f"After {figure.paper}{figure.where}.", figure.about, figure.note, *made.left_out, "",
-        "What is claimed, and what was computed:", *lines, "", "Made by:", f"  {made.command}",
-    ]) + "\n"
+    text = (
+        "\n".join(
+            [
+                figure.title,
+                f"After {figure.paper}{figure.where}.",
+                figure.about,
+                figure.note,
+                *made.left_out,
+                "",
+                "What is claimed, and what was computed:",
+                *lines,
+                "",
+                "Made by:",
+                f"  {made.command}",
+            ]
+        )
+        + "\n"
+    )
     files = put_picture(picture, folder, formats, 2, text)
     verdict = "\n".join([figure.title, *made.left_out, "", *lines]) + "\n"
-    return made._replace(files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdict.encode())])
+    return made._replace(
+        files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdict.encode())]
+    )
 
 
 def _extent(figure: Figure, quick: bool, seeds, iterations, topics) -> Extent:
@@ -173,11 +253,18 @@ def _extent(figure: Figure, quick: bool, seeds, iterations, topics) -> Extent:
     if topics is not None and extent.n_topics == NO_TOPICS:
         raise SpecError(f"the models of {figure.name} have no topics; leave the topics out")
     if topics is not None and extent.n_iterations is not None:
-        raise SpecError(f"{figure.name} has one number of topics, {extent.n_topics[0]}; leave the topics out")
+        raise SpecError(
+            f"{figure.name} has one number of topics, {extent.n_topics[0]}; leave the topics out"
+        )
     return replace(
-        extent, n_seeds=whole("seeds", extent.n_seeds if seeds is None else seeds, 1),
-        n_iterations=extent.n_iterations if iterations is None else whole("iterations", iterations, 1),
-        n_topics=extent.n_topics if topics is None else tuple(sorted({whole("topics", n_topics, 1) for n_topics in topics})),
+        extent,
+        n_seeds=whole("seeds", extent.n_seeds if seeds is None else seeds, 1),
+        n_iterations=extent.n_iterations
+        if iterations is None
+        else whole("iterations", iterations, 1),
+        n_topics=extent.n_topics
+        if topics is None
+        else tuple(sorted({whole("topics", n_topics, 1) for n_topics in topics})),
     )
 
 
@@ -186,7 +273,9 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
     if n is None or n >= corpus.n_documents:
         return corpus
     _, chosen = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)
-    return chosen.with_pairs(chosen.indptr, chosen.words, chosen.counts, name=f"{corpus.name}, {n} documents")
+    return chosen.with_pairs(
+        chosen.indptr, chosen.words, chosen.counts, name=f"{corpus.name}, {n} documents"
+    )
 
 
 def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
@@ -196,22 +285,34 @@ def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
     if figure.of_seed == SEQUENCE:
         names, indptr, documents = corpus.by_sequence
         if seed >= len(names):
-            raise SpecError(f"{figure.name} has one run for each of {len(names)} sequences; ask for at most {len(names)} seeds")
-        return replace(corpus.of_documents(documents[indptr[seed] : indptr[seed + 1]]), name=f"{corpus.name}, {names[seed]}")
+            raise SpecError(
+                f"{figure.name} has one run for each of {len(names)} sequences; ask for at most {len(names)} seeds"
+            )
+        return replace(
+            corpus.of_documents(documents[indptr[seed] : indptr[seed + 1]]),
+            name=f"{corpus.name}, {names[seed]}",
+        )
     return corpus
 
 
-def stages(figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path) -> Iterator[list[Planned]]:
+def stages(
+    figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path
+) -> Iterator[list[Planned]]:
     """The cells that begin at random; then, when these have been run, those that begin from their last states."""
-    starts, cold = {method.label: method.start for method in figure.methods}, lay_out_figure(figure, corpora, extent)
+    starts, cold = (
+        {method.label: method.start for method in figure.methods},
+        lay_out_figure(figure, corpora, extent),
+    )
     first = [cell for cell in cold if not starts[cell.at["method"]]]
     yield first
     ended = {
-        (cell.at["corpus"], cell.at["method"], cell.at["seed"]): store / cell.spec.name for cell in first
+        (cell.at["corpus"], cell.at["method"], cell.at["seed"]): store / cell.spec.name
+        for cell in first
         if Run(store / cell.spec.name).state == FINISHED
     }
     begun = [
-        cell._replace(spec=warmed(cell.spec, ended[source], cell.train, cell.test)) for cell in cold
+        cell._replace(spec=warmed(cell.spec, ended[source], cell.train, cell.test))
+        for cell in cold
         if (source := (cell.at["corpus"], starts[cell.at["method"]], cell.at["seed"])) in ended
     ]
     if begun:
@@ -225,22 +326,47 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
         for seed in range(extent.n_seeds):
             own = corpus_of_seed(figure, documents, seed)
             train, test, split = (
-                (hold_out_documents(own, figure.holdout, seed)[0], None, None) if figure.split is None else
-                prepare(own, figure.holdout, seed, **figure.split)
+                (hold_out_documents(own, figure.holdout, seed)[0], None, None)
+                if figure.split is None
+                else prepare(own, figure.holdout, seed, **figure.split)
             )
             for model, method, n_topics in figure.grid(extent):
                 lasts = extent.iterations(method, n_topics)
-                burn_in = extent.half(method, n_topics) if figure.burn_in is None else figure.burn_in
-                averaged = {"average_after": burn_in} if "average_after" in options_of(get_engine(method.engine)) else {}
+                burn_in = (
+                    extent.half(method, n_topics) if figure.burn_in is None else figure.burn_in
+                )
+                averaged = (
+                    {"average_after": burn_in}
+                    if "average_after" in options_of(get_engine(method.engine))
+                    else {}
+                )
                 spec = make_spec(
-                    train, method.engine, test=test, split=split, seed=seed, options=averaged | method.options,
-                    n_iterations=lasts, burn_in=burn_in, snapshot_every=lasts,
-                    record_every=1 if method.n_topics or not figure.n_records else max(1, lasts // figure.n_records),
-                    **({"stop_on": "steps", "stop_tolerance": extent.steps} if method.n_topics and extent.steps else {}),
+                    train,
+                    method.engine,
+                    test=test,
+                    split=split,
+                    seed=seed,
+                    options=averaged | method.options,
+                    n_iterations=lasts,
+                    burn_in=burn_in,
+                    snapshot_every=lasts,
+                    record_every=1
+                    if method.n_topics or not figure.n_records
+                    else max(1, lasts // figure.n_records),
+                    **(
+                        {"stop_on": "steps", "stop_tolerance": extent.steps}
+                        if method.n_topics and extent.steps
+                        else {}
+                    ),
                     **_model(figure, model, method, n_topics, train.n_words),
                 )
-                at = {"corpus": corpus, "model": model, "method": method.label,
-                      "n_topics": 0 if method.n_topics else n_topics, "seed": seed}
+                at = {
+                    "corpus": corpus,
+                    "model": model,
+                    "method": method.label,
+                    "n_topics": 0 if method.n_topics else n_topics,
+                    "seed": seed,
+                }
                 cells.append(Planned(spec, train, test, at))
     return cells
 
@@ -250,7 +376,11 @@ def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: i
     if model:
         return {"model": network_for(model, n_topics)}
     takes = get_engine(method.engine).model.takes
-    priors = {"beta": figure.beta if figure.beta_total is None else figure.beta_total / n_words} if "beta" in takes else {}
+    priors = (
+        {"beta": figure.beta if figure.beta_total is None else figure.beta_total / n_words}
+        if "beta" in takes
+        else {}
+    )
     if method.alpha:
         priors["alpha"] = {ALL: 0.1 / n_topics, EACH: 0.1, ONE: 1.0}[method.alpha]
     return ({"n_topics": n_topics} if "n_topics" in takes else {}) | priors
@@ -260,9 +390,14 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
     """What an extent leaves out of what is published, a clause each; ``n_documents`` that there are."""
     full, parts = figure.full, []
     if extent.n_documents != full.n_documents:
-        parts.append(f"{figure.documents.format(n=extent.n_documents, whole=n_documents)}, drawn at random")
+        parts.append(
+            f"{figure.documents.format(n=extent.n_documents, whole=n_documents)}, drawn at random"
+        )
     if extent.n_topics != full.n_topics and figure.shows == TABLE:
-        now, then = ("; ".join(f"K={n}, {format_size('PAM', n)}" for n in each.n_topics) for each in (extent, full))
+        now, then = (
+            "; ".join(f"K={n}, {format_size('PAM', n)}" for n in each.n_topics)
+            for each in (extent, full)
+        )
         parts.append(f"sizes {now}, not {then}")
     elif extent.n_topics != full.n_topics:
         now, then = (", ".join(map(str, each.n_topics)) for each in (extent, full))
@@ -270,35 +405,66 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
     if extent.n_iterations != full.n_iterations:
         parts.append(f"{extent.n_iterations} iterations, not {full.n_iterations}")
     if extent.sweeps != full.sweeps:
-        parts.append(f"{extent.sweeps[0]} iterations and {extent.sweeps[1]} sweeps, not {full.sweeps[0]} and {full.sweeps[1]}")
-    shorter = [f"{n} of {label}, not {full.lengths[label]}" for label, n in extent.lengths.items()
-               if label in full.lengths and n != full.lengths[label] and label not in extent.without]
+        parts.append(
+            f"{extent.sweeps[0]} iterations and {extent.sweeps[1]} sweeps, not {full.sweeps[0]} and {full.sweeps[1]}"
+        )
+    shorter = [
+        f"{n} of {label}, not {full.lengths[label]}"
+        for label, n in extent.lengths.items()
+        if label in full.lengths and n != full.lengths[label] and label not in extent.without
+    ]
     if shorter:
         parts.append(f"sweeps: {', '.join(shorter)}")
     if extent.without != full.without:
         parts.append(f"without {' and '.join(extent.without)}")
     if extent.steps != full.steps:
         parts.append(f"{extent.steps:,} steps, not {full.steps:,}")
-    if extent.n_seeds != full.n_seeds and full.n_seeds > 1:  # a single run is what a paper has that does not give a number
-        parts.append(f"{extent.n_seeds} run{'s' * (extent.n_seeds > 1)} of {figure.each}, not {full.n_seeds}")
+    # a single run is what a paper has that does not give a number
+    if extent.n_seeds != full.n_seeds and full.n_seeds > 1:
+        parts.append(
+            f"{extent.n_seeds} run{'s' * (extent.n_seeds > 1)} of {figure.each}, not {full.n_seeds}"
+        )
     return parts
 
 
 def caption(made: Reproduction, lines: list[str]) -> str:
     """The caption of a figure: what its numbers are, what was run, and each claim with its verdict."""
     figure, last = made.figure, made.extent.n_seeds - 1
-    others = [method.label for method in figure.methods
-              if figure.of_paper and method.label not in (*figure.of_paper, *made.extent.without)]
+    others = [
+        method.label
+        for method in figure.methods
+        if figure.of_paper and method.label not in (*figure.of_paper, *made.extent.without)
+    ]
     seeded = {DRAW: "births drawn", SEQUENCE: "sequence"}.get(figure.of_seed, "split")
     sides = " to either side" * (figure.shows not in (TABLE, HITS))
-    return "\n".join([
-        figure.title, f"After {figure.paper}{figure.where}.", figure.about,
-        *([f"Means over the seeds, with one standard error{sides}."] if last else []),
-        *([f"Not in the paper: {', '.join(others)}."] if others else []), *([figure.note] if figure.note else []),
-        *made.left_out, "", *lines,
-        *([f"held-out tokens: {100 * figure.holdout:g} {figure.held_out}"] if figure.held_out else []),
-        f"seeds of {'unseen documents' if figure.split is None else seeded} and start: {f'0 to {last}' if last else '0'}", "",
-        f"What the paper says, and what these runs say (first minus second, paired {figure.paired}; ± is one standard error, "
-        "and a verdict needs the 95 % interval on one side):", *verdict_lines(made.verdicts), "", "Made by:",
-        f"  {made.command}",
-    ]) + "\n"
+    return (
+        "\n".join(
+            [
+                figure.title,
+                f"After {figure.paper}{figure.where}.",
+                figure.about,
+                *([f"Means over the seeds, with one standard error{sides}."] if last else []),
+                *([f"Not in the paper: {', '.join(others)}."] if others else []),
+                *([figure.note] if figure.note else []),
+                *made.left_out,
+                "",
+                *lines,
+                *(
+                    [f"held-out tokens: {100 * figure.holdout:g} {figure.held_out}"]
+                    if figure.held_out
+                    else []
+                ),
+                f"seeds of {'unseen documents' if figure.split is None else seeded} "
+                f"and start: {f'0 to {last}' if last else '0'}",
+                "",
+                f"What the paper says, and what these runs say (first minus second, paired {figure.paired}; "
+                f"± is one standard error, "
+                "and a verdict needs the 95 % interval on one side):",
+                *verdict_lines(made.verdicts),
+                "",
+                "Made by:",
+                f"  {made.command}",
+            ]
+        )
+        + "\n"
+    )

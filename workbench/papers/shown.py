@@ -27,21 +27,50 @@ SEEDED = ("held-out tokens", "inference seeds")
 """Settings that have a line of their own in a caption, because they go together here."""
 SHORT = {"kos": "KOS", "reuters_top": "Reuters", "news5": "newsgroups", "kos500": "KOS 500"}
 """The corpora in names of axes: panels of one corpus have one range."""
-OF_RECORDS = ["corpus", "algorithm", "topics asked for", "seed", "iteration", "steps", "log p of a test word",
-              "bound per token", "topics with a token"]
-OF_RUNS = ["model", "size", "method", "seed", "iterations run", "iterations until convergence", "CPU seconds an iteration",
-           "CPU seconds until convergence", "perplexity, foldin_same", "perplexity, document completion",
-           "perplexity, completion by known authors", "bound or log joint per token", "paper: iterations",
-           "paper: seconds an iteration", "paper: hours until convergence", "paper: perplexity"]
+OF_RECORDS = [
+    "corpus",
+    "algorithm",
+    "topics asked for",
+    "seed",
+    "iteration",
+    "steps",
+    "log p of a test word",
+    "bound per token",
+    "topics with a token",
+]
+OF_RUNS = [
+    "model",
+    "size",
+    "method",
+    "seed",
+    "iterations run",
+    "iterations until convergence",
+    "CPU seconds an iteration",
+    "CPU seconds until convergence",
+    "perplexity, foldin_same",
+    "perplexity, document completion",
+    "perplexity, completion by known authors",
+    "bound or log joint per token",
+    "paper: iterations",
+    "paper: seconds an iteration",
+    "paper: hours until convergence",
+    "paper: perplexity",
+]
 
 
-def show(figure: Figure, extent: Extent, measured: list[Measured], corpora: dict[str, Corpus]) -> tuple[Picture, list[str]]:
+def show(
+    figure: Figure, extent: Extent, measured: list[Measured], corpora: dict[str, Corpus]
+) -> tuple[Picture, list[str]]:
     """The picture of a figure, and the lines of its caption on numbers and settings."""
     if figure.shows == TABLE:
         return _table(figure, extent, measured, corpora)
     if figure.shows in SCORES:
         return show_scored(figure, measured)
-    return _engines(figure, measured) if isinstance(figure.shows, str) else _curves(figure, extent, measured)
+    return (
+        _engines(figure, measured)
+        if isinstance(figure.shows, str)
+        else _curves(figure, extent, measured)
+    )
 
 
 def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[str]]:
@@ -49,44 +78,83 @@ def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[st
     runs = each_run([each.run for each in measured])
     found = [Gathered(each.run, spec_of(each.run), each.corpora) for each in measured]
     of_clock = {CURVES: ("iteration",), CLOCKS: ("iteration", "elapsed")}.get(figure.shows)
-    picture = next(one for one in pictures(runs) if one.name == (CURVES if of_clock else figure.shows))
-    panels = [perplexity_curves(runs, against=clock) for clock in of_clock] if of_clock else picture.panels
-    lines = [f"{what}: {value}" for what, value in [*settings(found), *statistics(found)] if what not in SEEDED]
+    picture = next(
+        one for one in pictures(runs) if one.name == (CURVES if of_clock else figure.shows)
+    )
+    panels = (
+        [perplexity_curves(runs, against=clock) for clock in of_clock]
+        if of_clock
+        else picture.panels
+    )
+    lines = [
+        f"{what}: {value}"
+        for what, value in [*settings(found), *statistics(found)]
+        if what not in SEEDED
+    ]
     return replace(picture, name=figure.name, panels=panels), lines
 
 
 def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[Picture, list[str]]:
     """A panel a corpus in each row: log p of test words or bound against topics or steps; and every record of every run."""
-    rows, looks = table(measured), {one.label: Look(one.colour, one.line, one.marker) for one in figure.methods}
+    rows, looks = (
+        table(measured),
+        {one.label: Look(one.colour, one.line, one.marker) for one in figure.methods},
+    )
     panels = [
         overlay(
-            against_topics(figure, rows, corpus, extent, number) if axis == "topics" else
-            against_steps(figure, measured, corpus, extent, number),
-            f"{SHORT[corpus]}, {'bound' if number == BOUND else 'log p(test)'}", f"number of {axis}", looks,
+            against_topics(figure, rows, corpus, extent, number)
+            if axis == "topics"
+            else against_steps(figure, measured, corpus, extent, number),
+            f"{SHORT[corpus]}, {'bound' if number == BOUND else 'log p(test)'}",
+            f"number of {axis}",
+            looks,
         )
-        for axis, number in figure.shows for corpus in figure.corpora
+        for axis, number in figure.shows
+        for corpus in figure.corpora
     ]
     records = [
-        [each.corpus, each.method, each.n_topics or "found", each.seed, int(iteration), int(steps), log_p, bound, float(topics)]
-        for each in measured for iteration, steps, log_p, bound, topics in zip(
-            each.run["iteration"].values, *(each.curve(name).tolist() for name in ("steps", LOG_P, BOUND)),
-            each.run.get("n_active_topics", np.full(each.run.sizes["iteration"], each.n_topics)), strict=True)
+        [
+            each.corpus,
+            each.method,
+            each.n_topics or "found",
+            each.seed,
+            int(iteration),
+            int(steps),
+            log_p,
+            bound,
+            float(topics),
+        ]
+        for each in measured
+        for iteration, steps, log_p, bound, topics in zip(
+            each.run["iteration"].values,
+            *(each.curve(name).tolist() for name in ("steps", LOG_P, BOUND)),
+            each.run.get("n_active_topics", np.full(each.run.sizes["iteration"], each.n_topics)),
+            strict=True,
+        )
     ]
     budget = (
         f"{extent.steps:,} steps: iterations times topics, where their number changes the sum over the iterations"
-        if extent.steps else
-        f"{extent.sweeps[0]} iterations of variational engines, {extent.sweeps[1]} sweeps of samplers"
+        if extent.steps
+        else f"{extent.sweeps[0]} iterations of variational engines, {extent.sweeps[1]} sweeps of samplers"
     )
     lines = [
-        *lines_of(figure, rows), "",
-        *dict.fromkeys(f"corpus: {each.corpus}, training part {each.corpora[0]!r}" for each in measured if each.seed == 0),
-        f"topics of LDA, truncation of CV-HDP: {', '.join(map(str, extent.n_topics))}", f"length: {budget}",
+        *lines_of(figure, rows),
+        "",
+        *dict.fromkeys(
+            f"corpus: {each.corpus}, training part {each.corpora[0]!r}"
+            for each in measured
+            if each.seed == 0
+        ),
+        f"topics of LDA, truncation of CV-HDP: {', '.join(map(str, extent.n_topics))}",
+        f"length: {budget}",
         f"alpha of LDA: {ALL} or {EACH}; beta {figure.beta_total:g} in all, for every engine",
     ]
     return Picture(figure.name, figure.title, "", panels, OF_RECORDS, records), lines
 
 
-def against_topics(figure: Figure, rows: list[Row], corpus: str, extent: Extent, number: str) -> list[Curve]:
+def against_topics(
+    figure: Figure, rows: list[Row], corpus: str, extent: Extent, number: str
+) -> list[Curve]:
     """A final number of each method for each number of topics; level where the method finds that itself."""
     curves = []
     for method in figure.methods:
@@ -95,11 +163,22 @@ def against_topics(figure: Figure, rows: list[Row], corpus: str, extent: Extent,
         if own and np.isfinite(values[0][0]):
             topics = extent.n_topics if method.n_topics else [row.n_topics for row in own]
             mean, error = np.broadcast_to(np.array(values).T, (2, len(topics)))
-            curves.append(Curve(method.label, method.label, np.array(topics, float), mean, error, len(own[0].runs)))
+            curves.append(
+                Curve(
+                    method.label,
+                    method.label,
+                    np.array(topics, float),
+                    mean,
+                    error,
+                    len(own[0].runs),
+                )
+            )
     return curves
 
 
-def against_steps(figure: Figure, measured: list[Measured], corpus: str, extent: Extent, number: str) -> list[Curve]:
+def against_steps(
+    figure: Figure, measured: list[Measured], corpus: str, extent: Extent, number: str
+) -> list[Curve]:
     """A number along the steps, of each method with the fewest topics; mean over the seeds.
 
     Bounds begin after a tenth of the steps: before, they are so low that nothing else would be seen.
@@ -108,20 +187,27 @@ def against_steps(figure: Figure, measured: list[Measured], corpus: str, extent:
     at = np.linspace(0, budget, POINTS + 1)[1:]
     for method in figure.methods:
         values = [
-            _at(at, each.curve("steps"), each.curve(number)) for each in measured
-            if (each.corpus, each.method) == (corpus, method.label) and each.n_topics in (0, extent.n_topics[0])
+            _at(at, each.curve("steps"), each.curve(number))
+            for each in measured
+            if (each.corpus, each.method) == (corpus, method.label)
+            and each.n_topics in (0, extent.n_topics[0])
         ]
         if values and np.isfinite(values).any():
             mean, error = mean_and_error(values)
             seen = np.isfinite(mean) & (at > (budget / 10 if number == BOUND else 0))
-            curves.append(Curve(method.label, method.label, at[seen], mean[seen], error[seen], len(values)))
+            curves.append(
+                Curve(method.label, method.label, at[seen], mean[seen], error[seen], len(values))
+            )
     return curves
 
 
 def _at(at: np.ndarray, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The values at these steps, between records on a straight line; NaN before the first and after the last."""
-    last = steps[-1] * (1 + 1e-9)  # a budget that does not divide by the topics ends a little before or after
-    return np.interp(at, steps, values, left=np.nan, right=values[-1] if last >= at[-1] * 0.98 else np.nan)
+    # a budget that does not divide by the topics ends a little before or after
+    last = steps[-1] * (1 + 1e-9)
+    return np.interp(
+        at, steps, values, left=np.nan, right=values[-1] if last >= at[-1] * 0.98 else np.nan
+    )
 
 
 def _table(
@@ -133,75 +219,180 @@ def _table(
     models = [model for model in figure.models if any(row.model == model for row in rows)]
     methods = tuple(method.label for method in figure.methods)
     quantities = (
-        ("convergence time, CPU seconds (paper: hours)", "until_converged", 1, lambda paper: f"{paper.hours:g} h"),
+        (
+            "convergence time, CPU seconds (paper: hours)",
+            "until_converged",
+            1,
+            lambda paper: f"{paper.hours:g} h",
+        ),
         ("iteration, CPU seconds", "seconds", 3, lambda paper: f"{paper.seconds:g}"),
         ("iterations until convergence", "converged", 0, lambda paper: str(paper.iterations)),
-        ("perplexity of unseen documents, foldin_same", "foldin_same", 1, lambda paper: str(paper.perplexity)),
+        (
+            "perplexity of unseen documents, foldin_same",
+            "foldin_same",
+            1,
+            lambda paper: str(paper.perplexity),
+        ),
         ("perplexity, document completion (not in the paper)", "completion", 1, lambda paper: ""),
     )
 
     def cell(place, number, digits, theirs) -> tuple[str, str]:
         row, paper = by_place.get(place), figure.published.get(place)
-        return ("–", "") if row is None else (_format(row, number, digits), theirs(paper) if paper else "")
+        return (
+            ("–", "")
+            if row is None
+            else (_format(row, number, digits), theirs(paper) if paper else "")
+        )
 
     lines = []
     for name, *of_cell in quantities:
         lines.append(Line(name))
         for n_topics in extent.n_topics:
-            cells = [cell((model, n_topics, method), *of_cell) for model in models for method in methods]
-            lines.append(Line(", ".join(dict.fromkeys(format_size(model, n_topics) for model in models)), tuple(cells)))
+            cells = [
+                cell((model, n_topics, method), *of_cell) for model in models for method in methods
+            ]
+            lines.append(
+                Line(
+                    ", ".join(dict.fromkeys(format_size(model, n_topics) for model in models)),
+                    tuple(cells),
+                )
+            )
     records = []
     for each in measured:
-        paper = figure.published.get((each.model, each.n_topics, each.method), Published(*[math.nan] * 4))
-        records.append([
-            each.model, format_size(each.model, each.n_topics), each.method, each.seed, int(each.run["iteration"].values[-1]),
-            int(each.number("converged")), each.number("seconds"), each.number("until_converged"), *each.unseen.values(),
-            float(each.objective()[-1]), paper.iterations, paper.seconds, paper.hours, paper.perplexity,
-        ])
+        paper = figure.published.get(
+            (each.model, each.n_topics, each.method), Published(*[math.nan] * 4)
+        )
+        records.append(
+            [
+                each.model,
+                format_size(each.model, each.n_topics),
+                each.method,
+                each.seed,
+                int(each.run["iteration"].values[-1]),
+                int(each.number("converged")),
+                each.number("seconds"),
+                each.number("until_converged"),
+                *each.unseen.values(),
+                float(each.objective()[-1]),
+                paper.iterations,
+                paper.seconds,
+                paper.hours,
+                paper.perplexity,
+            ]
+        )
     panels = [table_view([(model, methods) for model in models], lines)]
-    picture = Picture(figure.name, figure.title, "", panels, OF_RUNS, records, False, table_height(lines))
+    picture = Picture(
+        figure.name, figure.title, "", panels, OF_RUNS, records, False, table_height(lines)
+    )
     return picture, [
-        *lines_of(figure, rows), "", "learnt priors, mean over values and groups:",
-        *(f"  {row.model} {format_size(row.model, row.n_topics)} {row.method}: "
-          + ", ".join(f"{name} {np.mean([each.priors()[name] for each in row.runs]):.4g}" for name in row.runs[0].priors())
-          for row in rows if row.runs[0].priors()), "",
-        *(f"corpus: {corpus!r}, {round(figure.holdout * corpus.n_documents):,} of them unseen" for corpus in corpora.values()),
+        *lines_of(figure, rows),
+        "",
+        "learnt priors, mean over values and groups:",
+        *(
+            f"  {row.model} {format_size(row.model, row.n_topics)} {row.method}: "
+            + ", ".join(
+                f"{name} {np.mean([each.priors()[name] for each in row.runs]):.4g}"
+                for name in row.runs[0].priors()
+            )
+            for row in rows
+            if row.runs[0].priors()
+        ),
+        "",
+        *(
+            f"corpus: {corpus!r}, {round(figure.holdout * corpus.n_documents):,} of them unseen"
+            for corpus in corpora.values()
+        ),
         f"length: {extent.sweeps[0]} iterations of VB and VB_ML, {extent.sweeps[1]} sweeps of Gibbs",
-        *(f"options of {method.label}: {method.engine}, "
-          + ", ".join(f"{name}={value}" for name, value in method.options.items()) for method in figure.methods),
+        *(
+            f"options of {method.label}: {method.engine}, "
+            + ", ".join(f"{name}={value}" for name, value in method.options.items())
+            for method in figure.methods
+        ),
     ]
 
 
 def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
     """The means over seeds as text, a line a row, beside them the paper's where they are shown as a table."""
     if figure.shows == TABLE:
-        heads = ("model", "size", "method", "runs", "iterations", "s each", "s in all", "foldin_same", "completion",
-                 "by authors", "paper:", "iterations", "s each", "h in all", "perplexity")
+        heads = (
+            "model",
+            "size",
+            "method",
+            "runs",
+            "iterations",
+            "s each",
+            "s in all",
+            "foldin_same",
+            "completion",
+            "by authors",
+            "paper:",
+            "iterations",
+            "s each",
+            "h in all",
+            "perplexity",
+        )
 
         def cells(row: Row) -> tuple[str, ...]:
             paper = figure.published.get((row.model, row.n_topics, row.method))
             return (
-                row.model, format_size(row.model, row.n_topics), row.method, str(len(row.runs)), _format(row, "converged", 0),
-                _format(row, "seconds", 3), _format(row, "until_converged", 1),
-                *(with_error(*row.mean(name), 1) for name in UNSEEN), "",
-                *((f"{paper.iterations}", f"{paper.seconds:g}", f"{paper.hours:g}", f"{paper.perplexity}")
-                  if paper else "––––"),
+                row.model,
+                format_size(row.model, row.n_topics),
+                row.method,
+                str(len(row.runs)),
+                _format(row, "converged", 0),
+                _format(row, "seconds", 3),
+                _format(row, "until_converged", 1),
+                *(with_error(*row.mean(name), 1) for name in UNSEEN),
+                "",
+                *(
+                    (
+                        f"{paper.iterations}",
+                        f"{paper.seconds:g}",
+                        f"{paper.hours:g}",
+                        f"{paper.perplexity}",
+                    )
+                    if paper
+                    else "––––"
+                ),
             )
     else:
-        heads = ("corpus", "algorithm", "K", "runs", "log p of a test word", "bound per token", "topics", "steps")
+        heads = (
+            "corpus",
+            "algorithm",
+            "K",
+            "runs",
+            "log p of a test word",
+            "bound per token",
+            "topics",
+            "steps",
+        )
 
         def cells(row: Row) -> tuple[str, ...]:
             return (
-                row.corpus, row.method, str(row.n_topics or "found"), str(len(row.runs)), with_error(*row.mean(LOG_P)),
-                with_error(*row.mean(BOUND)), with_error(*row.mean("topics"), 1), f"{row.mean('steps')[0]:,.0f}",
+                row.corpus,
+                row.method,
+                str(row.n_topics or "found"),
+                str(len(row.runs)),
+                with_error(*row.mean(LOG_P)),
+                with_error(*row.mean(BOUND)),
+                with_error(*row.mean("topics"), 1),
+                f"{row.mean('steps')[0]:,.0f}",
             )
+
     lines = [heads, *map(cells, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
 
 
 def _format(row: Row, number: str, digits: int) -> str:
     """A mean with ≥ where it would be larger if the runs were longer, because they still move."""
     mean = row.mean(number)[0]
-    more = number in ("converged", "until_converged") and not math.isnan(mean) and row.mean("moving")[0] > 0
+    more = (
+        number in ("converged", "until_converged")
+        and not math.isnan(mean)
+        and row.mean("moving")[0] > 0
+    )
     return "≥ " * more + with_error(mean, math.nan, digits)

@@ -28,12 +28,16 @@ def _shades(x, y, density, names, cmap: str):
 
     from workbench.views.elements import axis, element
 
-    image = element("Image", (x, y, density / density.max()), names, vdims=axis("density", "density"))
+    image = element(
+        "Image", (x, y, density / density.max()), names, vdims=axis("density", "density")
+    )
     levels = LEVELS.tolist()
     filled = contours(image, filled=True, levels=levels).opts(
-        cmap=cmap, clim=(0.0, 1.5), linewidth=0, edgecolor="none", backend="matplotlib")
+        cmap=cmap, clim=(0.0, 1.5), linewidth=0, edgecolor="none", backend="matplotlib"
+    )
     lines = contours(image, filled=False, levels=levels[:-1:2]).opts(
-        cmap=["#404040"], linewidth=0.35, alpha=0.6, backend="matplotlib")
+        cmap=["#404040"], linewidth=0.35, alpha=0.6, backend="matplotlib"
+    )
     return [filled, lines]
 
 
@@ -45,6 +49,7 @@ def _curve(x, y, x_axis, y_axis, colour: str, label: str = "", **look):
 
 # ---- Figure 1
 
+
 def draw_pushed(quick: bool):
     """Three Gaussians of two sticks, and below each its density on the simplex; the integrals over the simplex."""
     from workbench.kernels.stick_breaking import sticks as kernel
@@ -53,7 +58,10 @@ def draw_pushed(quick: bool):
     from workbench.views.style import INK
 
     mean, n = kernel.dirichlet_moments(np.ones(3))[0], 121 if quick else 161
-    first, second = np.linspace(mean[0] - 3.4, mean[0] + 3.4, n), np.linspace(mean[1] - 3.4, mean[1] + 3.4, n)
+    first, second = (
+        np.linspace(mean[0] - 3.4, mean[0] + 3.4, n),
+        np.linspace(mean[1] - 3.4, mean[1] + 3.4, n),
+    )
     grid = np.stack(np.meshgrid(first, second), axis=-1)
     x, y = np.linspace(0, 1, n), np.linspace(0, TRIANGLE[2, 1], n)
     third = np.meshgrid(x, y / TRIANGLE[2, 1])
@@ -71,18 +79,35 @@ def draw_pushed(quick: bool):
         away = grid - mean
         of_sticks = np.exp(-0.5 * (away @ np.linalg.inv(covariance) * away).sum(-1))
         of_sticks /= 2 * np.pi * np.sqrt(np.linalg.det(covariance))
-        above.append(panel(
-            _shades(first, second, of_sticks, [axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")], BLUES),
-            title=f"correlation {correlation:+.1f}".replace("-", "−").replace("+0.0", "0"), aspect="equal", show_grid=False,
-        ))
+        above.append(
+            panel(
+                _shades(
+                    first, second, of_sticks, [axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")], BLUES
+                ),
+                title=f"correlation {correlation:+.1f}".replace("-", "−").replace("+0.0", "0"),
+                aspect="equal",
+                show_grid=False,
+            )
+        )
         density = np.zeros(inside.shape)
-        density[inside] = np.exp(kernel.log_density_of_probabilities(np.log(simplex[inside]), mean, covariance))
+        density[inside] = np.exp(
+            kernel.log_density_of_probabilities(np.log(simplex[inside]), mean, covariance)
+        )
         edge = _curve(*TRIANGLE[[0, 1, 2, 0]].T, "x", "y", INK, linewidth=0.8)
-        corners = text_labels([(-0.02, -0.07, "π₁ = 1"), (1.02, -0.07, "π₂ = 1"), (0.5, 0.93, "π₃ = 1")], "corner", 7.5)
-        below.append(bare_panel(
-            [*_shades(x, y, density, ["x", "y"], BLUES), edge, corners], (2.3, 2.1), (-0.14, 1.14), (-0.12, 0.98),
-            aspect="equal",
-        ))
+        corners = text_labels(
+            [(-0.02, -0.07, "π₁ = 1"), (1.02, -0.07, "π₂ = 1"), (0.5, 0.93, "π₃ = 1")],
+            "corner",
+            7.5,
+        )
+        below.append(
+            bare_panel(
+                [*_shades(x, y, density, ["x", "y"], BLUES), edge, corners],
+                (2.3, 2.1),
+                (-0.14, 1.14),
+                (-0.12, 0.98),
+                aspect="equal",
+            )
+        )
         on_sticks = np.exp(kernel.log_density_of_probabilities(logs, mean, covariance)) * weights
         masses.append(on_sticks.sum())
         means.append(on_sticks @ np.exp(logs))
@@ -92,17 +117,31 @@ def draw_pushed(quick: bool):
         rows += [[correlation, *row] for row in table.tolist()]
     masses, away = np.array(masses), float(np.abs(np.array(means) - expected).max())
     picture = Picture(
-        "sb-fig1", PUSHED.title, "", [*above, *below], ["correlation", "pi_1", "pi_2", "pi_3", "density"], rows, legend=False,
+        "sb-fig1",
+        PUSHED.title,
+        "",
+        [*above, *below],
+        ["correlation", "pi_1", "pi_2", "pi_3", "density"],
+        rows,
+        legend=False,
         height=2.25,
     )
     return picture, [
-        Checked("the densities on the simplex integrate to 1", bool((np.abs(masses - 1) < 1e-3).all()),
-                ", ".join(f"{mass:.6f}" for mass in masses)),
-        Checked("the mean of π under them is the mean of π(ψ) under the Gaussians", away < 1e-3, f"{away:.1e} apart at most"),
+        Checked(
+            "the densities on the simplex integrate to 1",
+            bool((np.abs(masses - 1) < 1e-3).all()),
+            ", ".join(f"{mass:.6f}" for mass in masses),
+        ),
+        Checked(
+            "the mean of π under them is the mean of π(ψ) under the Gaussians",
+            away < 1e-3,
+            f"{away:.1e} apart at most",
+        ),
     ]
 
 
 # ---- Figure 5
+
 
 def draw_marginals(quick: bool):
     """The density of each stick under a Dirichlet, its logarithm, and the Gaussian of the same mean and variance."""
@@ -117,7 +156,12 @@ def draw_marginals(quick: bool):
     rest = alpha[::-1].cumsum()[::-1][1:]
     psi = np.linspace(-60, 60, 12_001 if quick else 48_001)
     step, shown = psi[1] - psi[0], (psi >= -8) & (psi <= 8)
-    logs = np.array([kernel.log_density_of_sticks(psi[:, None], np.array(pair)) for pair in zip(alpha, rest, strict=False)])
+    logs = np.array(
+        [
+            kernel.log_density_of_sticks(psi[:, None], np.array(pair))
+            for pair in zip(alpha, rest, strict=False)
+        ]
+    )
     exact = np.exp(logs)
     mean, variance = kernel.dirichlet_moments(alpha)
     away = psi - mean[:, None]
@@ -128,46 +172,112 @@ def draw_marginals(quick: bool):
     skewness = central[1] / central[0] ** 1.5
     apart = 0.5 * np.abs(exact - np.exp(log_matched)).sum(axis=1) * step
     error = max(np.abs(means - mean).max(), np.abs(central[0] - variance).max())
-    points = mean + np.sqrt(variance) * np.linspace(-3, 3, 100)[:, None] * np.cos(np.arange(N_STICKS))  # no two sticks alike
-    dirichlet = gammaln(alpha.sum()) - gammaln(alpha).sum() + kernel.log_probabilities(points) @ (alpha - 1)
-    product = np.abs(kernel.log_density_of_sticks(points, alpha) - dirichlet - kernel.log_jacobian(points)).max()
+    # no two sticks alike
+    points = mean + np.sqrt(variance) * np.linspace(-3, 3, 100)[:, None] * np.cos(
+        np.arange(N_STICKS)
+    )
+    dirichlet = (
+        gammaln(alpha.sum()) - gammaln(alpha).sum() + kernel.log_probabilities(points) @ (alpha - 1)
+    )
+    product = np.abs(
+        kernel.log_density_of_sticks(points, alpha) - dirichlet - kernel.log_jacobian(points)
+    ).max()
     panels = []
     for drawn, matched, what, lowest, highest in (
-        (exact, np.exp(log_matched), "density", 0.0, 0.38), (logs, log_matched, "log density", -12.0, 0.0),
+        (exact, np.exp(log_matched), "density", 0.0, 0.38),
+        (logs, log_matched, "log density", -12.0, 0.0),
     ):
         at, name = axis("psi", "ψ"), axis("value", what)
         for stick in STICKS_SHOWN:
             others = [
-                _curve(psi[shown], drawn[k][shown], at, name, GRID, "the other sticks", linewidth=0.6)
-                for k in range(N_STICKS) if k != stick - 1
+                _curve(
+                    psi[shown], drawn[k][shown], at, name, GRID, "the other sticks", linewidth=0.6
+                )
+                for k in range(N_STICKS)
+                if k != stick - 1
             ]
-            own = _curve(psi[shown], drawn[stick - 1][shown], at, name, INK, "under the Dirichlet", linewidth=1.4)
-            close = _curve(psi[shown], matched[stick - 1][shown], at, name, COLOURS[1],
-                           "Gaussian of its moments", linewidth=1.2, linestyle="--")
-            title = f"stick {stick}" + ", the first" * (stick == 1) + ", the last" * (stick == N_STICKS)
-            panels.append(panel([*others, own, close], title=title if what == "density" else "", xlim=(-8, 8),
-                                xticks=[-8, -4, 0, 4, 8], ylim=(lowest, highest)))
-    header = ["stick", "psi", "density", "log_density", "density_of_gaussian", "log_density_of_gaussian"]
+            own = _curve(
+                psi[shown],
+                drawn[stick - 1][shown],
+                at,
+                name,
+                INK,
+                "under the Dirichlet",
+                linewidth=1.4,
+            )
+            close = _curve(
+                psi[shown],
+                matched[stick - 1][shown],
+                at,
+                name,
+                COLOURS[1],
+                "Gaussian of its moments",
+                linewidth=1.2,
+                linestyle="--",
+            )
+            title = (
+                f"stick {stick}" + ", the first" * (stick == 1) + ", the last" * (stick == N_STICKS)
+            )
+            panels.append(
+                panel(
+                    [*others, own, close],
+                    title=title if what == "density" else "",
+                    xlim=(-8, 8),
+                    xticks=[-8, -4, 0, 4, 8],
+                    ylim=(lowest, highest),
+                )
+            )
+    header = [
+        "stick",
+        "psi",
+        "density",
+        "log_density",
+        "density_of_gaussian",
+        "log_density_of_gaussian",
+    ]
     thinned = np.flatnonzero(shown)[:: 5 if quick else 20]
     rows = [
-        [k + 1, *map(float, (psi[i], exact[k, i], logs[k, i], np.exp(log_matched[k, i]), log_matched[k, i]))]
-        for k in range(N_STICKS) for i in thinned
+        [
+            k + 1,
+            *map(
+                float,
+                (psi[i], exact[k, i], logs[k, i], np.exp(log_matched[k, i]), log_matched[k, i]),
+            ),
+        ]
+        for k in range(N_STICKS)
+        for i in thinned
     ]
     return Picture("sb-fig5", MARGINALS.title, "", panels, header, rows), [
-        Checked("each density integrates to 1", bool((np.abs(masses - 1) < 1e-6).all()),
-                f"{np.abs(masses - 1).max():.1e} off at most"),
-        Checked("mean and variance of each stick, by quadrature as in the paper, are those of the closed form",
-                bool(error < 1e-6), f"{error:.1e} apart at most"),
-        Checked("their product is the density of the Dirichlet times the Jacobian of the map", bool(product < 1e-9),
-                f"logarithms {product:.1e} apart at most"),
-        Checked("densities are the more skewed the earlier the stick", bool((np.diff(np.abs(skewness)) < 0).all()),
-                "skewness " + ", ".join(f"{value:+.3f}" for value in skewness.round(3) + 0.0)),
-        Checked("but still well approximated by a Gaussian, whose mass differs by less than a tenth", bool((apart < 0.1).all()),
-                "total variation " + ", ".join(f"{value:.3f}" for value in apart)),
+        Checked(
+            "each density integrates to 1",
+            bool((np.abs(masses - 1) < 1e-6).all()),
+            f"{np.abs(masses - 1).max():.1e} off at most",
+        ),
+        Checked(
+            "mean and variance of each stick, by quadrature as in the paper, are those of the closed form",
+            bool(error < 1e-6),
+            f"{error:.1e} apart at most",
+        ),
+        Checked(
+            "their product is the density of the Dirichlet times the Jacobian of the map",
+            bool(product < 1e-9),
+            f"logarithms {product:.1e} apart at most",
+        ),
+        Checked(
+            "densities are the more skewed the earlier the stick",
+            bool((np.diff(np.abs(skewness)) < 0).all()),
+            "skewness " + ", ".join(f"{value:+.3f}" for value in skewness.round(3) + 0.0),
+        ),
+        Checked(
+            "but still well approximated by a Gaussian, whose mass differs by less than a tenth",
+            bool((apart < 0.1).all()),
+            "total variation " + ", ".join(f"{value:.3f}" for value in apart),
+        ),
     ]
 
 
 # ---- Figure 6
+
 
 def sampled(mean, precision, n_chains: int, n_sweeps: int):
     """Gibbs sampling of the sticks given `COUNTS`: of each step (omega, centre and precision of the Gaussian, sticks)."""
@@ -180,8 +290,11 @@ def sampled(mean, precision, n_chains: int, n_sweeps: int):
     weighted = precision @ mean
     sticks = np.repeat(mean[None], n_chains, axis=0)
     for sweep in range(n_sweeps):
-        keys = [np.uint64(draw_key(0, stream, 0, sweep)) for stream in (STICK_WEIGHTS, STICKS_GAUSSIAN)]
-        omega = polya_gammas(kernel.remaining(counts), sticks, keys[0])  # the numbers that `draw_sticks` draws
+        keys = [
+            np.uint64(draw_key(0, stream, 0, sweep)) for stream in (STICK_WEIGHTS, STICKS_GAUSSIAN)
+        ]
+        # the numbers that `draw_sticks` draws
+        omega = polya_gammas(kernel.remaining(counts), sticks, keys[0])
         draw_sticks(0, n_chains, counts, precision, weighted, sticks, *keys)
         matrix = precision + omega[..., None] * np.eye(len(mean))
         centre = np.linalg.solve(matrix, (weighted + kernel.kappa(counts))[..., None])[..., 0]
@@ -197,7 +310,9 @@ def draw_steps(quick: bool):
 
     mean, variance = kernel.dirichlet_moments(np.ones(len(COUNTS)))
     precision, n = np.diag(1 / variance), 401 if quick else 801
-    lines = [np.linspace(m - 8 * v**0.5, m + 8 * v**0.5, n) for m, v in zip(mean, variance, strict=True)]
+    lines = [
+        np.linspace(m - 8 * v**0.5, m + 8 * v**0.5, n) for m, v in zip(mean, variance, strict=True)
+    ]
     grid = np.stack(np.meshgrid(*lines), axis=-1)
     away, cell = grid - mean, np.prod([line[1] - line[0] for line in lines])
     log_posterior = kernel.log_multinomial(COUNTS, grid) - 0.5 * (away @ precision * away).sum(-1)
@@ -209,64 +324,144 @@ def draw_steps(quick: bool):
     burn_in, n_sweeps = 20, 120 if quick else 420
     steps = list(sampled(mean, precision, 200, n_sweeps))
     centres, drawn = (np.array([step[at] for step in steps[burn_in:]]) for at in (1, 3))
-    white = np.array([
-        np.einsum("ci,cij,cj->c", psi - centre, matrix, psi - centre) for _, centre, matrix, psi in steps[burn_in:]])
+    white = np.array(
+        [
+            np.einsum("ci,cij,cj->c", psi - centre, matrix, psi - centre)
+            for _, centre, matrix, psi in steps[burn_in:]
+        ]
+    )
 
     def z(values, wanted) -> np.ndarray:
         """Standard errors between the mean over chains, which are independent, and the number that is wanted."""
         of_chains = values.mean(axis=0)
-        return (of_chains.mean(axis=0) - wanted) / (of_chains.std(axis=0, ddof=1) / len(of_chains) ** 0.5)
+        return (of_chains.mean(axis=0) - wanted) / (
+            of_chains.std(axis=0, ddof=1) / len(of_chains) ** 0.5
+        )
 
     at, name = axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")
     turn, shown, over, rows = np.linspace(0, 2 * np.pi, 121), [], [], []
-    first = [(steps[s][0][0], steps[s][1][0], steps[s][2][0], steps[s][3][0]) for s in range(burn_in, burn_in + N_STEPS)]
+    first = [
+        (steps[s][0][0], steps[s][1][0], steps[s][2][0], steps[s][3][0])
+        for s in range(burn_in, burn_in + N_STEPS)
+    ]
     for step, (omega, centre, matrix, psi) in enumerate(first):
         root = np.linalg.cholesky(np.linalg.inv(matrix))
         ellipse = centre + 1.5 * np.stack([np.cos(turn), np.sin(turn)], axis=-1) @ root.T
-        shown.append(_curve(*ellipse.T, at, name, COLOURS[(0, 2, 4, 7)[step]], f"step {step + 1}", linewidth=1.5,
-                            linestyle=("-", "--", "-.", ":")[step]))
-        shown.append(element("Points", [centre], [at, name], color=COLOURS[(0, 2, 4, 7)[step]], marker=MARKERS[step], s=22))
+        shown.append(
+            _curve(
+                *ellipse.T,
+                at,
+                name,
+                COLOURS[(0, 2, 4, 7)[step]],
+                f"step {step + 1}",
+                linewidth=1.5,
+                linestyle=("-", "--", "-.", ":")[step],
+            )
+        )
+        shown.append(
+            element(
+                "Points",
+                [centre],
+                [at, name],
+                color=COLOURS[(0, 2, 4, 7)[step]],
+                marker=MARKERS[step],
+                s=22,
+            )
+        )
         distance = np.einsum("...i,ij,...j->...", grid - centre, matrix, grid - centre)
         gaussian = np.exp(-0.5 * distance) * np.sqrt(np.linalg.det(matrix)) / (2 * np.pi)
         over.append(float(np.minimum(gaussian, posterior).sum() * cell))
-        rows.append([step + 1, *map(float, (*omega, *centre, *np.linalg.inv(matrix)[np.triu_indices(2)], *psi))])
-    box = [(true_mean[k] - 3.1 * true_variance[k] ** 0.5, true_mean[k] + 3.1 * true_variance[k] ** 0.5) for k in (0, 1)]
-    kept = [np.flatnonzero((line >= low) & (line <= high)) for line, (low, high) in zip(lines, box, strict=True)]
-    shades = _shades(lines[0][kept[0]], lines[1][kept[1]], posterior[np.ix_(kept[1], kept[0])], [at, name], REDS)
+        rows.append(
+            [
+                step + 1,
+                *map(float, (*omega, *centre, *np.linalg.inv(matrix)[np.triu_indices(2)], *psi)),
+            ]
+        )
+    box = [
+        (true_mean[k] - 3.1 * true_variance[k] ** 0.5, true_mean[k] + 3.1 * true_variance[k] ** 0.5)
+        for k in (0, 1)
+    ]
+    kept = [
+        np.flatnonzero((line >= low) & (line <= high))
+        for line, (low, high) in zip(lines, box, strict=True)
+    ]
+    shades = _shades(
+        lines[0][kept[0]], lines[1][kept[1]], posterior[np.ix_(kept[1], kept[0])], [at, name], REDS
+    )
     picture = Picture(
-        "sb-fig6", STEPS.title, "",
+        "sb-fig6",
+        STEPS.title,
+        "",
         [panel([*shades, *shown], aspect="equal", show_grid=False, xlim=box[0], ylim=box[1])],
-        ["step", "omega_1", "omega_2", "centre_1", "centre_2", "variance_1", "covariance", "variance_2", "psi_1", "psi_2"],
-        rows, height=4.2,
+        [
+            "step",
+            "omega_1",
+            "omega_2",
+            "centre_1",
+            "centre_2",
+            "variance_1",
+            "covariance",
+            "variance_2",
+            "psi_1",
+            "psi_2",
+        ],
+        rows,
+        height=4.2,
     )
 
     def zs(values) -> tuple[bool, str]:
-        return bool((np.abs(values) < 4).all()), "z " + ", ".join(f"{value:+.1f}" for value in np.atleast_1d(values))
+        return bool((np.abs(values) < 4).all()), "z " + ", ".join(
+            f"{value:+.1f}" for value in np.atleast_1d(values)
+        )
 
     return picture, [
-        Checked("over many steps the mean of ψ is that of the posterior by quadrature", *zs(z(drawn, true_mean))),
+        Checked(
+            "over many steps the mean of ψ is that of the posterior by quadrature",
+            *zs(z(drawn, true_mean)),
+        ),
         Checked("its variance too", *zs(z((drawn - true_mean) ** 2, true_variance))),
-        Checked("and so is the mean of the centres of the ellipses, which the paper predicts with", *zs(z(centres, true_mean))),
-        Checked("each step is a draw from its ellipse: (ψ − m)ᵀ J (ψ − m) is 2 on average", *zs(z(white, 2.0))),
-        Checked("the Gaussians overlap substantially with the posterior, by more than half of their mass",
-                min(over) > 0.5, ", ".join(f"{share:.2f}" for share in over)),
+        Checked(
+            "and so is the mean of the centres of the ellipses, which the paper predicts with",
+            *zs(z(centres, true_mean)),
+        ),
+        Checked(
+            "each step is a draw from its ellipse: (ψ − m)ᵀ J (ψ − m) is 2 on average",
+            *zs(z(white, 2.0)),
+        ),
+        Checked(
+            "the Gaussians overlap substantially with the posterior, by more than half of their mass",
+            min(over) > 0.5,
+            ", ".join(f"{share:.2f}" for share in over),
+        ),
     ]
 
 
 PUSHED = Drawing(
-    "sb-fig1", "Gaussians of two sticks, and their densities on the simplex", PAPER, draw_pushed, ", figure 1",
+    "sb-fig1",
+    "Gaussians of two sticks, and their densities on the simplex",
+    PAPER,
+    draw_pushed,
+    ", figure 1",
     "Above the density of the sticks ψ, below that of the probabilities π of three categories that they give. "
     "Each panel is shaded by parts of its highest density.",
     "The paper does not say which Gaussians it has: ours have the mean of the uniform Dirichlet's sticks and variance 1.",
 )
 MARGINALS = Drawing(
-    "sb-fig5", "the sticks of a Dirichlet over nine categories, alpha 1", PAPER, draw_marginals, ", figure 5",
+    "sb-fig5",
+    "the sticks of a Dirichlet over nine categories, alpha 1",
+    PAPER,
+    draw_marginals,
+    ", figure 5",
     "Above the density of a stick, below its logarithm; dashed the Gaussian of the same mean and variance, in closed form.",
     "The paper draws all sticks together, without the Gaussians, and does not say how close is close: the tenth is ours, set "
     "before it was computed.",
 )
 STEPS = Drawing(
-    "sb-fig6", "the posterior of two sticks, and four steps of the Gibbs sampler", PAPER, draw_steps, ", figure 6",
+    "sb-fig6",
+    "the posterior of two sticks, and four steps of the Gibbs sampler",
+    PAPER,
+    draw_steps,
+    ", figure 6",
     "Shaded the posterior of ψ given counts of three categories, by quadrature; ellipses of 1.5 standard deviations, with "
     "their centres: the Gaussian of ψ given the Polya-gamma numbers of each step.",
     f"The paper does not say which counts it has: ours are {', '.join(map(str, COUNTS))}, and the prior is the Gaussian "

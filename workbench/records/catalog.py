@@ -26,7 +26,11 @@ def votes(path: Path, party: str = "drop") -> Records:
     if party not in ("drop", "keep"):
         raise DataError.must_be("party", "drop or keep", party)
     records = read_records(path)
-    return records if party == "keep" else records.of_fields([field for field in records.fields if field != "party"])
+    return (
+        records
+        if party == "keep"
+        else records.of_fields([field for field in records.fields if field != "party"])
+    )
 
 
 def neuroticism(path: Path) -> Records:
@@ -40,7 +44,7 @@ def words_of_text(path: Path) -> Records:
     if not words:
         raise DataError(f"{path} holds no word of the letters a to z; give a longer text")
     fields = [f"letter@{at + 1}" for at in range(max(map(len, words)))]
-    columns = {field: [word[at:at + 1] for word in words] for at, field in enumerate(fields)}
+    columns = {field: [word[at : at + 1] for word in words] for at, field in enumerate(fields)}
     return Records.from_columns(columns, levels=dict.fromkeys(fields, LETTERS))
 
 
@@ -49,15 +53,15 @@ class RecordSet:
     """Records of the catalog. Sizes were counted on them, with the default options."""
 
     name: str
-    title: str                       # one line for people
+    title: str  # one line for people
     file: str
-    content: str                     # sha256 (hex) of the records: `Records.content_hash`
+    content: str  # sha256 (hex) of the records: `Records.content_hash`
     n_records: int
     n_fields: int
     n_distinct: int
-    n_missing: int                   # cells
+    n_missing: int  # cells
     licence: str
-    origin: str                      # where anyone can get it, in words
+    origin: str  # where anyone can get it, in words
     make: Callable[..., Records] = read_records  # (path, options) -> the records
     bundled: bool = False
 
@@ -66,7 +70,11 @@ class RecordSet:
         """Name → default of each option of `load`."""
         if self.make is read_records:
             return {}
-        return {name: each.default for name, each in signature(self.make).parameters.items() if each.default is not each.empty}
+        return {
+            name: each.default
+            for name, each in signature(self.make).parameters.items()
+            if each.default is not each.empty
+        }
 
     def folders(self) -> list[Path]:
         """Where its file is looked for."""
@@ -79,16 +87,29 @@ class RecordSet:
         return next((folder for folder in self.folders() if (folder / self.file).is_file()), None)
 
     def whereabouts(self) -> str:
-        """"here", or to be got "by hand"."""
+        """ "here", or to be got "by hand"."""
         return "by hand" if self.folder() is None else "here"
 
     def facts(self) -> dict:
         """Everything known of the set, as JSON can hold it."""
-        names = ("name", "title", "n_records", "n_fields", "n_distinct", "n_missing", "licence", "origin", "content")
+        names = (
+            "name",
+            "title",
+            "n_records",
+            "n_fields",
+            "n_distinct",
+            "n_missing",
+            "licence",
+            "origin",
+            "content",
+        )
         folder = self.folder()
         return {
-            **{name: getattr(self, name) for name in names}, "forms": [[self.file]], "options": self.options,
-            "where": self.whereabouts(), "folder": None if folder is None else str(folder),
+            **{name: getattr(self, name) for name in names},
+            "forms": [[self.file]],
+            "options": self.options,
+            "where": self.whereabouts(),
+            "folder": None if folder is None else str(folder),
         }
 
     def fetch(self) -> Path:
@@ -104,10 +125,14 @@ class RecordSet:
         path = folder / self.file
         records = self.make(path)
         if records.content_hash != self.content:
-            raise DataError(f"{path} is not the published {self.name!r}: content with the sha256 {self.content[:12]}… was "
-                            f"wanted, {records.content_hash[:12]}… came; replace it")
+            raise DataError(
+                f"{path} is not the published {self.name!r}: content with the sha256 {self.content[:12]}… was "
+                f"wanted, {records.content_hash[:12]}… came; replace it"
+            )
         own = {name: value for name, value in options.items() if value != self.options[name]}
-        return replace(self.make(path, **own) if own else records, name=with_options(self.name, own))
+        return replace(
+            self.make(path, **own) if own else records, name=with_options(self.name, own)
+        )
 
     def _how_to_get(self) -> str:
         """One sentence about a file that is missing."""
@@ -115,53 +140,98 @@ class RecordSet:
             missing = f"the bundled records {self.name!r} are missing from this installation"
             return f"{missing} ({self.file}); install workbench again"
         looked = os.pathsep.join(map(str, data_folders())) or "not set"
-        return (f"the records {self.name!r} are not on this machine and no public address serves their file; set "
-                f"WORKBENCH_DATA (now: {looked}) to a folder that holds {self.file}, from {self.origin}")
+        return (
+            f"the records {self.name!r} are not on this machine and no public address serves their file; set "
+            f"WORKBENCH_DATA (now: {looked}) to a folder that holds {self.file}, from {self.origin}"
+        )
 
 
 INVENTORY = "psych/bfi.csv of the Python package pydataset 0.2.0; originally the R package psych"
 PSYCH = "the R package psych, GPL"
 
-RECORD_SETS = MappingProxyType({each.name: each for each in (
-    RecordSet(
-        "votes", "votes of the US House of Representatives on 16 questions, 1984", "votes.csv",
-        content="a8c3bd9b85b1f2b6a4c3aa10da4329581f078a0a3cc5d113cc950ee7adb9bbc6",
-        n_records=435, n_fields=16, n_distinct=342, n_missing=392,
-        licence="CC BY 4.0",
-        origin='HouseVotes84 of the R package mlbench 2.1-3; originally UCI, data set "Congressional Voting Records"',
-        make=votes, bundled=True,
-    ),
-    RecordSet(
-        "ability", "items of an ability test, right or wrong", "ability.csv",
-        content="7d6ff5e5c6f4febecb1df14bcfd33b00144cdd120814d5284bcfe0b38ff247f6",
-        n_records=1_525, n_fields=16, n_distinct=1_200, n_missing=1_143,
-        licence=PSYCH, origin="psych/ability.csv of the Python package pydataset 0.2.0; originally the R package psych",
-    ),
-    RecordSet(
-        "bfi", "25 items of a personality inventory, six answers", "bfi.csv",
-        content="d4f210d400a807cc3e0b79f0ecbeac5920914d059846ffd62f3a63d10ce600fc",
-        n_records=2_800, n_fields=25, n_distinct=2_798, n_missing=508, licence=PSYCH, origin=INVENTORY,
-    ),
-    RecordSet(
-        "bfi-n", "its five items on neuroticism", "bfi.csv",
-        content="09bfca20c4ab3bb1c7d4caf646a8d8eb08d1392f19819a7b008dd70ae74f248b",
-        n_records=2_800, n_fields=5, n_distinct=1_553, n_missing=119, licence=PSYCH, origin=INVENTORY, make=neuroticism,
-    ),
-    RecordSet(
-        "soybean", "diseases of soybeans and what was seen of the plants", "soybean.csv",
-        content="1cfbf9512f3f62a47c02fc2d868ae3afa0a04dc0fb0ae8170b95ca0131075425",
-        n_records=683, n_fields=36, n_distinct=631, n_missing=2_337,
-        licence="CC BY 4.0",
-        origin='Soybean of the R package mlbench 2.1-3; originally UCI, data set "Soybean (Large)"',
-    ),
-    RecordSet(
-        "words", "words of Alice's Adventures in Wonderland, a field a letter", "alice.txt",
-        content="52216e742fe6c2ce77d792aef2b941ae0c6f61d1e03e6129a500564ac8e7eab9",
-        n_records=27_330, n_fields=14, n_distinct=2_567, n_missing=274_966,
-        licence="in the public domain",
-        origin="the text of Project Gutenberg without its header, data/alice.txt of HIPS/pgmult", make=words_of_text,
-    ),
-)})
+RECORD_SETS = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            RecordSet(
+                "votes",
+                "votes of the US House of Representatives on 16 questions, 1984",
+                "votes.csv",
+                content="a8c3bd9b85b1f2b6a4c3aa10da4329581f078a0a3cc5d113cc950ee7adb9bbc6",
+                n_records=435,
+                n_fields=16,
+                n_distinct=342,
+                n_missing=392,
+                licence="CC BY 4.0",
+                origin='HouseVotes84 of the R package mlbench 2.1-3; originally UCI, data set "Congressional Voting Records"',
+                make=votes,
+                bundled=True,
+            ),
+            RecordSet(
+                "ability",
+                "items of an ability test, right or wrong",
+                "ability.csv",
+                content="7d6ff5e5c6f4febecb1df14bcfd33b00144cdd120814d5284bcfe0b38ff247f6",
+                n_records=1_525,
+                n_fields=16,
+                n_distinct=1_200,
+                n_missing=1_143,
+                licence=PSYCH,
+                origin="psych/ability.csv of the Python package pydataset 0.2.0; originally the R package psych",
+            ),
+            RecordSet(
+                "bfi",
+                "25 items of a personality inventory, six answers",
+                "bfi.csv",
+                content="d4f210d400a807cc3e0b79f0ecbeac5920914d059846ffd62f3a63d10ce600fc",
+                n_records=2_800,
+                n_fields=25,
+                n_distinct=2_798,
+                n_missing=508,
+                licence=PSYCH,
+                origin=INVENTORY,
+            ),
+            RecordSet(
+                "bfi-n",
+                "its five items on neuroticism",
+                "bfi.csv",
+                content="09bfca20c4ab3bb1c7d4caf646a8d8eb08d1392f19819a7b008dd70ae74f248b",
+                n_records=2_800,
+                n_fields=5,
+                n_distinct=1_553,
+                n_missing=119,
+                licence=PSYCH,
+                origin=INVENTORY,
+                make=neuroticism,
+            ),
+            RecordSet(
+                "soybean",
+                "diseases of soybeans and what was seen of the plants",
+                "soybean.csv",
+                content="1cfbf9512f3f62a47c02fc2d868ae3afa0a04dc0fb0ae8170b95ca0131075425",
+                n_records=683,
+                n_fields=36,
+                n_distinct=631,
+                n_missing=2_337,
+                licence="CC BY 4.0",
+                origin='Soybean of the R package mlbench 2.1-3; originally UCI, data set "Soybean (Large)"',
+            ),
+            RecordSet(
+                "words",
+                "words of Alice's Adventures in Wonderland, a field a letter",
+                "alice.txt",
+                content="52216e742fe6c2ce77d792aef2b941ae0c6f61d1e03e6129a500564ac8e7eab9",
+                n_records=27_330,
+                n_fields=14,
+                n_distinct=2_567,
+                n_missing=274_966,
+                licence="in the public domain",
+                origin="the text of Project Gutenberg without its header, data/alice.txt of HIPS/pgmult",
+                make=words_of_text,
+            ),
+        )
+    }
+)
 
 
 def record_sets() -> Mapping[str, RecordSet]:
@@ -189,6 +259,8 @@ def load_records(name_or_path: str | os.PathLike, **options) -> Records:
         return found.load(**options_in(name, options, found.options))
     path = path_of(name_or_path)
     if not path.exists() and path.name == name:
-        raise DataError(f"no records and no file {name!r}{near(name, RECORD_SETS)}; there are {', '.join(RECORD_SETS)}, "
-                        "and a path works")
+        raise DataError(
+            f"no records and no file {name!r}{near(name, RECORD_SETS)}; there are {', '.join(RECORD_SETS)}, "
+            "and a path works"
+        )
     return read_records(path, **options)

@@ -41,22 +41,36 @@ def read_records(
     no record at all are a DataError, with the file and, of CSV, the line; and so are options that there are not.
     """
     if others:
-        raise DataError(f"records are read with fields, levels, missing, multiplicity and name, not with {', '.join(others)}; "
-                        "leave that out")
+        raise DataError(
+            f"records are read with fields, levels, missing, multiplicity and name, not with {', '.join(others)}; "
+            "leave that out"
+        )
     path = path_of(path)
     fields = _listed(fields) if isinstance(fields, str) else fields
     missing = ("", *_listed(missing)) if isinstance(missing, str) else missing
     name = name or path.name.removesuffix(".gz").rpartition(".")[0] or path.name
-    options = {"name": name, "fields": fields, "levels": levels, "missing": missing, "multiplicity": multiplicity}
+    options = {
+        "name": name,
+        "fields": fields,
+        "levels": levels,
+        "missing": missing,
+        "multiplicity": multiplicity,
+    }
     try:
         if path.suffix.lower() in PARQUET:
             return _parquet(path, options)
         header, columns, lines = read_columns(path)
         refuse_repeated(header, "field", "the header")
         columns = dict(zip(header, columns, strict=True))
-        return Records.from_columns(columns, where=lambda row: f"{path}, line {lines[row]}", **options)
+        return Records.from_columns(
+            columns, where=lambda row: f"{path}, line {lines[row]}", **options
+        )
     except DataError as error:
-        raise error if str(error).startswith((f"{path}", "there is no file")) else DataError(f"{path}: {error}") from None
+        raise (
+            error
+            if str(error).startswith((f"{path}", "there is no file"))
+            else DataError(f"{path}: {error}")
+        ) from None
 
 
 def _listed(text: str) -> list[str]:
@@ -69,8 +83,10 @@ def _parquet(path: Path, options: dict) -> Records:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise DataError(f"{path} is a Parquet file, which needs the package pyarrow; `pip install pyarrow`, or save the "
-                        "records as CSV") from None
+        raise DataError(
+            f"{path} is a Parquet file, which needs the package pyarrow; `pip install pyarrow`, or save the "
+            "records as CSV"
+        ) from None
     import pandas
 
     read_bytes(path)  # what cannot be read has its own sentence
@@ -79,4 +95,6 @@ def _parquet(path: Path, options: dict) -> Records:
     except DataError:
         raise
     except Exception as error:  # whatever pyarrow makes of a damaged file
-        raise DataError(f"{path} is a damaged Parquet file ({type(error).__name__}); fetch it again") from error
+        raise DataError(
+            f"{path} is a damaged Parquet file ({type(error).__name__}); fetch it again"
+        ) from error

@@ -13,14 +13,20 @@ import numpy as np
 from workbench.data.arrays import as_array, frozen, plain_values, sealed
 from workbench.data.saving import SavedByHash
 from workbench.errors import DataError
-from workbench.records.columns import MISSING, check_total, merged, refuse_repeated, table_of_columns
+from workbench.records.columns import (
+    MISSING,
+    check_total,
+    merged,
+    refuse_repeated,
+    table_of_columns,
+)
 
 
 class Cells(NamedTuple):
     """The known cells, record by record."""
 
     records: np.ndarray  # (cell,) int64
-    fields: np.ndarray   # (cell,) int64
+    fields: np.ndarray  # (cell,) int64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,8 +62,10 @@ class Records(SavedByHash):
         fix(self, "levels", tuple(plain_values(names, "levels") for names in self.levels))
         values = as_array(self.values, "values")
         if values.ndim != 2 or not all(values.shape) or values.dtype.kind not in "iu":
-            raise DataError("values must be whole numbers, (record, field), with at least one record and one field; got the "
-                            f"shape {values.shape} of type {values.dtype}")
+            raise DataError(
+                "values must be whole numbers, (record, field), with at least one record and one field; got the "
+                f"shape {values.shape} of type {values.dtype}"
+            )
         fix(self, "values", frozen(values, np.int32, "values"))
         fix(self, "multiplicities", frozen(self.multiplicities, np.int64, "multiplicities"))
         self._check()
@@ -65,25 +73,35 @@ class Records(SavedByHash):
     def _check(self):
         n_records, n_fields = self.values.shape
         if not len(self.fields) == len(self.levels) == n_fields:
-            raise DataError(f"fields, levels and columns of values must agree; they are {len(self.fields)}, {len(self.levels)} "
-                            f"and {n_fields}")
+            raise DataError(
+                f"fields, levels and columns of values must agree; they are {len(self.fields)}, {len(self.levels)} "
+                f"and {n_fields}"
+            )
         if len(self.multiplicities) != n_records:
-            raise DataError(f"there must be one multiplicity per record ({n_records}); {len(self.multiplicities)} came")
+            raise DataError(
+                f"there must be one multiplicity per record ({n_records}); {len(self.multiplicities)} came"
+            )
         if self.multiplicities.min() < 1:
-            raise DataError(f"multiplicities must be at least 1; the smallest is {self.multiplicities.min()}")
+            raise DataError(
+                f"multiplicities must be at least 1; the smallest is {self.multiplicities.min()}"
+            )
         check_total(self.multiplicities)
         refuse_repeated(self.fields, "field", "the records")
         for column, (field, names) in enumerate(zip(self.fields, self.levels, strict=True)):
             refuse_repeated(names, "level", f"the field {field!r}")
             found = self.values[:, column]
             if found.min() < MISSING or found.max() >= len(names):
-                raise DataError(f"the field {field!r} has {len(names)} levels, so its values must lie in -1..{len(names) - 1}; "
-                                f"found {found.min()}..{found.max()}")
+                raise DataError(
+                    f"the field {field!r} has {len(names)} levels, so its values must lie in -1..{len(names) - 1}; "
+                    f"found {found.min()}..{found.max()}"
+                )
 
     # ------------------------------------------------------------------ ways in
 
     @classmethod
-    def from_columns(cls, columns: Mapping[str, Sequence], name: str = "records", **options) -> Records:
+    def from_columns(
+        cls, columns: Mapping[str, Sequence], name: str = "records", **options
+    ) -> Records:
         """The records of columns by name; equal records are merged and sorted by their levels.
 
         See `workbench.records.columns.table_of_columns` for the options: fields, levels, missing, multiplicity.
@@ -91,25 +109,40 @@ class Records(SavedByHash):
         return cls(*table_of_columns(columns, **options), name)
 
     @classmethod
-    def from_pandas(cls, frame, name: str = "records", levels: Mapping[str, Sequence] | None = None, **options) -> Records:
+    def from_pandas(
+        cls, frame, name: str = "records", levels: Mapping[str, Sequence] | None = None, **options
+    ) -> Records:
         """The records of a DataFrame: a row a record, a column a field; see `from_columns` for the options.
 
         A categorical column has its categories as levels, in their order.
         """
         refuse_repeated(list(map(str, frame.columns)), "field", "the table")
         categories = {
-            str(field): list(kind.categories) for field, kind in frame.dtypes.items() if hasattr(kind, "categories")
+            str(field): list(kind.categories)
+            for field, kind in frame.dtypes.items()
+            if hasattr(kind, "categories")
         }
-        columns = {str(field): column.astype(object).where(column.notna(), None) for field, column in frame.items()}
+        columns = {
+            str(field): column.astype(object).where(column.notna(), None)
+            for field, column in frame.items()
+        }
         return cls.from_columns(columns, name, levels=categories | dict(levels or {}), **options)
 
     def of_fields(self, fields: Sequence[str]) -> Records:
         """The records with these fields alone, in the order given; those that have become equal are merged."""
         if unknown := next((field for field in fields if field not in self.fields), None):
-            raise DataError(f"{self.name!r} has no field {unknown!r}; there are {', '.join(map(repr, self.fields))}")
+            raise DataError(
+                f"{self.name!r} has no field {unknown!r}; there are {', '.join(map(repr, self.fields))}"
+            )
         at = [self.fields.index(field) for field in fields]
         values, multiplicities = merged(self.values[:, at], self.multiplicities)
-        return Records(values, multiplicities, tuple(fields), tuple(self.levels[column] for column in at), self.name)
+        return Records(
+            values,
+            multiplicities,
+            tuple(fields),
+            tuple(self.levels[column] for column in at),
+            self.name,
+        )
 
     def with_values(self, values, multiplicities) -> Records:
         """Other records of the same fields and levels (a split, a subset)."""
@@ -165,13 +198,18 @@ class Records(SavedByHash):
     def same_rows(self, other) -> bool:
         """Have other records the same number of distinct records, fields and levels, as a test set has?"""
         return isinstance(other, Records) and (other.n_distinct, other.fields, other.levels) == (
-            self.n_distinct, self.fields, self.levels
+            self.n_distinct,
+            self.fields,
+            self.levels,
         )
 
     def describe(self) -> dict[str, int]:
         """Sizes for tables and captions, each by its name in the plural."""
         return {
-            "records": self.n_records, "distinct": self.n_distinct, "fields": self.n_fields, "cells": self.n_items,
+            "records": self.n_records,
+            "distinct": self.n_distinct,
+            "fields": self.n_fields,
+            "cells": self.n_items,
             "missing": self.n_records * self.n_fields - self.n_items,
         }
 

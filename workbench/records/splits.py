@@ -13,7 +13,9 @@ SPLITTING = 32
 CELLS, RECORDS = range(2)  # streams of one seed, so that no split is a function of another
 
 
-def hold_out_cells(records: Records, fraction: float = 0.1, seed: int = 0) -> tuple[Records, Records]:
+def hold_out_cells(
+    records: Records, fraction: float = 0.1, seed: int = 0
+) -> tuple[Records, Records]:
     """Training and test records: known cells drawn without replacement, every subset of that size equally likely.
 
     Record r of one is record r of the other: training has its cells but for the held-out ones, the test set has these alone,
@@ -24,7 +26,9 @@ def hold_out_cells(records: Records, fraction: float = 0.1, seed: int = 0) -> tu
     check_kind(records, Records)
     n_cells = records.n_records * records.n_fields
     check_fits(SPLITTING * n_cells, f"a split of {records.n_records:,} records", "hold out nothing")
-    drawn = draw_share(records.n_items, fraction, seed, CELLS, f"known cells of {records.name!r}", none=True)
+    drawn = draw_share(
+        records.n_items, fraction, seed, CELLS, f"known cells of {records.name!r}", none=True
+    )
     values = np.repeat(records.values, records.multiplicities, axis=0)
     known = values != MISSING
     held_out = np.zeros_like(known)
@@ -35,7 +39,9 @@ def hold_out_cells(records: Records, fraction: float = 0.1, seed: int = 0) -> tu
     return records.with_values(train, multiplicities), records.with_values(test, multiplicities)
 
 
-def hold_out_records(records: Records, fraction: float = 0.1, seed: int = 0) -> tuple[Records, Records]:
+def hold_out_records(
+    records: Records, fraction: float = 0.1, seed: int = 0
+) -> tuple[Records, Records]:
     """Training and unseen records: every choice of ``round(fraction * n_records)`` equally likely.
 
     Equal records are drawn one by one, so that some may be for training and some unseen; both parts keep all fields and levels.
@@ -47,7 +53,9 @@ def hold_out_records(records: Records, fraction: float = 0.1, seed: int = 0) -> 
     return tuple(records.with_values(records.values[each > 0], each[each > 0]) for each in counts)
 
 
-def hold_out_whole_records(records: Records, fraction: float = 0.1, seed: int = 0) -> tuple[Records, Records]:
+def hold_out_whole_records(
+    records: Records, fraction: float = 0.1, seed: int = 0
+) -> tuple[Records, Records]:
     """Training and test records of the same rows: the records that `hold_out_records` draws, each a row of its own.
 
     Record r of one is record r of the other, as of `hold_out_cells`: of a record for training all test cells are missing, of a
@@ -72,13 +80,22 @@ def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
     empty = ~np.any(records.values != MISSING, axis=1)
     for counts, what in ((records.multiplicities - unseen, "training"), (unseen, "held-out")):
         if np.all(empty[counts > 0]):
-            raise DataError(f"all {counts.sum()} {what} record(s) have no known cell; ask for another fraction or seed")
+            raise DataError(
+                f"all {counts.sum()} {what} record(s) have no known cell; ask for another fraction or seed"
+            )
     return unseen
 
 
 def prepare_records(
-    records: Records, holdout: float = 0.1, seed: int = 0, top_words=None, singletons: str = "keep", per: str = "corpus",
-    rows=None, merge: int = 1, repeat: int = 1,
+    records: Records,
+    holdout: float = 0.1,
+    seed: int = 0,
+    top_words=None,
+    singletons: str = "keep",
+    per: str = "corpus",
+    rows=None,
+    merge: int = 1,
+    repeat: int = 1,
 ) -> tuple[Records, Records | None, dict | None]:
     """Training records, test records (None where nothing is held out) and the record of the split.
 
@@ -94,13 +111,22 @@ def prepare_records(
         Of `workbench.corpus.prepare`; records do not have them, and others than the defaults are refused.
     """
     own = {
-        "top_words": (top_words, None), "singletons": (singletons, "keep"), "rows": (rows, None), "merge": (merge, 1),
+        "top_words": (top_words, None),
+        "singletons": (singletons, "keep"),
+        "rows": (rows, None),
+        "merge": (merge, 1),
         "repeat": (repeat, 1),
     }
     if idle := next((name for name, (value, default) in own.items() if value != default), None):
-        raise DataError("records have no words or documents, so ", Named(idle), " would be without effect; leave it out")
+        raise DataError(
+            "records have no words or documents, so ",
+            Named(idle),
+            " would be without effect; leave it out",
+        )
     if per not in ("corpus", *PER):
-        raise DataError.must_be(Named("holdout_per", text="per"), f"{' or '.join(PER)} for records", per)
+        raise DataError.must_be(
+            Named("holdout_per", text="per"), f"{' or '.join(PER)} for records", per
+        )
     if not holdout:
         return records, None, None
     per = "cell" if per == "corpus" else per

@@ -27,12 +27,16 @@ def commands(specs: list[RunSpec]) -> list[str]:
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
     apart = [spec for spec in specs if _stream(spec) or spec.imported]
     specs = [spec for spec in specs if spec not in apart]
-    with_priors = {_shared(spec): _priors(spec) for spec in reversed(specs) if _priors(spec)}  # the first of each
+    # the first of each
+    with_priors = {_shared(spec): _priors(spec) for spec in reversed(specs) if _priors(spec)}
     found = list(dict.fromkeys(map(command_of, apart)))
     for spec in specs:
         shared = _shared(spec)
-        own = _priors(spec) or with_priors.get(shared, ())  # alpha and beta go to the engines whose model has them
-        families.setdefault((shared, own), {}).setdefault((spec.engine, _items(spec.options)), []).append(spec)
+        # alpha and beta go to the engines whose model has them
+        own = _priors(spec) or with_priors.get(shared, ())
+        families.setdefault((shared, own), {}).setdefault(
+            (spec.engine, _items(spec.options)), []
+        ).append(spec)
     for members in families.values():
         by_seeds: dict[tuple, list[RunSpec]] = {}
         for alike in members.values():
@@ -41,7 +45,9 @@ def commands(specs: list[RunSpec]) -> list[str]:
         for span, chosen in by_seeds.items():
             for plan in _plans(chosen):
                 engines = ",".join(spec.engine for spec in plan)
-                found.append(_command(["compare", plan[0].corpus, "--engines", engines], plan, *span))
+                found.append(
+                    _command(["compare", plan[0].corpus, "--engines", engines], plan, *span)
+                )
     return found
 
 
@@ -63,20 +69,34 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
         notes.append("A test set was handed over ready-made; the command draws one of its own.")
     files = sorted({spec.corpus for spec in specs if not named_set(spec.corpus)})
     if files:
-        notes.append(f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name.")
+        notes.append(
+            f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name."
+        )
     networks = [spec.parts()[1] for spec in specs if "levels" in spec.model]
     for name in sorted({network.name for network in networks if spelled(network) is None}):
-        notes.append(f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
-                     "reads it, and the spec of the run holds it.")
+        notes.append(
+            f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
+            "reads it, and the spec of the run holds it."
+        )
     if any(spec.imported for spec in specs):
-        notes.append(f"{MODEL} stands for the file of a model of another program, and {LIKE} for a run on the same split; see "
-                     "docs/import.md.")
+        notes.append(
+            f"{MODEL} stands for the file of a model of another program, and {LIKE} for a run on the same split; see "
+            "docs/import.md."
+        )
     for spec in filter(_stream, specs):
         stream = spec.start["stream"]
-        passes = f", counted in each of {stream['n_passes']:,} passes" if stream.get("n_passes", 1) > 1 else ""
-        notes.append(f"{DOCUMENTS} stands for the {stream['n_documents']:,} documents with which {spec.name} went on{passes}; "
-                     f"it does not keep them, but their counts have the hash {stream['content'][:8]}.")
-    for start in {spec.start["counts"]: spec.start for spec in specs if spec.start and not _stream(spec)}.values():
+        passes = (
+            f", counted in each of {stream['n_passes']:,} passes"
+            if stream.get("n_passes", 1) > 1
+            else ""
+        )
+        notes.append(
+            f"{DOCUMENTS} stands for the {stream['n_documents']:,} documents with which {spec.name} went on{passes}; "
+            f"it does not keep them, but their counts have the hash {stream['content'][:8]}."
+        )
+    for start in {
+        spec.start["counts"]: spec.start for spec in specs if spec.start and not _stream(spec)
+    }.values():
         notes.append(
             f"--start takes the counts that {start['name']} has at that time; "
             f"here they were those of its iteration {start['iteration']} (spec {start['hash'][:8]})."
@@ -112,14 +132,20 @@ def _agree(spec: RunSpec, other: RunSpec) -> bool:
     """Whether two engines and their options can stand in one command."""
     return spec.engine != other.engine and all(
         _value(beside.options[name]) == _value(value)
-        for one, beside in ((spec, other), (other, spec)) for name, value in _changed(one).items() if name in beside.options
+        for one, beside in ((spec, other), (other, spec))
+        for name, value in _changed(one).items()
+        if name in beside.options
     )
 
 
 def _changed(spec: RunSpec) -> dict:
     """The options that differ from their defaults."""
     default = {name: about.default for name, about in options_of(get_engine(spec.engine)).items()}
-    return {name: value for name, value in spec.options.items() if _value(value) != _value(default.get(name))}
+    return {
+        name: value
+        for name, value in spec.options.items()
+        if _value(value) != _value(default.get(name))
+    }
 
 
 def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> str:
@@ -139,7 +165,11 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
         words += ["--holdout-rows", rows_as_asked(split["rows"])]
     elif split:
         words += ["--holdout", _value(split.get("fraction", 0.1))]
-        words += ["--holdout-per", split["per"]] if split.get("per", "corpus") not in ("corpus", "cell") else []
+        words += (
+            ["--holdout-per", split["per"]]
+            if split.get("per", "corpus") not in ("corpus", "cell")
+            else []
+        )
         if split.get("seed"):
             words += ["--split-seed", str(split["seed"])]
         if getattr(named_set(spec.corpus), "held_out_rows", None):
@@ -195,8 +225,15 @@ def _spans(seeds: list[int]) -> list[tuple[int, int]]:
 
 def _shared(spec: RunSpec) -> tuple:
     """What the runs of one command have in common, apart from priors."""
-    return (spec.corpus, spec.model.get("n_topics"), spec.n_iterations, spec.burn_in, spec.test is None,
-            _items(spec.split or {}), _items(spec.start or {}))
+    return (
+        spec.corpus,
+        spec.model.get("n_topics"),
+        spec.n_iterations,
+        spec.burn_in,
+        spec.test is None,
+        _items(spec.split or {}),
+        _items(spec.start or {}),
+    )
 
 
 def _priors(spec: RunSpec) -> tuple:

@@ -43,7 +43,12 @@ _drawing = threading.RLock()
 
 
 def draw(
-    panels: list, columns: int = 2, formats=FORMATS, legend: bool = True, height: float | None = None, title: str = "",
+    panels: list,
+    columns: int = 2,
+    formats=FORMATS,
+    legend: bool = True,
+    height: float | None = None,
+    title: str = "",
     caption: str = "",
 ) -> dict[str, bytes]:
     """One figure of several panels that share a legend.
@@ -72,12 +77,18 @@ def draw(
         figure = _figure(panels, columns, legend, height)
         drawn = {}
         for extension in formats:
-            told = {"Title": title, {"pdf": "Subject", "png": "Description"}.get(extension): caption}
-            metadata = METADATA[extension] | {name: text for name, text in told.items() if name and text}
+            told = {
+                "Title": title,
+                {"pdf": "Subject", "png": "Description"}.get(extension): caption,
+            }
+            metadata = METADATA[extension] | {
+                name: text for name, text in told.items() if name and text
+            }
             file = io.BytesIO()
             figure.savefig(file, format=extension, metadata=metadata)
             drawn[extension] = file.getvalue()
-        if "svg" in drawn and caption:  # matplotlib would hide it in the metadata, where no browser looks
+        # matplotlib would hide it in the metadata, where no browser looks
+        if "svg" in drawn and caption:
             described = f"<desc>{escape(caption, quote=False)}</desc>\n <metadata>"
             drawn["svg"] = drawn["svg"].replace(b"<metadata>", described.encode(), 1)
         return drawn
@@ -104,25 +115,34 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
         shown = panel.opts(show_legend=False, clone=True, backend="matplotlib")
         plot = renderer.get_plot(shown, fig=figure, axis=axes)
         equal = option(panel, "aspect") == "equal"
-        axes.set_aspect("equal" if equal else "auto")  # otherwise the layout decides, not the element
+        # otherwise the layout decides, not the element
+        axes.set_aspect("equal" if equal else "auto")
         axes.title.set_text(textwrap.fill(axes.get_title(), int(width / across / LETTER)))
-        if axes.get_ylabel() == " ":  # rows of names: a title over the middle of what is beside them would be cut
+        # rows of names: a title over the middle of what is beside them would be cut
+        if axes.get_ylabel() == " ":
             axes.title.set(horizontalalignment="right", x=1)
-        axes.set_ylabel(textwrap.fill(axes.get_ylabel(), max(int((height - BELOW) / NARROW), 10)) or axes.get_ylabel())
+        axes.set_ylabel(
+            textwrap.fill(axes.get_ylabel(), max(int((height - BELOW) / NARROW), 10))
+            or axes.get_ylabel()
+        )
         for part in plot.subplots.values():
             if isinstance(part.handles.get("artist"), Line2D):
                 entries.setdefault(part.current_frame.label, part.handles["artist"])
-    for axes in list(grid.flat)[len(panels):]:
+    for axes in list(grid.flat)[len(panels) :]:
         axes.remove()
     _share_heights(grid)
     for axes in list(grid.flat)[: len(panels)]:
         _name_powers(axes.xaxis)
         _name_powers(axes.yaxis)
-    more = sum(max(axes.get_title().count("\n") for axes in row if axes.figure is not None) for row in grid)
+    more = sum(
+        max(axes.get_title().count("\n") for axes in row if axes.figure is not None) for row in grid
+    )
     if legend and entries:
         room = WIDTHS[columns] - SAMPLE
         told = [textwrap.fill(name, int(room / LETTER)) for name in entries]
-        beside = min(len(told), max(1, int(WIDTHS[columns] // (SAMPLE + LETTER * max(map(len, entries))))))
+        beside = min(
+            len(told), max(1, int(WIDTHS[columns] // (SAMPLE + LETTER * max(map(len, entries)))))
+        )
         figure.legend(list(entries.values()), told, loc="outside upper center", ncols=beside)
         more += max(math.ceil(sum(name.count("\n") + 1 for name in told) / beside) - USUAL_LINES, 0)
     height = figure.get_figheight() + LINE * more
@@ -135,11 +155,15 @@ def _name_powers(axis) -> None:
     from matplotlib.ticker import FuncFormatter, ScalarFormatter
 
     largest = max(map(abs, axis.get_view_interval()))
-    if not (isinstance(axis.get_major_formatter(), ScalarFormatter) and LARGE <= largest < math.inf):
+    if not (
+        isinstance(axis.get_major_formatter(), ScalarFormatter) and LARGE <= largest < math.inf
+    ):
         return
     power = 3 * int(math.log10(largest) / 3)
     said, name = f"10{str(power).translate(RAISED)}", axis.get_label_text()
-    axis.set_major_formatter(FuncFormatter(lambda value, at: f"{value / 10**power:g}".replace("-", "−")))
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, at: f"{value / 10**power:g}".replace("-", "−"))
+    )
     what, _, unit = name.removesuffix(")").rpartition("(")
     if name.strip():
         axis.set_label_text(f"{what}({said} {unit})" if name.endswith(")") else f"{name} ({said})")
@@ -148,7 +172,8 @@ def _name_powers(axis) -> None:
 def _share_heights(grid) -> None:
     """Panels of one quantity get one range, and its name once a row."""
     drawn = [axes for axes in grid.flat if axes.figure is not None]
-    for name in {axes.get_ylabel() for axes in drawn} - {" "}:  # rows of names: each panel has its own
+    # rows of names: each panel has its own
+    for name in {axes.get_ylabel() for axes in drawn} - {" "}:
         alike = [axes for axes in drawn if axes.get_ylabel() == name]
         lows, highs = zip(*(axes.get_ylim() for axes in alike), strict=True)
         for axes in alike:
@@ -161,7 +186,9 @@ def _share_heights(grid) -> None:
                 axes.tick_params(labelleft=False)
 
 
-def inline(svg: str, prefix: str, title: str, hover: Mapping[str, list[list[str]]] | None = None) -> str:
+def inline(
+    svg: str, prefix: str, title: str, hover: Mapping[str, list[list[str]]] | None = None
+) -> str:
     """An SVG file of matplotlib's as an element of a page: unique ids, no background, ink and pale colours of the page.
 
     ``hover``: by kind of element, and of each in the order of the panels, what its parts say when they are pointed at: cells of
@@ -172,7 +199,8 @@ def inline(svg: str, prefix: str, title: str, hover: Mapping[str, list[list[str]
         for number, texts in enumerate(elements, start=1):
             svg = _with_titles(svg, f'<g id="{OF_MATPLOTLIB[kind]}_{number}">', texts)
     if hover:
-        svg = svg.replace('<g id="text_', '<g pointer-events="none" id="text_')  # what is written on a cell hides it not
+        # what is written on a cell hides it not
+        svg = svg.replace('<g id="text_', '<g pointer-events="none" id="text_')
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
@@ -188,7 +216,9 @@ def inline(svg: str, prefix: str, title: str, hover: Mapping[str, list[list[str]
 def _with_titles(svg: str, group: str, texts: list[str]) -> str:
     """The SVG with a text for each path of this group, or for each use of one, which browsers show beside the pointer."""
     before, found, rest = svg.partition(group)
-    head, defined, rest = rest.partition("</defs>") if rest.lstrip().startswith("<defs>") else ("", "", rest)
+    head, defined, rest = (
+        rest.partition("</defs>") if rest.lstrip().startswith("<defs>") else ("", "", rest)
+    )
     parts = re.split(r"(<(?:path|use) [^>]*/>)", rest, maxsplit=len(texts))
     for at, told in zip(range(1, len(parts), 2), texts, strict=True):
         tag = re.match(r"<(\w+)", parts[at])[1]

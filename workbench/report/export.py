@@ -78,16 +78,24 @@ def export_run(run, folder, formats=None, store=None) -> list[Path | str]:
             raise ReportError("a URL takes a run as it is; leave the format out, or give a folder")
         return upload_run(find_run(run, store), folder)
     formats = DEFAULT if formats is None else formats
-    formats = [str(name).strip() for name in (formats.split(",") if isinstance(formats, str) else formats)]
+    formats = [
+        str(name).strip() for name in (formats.split(",") if isinstance(formats, str) else formats)
+    ]
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
-        raise ReportError(f"runs are exported as {', '.join(FORMATS)}; got {', '.join(map(repr, unknown)) or 'no format'}")
+        raise ReportError(
+            f"runs are exported as {', '.join(FORMATS)}; got {', '.join(map(repr, unknown)) or 'no format'}"
+        )
     if not isinstance(folder, (str, os.PathLike)):
         raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
     found = gather(run, store)
     if len(found) > 1:
-        raise ReportError(f"one run is exported at a time; {len(found)} came; give each a call and a folder of its own")
-    files = {name: content for format in formats for name, content in FORMATS[format](found[0]).items()}
+        raise ReportError(
+            f"one run is exported at a time; {len(found)} came; give each a call and a folder of its own"
+        )
+    files = {
+        name: content for format in formats for name, content in FORMATS[format](found[0]).items()
+    }
     return [put_file(Path(folder) / name, content) for name, content in files.items()]
 
 
@@ -98,18 +106,27 @@ def _csv(each: Gathered) -> dict[str, bytes]:
     files = {"progress.csv": _table(run[scalars].to_dataframe().reset_index())}
     for name, values in run.data_vars.items():
         if values.dims == ("iteration", "topic"):
-            files[f"{name}.csv"] = _table(values.to_dataframe().reset_index()[["iteration", "topic", name]])
+            files[f"{name}.csv"] = _table(
+                values.to_dataframe().reset_index()[["iteration", "topic", name]]
+            )
     if "phi" in run:
         run = used_topics(run)
         n_kw = run["n_kw"].isel(snapshot=-1).values
         order = np.argsort(-run["phi"].values, axis=1, kind="stable")
         at, rank = np.indices(order.shape).reshape(2, -1)
         labels = {"label": run["topic_label"].values[at]} if "topic_label" in run else {}
-        files["topics.csv"] = _table(pd.DataFrame({
-            "topic": run["topic"].values[at], **labels, "rank": rank + 1, "word": run["word"].values[order].ravel(),
-            "probability": np.take_along_axis(run["phi"].values, order, 1).ravel(),
-            "count": np.take_along_axis(n_kw, order, 1).ravel(),
-        }))
+        files["topics.csv"] = _table(
+            pd.DataFrame(
+                {
+                    "topic": run["topic"].values[at],
+                    **labels,
+                    "rank": rank + 1,
+                    "word": run["word"].values[order].ravel(),
+                    "probability": np.take_along_axis(run["phi"].values, order, 1).ravel(),
+                    "count": np.take_along_axis(n_kw, order, 1).ravel(),
+                }
+            )
+        )
         files["documents.csv"] = _table(documents_table(run, table_of(each)))
     if "tau" in run:
         tau = run["tau"].isel(snapshot=-1).values
@@ -122,10 +139,19 @@ def _long(each: Gathered) -> dict[str, bytes]:
     run = _with_counts(each, "long")
     n_dk = run["n_dk"].isel(snapshot=-1).values
     document, at = np.indices(n_dk.shape).reshape(2, -1)
-    return {"document_topics.csv": _table(pd.DataFrame({
-        "document": document, "title": run["document"].values[document], "topic": run["topic"].values[at],
-        "probability": run["theta"].values.ravel(), "count": n_dk.ravel(),
-    }))}
+    return {
+        "document_topics.csv": _table(
+            pd.DataFrame(
+                {
+                    "document": document,
+                    "title": run["document"].values[document],
+                    "topic": run["topic"].values[at],
+                    "probability": run["theta"].values.ravel(),
+                    "count": n_dk.ravel(),
+                }
+            )
+        )
+    }
 
 
 def _notes(each: Gathered) -> dict[str, bytes]:
@@ -137,8 +163,16 @@ def _notes(each: Gathered) -> dict[str, bytes]:
     if notes == Notes():
         return {}
     topics = each.dataset["topic"].values.tolist()
-    labels = each.dataset["topic_label"].values.tolist() if "topic_label" in each.dataset else [""] * len(topics)
-    told = {"note": notes.note, "tags": notes.tags, "labels": {t: text for t, text in zip(topics, labels, strict=True) if text}}
+    labels = (
+        each.dataset["topic_label"].values.tolist()
+        if "topic_label" in each.dataset
+        else [""] * len(topics)
+    )
+    told = {
+        "note": notes.note,
+        "tags": notes.tags,
+        "labels": {t: text for t, text in zip(topics, labels, strict=True) if text},
+    }
     return {"notes.json": (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()}
 
 
@@ -151,9 +185,17 @@ def _npz(each: Gathered) -> dict[str, bytes]:
     """Every array and coordinate of the Dataset."""
     run = each.dataset
     arrays = {name: values.values for name, values in run.variables.items()}
-    arrays = {name: array.astype(np.str_) if array.dtype == object else array for name, array in arrays.items()}
+    arrays = {
+        name: array.astype(np.str_) if array.dtype == object else array
+        for name, array in arrays.items()
+    }
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays, spec=np.array(each.spec.to_json()), attributes=np.array(json.dumps(run.attrs)))
+    np.savez_compressed(
+        file,
+        **arrays,
+        spec=np.array(each.spec.to_json()),
+        attributes=np.array(json.dumps(run.attrs)),
+    )
     return {"run.npz": file.getvalue()}
 
 
@@ -164,20 +206,38 @@ def _mallet(each: Gathered) -> dict[str, bytes]:
     words = ["_".join(word.split()) for word in run["word"].values]
     documents = [
         "\t".join([str(d), one_word(title), *map(repr, theta)])
-        for d, (title, theta) in enumerate(zip(run["document"].values, _theta(run).tolist(), strict=True))
+        for d, (title, theta) in enumerate(
+            zip(run["document"].values, _theta(run).tolist(), strict=True)
+        )
     ]
     n_kw = run["n_kw"].isel(snapshot=-1).values
     keys = []
     for k, (alpha, counts) in enumerate(zip(priors_of(run).alphas, n_kw, strict=True)):
         top = [at for at in np.argsort(-counts, kind="stable")[:MOST_KEYS] if counts[at] > 0]
-        keys.append(f"{k}\t{f'{alpha:.5f}'.rstrip('0').rstrip('.')}\t{''.join(words[at] + ' ' for at in top)}")
+        keys.append(
+            f"{k}\t{f'{alpha:.5f}'.rstrip('0').rstrip('.')}\t{''.join(words[at] + ' ' for at in top)}"
+        )
     types = [
-        " ".join([str(at), word, *(f"{k}:{counts[k]:.12g}" for k in np.argsort(-counts, kind="stable") if counts[k] > 0)])
+        " ".join(
+            [
+                str(at),
+                word,
+                *(
+                    f"{k}:{counts[k]:.12g}"
+                    for k in np.argsort(-counts, kind="stable")
+                    if counts[k] > 0
+                ),
+            ]
+        )
         for at, (word, counts) in enumerate(zip(words, n_kw.T, strict=True))
     ]
     return {
         f"{name}.txt": "".join(f"{line}\n" for line in lines).encode()
-        for name, lines in (("doc-topics", documents), ("topic-keys", keys), ("word-topic-counts", types))
+        for name, lines in (
+            ("doc-topics", documents),
+            ("topic-keys", keys),
+            ("word-topic-counts", types),
+        )
     }
 
 
@@ -189,7 +249,10 @@ def _ldac(each: Gathered) -> dict[str, bytes]:
     beta = np.log(phi, out=np.full(phi.shape, NEVER), where=phi > 0)
     gamma = run["n_dk"].isel(snapshot=-1).values + alphas
     if len(set(alphas.tolist())) > 1:
-        warnings.warn(f"final.other has one alpha; the mean of the run's {len(alphas)} is written", stacklevel=3)
+        warnings.warn(
+            f"final.other has one alpha; the mean of the run's {len(alphas)} is written",
+            stacklevel=3,
+        )
     other = f"num_topics {phi.shape[0]}\nnum_terms {phi.shape[1]}\nalpha {alphas.mean():5.10f}\n"
     beta, gamma = _lines(beta, " %5.10f", ""), _lines(gamma, "%5.10f", " ")
     return {"final.beta": beta, "final.gamma": gamma, "final.other": other.encode()}
@@ -212,7 +275,11 @@ def _lines(values: np.ndarray, form: str, separator: str) -> bytes:
 
 def _pyldavis(each: Gathered) -> dict[str, bytes]:
     """What pyLDAvis.prepare takes, by the names of its arguments."""
-    return {"pyldavis.json": (json.dumps(pyldavis_arguments(each), ensure_ascii=False, allow_nan=False) + "\n").encode()}
+    return {
+        "pyldavis.json": (
+            json.dumps(pyldavis_arguments(each), ensure_ascii=False, allow_nan=False) + "\n"
+        ).encode()
+    }
 
 
 def pyldavis_arguments(each: Gathered) -> dict[str, list]:
@@ -221,12 +288,19 @@ def pyldavis_arguments(each: Gathered) -> dict[str, list]:
     Of a model that was imported phi is that of the words of the corpus alone, made to sum to 1.
     """
     run = _with_counts(each, "pyldavis")
-    tokens = {dim: run[name].isel(snapshot=-1).sum("topic").values for dim, name in (("document", "n_dk"), ("word", "n_kw"))}
+    tokens = {
+        dim: run[name].isel(snapshot=-1).sum("topic").values
+        for dim, name in (("document", "n_dk"), ("word", "n_kw"))
+    }
     phi = run["phi"].values
     return {
-        "topic_term_dists": (phi / phi.sum(axis=1, keepdims=True) if each.spec.imported else phi).tolist(),
+        "topic_term_dists": (
+            phi / phi.sum(axis=1, keepdims=True) if each.spec.imported else phi
+        ).tolist(),
         "doc_topic_dists": _theta(run).tolist(),
-        "doc_lengths": np.rint(tokens["document"]).astype(int).tolist(),  # responsibilities add up to whole tokens
+        "doc_lengths": np.rint(tokens["document"])
+        .astype(int)
+        .tolist(),  # responsibilities add up to whole tokens
         "vocab": run["word"].values.tolist(),
         "term_frequency": np.rint(tokens["word"]).astype(int).tolist(),
     }
@@ -248,4 +322,11 @@ def _theta(run: xr.Dataset) -> np.ndarray:
     return theta / theta.sum(axis=1, keepdims=True) if "alpha_total" in run else theta
 
 
-FORMATS = {"csv": _csv, "long": _long, "npz": _npz, "mallet": _mallet, "lda-c": _ldac, "pyldavis": _pyldavis}
+FORMATS = {
+    "csv": _csv,
+    "long": _long,
+    "npz": _npz,
+    "mallet": _mallet,
+    "lda-c": _ldac,
+    "pyldavis": _pyldavis,
+}

@@ -45,29 +45,44 @@ def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) ->
         raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
     (found, left_out), folder, written = gather_begun(runs, store), Path(folder), []
     datasets, together = [each.dataset for each in found], pooled(found)
-    for picture in pictures(datasets, columns, corpora_of(found), scores_of_sequences(found), together):
+    for picture in pictures(
+        datasets, columns, corpora_of(found), scores_of_sequences(found), together
+    ):
         written += put_picture(picture, folder, formats, columns, caption(picture, found, left_out))
     return written
 
 
 def checked_formats(formats) -> list[str]:
     """The formats of figures in small letters; an unknown one, or none, is a `ReportError`."""
-    formats = [str(name).lower().lstrip(".") for name in ([formats] if isinstance(formats, str) else formats)]
+    formats = [
+        str(name).lower().lstrip(".")
+        for name in ([formats] if isinstance(formats, str) else formats)
+    ]
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
-        raise ReportError(f"figures are written as {', '.join(FORMATS)}; got {', '.join(unknown) or 'no format'}")
+        raise ReportError(
+            f"figures are written as {', '.join(FORMATS)}; got {', '.join(unknown) or 'no format'}"
+        )
     return formats
 
 
 def put_picture(picture: Picture, folder: Path, formats, columns: int, text: str) -> list[Path]:
     """Writes a figure under its name in each format, then its caption and the table behind it."""
-    files = draw_picture(picture, formats, columns, text) | {"txt": text.encode(), "csv": table_of(picture)}
-    return [put_file(folder / f"{picture.name}.{extension}", content) for extension, content in files.items()]
+    files = draw_picture(picture, formats, columns, text) | {
+        "txt": text.encode(),
+        "csv": table_of(picture),
+    }
+    return [
+        put_file(folder / f"{picture.name}.{extension}", content)
+        for extension, content in files.items()
+    ]
 
 
 def draw_picture(picture: Picture, formats, columns: int, text: str) -> dict[str, bytes]:
     """A figure in each format, with its title and caption inside."""
-    return draw(picture.panels, columns, formats, picture.legend, picture.height, picture.title, text)
+    return draw(
+        picture.panels, columns, formats, picture.legend, picture.height, picture.title, text
+    )
 
 
 def table_of(picture: Picture) -> bytes:

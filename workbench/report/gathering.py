@@ -26,8 +26,9 @@ class Gathered(NamedTuple):
 
     dataset: xr.Dataset
     spec: RunSpec
-    corpora: tuple[Corpus | None, Corpus | None]  # training and test tokens, as far as a store holds them
-    path: Path | None = None                      # None: given as a Dataset
+    # training and test tokens, as far as a store holds them
+    corpora: tuple[Corpus | None, Corpus | None]
+    path: Path | None = None  # None: given as a Dataset
 
 
 def gather(runs, store=None) -> list[Gathered]:
@@ -47,7 +48,9 @@ def gather(runs, store=None) -> list[Gathered]:
     """
     found, left_out = gather_begun(runs, store)
     if left_out:
-        raise MeasureError(f"run '{left_out[0]}' has no committed iteration yet; wait for its first, or leave it out")
+        raise MeasureError(
+            f"run '{left_out[0]}' has no committed iteration yet; wait for its first, or leave it out"
+        )
     return found
 
 
@@ -64,9 +67,15 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
             paths[dataset.attrs["spec"]] = path
             datasets.append(dataset)
         else:
-            raise MeasureError(f"wanted runs: handles, paths, names or Datasets; got {type(run).__name__}")
+            raise MeasureError(
+                f"wanted runs: handles, paths, names or Datasets; got {type(run).__name__}"
+            )
     begun = [dataset for dataset in datasets if dataset.sizes.get("iteration", 1)]
-    left_out = [dataset.attrs["name"] for dataset in datasets if not dataset.sizes.get("iteration", 1)] if begun else []
+    left_out = (
+        [dataset.attrs["name"] for dataset in datasets if not dataset.sizes.get("iteration", 1)]
+        if begun
+        else []
+    )
     found = []
     for dataset in each_run(begun or datasets):
         spec, path = spec_of(dataset), paths.get(dataset.attrs["spec"])
@@ -78,8 +87,10 @@ def corpora_of(found: list[Gathered]) -> dict[str, Corpus]:
     """The training and test tokens that are at hand, by their hash."""
     hashes = ((each.spec.train, each.spec.test) for each in found)
     return {
-        content: corpus for each, both in zip(found, hashes, strict=True)
-        for content, corpus in zip(both, each.corpora, strict=True) if corpus is not None
+        content: corpus
+        for each, both in zip(found, hashes, strict=True)
+        for content, corpus in zip(both, each.corpora, strict=True)
+        if corpus is not None
     }
 
 
@@ -101,7 +112,8 @@ def scores(found: list[Gathered]) -> dict[str, Scored]:
     """
     said = {}
     for each in (each for each in found if each.path is not None and each.spec.test is not None):
-        with suppress(SpecError, StoreError, OSError):  # an interval less; what is recorded is shown all the same
+        # an interval less; what is recorded is shown all the same
+        with suppress(SpecError, StoreError, OSError):
             scored = score_documents(each.path)
             if scored.iteration == int(each.dataset["iteration"].values[-1]):
                 said[each.spec.hash] = scored
@@ -112,7 +124,9 @@ def pooled(found: list[Gathered]) -> list[Pooled]:
     """What the long chains of a store predict together that the other runs of their model and split are set against."""
     having = [each for each in found if each.path is not None and each.spec.test is not None]
     said = []
-    for own in grouped([(each.spec.train, each.spec.test, repr(each.spec.model)) for each in having], having).values():
+    for own in grouped(
+        [(each.spec.train, each.spec.test, repr(each.spec.model)) for each in having], having
+    ).values():
         paths = {each.spec.hash: each.path for each in own}
         with suppress(MeasureError, SpecError, StoreError, OSError):
             _, chains = settings_and_chains([each.dataset for each in own])

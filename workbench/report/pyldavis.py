@@ -43,10 +43,14 @@ def to_pyldavis(run, store=None, **settings) -> PreparedData:
         raise ReportError(f"pyLDAvis shows one run at a time; {len(found)} came; give one of them")
     arguments = pyldavis_arguments(found[0])
     if len(arguments["topic_term_dists"]) < 2:
-        raise ReportError("pyLDAvis lays topics out by their distances, and this run has one; fit it with two or more")
+        raise ReportError(
+            "pyLDAvis lays topics out by their distances, and this run has one; fit it with two or more"
+        )
     settings = {"n_jobs": 1} | settings
     try:
-        return pyLDAvis.prepare(**{name: np.array(values) for name, values in arguments.items()}, **settings)
+        return pyLDAvis.prepare(
+            **{name: np.array(values) for name, values in arguments.items()}, **settings
+        )
     except (TypeError, ValueError) as error:
         said = f"pyLDAvis cannot show the run ({shown(error)}); see to the settings {', '.join(settings)}"
         raise ReportError(said) from error

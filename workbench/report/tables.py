@@ -39,10 +39,18 @@ from workbench.views.curves import SHORT
 NONE = "–"
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
 DIGITS = dict.fromkeys(PERPLEXITIES, 1) | {
-    "elapsed": 2, "cpu_time": 2, "updates": 0, "iteration": 0, "time_per_update": 1, "n_active_topics": 1,
+    "elapsed": 2,
+    "cpu_time": 2,
+    "updates": 0,
+    "iteration": 0,
+    "time_per_update": 1,
+    "n_active_topics": 1,
 }
 LEARNT = {
-    "posterior": "learnt, posterior mean", "sampled": "learnt, sampled", "maximised": "learnt, maximised", "fixed": "fixed",
+    "posterior": "learnt, posterior mean",
+    "sampled": "learnt, sampled",
+    "maximised": "learnt, maximised",
+    "fixed": "fixed",
 }
 MOST_MOVES = 200
 """Moves of a run in the page; the data of the figure have all."""
@@ -84,21 +92,35 @@ def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict]
     table, errors = summary(runs, reference, scored), perplexity_errors(runs, scored)
     target = reached_by_all(runs) if len(set(data_of(runs))) == 1 else math.nan
     spent, rows = time_to(runs, target), []
-    for own in table.assign(errors[["low", "high"]]).to_dataframe().reset_index().to_dict("records"):
+    for own in (
+        table.assign(errors[["low", "high"]]).to_dataframe().reset_index().to_dict("records")
+    ):
         itself, pairs = own["label"] == own["reference"], own["n_pairs"]
-        row = {"label": own["label"], "n_runs": own["n_runs"], "n_pairs": NONE if itself or not pairs else pairs}
+        row = {
+            "label": own["label"],
+            "n_runs": own["n_runs"],
+            "n_pairs": NONE if itself or not pairs else pairs,
+        }
         fine = decimals(own["test_perplexity"])
         for name, digits in (DIGITS | dict.fromkeys(PERPLEXITIES, fine)).items():
             error = own[f"{name}_se"]
             exact = name in ("iteration", "updates", "n_active_topics") and not error > 0
             row[name] = with_error(own[name], math.nan if exact else error, 0 if exact else digits)
-        rows.append(row | {
-            "difference": "reference" if itself else with_error(own["difference"], own["difference_se"], fine, sign=True),
-            "documents": between(own["low"], own["high"], fine),
-            "difference_documents":
-                "" if itself or pairs != 1 else between(own["difference_low"], own["difference_high"], fine, sign=True),
-            "time_to": with_error(*mean_and_error(spent.values[spent["label"].values == own["label"]]), 2),
-        })
+        rows.append(
+            row
+            | {
+                "difference": "reference"
+                if itself
+                else with_error(own["difference"], own["difference_se"], fine, sign=True),
+                "documents": between(own["low"], own["high"], fine),
+                "difference_documents": ""
+                if itself or pairs != 1
+                else between(own["difference_low"], own["difference_high"], fine, sign=True),
+                "time_to": with_error(
+                    *mean_and_error(spent.values[spent["label"].values == own["label"]]), 2
+                ),
+            }
+        )
     until = "" if math.isnan(target) else number(target, 0 if target >= 100 else decimals(target))
     return rows, table.attrs["reference"], until
 
@@ -108,10 +130,14 @@ def score_table(found: list[Gathered]) -> tuple[dict[str, str], dict[str, list[s
     runs = [each.dataset for each in found]
     scores, table = further_scores(runs), summary(runs)
     rows = {
-        label: [with_error(float(table[name][at]), float(table[f"{name}_se"][at]), 3) for name in scores]
+        label: [
+            with_error(float(table[name][at]), float(table[f"{name}_se"][at]), 3) for name in scores
+        ]
         for at, label in enumerate(table["label"].values.tolist())
     }
-    return {in_words(name): f"{about['long_name']}, {about['units']}" for name, about in scores.items()}, rows
+    return {
+        in_words(name): f"{about['long_name']}, {about['units']}" for name, about in scores.items()
+    }, rows
 
 
 def in_words(score: str) -> str:
@@ -122,16 +148,31 @@ def in_words(score: str) -> str:
 def run_rows(found: list[Gathered]) -> list[dict]:
     """A row for each run."""
     rows = []
-    for each, last in zip(found, final([each.dataset for each in found]).to_dataframe().to_dict("records"), strict=True):
+    for each, last in zip(
+        found,
+        final([each.dataset for each in found]).to_dataframe().to_dict("records"),
+        strict=True,
+    ):
         shown = DIGITS | dict.fromkeys(PERPLEXITIES, decimals(last["test_perplexity"]))
-        row, attrs = {name: number(last[name], digits) for name, digits in shown.items()}, each.dataset.attrs
+        row, attrs = (
+            {name: number(last[name], digits) for name, digits in shown.items()},
+            each.dataset.attrs,
+        )
         if last["iteration"] < last["n_iterations"]:
             state = f" ({attrs['state']})" if attrs.get("state") else ""
             row["iteration"] = f"{last['iteration']:,.0f} of {last['n_iterations']:,.0f}{state}"
-        rows.append(row | {
-            "label": last["label"], "seed": each.spec.seed, "name": attrs["name"], "lineage": lineage(each),
-            "command": command_of(each.spec), "early": attrs.get("stopped_early", ""), "taken_on": attrs.get("taken_on", ""),
-        })
+        rows.append(
+            row
+            | {
+                "label": last["label"],
+                "seed": each.spec.seed,
+                "name": attrs["name"],
+                "lineage": lineage(each),
+                "command": command_of(each.spec),
+                "early": attrs.get("stopped_early", ""),
+                "taken_on": attrs.get("taken_on", ""),
+            }
+        )
     return rows
 
 
@@ -144,23 +185,44 @@ def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
     for label, run in by_label.items():
         shown = topics_by_size(run)
         words = top_words(run, N_WORDS).sel(topic=shown)
-        shares, highest = topic_sizes(run)["share"].sel(topic=shown).values, float(words["phi"].max())
-        nodes = run["node"].sel(topic=shown).values.tolist() if "node" in run.coords else [""] * len(shown)
+        shares, highest = (
+            topic_sizes(run)["share"].sel(topic=shown).values,
+            float(words["phi"].max()),
+        )
+        nodes = (
+            run["node"].sel(topic=shown).values.tolist()
+            if "node" in run.coords
+            else [""] * len(shown)
+        )
         topics = [
             {
-                "number": topic, "node": node, "share": f"{100 * share:.1f} %", "bar": f"{SIZE_BAR * share / shares.max():.2f}",
+                "number": topic,
+                "node": node,
+                "share": f"{100 * share:.1f} %",
+                "bar": f"{SIZE_BAR * share / shares.max():.2f}",
                 "words": [
-                    {"word": str(word), "phi": f"{phi:.4f}", "bar": f"{WORD_BAR * phi / highest:.2f}"}
-                    for word, phi in zip(words["word"].values[at], words["phi"].values[at], strict=True)
+                    {
+                        "word": str(word),
+                        "phi": f"{phi:.4f}",
+                        "bar": f"{WORD_BAR * phi / highest:.2f}",
+                    }
+                    for word, phi in zip(
+                        words["word"].values[at], words["phi"].values[at], strict=True
+                    )
                 ],
             }
             for at, (topic, node, share) in enumerate(zip(shown, nodes, shares, strict=True))
         ]
-        tables.append({
-            "label": label, "seed": spec_of(run).seed, "name": run.attrs["name"], "topics": topics,
-            "iteration": int(run["snapshot_iteration"].values[-1]),
-            "open": sum(len(one["topics"]) for one in tables) < MOST_OPEN,
-        })
+        tables.append(
+            {
+                "label": label,
+                "seed": spec_of(run).seed,
+                "name": run.attrs["name"],
+                "topics": topics,
+                "iteration": int(run["snapshot_iteration"].values[-1]),
+                "open": sum(len(one["topics"]) for one in tables) < MOST_OPEN,
+            }
+        )
     return tables
 
 
@@ -171,10 +233,17 @@ def hierarchy_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
         if levels := mixtures(run):
             spec = spec_of(run)
             names, described = _topic_names(run), dict(spec.parts()[1].describe_levels())
-            tables.append({
-                "label": label, "seed": spec.seed, "name": run.attrs["name"],
-                "levels": [_level_table(own, name, described[name], names) for name, own in levels.items()],
-            })
+            tables.append(
+                {
+                    "label": label,
+                    "seed": spec.seed,
+                    "name": run.attrs["name"],
+                    "levels": [
+                        _level_table(own, name, described[name], names)
+                        for name, own in levels.items()
+                    ],
+                }
+            )
     return tables
 
 
@@ -188,21 +257,27 @@ def _topic_names(run: xr.Dataset) -> dict[int, tuple[str, str]]:
     }
 
 
-def _level_table(found: xr.Dataset, name: str, told: str, names: dict[int, tuple[str, str]]) -> dict:
+def _level_table(
+    found: xr.Dataset, name: str, told: str, names: dict[int, tuple[str, str]]
+) -> dict:
     tokens, topics, values = (found[each].values for each in ("tokens", "topic", "value"))
     totals, rows = tokens.sum(axis=1), []
     for at in np.argsort(-totals, kind="stable")[:MOST_ROWS]:
         order = np.argsort(-tokens[at], kind="stable")[:MOST_VALUES]
         draws = []
         for value in order[tokens[at, order] > 0]:
-            node, words = names.get(int(topics[at, value]), ("", ""))  # a value need not lead to a topic
+            # a value need not lead to a topic
+            node, words = names.get(int(topics[at, value]), ("", ""))
             share = f"{100 * (tokens[at, value] / totals[at]):.0f} %"
             draws.append({"name": node or str(values[value]), "share": share, "words": words})
         share = f"{100 * totals[at] / max(totals.sum(), 1e-300):.1f} %"
         rows.append({"name": str(found["row"].values[at]), "share": share, "draws": draws})
     return {
-        "title": f"{', '.join(found.attrs['by']) or DOCUMENT} → {found.attrs['draws']}", "name": name, "told": told,
-        "rows": rows, "more": max(len(totals) - MOST_ROWS, 0),
+        "title": f"{', '.join(found.attrs['by']) or DOCUMENT} → {found.attrs['draws']}",
+        "name": name,
+        "told": told,
+        "rows": rows,
+        "more": max(len(totals) - MOST_ROWS, 0),
     }
 
 
@@ -213,7 +288,10 @@ def prior_rows(found: list[Gathered]) -> list[dict]:
     runs = [each.dataset for each in found]
     return [
         {
-            "label": label, "name": SHORT[own[0].name], "how": LEARNT[own[0].how], "value": _prior_text(own),
+            "label": label,
+            "name": SHORT[own[0].name],
+            "how": LEARNT[own[0].how],
+            "value": _prior_text(own),
             "span": 0 if at else len(of_runs[0]),  # rows that stand beside the label
         }
         for label, of_runs in grouped(labels_of(runs), map(hyperparameters, runs)).items()
@@ -223,8 +301,13 @@ def prior_rows(found: list[Gathered]) -> list[dict]:
 
 def _prior_text(alike: list) -> str:
     """One number, with its standard error over runs; of an alpha for each topic the sum and the range."""
-    told, every = with_figures([one.values.sum() for one in alike]), np.concatenate([one.values for one in alike])
-    return told if len(every) == len(alike) else f"{every.min():.3g} to {every.max():.3g}, sum {told}"
+    told, every = (
+        with_figures([one.values.sum() for one in alike]),
+        np.concatenate([one.values for one in alike]),
+    )
+    return (
+        told if len(every) == len(alike) else f"{every.min():.3g} to {every.max():.3g}, sum {told}"
+    )
 
 
 def with_figures(values) -> str:
@@ -238,8 +321,12 @@ def move_tables(found: list[Gathered]) -> list[dict]:
     """The splits and merges of each run that tried some: how many, and each in words."""
     return [
         {
-            "label": label, "seed": each.spec.seed, "name": each.dataset.attrs["name"], "told": describe_moves(tried),
-            "more": max(len(tried) - MOST_MOVES, 0), "moves": tried[:MOST_MOVES],
+            "label": label,
+            "seed": each.spec.seed,
+            "name": each.dataset.attrs["name"],
+            "told": describe_moves(tried),
+            "more": max(len(tried) - MOST_MOVES, 0),
+            "moves": tried[:MOST_MOVES],
         }
         for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True)
         if (tried := moves(each.dataset))
@@ -250,7 +337,10 @@ def version_rows(found: list[Gathered]) -> list[tuple[str, str]]:
     """(package, version) that made the runs, as recorded, or else that wrote the page."""
     made = [json.loads(each.dataset.attrs.get("versions", "{}")) for each in found]
     rows = [
-        (f"{package} (runs)", ", ".join(dict.fromkeys(str(own[package]) for own in made if package in own)))
+        (
+            f"{package} (runs)",
+            ", ".join(dict.fromkeys(str(own[package]) for own in made if package in own)),
+        )
         for package in dict.fromkeys(chain(*made))
     ]
     return rows or [(f"{package} (this page)", version) for package, version in versions().items()]

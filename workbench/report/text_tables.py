@@ -9,24 +9,47 @@ from workbench.views import SideBySide
 
 FORMS = ("md", "tex")
 RESULT = {
-    "label": "engine", "n_runs": "runs", "iteration": "iterations", "test_perplexity": "held-out perplexity",
-    "documents": "95 % over documents", "difference": "difference from {against}", "n_pairs": "pairs",
+    "label": "engine",
+    "n_runs": "runs",
+    "iteration": "iterations",
+    "test_perplexity": "held-out perplexity",
+    "documents": "95 % over documents",
+    "difference": "difference from {against}",
+    "n_pairs": "pairs",
 }
 COST = {
-    "label": "engine", "elapsed": "inference (s)", "cpu_time": "CPU (s)", "updates": "site updates",
-    "time_per_update": "ns per update", "time_to": "seconds to {target}",
+    "label": "engine",
+    "elapsed": "inference (s)",
+    "cpu_time": "CPU (s)",
+    "updates": "site updates",
+    "time_per_update": "ns per update",
+    "time_to": "seconds to {target}",
 }
-TOPICS = {"label": "engine", "number": "topic", "node": "of", "share": "share of tokens", "words": "most probable words"}
+TOPICS = {
+    "label": "engine",
+    "number": "topic",
+    "node": "of",
+    "share": "share of tokens",
+    "words": "most probable words",
+}
 RUNS = {
-    "label": "engine", "name": "run", "seed": "seed", "iteration": "iteration", "test_perplexity": "held-out perplexity",
-    "test_perplexity_state": "of the state", "test_perplexity_average": "running average", "elapsed": "inference (s)",
+    "label": "engine",
+    "name": "run",
+    "seed": "seed",
+    "iteration": "iteration",
+    "test_perplexity": "held-out perplexity",
+    "test_perplexity_state": "of the state",
+    "test_perplexity_average": "running average",
+    "elapsed": "inference (s)",
     "cpu_time": "CPU (s)",
 }
 LEFT = {"label": "l", "name": "l", "node": "l", "words": "p{0.6\\linewidth}"}
 """Columns of text, and how LaTeX sets them; all others are numbers."""
 
 
-def write_tables(runs, folder=".", forms=FORMS, reference: str | None = None, store=None) -> list[Path]:
+def write_tables(
+    runs, folder=".", forms=FORMS, reference: str | None = None, store=None
+) -> list[Path]:
     """Writes the tables of a report, each as Markdown and as LaTeX, such as ``result.md`` and ``result.tex``; their paths.
 
     ``result`` and ``cost`` have a row for each label, ``topics`` one for each topic of a run of each label, of runs that come
@@ -50,15 +73,21 @@ def write_tables(runs, folder=".", forms=FORMS, reference: str | None = None, st
     found = gather(runs, store)
     labels, against, target = label_rows(found, reference)
     cost = {key: head for key, head in COST.items() if key != "time_to" or target}
-    tables = {"result": (RESULT, labels), "cost": (cost, labels), "topics": (TOPICS, _topic_rows(found)),
-              "runs": (RUNS, run_rows(found))}
+    tables = {
+        "result": (RESULT, labels),
+        "cost": (cost, labels),
+        "topics": (TOPICS, _topic_rows(found)),
+        "runs": (RUNS, run_rows(found)),
+    }
     written = []
     for name, (columns, rows) in tables.items():
         there = [key for key in columns if any(row[key] not in ("", NONE) for row in rows)]
         heads = [columns[key].format(against=against, target=target) for key in there]
         cells = [[str(row[key]) for key in there] for row in rows]
         for form in forms if rows else ():
-            text = {"md": markdown, "tex": latex}[form](heads, cells, [LEFT.get(key, "r") for key in there])
+            text = {"md": markdown, "tex": latex}[form](
+                heads, cells, [LEFT.get(key, "r") for key in there]
+            )
             written.append(put_file(Path(folder) / f"{name}.{form}", text.encode()))
     return written
 
@@ -68,14 +97,17 @@ def _topic_rows(found: list[Gathered]) -> list[dict]:
     counted = SideBySide([each.dataset for each in found]).first("phi", "n_kw")
     return [
         topic | {"label": run["label"], "words": " ".join(one["word"] for one in topic["words"])}
-        for run in topic_tables(counted) for topic in run["topics"]
+        for run in topic_tables(counted)
+        for topic in run["topics"]
     ]
 
 
 def markdown(heads: list[str], cells: list[list[str]], columns: list[str]) -> str:
     """A table in Markdown; ``columns`` are those of LaTeX: "r" is to the right."""
     lines = [heads, ["---:" if column == "r" else "---" for column in columns], *cells]
-    return "".join(f"| {' | '.join(one.replace('|', chr(92) + '|') for one in line)} |\n" for line in lines)
+    return "".join(
+        f"| {' | '.join(one.replace('|', chr(92) + '|') for one in line)} |\n" for line in lines
+    )
 
 
 def latex(heads: list[str], cells: list[list[str]], columns: list[str]) -> str:
@@ -83,6 +115,10 @@ def latex(heads: list[str], cells: list[list[str]], columns: list[str]) -> str:
     import pandas as pd
 
     table = pd.DataFrame(cells, columns=heads)
-    told = table.style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis=1)
+    told = (
+        table.style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis=1)
+    )
     text = told.to_latex(hrules=True, column_format="".join(columns))
-    return text.replace("±", "$\\pm$").replace("−", "$-$").replace("…", "\\ldots{}").replace("–", "--")
+    return (
+        text.replace("±", "$\\pm$").replace("−", "$-$").replace("…", "\\ldots{}").replace("–", "--")
+    )

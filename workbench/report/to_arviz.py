@@ -76,13 +76,18 @@ def _groups(runs: list[xr.Dataset], draws: xr.Dataset) -> dict[str, xr.Dataset]:
     if of_sampler:
         groups["sample_stats"] = draws[[*of_sampler]].rename(of_sampler).assign_attrs(about)
     if "log_predictive" in draws:
-        groups["log_likelihood"] = draws[["log_predictive"]].rename(log_predictive="held_out_token").assign_attrs(about)
+        groups["log_likelihood"] = (
+            draws[["log_predictive"]].rename(log_predictive="held_out_token").assign_attrs(about)
+        )
     return groups
 
 
 def _aligned_shares(runs: list[xr.Dataset], iterations: np.ndarray) -> xr.DataArray | None:
     """(chain, draw, topic) shares of the tokens; None where chains have not the same topics, or no words of them."""
-    if not all("n_k" in run and "phi" in run for run in runs) or len({run["n_k"].shape[1] for run in runs}) > 1:
+    if (
+        not all("n_k" in run and "phi" in run for run in runs)
+        or len({run["n_k"].shape[1] for run in runs}) > 1
+    ):
         return None
     shares, first = [], runs[0]
     for run in runs:
@@ -94,14 +99,17 @@ def _aligned_shares(runs: list[xr.Dataset], iterations: np.ndarray) -> xr.DataAr
             sizes = sizes[:, matched["matched"].values]
         shares.append(sizes / sizes.sum(axis=1, keepdims=True))
     about = {"long_name": "share of the tokens in a topic", "units": "", "aligned": ALIGNED}
-    return xr.DataArray(np.stack(shares), {"topic": first["topic"].values}, ("chain", "draw", "topic"), attrs=about)
+    return xr.DataArray(
+        np.stack(shares), {"topic": first["topic"].values}, ("chain", "draw", "topic"), attrs=about
+    )
 
 
 def _arviz():
     """The package, or the sentence that says how to install it."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # that the version after this one will be another
+            # that the version after this one will be another
+            warnings.simplefilter("ignore", FutureWarning)
             import arviz
     except ImportError:
         raise MeasureError(not_installed("chains for ArviZ", "arviz", "arviz")) from None

@@ -18,7 +18,16 @@ OF_TEXT = (*TEXT_OPTIONS, "keep_text")
 
 
 def data_from(
-    given, engine, *, text=None, id=None, time=None, label=None, vocabulary=None, counted=None, **of_text
+    given,
+    engine,
+    *,
+    text=None,
+    id=None,
+    time=None,
+    label=None,
+    vocabulary=None,
+    counted=None,
+    **of_text,
 ) -> Corpus | Records:
     """The data that an engine infers from; see `workbench.corpus.objects.corpus_of` for what documents may be.
 
@@ -37,17 +46,25 @@ def data_from(
     about = dict(zip((*COLUMNS, "vocabulary"), (text, id, time, label, vocabulary), strict=True))
     about = {name: value for name, value in about.items() if value is not None} | of_text
     if isinstance(given, Records) or (isinstance(given, Corpus | ShardedCorpus) and not about):
-        return whole_if_one(given)  # of another kind than the engine's it is refused with the engine
-    if isinstance(given, str) and " " in given and not Path(given).exists():  # a text, and neither a name nor a path
+        # of another kind than the engine's it is refused with the engine
+        return whole_if_one(given)
+    # a text, and neither a name nor a path
+    if isinstance(given, str) and " " in given and not Path(given).exists():
         return corpus_of(given, counted=counted, **about)
     if isinstance(given, str | Path):
         about |= {} if counted is None else {"counted": counted}
-        return whole_if_one(load_data(given, kind, **{CALLED.get(name, name): value for name, value in about.items()}))
+        return whole_if_one(
+            load_data(
+                given, kind, **{CALLED.get(name, name): value for name, value in about.items()}
+            )
+        )
     if kind is Records and hasattr(given, "columns") and hasattr(given, "iloc") and not about:
         return Records.from_pandas(given)
     if kind is Records:
-        raise SpecError(f"{engine} infers from Records, a DataFrame with a row a record, or a name or path; "
-                        f"got a {type(given).__name__}")
+        raise SpecError(
+            f"{engine} infers from Records, a DataFrame with a row a record, or a name or path; "
+            f"got a {type(given).__name__}"
+        )
     return corpus_of(given, counted=counted, **about)
 
 
@@ -65,14 +82,20 @@ def beside(train, test):
 
 def taken(settings: dict) -> dict:
     """What is said of the data among the settings of a run, taken out of these."""
-    return {name: settings.pop(name) for name in (*COLUMNS, "vocabulary", *OF_TEXT) if name in settings}
+    return {
+        name: settings.pop(name) for name in (*COLUMNS, "vocabulary", *OF_TEXT) if name in settings
+    }
 
 
 def _with_words(function) -> Signature:
     """The signature of a function with the options of raw text in the place of its last argument."""
-    words = [signature(count_words).parameters[name].replace(kind=Parameter.KEYWORD_ONLY) for name in OF_TEXT]
-    return signature(function).replace(parameters=[*signature(function).parameters.values()][:-1] + words)
+    words = [
+        signature(count_words).parameters[name].replace(kind=Parameter.KEYWORD_ONLY)
+        for name in OF_TEXT
+    ]
+    return signature(function).replace(
+        parameters=[*signature(function).parameters.values()][:-1] + words
+    )
 
 
 data_from.__signature__ = _with_words(data_from)
-

@@ -18,10 +18,17 @@ class _Arrays(BackendEntrypoint):
     """The backend through which xarray opens the arrays, and caches what was read."""
 
     def open_dataset(self, filename_or_obj, *, drop_variables=None, arrays):
-        return xr.Dataset({
-            name: xr.Variable(dims, LazilyIndexedArray(array), {}, {CHUNKS: dict(zip(dims, array.chunks, strict=True))})
-            for name, (dims, array) in arrays.items()
-        })
+        return xr.Dataset(
+            {
+                name: xr.Variable(
+                    dims,
+                    LazilyIndexedArray(array),
+                    {},
+                    {CHUNKS: dict(zip(dims, array.chunks, strict=True))},
+                )
+                for name, (dims, array) in arrays.items()
+            }
+        )
 
 
 class Estimated(BackendArray):

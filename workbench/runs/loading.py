@@ -61,8 +61,10 @@ def kind_of(name_or_path) -> type | None:
 def check_kind(name_or_path, kind: type) -> None:
     """Refuses a name of data of another type."""
     if (found := kind_of(name_or_path)) not in (None, kind):
-        raise DataError(f"{name_or_path!r} is a data set of {ROWS[found]}, and {ROWS[kind]} were wanted; choose other data, or "
-                        f"an engine for {ROWS[found]}")
+        raise DataError(
+            f"{name_or_path!r} is a data set of {ROWS[found]}, and {ROWS[kind]} were wanted; choose other data, or "
+            f"an engine for {ROWS[found]}"
+        )
 
 
 def load_data(name_or_path, kind: type = Corpus, **options) -> Corpus | Records:

@@ -30,18 +30,20 @@ class Position(NamedTuple):
     iteration: int
     state: NamedTuple
     average: Average
-    elapsed: float       # seconds of inference
-    cpu_time: float      # CPU seconds of inference
+    elapsed: float  # seconds of inference
+    cpu_time: float  # CPU seconds of inference
     updates: int
-    parts: LaidOut | None = None  # who has the rows of documents, of state and average, where the corpus is in parts
+    # who has the rows of documents, of state and average, where the corpus is in parts
+    parts: LaidOut | None = None
 
 
 class Row(NamedTuple):
     """What one iteration leaves behind."""
 
     iteration: int
-    numbers: dict        # scalar by name; see models.variables
-    vectors: dict        # (topic,) by name, none where there are no topics; there may be more than in the rows before
+    numbers: dict  # scalar by name; see models.variables
+    # (topic,) by name, none where there are no topics; there may be more than in the rows before
+    vectors: dict
 
     @property
     def n_topics(self) -> int:
@@ -55,19 +57,20 @@ class Sink(Protocol):
     def record(self, row: Row) -> None: ...
     def snapshot(self, iteration: int, counts: dict) -> None: ...
     def checkpoint(self, position: Position, now: bool) -> None: ...
-    def trail(self, name: str, iteration: int) -> list[tuple[int, float]]: ...   # what was recorded up to there
-    def settle(self, iteration: int) -> None: ...    # the run ends here, by its rule
+    # what was recorded up to there
+    def trail(self, name: str, iteration: int) -> list[tuple[int, float]]: ...
+    def settle(self, iteration: int) -> None: ...  # the run ends here, by its rule
 
 
 class Control(Protocol):
     """Called between slices of a step; see `engines.engine.StepContext`."""
 
-    waited: float        # seconds spent paused so far
+    waited: float  # seconds spent paused so far
 
-    def __call__(self) -> None: ...       # in the middle of a step
-    def wants_rest(self) -> bool: ...     # is a pause or a stop wanted?
-    def rest(self) -> None: ...           # between steps: returns when no pause is wanted
-    def stopping(self) -> bool: ...       # is a stop wanted?
+    def __call__(self) -> None: ...  # in the middle of a step
+    def wants_rest(self) -> bool: ...  # is a pause or a stop wanted?
+    def rest(self) -> None: ...  # between steps: returns when no pause is wanted
+    def stopping(self) -> bool: ...  # is a stop wanted?
 
 
 OnIteration = Callable[[Position, dict], None]
@@ -77,7 +80,9 @@ OnIteration = Callable[[Position, dict], None]
 def initial_position(spec: RunSpec, train: Corpus | LaidOut, test: Corpus | None) -> Position:
     """The position before the first iteration."""
     engine, model, options = _parts(spec, train)
-    state = engine.init(train, model, options, StepContext(spec.seed, 0, spec.n_threads), spec.warm_start)
+    state = engine.init(
+        train, model, options, StepContext(spec.seed, 0, spec.n_threads), spec.warm_start
+    )
     parts = train if isinstance(train, LaidOut) else None
     return Position(0, state, initial_average(None if parts else test), 0.0, 0.0, 0, parts)
 
@@ -89,7 +94,12 @@ def _parts(spec: RunSpec, train: Corpus | LaidOut) -> tuple:
 
 
 def iterate(
-    spec: RunSpec, train: Corpus | LaidOut, test: Corpus | None, position: Position, sink: Sink, control: Control,
+    spec: RunSpec,
+    train: Corpus | LaidOut,
+    test: Corpus | None,
+    position: Position,
+    sink: Sink,
+    control: Control,
     on_iteration: OnIteration | None = None,
 ) -> Position:
     """Runs from a position to the end of the spec, until its rule says that it has settled, or until stopped.
@@ -104,11 +114,22 @@ def iterate(
     resting, settled = control.stopping(), trail.settled()
     if settled:  # it was about to be said when the run was killed
         sink.settle(position.iteration)
-    while position.iteration < spec.n_iterations and not settled and not (resting and control.stopping()):
+    while (
+        position.iteration < spec.n_iterations
+        and not settled
+        and not (resting and control.stopping())
+    ):
         position, info = advance(spec, engine, model, options, train, position, control)
         context = StepContext(spec.seed, position.iteration, spec.n_threads)
         average, scores, predicted = (score if position.parts is None else score_in_parts)(
-            engine, train, test, model, options, position.state, position.average, position.iteration > spec.burn_in,
+            engine,
+            train,
+            test,
+            model,
+            options,
+            position.state,
+            position.average,
+            position.iteration > spec.burn_in,
             context,
         )
         position = position._replace(average=average)
@@ -141,7 +162,10 @@ class _Trail:
         self._seen = [point for point in trail if self._counts(point[0])]
 
     def _counts(self, iteration: int) -> bool:
-        return iteration > self._rule.begins_after(self._spec.burn_in) and iteration % self._spec.record_every == 0
+        return (
+            iteration > self._rule.begins_after(self._spec.burn_in)
+            and iteration % self._spec.record_every == 0
+        )
 
     def settles_with(self, row: Row) -> bool:
         if not self._rule or not self._counts(row.iteration):
@@ -156,12 +180,21 @@ class _Trail:
 def load_kernels(engine, model, options) -> None:
     """Compiles the kernels of a step that learns priors, or takes them from the cache, so that no clock counts it."""
     due = getattr(options, "learn_after", 1) or options.learn_every or 10
-    for most in (9, 4 * model.dims().get("topic", 0)):  # a document with few topics, and one with most: by documents or words
+    # a document with few topics, and one with most: by documents or words
+    for most in (9, 4 * model.dims().get("topic", 0)):
         tiny = model.tiny(most)
-        engine.step(tiny, model, options, engine.init(tiny, model, options, StepContext(0, 0)), StepContext(0, due))
+        engine.step(
+            tiny,
+            model,
+            options,
+            engine.init(tiny, model, options, StepContext(0, 0)),
+            StepContext(0, due),
+        )
 
 
-def advance(spec, engine, model, options, train, position: Position, control: Control) -> tuple[Position, dict]:
+def advance(
+    spec, engine, model, options, train, position: Position, control: Control
+) -> tuple[Position, dict]:
     """One step, timed without the time spent paused."""
     iteration = position.iteration + 1
     context = StepContext(spec.seed, iteration, spec.n_threads, control)
@@ -170,22 +203,30 @@ def advance(spec, engine, model, options, train, position: Position, control: Co
     elapsed = time.perf_counter() - elapsed - (control.waited - waited)
     cpu_time = time.process_time() - cpu_time + info.pop("cpu_time_elsewhere", 0.0)
     return position._replace(
-        iteration=iteration, state=state, elapsed=position.elapsed + elapsed, cpu_time=position.cpu_time + cpu_time,
+        iteration=iteration,
+        state=state,
+        elapsed=position.elapsed + elapsed,
+        cpu_time=position.cpu_time + cpu_time,
         updates=position.updates + info.pop("updates"),
     ), info
 
 
-def measure(engine, train, model, options, position: Position, numbers: dict, info: dict, context) -> Row:
+def measure(
+    engine, train, model, options, position: Position, numbers: dict, info: dict, context
+) -> Row:
     """The row of an iteration: clocks, perplexities, and what the engine watches."""
     watched = engine.watch(train, model, options, position.state)
     of_topics = {
         each.name: np.array(watched.pop(each.name), float)
-        for each in model.recorded(options) if each.dims == ("iteration", "topic")
+        for each in model.recorded(options)
+        if each.dims == ("iteration", "topic")
     }
     clocks = {name: getattr(position, name) for name in CLOCKS}
     if position.parts is not None:
         train_perplexity = train_perplexity_in_parts(engine, train, position.state)
     else:
-        train_perplexity = perplexity(train, engine.predict(train, model, options, position.state, train, context))
+        train_perplexity = perplexity(
+            train, engine.predict(train, model, options, position.state, train, context)
+        )
     scalars = clocks | numbers | {"train_perplexity": train_perplexity} | info | in_columns(watched)
     return Row(position.iteration, scalars, of_topics)

@@ -32,7 +32,8 @@ class MemorySink:
 
     def snapshot(self, iteration: int, counts: dict) -> None:
         self._snapshots[iteration] = {
-            name: np.array(counts[name], self._recorded.variables[name].dtype, order="C") for name in self._recorded.kept
+            name: np.array(counts[name], self._recorded.variables[name].dtype, order="C")
+            for name in self._recorded.kept
         }
 
     def checkpoint(self, position: Position, now: bool) -> None:
@@ -50,17 +51,31 @@ class MemorySink:
 
         rows = [self._recorded.values(row, self._n_topics) for row in self._rows]
         rows = np.reshape(rows, (-1, self._recorded.width(self._n_topics)))
-        labelled = label_rows(self._recorded, rows, attributes(self._spec, versions(), state, self.settled))
+        labelled = label_rows(
+            self._recorded, rows, attributes(self._spec, versions(), state, self.settled)
+        )
         if not self._snapshots:
             return labelled
-        counts = xr.Dataset({
-            name: (each.dims, np.stack([self._widened(each, taken[name]) for taken in self._snapshots.values()]))
-            for name, each in self._recorded.variables.items() if name in self._recorded.kept
-        })
-        return label_counts(labelled, counts, np.array(list(self._snapshots)), self._train, self._recorded)
+        counts = xr.Dataset(
+            {
+                name: (
+                    each.dims,
+                    np.stack(
+                        [self._widened(each, taken[name]) for taken in self._snapshots.values()]
+                    ),
+                )
+                for name, each in self._recorded.variables.items()
+                if name in self._recorded.kept
+            }
+        )
+        return label_counts(
+            labelled, counts, np.array(list(self._snapshots)), self._train, self._recorded
+        )
 
     def _widened(self, about: Variable, counts: np.ndarray) -> np.ndarray:
         """The counts with zeros for topics that came later."""
-        missing = [self._n_topics - n if dim == "topic" else 0
-                   for dim, n in zip(about.dims[1:], counts.shape, strict=True)]
+        missing = [
+            self._n_topics - n if dim == "topic" else 0
+            for dim, n in zip(about.dims[1:], counts.shape, strict=True)
+        ]
         return np.pad(counts, [(0, n) for n in missing]) if any(missing) else counts

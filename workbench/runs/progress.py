@@ -13,11 +13,20 @@ TOLD_EVERY = 10.0
 """Seconds between two lines where stderr is no terminal."""
 
 
-def bar(text: str | None, total: int | None, shown: bool = True, done: int = 0, unit: str = "it", **more) -> tqdm:
+def bar(
+    text: str | None, total: int | None, shown: bool = True, done: int = 0, unit: str = "it", **more
+) -> tqdm:
     """A bar on stderr that begins at ``done`` iterations; redrawn every ten seconds where stderr is no terminal."""
     return tqdm(
-        total=total, initial=done, desc=text, unit=unit, file=sys.stderr, dynamic_ncols=True, disable=not shown,
-        mininterval=0.2 if sys.stderr.isatty() else TOLD_EVERY, **more,
+        total=total,
+        initial=done,
+        desc=text,
+        unit=unit,
+        file=sys.stderr,
+        dynamic_ncols=True,
+        disable=not shown,
+        mininterval=0.2 if sys.stderr.isatty() else TOLD_EVERY,
+        **more,
     )
 
 
@@ -34,7 +43,9 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
         def on_iteration(position: Position, scores: dict) -> None:
             if "test_perplexity" in scores:
                 perplexity = scores["test_perplexity"]
-                line.set_postfix_str(f"perplexity {perplexity:.{decimals(perplexity)}f}", refresh=False)
+                line.set_postfix_str(
+                    f"perplexity {perplexity:.{decimals(perplexity)}f}", refresh=False
+                )
             line.update(max(position.iteration - line.n, 0))
 
         yield on_iteration if shown else None
@@ -52,11 +63,19 @@ def _told(runs: list):
                 ended.add(run)
                 told[0] = time.monotonic()
                 done = f"{len(ended)} of {len(runs)} runs done"
-                print(f"{run.spec.caption}: {status['iteration']:,} iterations; {done}", file=sys.stderr, flush=True)
+                print(
+                    f"{run.spec.caption}: {status['iteration']:,} iterations; {done}",
+                    file=sys.stderr,
+                    flush=True,
+                )
         if time.monotonic() - told[0] >= TOLD_EVERY:
             told[0] = time.monotonic()
             share = sum(reached.values()) / len(runs)
-            print(f"{share:.0%} of all iterations; {len(ended)} of {len(runs)} runs done", file=sys.stderr, flush=True)
+            print(
+                f"{share:.0%} of all iterations; {len(ended)} of {len(runs)} runs done",
+                file=sys.stderr,
+                flush=True,
+            )
 
     return move
 
@@ -74,7 +93,9 @@ def bars(runs: list, shown: bool = True):
         lines = {}
         for at, run in enumerate(runs):
             spec, done = run.spec, run.status()["iteration"]
-            lines[run] = stack.enter_context(bar(spec.caption, spec.n_iterations, shown, done, position=at))
+            lines[run] = stack.enter_context(
+                bar(spec.caption, spec.n_iterations, shown, done, position=at)
+            )
 
         def move(moved: list) -> None:
             for run in moved:

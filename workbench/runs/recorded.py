@@ -18,8 +18,12 @@ from workbench.runs.spec import RunSpec
 
 CLOCKS = ("elapsed", "cpu_time", "updates")
 PERPLEXITIES = (
-    "test_perplexity", "test_perplexity_state", "test_perplexity_average", "test_perplexity_by_document",
-    "test_perplexity_joint", "train_perplexity",
+    "test_perplexity",
+    "test_perplexity_state",
+    "test_perplexity_average",
+    "test_perplexity_by_document",
+    "test_perplexity_joint",
+    "train_perplexity",
 )
 AVERAGES = ("test_perplexity_average", "test_perplexity_by_document", "test_perplexity_joint")
 """Those that average over iterations."""
@@ -32,16 +36,19 @@ class Recorded(NamedTuple):
     A row has its iteration, the scalars by name, then topic by topic the vectors.
     """
 
-    names: tuple[str, ...]           # of the scalars of every iteration, and of cells of arrays
-    vectors: tuple[str, ...]         # of what every iteration has of each topic; none where there are no topics
-    kept: tuple[str, ...]            # of what a snapshot holds
-    variables: dict[str, Variable]   # all that there are, those of the model too
-    sizes: dict[str, int]            # length of the dims that the model brings
+    names: tuple[str, ...]  # of the scalars of every iteration, and of cells of arrays
+    # of what every iteration has of each topic; none where there are no topics
+    vectors: tuple[str, ...]
+    kept: tuple[str, ...]  # of what a snapshot holds
+    variables: dict[str, Variable]  # all that there are, those of the model too
+    sizes: dict[str, int]  # length of the dims that the model brings
 
     def as_stored(self, about: dict) -> Recorded:
         """What the attributes of a run's group say that it has; in schema 1 the one vector is n_k."""
         vectors, kept = about.get("vectors", ["n_k"]), about.get("kept", ["n_kw", "n_dk"])
-        return self._replace(names=tuple(about["columns"]), vectors=tuple(vectors), kept=tuple(kept))
+        return self._replace(
+            names=tuple(about["columns"]), vectors=tuple(vectors), kept=tuple(kept)
+        )
 
     def width(self, n_topics: int) -> int:
         """The columns of rows with so many topics."""
@@ -56,11 +63,15 @@ class Recorded(NamedTuple):
         of_topics = np.zeros((n_topics, len(self.vectors)))
         for column, name in enumerate(self.vectors):
             of_topics[: len(row.vectors[name]), column] = row.vectors[name]
-        return np.concatenate([[row.iteration], [row.numbers[name] for name in self.names], of_topics.ravel()])
+        return np.concatenate(
+            [[row.iteration], [row.numbers[name] for name in self.names], of_topics.ravel()]
+        )
 
     def shapes(self, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
         """The shape of each array of a snapshot, given the length of every dim."""
-        return {name: tuple(sizes[dim] for dim in self.variables[name].dims[1:]) for name in self.kept}
+        return {
+            name: tuple(sizes[dim] for dim in self.variables[name].dims[1:]) for name in self.kept
+        }
 
 
 def recorded(spec: RunSpec) -> Recorded:
@@ -68,15 +79,23 @@ def recorded(spec: RunSpec) -> Recorded:
     engine, model, options = spec.parts()
     scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
     clocks = CLOCKS
-    if engine.imported:  # of how it was inferred nothing is known here: no time, no iterations to average over
+    # of how it was inferred nothing is known here: no time, no iterations to average over
+    if engine.imported:
         scored, clocks = tuple(name for name in scored if name not in AVERAGES), ()
-    further = [each for scores in scores_of(model) for each in scores.variables] if spec.test is not None else []
+    further = (
+        [each for scores in scores_of(model) for each in scores.variables]
+        if spec.test is not None
+        else []
+    )
     own, sizes = model.recorded(options), model.dims()
     of_topics = [each.name for each in own if each.dims == ("iteration", "topic")]
     cells = [each for each in own if each.dims[0] == "iteration" and each.name not in of_topics]
     return Recorded(
         (
-            *clocks, *scored, *(each.name for each in further), *engine.watches,
+            *clocks,
+            *scored,
+            *(each.name for each in further),
+            *engine.watches,
             *(name for each in cells for name in cells_of(each, sizes)),
         ),
         tuple(of_topics),
@@ -90,7 +109,9 @@ def cells_of(variable: Variable, sizes: dict[str, int]) -> list[str]:
     """The columns of an array of every iteration: its own name where it is a number."""
     if len(variable.dims) == 1:
         return [variable.name]
-    return [f"{variable.name}[{i}]" for i in range(math.prod(sizes[dim] for dim in variable.dims[1:]))]
+    return [
+        f"{variable.name}[{i}]" for i in range(math.prod(sizes[dim] for dim in variable.dims[1:]))
+    ]
 
 
 def in_columns(numbers: dict) -> dict:
@@ -104,13 +125,17 @@ def in_columns(numbers: dict) -> dict:
     return found
 
 
-def put_together(data: dict[str, np.ndarray], variables: dict[str, Variable], sizes: dict[str, int]) -> dict[str, np.ndarray]:
+def put_together(
+    data: dict[str, np.ndarray], variables: dict[str, Variable], sizes: dict[str, int]
+) -> dict[str, np.ndarray]:
     """Columns (iteration,) by name with those of an array as one (iteration, …)."""
     columns: dict[str, list] = {}
     for name, values in data.items():
         cell = CELL.fullmatch(name)
         columns.setdefault(cell[1] if cell else name, []).append(values)
     return {
-        name: np.stack(found, axis=-1).reshape(-1, *(sizes[dim] for dim in variables[name].dims[1:]))
+        name: np.stack(found, axis=-1).reshape(
+            -1, *(sizes[dim] for dim in variables[name].dims[1:])
+        )
         for name, found in columns.items()
     }

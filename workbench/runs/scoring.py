@@ -24,19 +24,23 @@ class Average(NamedTuple):
 
     probability: np.ndarray  # (test pair or cell,) float64
     n_averaged: int
-    log_of_groups: np.ndarray | None = None  # (group,) log of the sum of its probabilities; None: of an older run
-    log_of_all: float = -np.inf              # log of the sum of the probabilities of all held-out tokens together
-    words: np.ndarray | None = None          # (row with test pairs, word) p(w|d); None: no `predict_rows`, or burn-in not over
-    log_of_seen: np.ndarray | None = None    # (group,) as log_of_groups, of words seen in training; None: nothing asks for it
+    # (group,) log of the sum of its probabilities; None: of an older run
+    log_of_groups: np.ndarray | None = None
+    # log of the sum of the probabilities of all held-out tokens together
+    log_of_all: float = -np.inf
+    # (row with test pairs, word) p(w|d); None: no `predict_rows`, or burn-in not over
+    words: np.ndarray | None = None
+    # (group,) as log_of_groups, of words seen in training; None: nothing asks for it
+    log_of_seen: np.ndarray | None = None
 
 
 class Logs(NamedTuple):
     """Sums of logarithms of probabilities of held-out items, nats; those of parts of a test set add up."""
 
-    alone: float        # of this iteration
-    averaged: float     # of the running average
+    alone: float  # of this iteration
+    averaged: float  # of the running average
     by_document: float  # of whole groups, averaged
-    together: float     # of all items together, of this iteration
+    together: float  # of all items together, of this iteration
 
 
 def perplexity(items, probability: np.ndarray) -> float:
@@ -50,11 +54,15 @@ def perplexity_of(log_likelihood: float, items) -> float:
 
 
 def initial_average(test) -> Average:
-    n_entries, n_groups = (0, 0) if test is None else (len(test.weights), int(test.groups.max(initial=-1)) + 1)
+    n_entries, n_groups = (
+        (0, 0) if test is None else (len(test.weights), int(test.groups.max(initial=-1)) + 1)
+    )
     return Average(np.zeros(n_entries), 0, np.full(n_groups, -np.inf))
 
 
-def predict_entries(engine, train, model, options, state, test, context) -> tuple[np.ndarray, np.ndarray | None]:
+def predict_entries(
+    engine, train, model, options, state, test, context
+) -> tuple[np.ndarray, np.ndarray | None]:
     """(test pair or cell,) its probability given the state, and (row, word) the distributions of the rows that have a pair.
 
     The latter are None unless the engine predicts whole rows.
@@ -79,15 +87,25 @@ def score(
     if past_burn_in:
         log_of_seen = None if seen is None else _take_in_seen(test, probability, before, seen)
         n = before.n_averaged
-        mean_words = words if before.words is None or words is None else before.words + (words - before.words) / (n + 1)
+        mean_words = (
+            words
+            if before.words is None or words is None
+            else before.words + (words - before.words) / (n + 1)
+        )
         average = average._replace(words=mean_words, log_of_seen=log_of_seen)
     average, scores = scores_from(logs, average, test, samples, past_burn_in)
     if not further:
         return average, scores, None
-    return average, scores, _predicted(test, probability, words, seen, average if samples and past_burn_in else None)
+    return (
+        average,
+        scores,
+        _predicted(test, probability, words, seen, average if samples and past_burn_in else None),
+    )
 
 
-def taken_in(test, probability: np.ndarray, average: Average, past_burn_in: bool) -> tuple[Average, Logs]:
+def taken_in(
+    test, probability: np.ndarray, average: Average, past_burn_in: bool
+) -> tuple[Average, Logs]:
     """The average with the probabilities of one iteration taken in once burn-in is over, but for `log_of_all`, and their
     logarithms.
 
@@ -103,17 +121,25 @@ def taken_in(test, probability: np.ndarray, average: Average, past_burn_in: bool
     logs = _of_groups(test, probability)
     log_of_groups = np.logaddexp(average.log_of_groups, logs)
     by_document = (log_of_groups - np.log(n + 1)).sum()
-    return Average(mean, n + 1, log_of_groups, average.log_of_all), Logs(alone, averaged, by_document, logs.sum())
+    return Average(mean, n + 1, log_of_groups, average.log_of_all), Logs(
+        alone, averaged, by_document, logs.sum()
+    )
 
 
-def scores_from(logs: Logs, average: Average, test, samples: bool, past_burn_in: bool) -> tuple[Average, dict]:
+def scores_from(
+    logs: Logs, average: Average, test, samples: bool, past_burn_in: bool
+) -> tuple[Average, dict]:
     """The average with the probability of all held-out tokens together taken in, and the test perplexities by name."""
     whole = average.log_of_groups is not None
     if past_burn_in and whole:
-        average = average._replace(log_of_all=float(np.logaddexp(average.log_of_all, logs.together)))
+        average = average._replace(
+            log_of_all=float(np.logaddexp(average.log_of_all, logs.together))
+        )
     alone, averaged = (perplexity_of(each, test) for each in logs[:2])
     scores = {
-        "test_perplexity": averaged if samples else alone, "test_perplexity_state": alone, "test_perplexity_average": averaged,
+        "test_perplexity": averaged if samples else alone,
+        "test_perplexity_state": alone,
+        "test_perplexity_average": averaged,
     }
     if whole:
         by_document = joint = alone
@@ -128,17 +154,32 @@ def further_scores(train, test, model, predicted: Predicted | None) -> dict:
     """The further scores of the model's family, by name; none where it has none or nothing is held out."""
     if predicted is None:
         return {}
-    return {name: value for each in scores_of(model) for name, value in each.compute(train, test, predicted).items()}
+    return {
+        name: value
+        for each in scores_of(model)
+        for name, value in each.compute(train, test, predicted).items()
+    }
 
 
-def _predicted(test, probability: np.ndarray, words: np.ndarray | None, seen, average: Average | None) -> Predicted:
+def _predicted(
+    test, probability: np.ndarray, words: np.ndarray | None, seen, average: Average | None
+) -> Predicted:
     """The probabilities that the headline scores: those of the average, or of the state where there is none."""
     if average is None:
         of_seen = None if seen is None else _of_groups(test, probability, seen)
-        return Predicted(probability, _of_groups(test, probability), of_seen, words, probability, words)
+        return Predicted(
+            probability, _of_groups(test, probability), of_seen, words, probability, words
+        )
     of_mean = np.log(average.n_averaged)
     of_seen = None if seen is None else average.log_of_seen - of_mean
-    return Predicted(average.probability, average.log_of_groups - of_mean, of_seen, average.words, probability, words)
+    return Predicted(
+        average.probability,
+        average.log_of_groups - of_mean,
+        of_seen,
+        average.words,
+        probability,
+        words,
+    )
 
 
 def _of_groups(test, probability: np.ndarray, counted=slice(None)) -> np.ndarray:

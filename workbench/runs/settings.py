@@ -12,9 +12,19 @@ DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs", "cv-hdp")
 """Those of a comparison, unless others are chosen."""
 
 
-def setting(default, flags: str, help: str, metavar: str | None = None, low: int | None = None, high: int | None = None):
+def setting(
+    default,
+    flags: str,
+    help: str,
+    metavar: str | None = None,
+    low: int | None = None,
+    high: int | None = None,
+):
     """A field with its flags (separated by blanks) and, of a whole number, its range."""
-    return field(default=default, metadata={"flags": flags, "help": help, "metavar": metavar, "low": low, "high": high})
+    return field(
+        default=default,
+        metadata={"flags": flags, "help": help, "metavar": metavar, "low": low, "high": high},
+    )
 
 
 @dataclass(frozen=True)
@@ -22,14 +32,21 @@ class ModelSettings:
     """Settings of the model, with the types in which the command line takes them; None: the default of the model."""
 
     model: str | None = setting(
-        None, "--model", "Of an engine of networks: lda, author-topic, pachinko, hpam1, hpam2, or a file (.toml, .json); of "
-        "Bayesian networks a file, BIF too.", "MODEL",
+        None,
+        "--model",
+        "Of an engine of networks: lda, author-topic, pachinko, hpam1, hpam2, or a file (.toml, .json); of "
+        "Bayesian networks a file, BIF too.",
+        "MODEL",
     )
-    n_topics: int | None = setting(None, "--topics -k", "Number of topics K; 10 unless the model says another.")
+    n_topics: int | None = setting(
+        None, "--topics -k", "Number of topics K; 10 unless the model says another."
+    )
     sizes: list[str] | None = setting(  # noqa: RUF009
         None, "--size", "Of a variable of the network, as super=5; give several.", "NAME=N"
     )
-    alpha: str | None = setting(None, "--alpha", "Dirichlet prior per topic: a number (0.1), or one per topic with commas.")
+    alpha: str | None = setting(
+        None, "--alpha", "Dirichlet prior per topic: a number (0.1), or one per topic with commas."
+    )
     beta: float | None = setting(None, "--beta", "Dirichlet prior per word type; 0.1 by default.")
 
 
@@ -37,17 +54,28 @@ class ModelSettings:
 class RunSettings:
     """Settings of the inference: its seed, its length, its threads, and what is recorded."""
 
-    n_iterations: int = setting(300, "--iterations -n", "Iterations over the corpus.", low=1, high=2**20)
+    n_iterations: int = setting(
+        300, "--iterations -n", "Iterations over the corpus.", low=1, high=2**20
+    )
     seed: int = setting(0, "--seed", "Inference seed.", low=0, high=LARGEST_SEED)
     burn_in: int = setting(10, "--burn-in", "Iterations before the running average begins.", low=0)
     record_every: int = setting(1, "--record-every", "Iterations between recorded rows.", low=1)
-    snapshot_every: int = setting(50, "--snapshot-every", "Iterations between snapshots of the counts.", low=1)
-    stop_on: str | None = setting(None, "--stop-on", "End early once this has settled.", "bound|perplexity|steps")
+    snapshot_every: int = setting(
+        50, "--snapshot-every", "Iterations between snapshots of the counts.", low=1
+    )
+    stop_on: str | None = setting(
+        None, "--stop-on", "End early once this has settled.", "bound|perplexity|steps"
+    )
     stop_tolerance: float = setting(
-        1e-4, "--stop-tolerance", "Relative change under which it counts as settled; or how many steps."
+        1e-4,
+        "--stop-tolerance",
+        "Relative change under which it counts as settled; or how many steps.",
     )
     n_threads: int = setting(
-        1, "--threads", low=1, high=1024,
+        1,
+        "--threads",
+        low=1,
+        high=1024,
         help="Threads of one run; they never change a bit. Engines with an option partition need -o partition=4 too.",
     )
 
@@ -58,27 +86,38 @@ class SplitSettings:
 
     holdout: float = setting(0.1, "--holdout", "Share held out for test perplexity; 0 for none.")
     holdout_per: str = setting(
-        "corpus", "--holdout-per",
+        "corpus",
+        "--holdout-per",
         "A share of all tokens, of each document's, or of the documents, of which half the tokens are scored; of records a "
         "share of all cells, or of the records as a whole.",
         "corpus|document|half|cell|record",
     )
     holdout_rows: str | None = setting(
-        None, "--holdout-rows", "Whole documents held out instead: 'last 10' of each sequence, 'year>=2012', 'year=2012,2013'; "
-        "'none' for a share of the tokens where a data set has rows of its own.", "ROWS",
+        None,
+        "--holdout-rows",
+        "Whole documents held out instead: 'last 10' of each sequence, 'year>=2012', 'year=2012,2013'; "
+        "'none' for a share of the tokens where a data set has rows of its own.",
+        "ROWS",
     )
     split_seed: int = setting(0, "--split-seed", "Seed of the held-out split.")
     top_words: int | None = setting(
         None, "--top-words", "Keep the N most frequent words alone; the split comes after.", "N"
     )
-    merge: int = setting(1, "--merge", "Join every N consecutive documents into one; the split comes after.", "N")
+    merge: int = setting(
+        1, "--merge", "Join every N consecutive documents into one; the split comes after.", "N"
+    )
     repeat: int = setting(1, "--repeat", "Multiply every count by N; the split comes after.", "N")
     singletons: str = setting(
-        "keep", "--singletons", "Drop words that a document has once, after the split.", "keep|train|both-own|both-full"
+        "keep",
+        "--singletons",
+        "Drop words that a document has once, after the split.",
+        "keep|train|both-own|both-full",
     )
 
 
-SETTINGS = {each.name: each for kind in (ModelSettings, RunSettings, SplitSettings) for each in fields(kind)}
+SETTINGS = {
+    each.name: each for kind in (ModelSettings, RunSettings, SplitSettings) for each in fields(kind)
+}
 
 
 def names(kind: type) -> tuple[str, ...]:
@@ -93,7 +132,11 @@ def of(kind: type, settings: dict) -> dict:
 
 def named(function, *others) -> Signature:
     """The signature of a function with what these others may be given, by name, in the place of its ``**settings``."""
-    found = {name: one for name, one in signature(function).parameters.items() if one.kind is not Parameter.VAR_KEYWORD}
+    found = {
+        name: one
+        for name, one in signature(function).parameters.items()
+        if one.kind is not Parameter.VAR_KEYWORD
+    }
     for each in others:
         for name, one in signature(each).parameters.items():
             if one.default is not Parameter.empty:

@@ -34,7 +34,8 @@ PRIORS = ("alpha", "beta")
 MOST_NAMED = 6
 """Engines that an error names; of more it names none."""
 LACKING = {
-    "bound": "has no bound to stop on; stop on perplexity", "steps": "counts no steps to stop on; set its iterations",
+    "bound": "has no bound to stop on; stop on perplexity",
+    "steps": "counts no steps to stop on; set its iterations",
 }
 """What an engine cannot stop on, in words."""
 
@@ -73,7 +74,8 @@ class RunSpec(RunSettings):
     def hash(self) -> str:
         """sha256 (hex) of what decides the bits of the run."""
         about, options = named_options(get_engine(self.engine)), {}
-        for name, value in self.options.items():  # by their first names, without those that came late and have their default
+        # by their first names, without those that came late and have their default
+        for name, value in self.options.items():
             known = about[name].metadata if name in about else {}
             if not (known.get("late") and value == about[name].default):
                 options[known.get("former") or name] = value
@@ -91,7 +93,9 @@ class RunSpec(RunSettings):
         try:
             return engine, engine.model(**_restored(self.model), **beliefs), options
         except TypeError as error:  # settings that the model does not have
-            raise SpecError(f"the spec of a run does not fit the model of {self.engine} ({error}); it is damaged") from None
+            raise SpecError(
+                f"the spec of a run does not fit the model of {self.engine} ({error}); it is damaged"
+            ) from None
 
     def __getstate__(self) -> dict:
         """What is pickled: without the objects of `parts`, which are made again."""
@@ -118,7 +122,11 @@ class RunSpec(RunSettings):
 
     def settings(self) -> dict:
         """Name → value of everything that JSON can hold."""
-        return {name: value for name, value in asdict(replace(self, warm_start=None)).items() if name != "warm_start"}
+        return {
+            name: value
+            for name, value in asdict(replace(self, warm_start=None)).items()
+            if name != "warm_start"
+        }
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
@@ -129,19 +137,31 @@ class RunSpec(RunSettings):
         try:
             given = json.loads(text, parse_constant=_no_number)
         except (ValueError, TypeError, RecursionError) as error:
-            raise SpecError(f"the spec of a run is one JSON object; this is none ({error}); it is damaged") from None
+            raise SpecError(
+                f"the spec of a run is one JSON object; this is none ({error}); it is damaged"
+            ) from None
         if not isinstance(given, dict):
-            raise SpecError(f"the spec of a run is one JSON object; this is a {type(given).__name__}; it is damaged")
+            raise SpecError(
+                f"the spec of a run is one JSON object; this is a {type(given).__name__}; it is damaged"
+            )
         spec = cls(**{name: given.get(name, default) for name, default in _defaults(cls).items()})
         _check_types(spec)
         about = named_options(get_engine(spec.engine))
-        options = {about[name].name if name in about else name: value for name, value in spec.options.items()}
+        options = {
+            about[name].name if name in about else name: value
+            for name, value in spec.options.items()
+        }
         return replace(spec, options=options)
 
     def lasting(self, n_iterations: int, rule: StopRule | None = None) -> RunSpec:
         """The same run with another end, and this rule for an early one."""
         on, tolerance = (rule.on, rule.tolerance) if rule else (None, self.stop_tolerance)
-        return replace(self, n_iterations=whole("iterations", n_iterations, 1), stop_on=on, stop_tolerance=tolerance)
+        return replace(
+            self,
+            n_iterations=whole("iterations", n_iterations, 1),
+            stop_on=on,
+            stop_tolerance=tolerance,
+        )
 
     @property
     def rule(self) -> StopRule | None:
@@ -160,28 +180,61 @@ class RunSpec(RunSettings):
         for name, about in options_of(engine).items():
             value = math.inf if given.get(name) == "inf" else given.get(name, about.default)
             if name == "r" or value != about.default:
-                described.append(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}")
+                described.append(
+                    f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+                )
         return " ".join(filter(None, [*described, "warm" * bool(self.start)]))
 
 
 def _defaults(kind: type) -> dict:
     """Name → default of each field that JSON has; None of those that must be given, which `_check_types` refuses."""
-    made = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(kind)}
-    return {name: None if default is MISSING else default for name, default in made.items() if name != "warm_start"}
+    made = {
+        f.name: f.default if f.default_factory is MISSING else f.default_factory()
+        for f in fields(kind)
+    }
+    return {
+        name: None if default is MISSING else default
+        for name, default in made.items()
+        if name != "warm_start"
+    }
 
 
 def _check_types(spec: RunSpec) -> None:
     """Refuses a spec whose fields have values of other types than `make_spec` gives them."""
-    optional = {"test": str, "split": dict, "start": dict, "stop_on": str, "table": str, "counted": dict, "shards": int}
-    wanted = {"corpus": str, "train": str, "engine": str, "name": str, "model": dict, "options": dict, **optional}
+    optional = {
+        "test": str,
+        "split": dict,
+        "start": dict,
+        "stop_on": str,
+        "table": str,
+        "counted": dict,
+        "shards": int,
+    }
+    wanted = {
+        "corpus": str,
+        "train": str,
+        "engine": str,
+        "name": str,
+        "model": dict,
+        "options": dict,
+        **optional,
+    }
     for name, kind in wanted.items():
-        if not isinstance(value := getattr(spec, name), kind) and not (value is None and name in optional):
-            raise SpecError(f"the spec of a run has {name} as {kind.__name__}; got {value!r}; it is damaged")
+        if not isinstance(value := getattr(spec, name), kind) and not (
+            value is None and name in optional
+        ):
+            raise SpecError(
+                f"the spec of a run has {name} as {kind.__name__}; got {value!r}; it is damaged"
+            )
     if spec.start and not isinstance(spec.start.get("counts"), str):
-        raise SpecError(f"the spec of a run has the hash of the counts it started from; got {spec.start!r}; it is damaged")
+        raise SpecError(
+            f"the spec of a run has the hash of the counts it started from; got {spec.start!r}; it is damaged"
+        )
     checked({name: getattr(spec, name) for name in names(RunSettings)})
     if not isinstance(spec.stop_tolerance, numbers.Real):
-        raise SpecError(f"the spec of a run has stop_tolerance as a number; got {spec.stop_tolerance!r}; it is damaged")
+        raise SpecError(
+            f"the spec of a run has stop_tolerance as a number; got {spec.stop_tolerance!r}; it is damaged"
+        )
 
 
 def _no_number(text: str):
@@ -189,9 +242,20 @@ def _no_number(text: str):
 
 
 def make_spec(
-    train: Corpus, engine: str, n_topics=None, alpha=None, beta=None, *, test: Corpus | None = None,
-    options: dict | None = None, split: dict | None = None, name=None, start: tuple[WarmStart, dict] | None = None, model=None,
-    sizes: dict | None = None, **settings,
+    train: Corpus,
+    engine: str,
+    n_topics=None,
+    alpha=None,
+    beta=None,
+    *,
+    test: Corpus | None = None,
+    options: dict | None = None,
+    split: dict | None = None,
+    name=None,
+    start: tuple[WarmStart, dict] | None = None,
+    model=None,
+    sizes: dict | None = None,
+    **settings,
 ) -> RunSpec:
     """A checked spec with every default filled in; ``start`` is what `workbench.runs.warm_start.warm_start_from` gives.
 
@@ -205,23 +269,31 @@ def make_spec(
         _refuse_in_parts(chosen, train)
     elif not isinstance(train, kind):
         wanted = "the corpus must be a Corpus (workbench.load_corpus makes one)"
-        raise SpecError(wanted if kind is Corpus else f"{engine} infers from {kind.__name__}", f"; got {type(train).__name__}")
+        raise SpecError(
+            wanted if kind is Corpus else f"{engine} infers from {kind.__name__}",
+            f"; got {type(train).__name__}",
+        )
     if test is not None and not train.same_rows(test):
         raise SpecError(
             "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
-            if kind is Corpus else f"the test {kind.__name__} must have the rows and fields of the training data"
+            if kind is Corpus
+            else f"the test {kind.__name__} must have the rows and fields of the training data"
         )
     test = test if test is not None and test.n_items else None
     if test is not None and getattr(chosen.model, "whole_rows", False):
         _refuse_split_rows(train, test, chosen.name)
     if train.n_items == 0:
-        raise SpecError(f"the data have no {kind.item} to learn from; hold out fewer or choose other data")
+        raise SpecError(
+            f"the data have no {kind.item} to learn from; hold out fewer or choose other data"
+        )
     if not isinstance(options or {}, dict):
         raise SpecError(f"options must be a dict, as {{'r': 1}}; got {options!r}")
     beliefs, of_engine = split_options(chosen, dict(options or {}))
     model = replace(make_model(chosen, n_topics, alpha, beta, model, sizes), **beliefs)
     if start is not None and not model.warm_starts:
-        raise SpecError(f"a run of network '{model.name}' cannot begin from another run; leave start out")
+        raise SpecError(
+            f"a run of network '{model.name}' cannot begin from another run; leave start out"
+        )
     model = chosen.suits(model.for_data(train))
     chosen.check_options(of_engine, train)
     shards = train.n_shards if isinstance(train, ShardedCorpus) else None
@@ -231,10 +303,19 @@ def make_spec(
     warm_start, origin = start or (None, None)
     table = getattr(train, "table", None)
     spec = RunSpec(
-        corpus=train.name, train=train.content_hash, test=None if test is None else test.content_hash, engine=chosen.name,
-        model=_plain(model.settings()), options=_plain(beliefs | asdict(of_engine)), split=split, start=origin,
-        warm_start=warm_start, table=table and table.content_hash, counted=dict(table.counted) if table else None,
-        shards=shards, **checked(settings),
+        corpus=train.name,
+        train=train.content_hash,
+        test=None if test is None else test.content_hash,
+        engine=chosen.name,
+        model=_plain(model.settings()),
+        options=_plain(beliefs | asdict(of_engine)),
+        split=split,
+        start=origin,
+        warm_start=warm_start,
+        table=table and table.content_hash,
+        counted=dict(table.counted) if table else None,
+        shards=shards,
+        **checked(settings),
     )
     _check_rule(spec, chosen)
     if name is None:
@@ -254,7 +335,9 @@ def _refuse_in_parts(engine, train: ShardedCorpus) -> None:
         kept = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_shards} shards"
         once = ", visit it once with fit_stream" if engine.name == "online-vb" else ""
         whole = "where memory holds it, load it whole: in_memory(), or workbench data convert FOLDER all.npz"
-        raise SpecError(f"{kept}; take {able}{once}, or, {whole}", field="engine", value=engine.name)
+        raise SpecError(
+            f"{kept}; take {able}{once}, or, {whole}", field="engine", value=engine.name
+        )
     if train.sequence is not None:
         torn = "stand in sequences, which shards would tear apart; load it whole with in_memory()"
         raise SpecError(f"the documents of {train.name!r} {torn}")
@@ -272,11 +355,20 @@ def _refuse_uncountable(engine, options, train) -> None:
         return
     else:
         sampled = np.where(train.counts <= getattr(options, "r", math.inf), train.counts, 0)
-        of_documents, of_words = np.bincount(train.documents, sampled), np.bincount(train.words, sampled)
-    for of, tokens, labels in (("document", of_documents, train.titles), ("word", of_words, train.vocabulary)):
+        of_documents, of_words = (
+            np.bincount(train.documents, sampled),
+            np.bincount(train.words, sampled),
+        )
+    for of, tokens, labels in (
+        ("document", of_documents, train.titles),
+        ("word", of_words, train.vocabulary),
+    ):
         if tokens.max() > INT32_MAX:
             most = f"{engine.name} samples tokens, at most {INT32_MAX:,} of a {of}, and {labels[tokens.argmax()]!r} has"
-            raise SpecError(f"{most} {tokens.max():,.0f}; choose an engine that samples none, as vb", field="engine")
+            raise SpecError(
+                f"{most} {tokens.max():,.0f}; choose an engine that samples none, as vb",
+                field="engine",
+            )
 
 
 def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
@@ -285,13 +377,19 @@ def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
     if len(both):
         first = repr(train.titles[both[0]])
         said = f"{engine} predicts whole rows, and {len(both)} row(s), as {first}, have counts in training and test"
-        raise SpecError(said, "; hold out whole rows, as 'last 10' or 'year>=2012'", field="holdout_rows")
+        raise SpecError(
+            said, "; hold out whole rows, as 'last 10' or 'year>=2012'", field="holdout_rows"
+        )
 
 
 def idle_threads(specs: list[RunSpec]) -> list[str]:
     """One sentence for each engine that has nothing to do for more threads than one and was given them."""
-    reasons = [(spec.engine, spec.parts()[0].idle(spec.parts()[2])) for spec in specs if spec.n_threads > 1]
-    return list(dict.fromkeys(f"{engine} will leave threads idle: {why}" for engine, why in reasons if why))
+    reasons = [
+        (spec.engine, spec.parts()[0].idle(spec.parts()[2])) for spec in specs if spec.n_threads > 1
+    ]
+    return list(
+        dict.fromkeys(f"{engine} will leave threads idle: {why}" for engine, why in reasons if why)
+    )
 
 
 def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: dict | None = None):
@@ -299,7 +397,13 @@ def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: 
 
     Raises SpecError or ModelError for a setting that the model does not have, and for what is no network.
     """
-    given = {"n_topics": n_topics, "alpha": alpha, "beta": beta, "model": model, "sizes": sizes or None}
+    given = {
+        "n_topics": n_topics,
+        "alpha": alpha,
+        "beta": beta,
+        "model": model,
+        "sizes": sizes or None,
+    }
     given = {name: value for name, value in given.items() if value is not None}
     for name in (name for name in given if name not in engine.model.takes):
         if f"{name}_total" in options_of(engine):
@@ -308,11 +412,17 @@ def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: 
                 f"option {name}_total if its total is not to be learnt"
             )
         beside = {other: get_engine(other).model for other in ENGINES}
-        others = [other for other, model in beside.items() if name in model.takes and model.data is engine.model.data]
+        others = [
+            other
+            for other, model in beside.items()
+            if name in model.takes and model.data is engine.model.data
+        ]
         instead = f"; its options are {', '.join(options_of(engine)) or 'none'}"
         if len(others) <= MOST_NAMED:
             instead = f", or choose an engine that takes one: {', '.join(others)}"
-        raise SpecError(f"{engine.name} has a model of its own, so leave out ", Named(name), instead)
+        raise SpecError(
+            f"{engine.name} has a model of its own, so leave out ", Named(name), instead
+        )
     return engine.model.of(**given)
 
 
@@ -334,17 +444,36 @@ def _check_rule(spec: RunSpec, engine) -> None:
         said = "there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound"
         raise SpecError(said, field="stop_on", value=spec.stop_on)
     tolerance = spec.stop_tolerance
-    if not isinstance(tolerance, numbers.Real) or isinstance(tolerance, bool) or not 0 <= tolerance < math.inf:
+    if (
+        not isinstance(tolerance, numbers.Real)
+        or isinstance(tolerance, bool)
+        or not 0 <= tolerance < math.inf
+    ):
         raise SpecError.must_be("stop_tolerance", "a number of at least 0", tolerance)
     if spec.stop_on == "steps" and tolerance < 1:
-        raise SpecError(Named("stop_tolerance"), " is the number of steps to stop after, as 12000", Got(tolerance))
+        raise SpecError(
+            Named("stop_tolerance"),
+            " is the number of steps to stop after, as 12000",
+            Got(tolerance),
+        )
 
 
 ELSEWHERE = {
     "n_topics": ("num_topics", "n_components", "k", "topics", "number_of_topics", "n_clusters"),
-    "n_iterations": ("iterations", "num_iterations", "n_iter", "max_iter", "iters", "passes", "epochs"),
-    "seed": ("random_state", "random_seed"), "n_threads": ("workers", "n_jobs", "threads", "num_threads"),
-    "beta": ("eta", "topic_word_prior"), "alpha": ("doc_topic_prior",), "test": ("test_corpus", "heldout"),
+    "n_iterations": (
+        "iterations",
+        "num_iterations",
+        "n_iter",
+        "max_iter",
+        "iters",
+        "passes",
+        "epochs",
+    ),
+    "seed": ("random_state", "random_seed"),
+    "n_threads": ("workers", "n_jobs", "threads", "num_threads"),
+    "beta": ("eta", "topic_word_prior"),
+    "alpha": ("doc_topic_prior",),
+    "test": ("test_corpus", "heldout"),
 }
 """What other programs call these settings."""
 
@@ -356,7 +485,10 @@ def no_setting(name: str, known) -> str:
 
 def meant_or_all(name: str, known, also=()) -> str:
     """The end of a sentence about an unknown name: what other programs call so, the nearest, or all there are."""
-    meant = next((own for own, others in ELSEWHERE.items() if str(name).lower() in others and own in known), None)
+    meant = next(
+        (own for own, others in ELSEWHERE.items() if str(name).lower() in others and own in known),
+        None,
+    )
     return f"did you mean '{meant}'?" if meant else nearest_or_all(name, known, also=also)
 
 
@@ -367,13 +499,21 @@ def checked(settings: dict) -> dict:
         if name not in names(RunSettings):
             raise TypeError(no_setting(name, [*names(ModelSettings), *names(RunSettings)]))
         flags, low, high = (SETTINGS[name].metadata[what] for what in ("flags", "low", "high"))
-        found[name] = value if low is None else whole(flags.split()[0].removeprefix("--"), value, low, high, name)
+        found[name] = (
+            value
+            if low is None
+            else whole(flags.split()[0].removeprefix("--"), value, low, high, name)
+        )
     return found
 
 
 def whole(what: str, value, low: int, high: int | None = None, field: str | None = None) -> int:
     """The value as an int within its range; else raises SpecError about ``field``, which is called ``what``."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool) and -math.inf < value < math.inf
+    number = (
+        isinstance(value, numbers.Real)
+        and not isinstance(value, bool)
+        and -math.inf < value < math.inf
+    )
     fits = number and value == int(value)
     if not fits or value < low or (high is not None and value > high):
         span = f"of at least {low}" if high is None else f"from {low} to {high}"
@@ -384,13 +524,19 @@ def whole(what: str, value, low: int, high: int | None = None, field: str | None
 def _plain(values: dict) -> dict:
     """Values that JSON can hold: infinity as "inf", tuples as lists."""
     return {
-        name: "inf" if isinstance(value, float) and math.isinf(value) else list(value) if isinstance(value, tuple) else value
+        name: "inf"
+        if isinstance(value, float) and math.isinf(value)
+        else list(value)
+        if isinstance(value, tuple)
+        else value
         for name, value in values.items()
     }
 
 
 def _restored(values: dict) -> dict:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
 
 
 def _json(values: dict) -> str:

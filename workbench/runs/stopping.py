@@ -19,8 +19,8 @@ WATCHED = {"bound": "bound", "perplexity": "test_perplexity_average", "steps": "
 class StopRule(NamedTuple):
     """Ends a run when a number has settled to within a relative tolerance, or when so many steps were taken."""
 
-    on: str              # "bound", "perplexity" or "steps"
-    tolerance: float     # of steps: how many
+    on: str  # "bound", "perplexity" or "steps"
+    tolerance: float  # of steps: how many
 
     @property
     def watched(self) -> str:

@@ -10,7 +10,9 @@ from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import counts_hash
 
 
-def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None) -> tuple[WarmStart, dict]:
+def warm_start_from(
+    run, train: Corpus, n_topics: int | None = None, store=None
+) -> tuple[WarmStart, dict]:
     """The last counts of a run (a `Run`, path, name or Dataset), to begin another one from, and the record of it.
 
     The words must be the same. Where the documents are the same too, each of them goes on from where it was, and
@@ -31,20 +33,32 @@ def warm_start_from(run, train: Corpus, n_topics: int | None = None, store=None)
     dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
     name = dataset.attrs.get("name", "the run")
     if "n_kw" not in dataset or not dataset.sizes.get("snapshot"):
-        raise SpecError(f"{name} has no counts yet to start from; let it take its first snapshot, or stop it")
+        raise SpecError(
+            f"{name} has no counts yet to start from; let it take its first snapshot, or stop it"
+        )
     if tuple(dataset["word"].values) != train.vocabulary:
-        raise SpecError(f"{name} has another vocabulary than the corpus; a run can start from one with the same words only")
+        raise SpecError(
+            f"{name} has another vocabulary than the corpus; a run can start from one with the same words only"
+        )
     spec, last = RunSpec.from_json(dataset.attrs["spec"]), dataset.isel(snapshot=-1)
     same_documents = tuple(dataset["document"].values) == train.titles
     n_kw = last["n_kw"].values.astype(np.float64)
-    taken = np.sort(np.argsort(-n_kw.sum(axis=1), kind="stable")[:n_topics])  # each keeps its rank by number
+    # each keeps its rank by number
+    taken = np.sort(np.argsort(-n_kw.sum(axis=1), kind="stable")[:n_topics])
     place = np.full(len(n_kw), -1, np.int32)
     place[taken] = np.arange(len(taken))
     more = 0, n_topics - len(taken)
-    n_dk = np.pad(last["n_dk"].values.astype(np.float64)[:, taken], [(0, 0), more]) if same_documents else None
+    n_dk = (
+        np.pad(last["n_dk"].values.astype(np.float64)[:, taken], [(0, 0), more])
+        if same_documents
+        else None
+    )
     warm_start = WarmStart(
-        np.pad(n_kw[taken], [more, (0, 0)]), None if n_dk is None else np.ascontiguousarray(n_dk),
-        place[last["token_topics"].values] if "token_topics" in dataset and spec.train == train.content_hash else None,
+        np.pad(n_kw[taken], [more, (0, 0)]),
+        None if n_dk is None else np.ascontiguousarray(n_dk),
+        place[last["token_topics"].values]
+        if "token_topics" in dataset and spec.train == train.content_hash
+        else None,
     )
     total = n_kw.sum()
     return warm_start, {

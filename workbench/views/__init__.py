@@ -3,7 +3,12 @@
 from workbench.views.against_topics import against_topics
 from workbench.views.choosing import choose_k_view
 from workbench.views.coherence import coherence_view
-from workbench.views.comparison import final_perplexities, perplexity_curves, perplexity_layout, state_and_average
+from workbench.views.comparison import (
+    final_perplexities,
+    perplexity_curves,
+    perplexity_layout,
+    state_and_average,
+)
 from workbench.views.differences import differences_view
 from workbench.views.every import VIEWS, draw_view, pictures
 from workbench.views.flow import topic_flow_view
@@ -29,12 +34,44 @@ from workbench.views.topic_map import topic_list_view, topic_map_view
 from workbench.views.topics import names_of_topics, topic_sizes_view, topic_words_view
 
 __all__ = [
-    "VIEWS", "Picture", "SideBySide", "View", "against_setting", "against_topics", "bound_curves", "by_group_view",
-    "choose_k_view", "coherence_view", "concentration_curves", "concentrations_of", "differences_view", "draw_view",
-    "final_perplexities", "frontier_view",
-    "group_differences_view", "jitter_view", "lineage_height", "lineage_view", "move_curve", "names_of_topics", "network_view",
-    "number_curves", "objective_curves", "objectives_of", "overtaking_view", "perplexity_curves", "perplexity_layout",
+    "VIEWS",
+    "Picture",
+    "SideBySide",
+    "View",
+    "against_setting",
+    "against_topics",
+    "bound_curves",
+    "by_group_view",
+    "choose_k_view",
+    "coherence_view",
+    "concentration_curves",
+    "concentrations_of",
+    "differences_view",
+    "draw_view",
+    "final_perplexities",
+    "frontier_view",
+    "group_differences_view",
+    "jitter_view",
+    "lineage_height",
+    "lineage_view",
+    "move_curve",
+    "names_of_topics",
+    "network_view",
+    "number_curves",
+    "objective_curves",
+    "objectives_of",
+    "overtaking_view",
+    "perplexity_curves",
+    "perplexity_layout",
     "pictures",
-    "stacked_view", "state_and_average", "topic_flow_view", "topic_list_view", "topic_map_view", "topic_number_curves",
-    "topic_over_time_view", "topic_size_curves", "topic_sizes_view", "topic_words_view",
+    "stacked_view",
+    "state_and_average",
+    "topic_flow_view",
+    "topic_list_view",
+    "topic_map_view",
+    "topic_number_curves",
+    "topic_over_time_view",
+    "topic_size_curves",
+    "topic_sizes_view",
+    "topic_words_view",
 ]

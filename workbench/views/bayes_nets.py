@@ -9,8 +9,26 @@ from workbench.measures import spec_of
 from workbench.measures.bayes_nets import distributions, information, nodes_of, table_names
 from workbench.records import Records
 from workbench.runs.afterwards.infer_records import infer_records
-from workbench.views.elements import ROW, axis, bare_panel, element, fitting, height_of, panel, text_labels
-from workbench.views.picture import WHOSE, Menu, Picture, SideBySide, Slider, View, fitting_panels, rows_of
+from workbench.views.elements import (
+    ROW,
+    axis,
+    bare_panel,
+    element,
+    fitting,
+    height_of,
+    panel,
+    text_labels,
+)
+from workbench.views.picture import (
+    WHOSE,
+    Menu,
+    Picture,
+    SideBySide,
+    Slider,
+    View,
+    fitting_panels,
+    rows_of,
+)
 from workbench.views.style import COLOURS, INK, RC
 
 SMALL = RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5}
@@ -25,16 +43,31 @@ MOST_KNOWN, MOST_HIDDEN = 20, 24
 NODES = ("node", "table", "parents", "hidden", "entropy", "mutual_information")
 
 
-def cells_view(values: np.ndarray, across: list[str], down: list[str], title: str = "", across_of: str = "state"):
+def cells_view(
+    values: np.ndarray,
+    across: list[str],
+    down: list[str],
+    title: str = "",
+    across_of: str = "state",
+):
     """Probabilities (row, column) as `holoviews.Overlay` of a `QuadMesh`; full colour: 1."""
     edges = np.arange(len(across) + 1) - 0.5, np.arange(-len(down), 1) + 0.5
     mesh = element(
-        "QuadMesh", (*edges, values[::-1]), [axis("value", across_of), axis("given", " ")],
-        vdims=axis("p", "probability"), cmap="Blues", clim=(0.0, 1.0),
+        "QuadMesh",
+        (*edges, values[::-1]),
+        [axis("value", across_of), axis("given", " ")],
+        vdims=axis("p", "probability"),
+        cmap="Blues",
+        clim=(0.0, 1.0),
     )
     return panel(
-        [mesh], title=title, aspect="auto", show_grid=False, fig_inches=(3.4, 1.0 + max(ROW * len(down), 0.5)),
-        xrotation=90 if sum(map(len, across)) > 40 else 0, fig_rcparams=SMALL,
+        [mesh],
+        title=title,
+        aspect="auto",
+        show_grid=False,
+        fig_inches=(3.4, 1.0 + max(ROW * len(down), 0.5)),
+        xrotation=90 if sum(map(len, across)) > 40 else 0,
+        fig_rcparams=SMALL,
         xticks=[(at, fitting(name, LETTERS)) for at, name in enumerate(across)],
         yticks=[(-at, fitting(name, LETTERS)) for at, name in enumerate(down)],
     )
@@ -44,7 +77,11 @@ def distribution_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
     """The table, and the snapshot where there are several."""
     tables, n_snapshots = tuple(table_names(run)), run.sizes["snapshot"]
     menu = (Menu("table", "Table", tables, tables[0]),) if len(tables) > 1 else ()
-    slider = (Slider("snapshot", "Snapshot", 1, n_snapshots, 1, n_snapshots, plays=True),) if n_snapshots > 1 else ()
+    slider = (
+        (Slider("snapshot", "Snapshot", 1, n_snapshots, 1, n_snapshots, plays=True),)
+        if n_snapshots > 1
+        else ()
+    )
     return menu + slider
 
 
@@ -62,18 +99,31 @@ def draw_distributions(
         found = distributions(run, named, at)
         down, across = found["given"].values.tolist(), found["value"].values.tolist()
         told = found.to_dataframe().reset_index()
-        rows += rows_of(label, run, [[named, *row] for row in told[list(CELLS[1:])].itertuples(index=False)])
+        rows += rows_of(
+            label, run, [[named, *row] for row in told[list(CELLS[1:])].itertuples(index=False)]
+        )
         if label in drawn:
             iteration = int(run["snapshot_iteration"].values[at])
-            panels.append(cells_view(found["probability"].values, across, [row or named for row in down],
-                                     f"{label}, {named}, iteration {iteration:,}"))
+            panels.append(
+                cells_view(
+                    found["probability"].values,
+                    across,
+                    [row or named for row in down],
+                    f"{label}, {named}, iteration {iteration:,}",
+                )
+            )
             hover.append(_cell_texts(found))
     if panels:
         yield view.picture(
             f"The distributions of the table {named!r}: a row for each combination of states of the parents, with the "
             "probability of each state of the node; full colour: 1. Posterior means given (expected) counts and priors, or "
             f"estimates of expectation maximisation. One run of each label.{left_out}",
-            panels, [*WHOSE, *CELLS], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
+            panels,
+            [*WHOSE, *CELLS],
+            rows,
+            legend=False,
+            height=height_of(panels),
+            runs=list(runs.values()),
             hover={"QuadMesh": hover},
         )
 
@@ -84,7 +134,10 @@ def _cell_texts(found: xr.Dataset) -> list[str]:
     for at in reversed(range(found.sizes["given"])):
         given = str(found["given"].values[at])
         for value in range(found.sizes["value"]):
-            mean, deviation, count = (float(found[name].values[at, value]) for name in ("probability", "deviation", "count"))
+            mean, deviation, count = (
+                float(found[name].values[at, value])
+                for name in ("probability", "deviation", "count")
+            )
             spread = "" if np.isnan(deviation) else f" ± {deviation:.3f}"
             told = f"{found['value'].values[value]}{given and f', given {given}'}"
             texts.append(f"{told}\nprobability {mean:.3f}{spread}\n{count:,.1f} records")
@@ -94,7 +147,8 @@ def _cell_texts(found: xr.Dataset) -> list[str]:
 def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Of each latent class the probability of every level of every field, the largest class first."""
     runs = {
-        label: run for label, run in shown.first("n_cpt", "state_share").items()
+        label: run
+        for label, run in shown.first("n_cpt", "state_share").items()
         if run.sizes["snapshot"] and spec_of(run).options.get("network") == "latent-class"
     }
     drawn, left_out = fitting_panels(runs)
@@ -105,21 +159,35 @@ def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
         levels, found = [], []
         for table in table_names(run)[1:]:
             own = distributions(run, table)
-            kept = own.sizes["value"] if own.sizes["value"] != 2 else 1  # of two levels the second says it all
+            # of two levels the second says it all
+            kept = own.sizes["value"] if own.sizes["value"] != 2 else 1
             levels += [f"{table}={value}" for value in own["value"].values[-kept:]]
             found.append(own["probability"].values[:, -kept:].T)
         table = np.concatenate(found)[:, order]
-        rows += rows_of(label, run, [
-            [level, int(order[k]), float(sizes[order[k]]), float(table[at, k])]
-            for at, level in enumerate(levels) for k in range(len(order))
-        ])
+        rows += rows_of(
+            label,
+            run,
+            [
+                [level, int(order[k]), float(sizes[order[k]]), float(table[at, k])]
+                for at, level in enumerate(levels)
+                for k in range(len(order))
+            ],
+        )
         if label in drawn:
-            panels.append(cells_view(table, [f"{k}: {100 * sizes[k]:.0f} %" for k in order], levels, label, "class"))
+            panels.append(
+                cells_view(
+                    table, [f"{k}: {100 * sizes[k]:.0f} %" for k in order], levels, label, "class"
+                )
+            )
     if panels:
         yield view.picture(
             "Latent classes with their share of the records, the largest first, and the probability of each level of a field "
             f"in each class; of a field with two levels the second alone. Full colour: 1. One run of each label.{left_out}",
-            panels, [*WHOSE, "level", "class", "share", "probability"], rows, legend=False, height=height_of(panels),
+            panels,
+            [*WHOSE, "level", "class", "share", "probability"],
+            rows,
+            legend=False,
+            height=height_of(panels),
             runs=list(runs.values()),
         )
 
@@ -133,7 +201,8 @@ def record_controls(run: xr.Dataset) -> tuple[Slider, ...]:
 def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Picture]:
     """The posterior of the hidden nodes of one distinct training record, from 1; of one run of each label."""
     runs = {
-        label: run for label, run in shown.first("n_cpt", "multiplicity").items()
+        label: run
+        for label, run in shown.first("n_cpt", "multiplicity").items()
         if run.sizes["snapshot"] and spec_of(run).train in shown.corpora
     }
     drawn, left_out = fitting_panels(runs)
@@ -142,19 +211,38 @@ def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Pi
         records = shown.corpora[spec_of(run).train]
         at = min(int(record), records.n_distinct) - 1
         known = _known(records, at)
-        one = Records(records.values[[at]], records.multiplicities[[at]], records.fields, records.levels, records.name)
+        one = Records(
+            records.values[[at]],
+            records.multiplicities[[at]],
+            records.fields,
+            records.levels,
+            records.name,
+        )
         found = infer_records(run, one)["posterior"].isel(record=0)
         if not found.size:
             continue
         told = found.to_dataframe().reset_index().dropna()
-        rows += rows_of(label, run, [[at + 1, *row] for row in told[list(POSTERIOR[1:])].itertuples(index=False)])
+        rows += rows_of(
+            label,
+            run,
+            [[at + 1, *row] for row in told[list(POSTERIOR[1:])].itertuples(index=False)],
+        )
         if label in drawn:
-            panels.append(_record_view(found[:MOST_HIDDEN], f"{label}, record {at + 1} of {records.n_distinct:,}"))
+            panels.append(
+                _record_view(
+                    found[:MOST_HIDDEN], f"{label}, record {at + 1} of {records.n_distinct:,}"
+                )
+            )
     if panels:
         yield view.picture(
             "Probability of each state of the hidden nodes of one record, given its known cells and the distributions of the "
             f"run; full colour: 1. {known} One run of each label.{left_out}",
-            panels, [*WHOSE, *POSTERIOR], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
+            panels,
+            [*WHOSE, *POSTERIOR],
+            rows,
+            legend=False,
+            height=height_of(panels),
+            runs=list(runs.values()),
         )
 
 
@@ -170,7 +258,10 @@ def _known(records: Records, at: int) -> str:
     """What is known of a record, as a sentence."""
     cells = [
         f"{field}={levels[value]}"
-        for field, levels, value in zip(records.fields, records.levels, records.values[at], strict=True) if value >= 0
+        for field, levels, value in zip(
+            records.fields, records.levels, records.values[at], strict=True
+        )
+        if value >= 0
     ]
     more = ", …" * (len(cells) > MOST_KNOWN)
     told = f"{', '.join(cells[:MOST_KNOWN])}{more}" if cells else "no known cell"
@@ -185,21 +276,40 @@ def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
     for label, run in runs.items():
         nodes = nodes_of(run)
         told = {table: information(run, table) for table in {node.table for node in nodes}}
-        rows += rows_of(label, run, [
-            [node.name, node.table, ", ".join(node.parents), node.hidden, told[node.table].entropy,
-             ", ".join(f"{each:.4g}" for each in told[node.table].of_parents)]
-            for node in nodes
-        ])
+        rows += rows_of(
+            label,
+            run,
+            [
+                [
+                    node.name,
+                    node.table,
+                    ", ".join(node.parents),
+                    node.hidden,
+                    told[node.table].entropy,
+                    ", ".join(f"{each:.4g}" for each in told[node.table].of_parents),
+                ]
+                for node in nodes
+            ],
+        )
         if label in drawn:
             panels.append(nodes_view(nodes, told, label))
-            hover += [[_node_text(node, told[node.table])] for node in nodes for _ in range(1 + node.hidden)]
+            hover += [
+                [_node_text(node, told[node.table])]
+                for node in nodes
+                for _ in range(1 + node.hidden)
+            ]
     if panels:
         yield view.picture(
             "Nodes of the network, each below its parents. Ringed: hidden; nodes that share a table have its colour. The "
             "darker a node, the larger its entropy in proportion to that of equal probabilities; the wider a line, the larger "
             "the mutual information of its two nodes, both from (expected) counts with the priors. Of a hidden Markov model "
             f"the first places are drawn. One run of each label.{left_out}",
-            panels, [*WHOSE, *NODES], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
+            panels,
+            [*WHOSE, *NODES],
+            rows,
+            legend=False,
+            height=height_of(panels),
+            runs=list(runs.values()),
             hover={"Points": hover},
         )
 
@@ -208,7 +318,9 @@ def nodes_view(nodes: list, told: dict, title: str = ""):
     """Nodes (`NetNode`) in layers as `holoviews.Overlay` of `Points`, `Path` and `Labels`; told: table → `Information`."""
     at = places(nodes)
     tied = [table for table in told if sum(node.table == table for node in nodes) > 1]
-    colours = {table: COLOURS[tied.index(table) % len(COLOURS)] if table in tied else INK for table in told}
+    colours = {
+        table: COLOURS[tied.index(table) % len(COLOURS)] if table in tied else INK for table in told
+    }
     most = max((each for found in told.values() for each in found.of_parents), default=0.0) or 1.0
     arrows = []
     for node in nodes:
@@ -218,17 +330,23 @@ def nodes_view(nodes: list, told: dict, title: str = ""):
                 along = (end - start) / np.hypot(*(end - start))
                 path = np.array([start + 0.24 * along, end - 0.26 * along])
                 width = 0.3 + 2.2 * shared / most
-                arrows.append(element("Path", [path], color=colours[node.table], linewidth=width, alpha=0.8))
+                arrows.append(
+                    element("Path", [path], color=colours[node.table], linewidth=width, alpha=0.8)
+                )
     points = []
     for node in nodes:
         found, ring = told[node.table], {"edgecolor": colours[node.table], "linewidth": 1.0}
         shade = str(round(1.0 - 0.6 * min(found.entropy / found.largest, 1.0), 3))
         if node.hidden:
-            points.append(element("Points", [at[node.name]], ["x", "y"], color="#ffffff", s=110, **ring))
+            points.append(
+                element("Points", [at[node.name]], ["x", "y"], color="#ffffff", s=110, **ring)
+            )
         points.append(element("Points", [at[node.name]], ["x", "y"], color=shade, s=55, **ring))
     above = {node.name for node in nodes if not node.parents or (node.hidden and "@" in node.name)}
     beside = {name: 0.42 if name in above else -0.42 for name in at}  # where no line is in the way
-    names = text_labels([(x, y + beside[name], fitting(name, 12)) for name, (x, y) in at.items()], "names", 6)
+    names = text_labels(
+        [(x, y + beside[name], fitting(name, 12)) for name, (x, y) in at.items()], "names", 6
+    )
     x, y = np.array(list(at.values())).T
     limits = (x.min() - 0.7, x.max() + 0.7), (y.min() - 0.7, y.max() + 0.7)
     wide, high = (limits[0][1] - limits[0][0]), (limits[1][1] - limits[1][0])
@@ -246,7 +364,9 @@ def places(nodes: list) -> dict[str, tuple[float, float]]:
         return {name: (2.0 * int(t), -1.6 * kinds.index(kind)) for name, (kind, t) in parts.items()}
     graph, names = nx.DiGraph(), [node.name for node in nodes]
     graph.add_nodes_from(names)
-    graph.add_edges_from((parent, node.name) for node in nodes for parent in node.parents if parent in names)
+    graph.add_edges_from(
+        (parent, node.name) for node in nodes for parent in node.parents if parent in names
+    )
     found, y = {}, 0.0
     for layer in nx.topological_generations(graph):
         layer = sorted(layer, key=names.index)
@@ -265,7 +385,8 @@ def _node_text(node, found) -> str:
     """What a node says of itself."""
     given = f"\ngiven {', '.join(node.parents)}" if node.parents else ""
     shared = "".join(
-        f"\n{each:.3f} nats shared with {parent}" for parent, each in zip(node.parents, found.of_parents, strict=False)
+        f"\n{each:.3f} nats shared with {parent}"
+        for parent, each in zip(node.parents, found.of_parents, strict=False)
     )
     hidden = ", hidden" if node.hidden else ""
     return f"{node.name}{hidden}{given}\nentropy {found.entropy:.3f} of {found.largest:.3f} nats{shared}"

@@ -5,7 +5,15 @@ from functools import partial
 
 import numpy as np
 
-from workbench.measures import MeasureError, each_run, final, in_papers_order, labels_of, mean_curves, spec_of
+from workbench.measures import (
+    MeasureError,
+    each_run,
+    final,
+    in_papers_order,
+    labels_of,
+    mean_curves,
+    spec_of,
+)
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.selection import grouped
 from workbench.models import VARIABLES
@@ -15,14 +23,22 @@ from workbench.views.picture import WHOSE, Picture, SideBySide, View, fitting_pa
 from workbench.views.style import COLOURS, GREY, RC, Look, looks
 
 MEASURES = {
-    "headline": "test_perplexity", "state": "test_perplexity_state", "average": "test_perplexity_average",
-    "by document": "test_perplexity_by_document", "joint": "test_perplexity_joint", "train": "train_perplexity",
+    "headline": "test_perplexity",
+    "state": "test_perplexity_state",
+    "average": "test_perplexity_average",
+    "by document": "test_perplexity_by_document",
+    "joint": "test_perplexity_joint",
+    "train": "train_perplexity",
 }
 PERPLEXITIES = tuple(MEASURES.values())[:-1]
 STATE, AVERAGE = "current state", "running average after burn-in"
 TITLES = {
-    "headline": "", "state": STATE, "average": AVERAGE, "by document": "average by document",
-    "joint": "average of all tokens together", "train": STATE,
+    "headline": "",
+    "state": STATE,
+    "average": AVERAGE,
+    "by document": "average by document",
+    "joint": "average of all tokens together",
+    "train": STATE,
 }
 CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates", "steps": "steps"}
 
@@ -44,21 +60,34 @@ def perplexity_curves(runs, which: str = "headline", against: str = "iteration")
 def perplexity_layout(runs, against: str = "iteration"):
     """State and running average side by side, as a `holoviews.Layout` with axes of the same range."""
     state, average = (perplexity_curves(runs, which, against) for which in ("state", "average"))
-    ranges = [element.range(of) for overlay in (state, average) for element in overlay for of in element.vdims]
+    ranges = [
+        element.range(of)
+        for overlay in (state, average)
+        for element in overlay
+        for of in element.vdims
+    ]
     if ranges:
         margin = 0.02 * (max(high for _, high in ranges) - min(low for low, _ in ranges))
         ylim = min(low for low, _ in ranges) - margin, max(high for _, high in ranges) + margin
-        state, average = (overlay.opts(ylim=ylim, clone=True, backend="matplotlib") for overlay in (state, average))
-    return (state + average).opts(sublabel_format="", hspace=0.3, fig_rcparams=RC, backend="matplotlib")
+        state, average = (
+            overlay.opts(ylim=ylim, clone=True, backend="matplotlib")
+            for overlay in (state, average)
+        )
+    return (state + average).opts(
+        sublabel_format="", hspace=0.3, fig_rcparams=RC, backend="matplotlib"
+    )
 
 
 def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Against a clock; against steps only where these are not iterations in another unit."""
     against = view.name.rpartition("-")[2]
     clock, runs = CLOCKS[against], shown.runs
-    if clock == "steps" and not any("steps" in run for run in runs) and len(
-        {spec_of(run).model.get("n_topics") for run in runs if has(run, "model.n_topics")}
-    ) < 2:
+    if (
+        clock == "steps"
+        and not any("steps" in run for run in runs)
+        and len({spec_of(run).model.get("n_topics") for run in runs if has(run, "model.n_topics")})
+        < 2
+    ):
         return
     how = "" if clock == "iteration" else f" {VARIABLES[clock].name}: {VARIABLES[clock].meaning}."
     yield view.picture(
@@ -78,7 +107,9 @@ def state_and_average(runs, against: str = "iteration", title: str = ""):
     """
     runs = each_run(runs)
     if len(labels := set(labels_of(runs))) > 1:
-        raise MeasureError(f"state and average are drawn for one label at a time; got {'; '.join(sorted(labels))}")
+        raise MeasureError(
+            f"state and average are drawn for one label at a time; got {'; '.join(sorted(labels))}"
+        )
     runs = [_past_burn_in(run) for run in runs]
     curves = [
         curve._replace(label=name, group=name)
@@ -95,14 +126,15 @@ def _past_burn_in(run):
 
 
 def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
-    panels, left_out = fitting_panels({
-        label: own for label, own in shown.by_label().items() if "test_perplexity" in own[0]
-    })
+    panels, left_out = fitting_panels(
+        {label: own for label, own in shown.by_label().items() if "test_perplexity" in own[0]}
+    )
     yield view.picture(
         "Held-out perplexity of the current state beside that of the running average of p(w|d), a panel for each label, "
         "from the end of burn-in on (until then both are the same): the gap is what averaging gains."
         f"{shown.bands}{left_out}",
-        [state_and_average(own, title=label) for label, own in panels.items()], *shown.records(*PERPLEXITIES),
+        [state_and_average(own, title=label) for label, own in panels.items()],
+        *shown.records(*PERPLEXITIES),
     )
 
 
@@ -123,7 +155,13 @@ def final_numbers(runs, name: str) -> dict[str, np.ndarray]:
     return grouped(last["label"].values.tolist(), last[name].values.tolist())
 
 
-def marks_by_label(values: Mapping[str, list], x, styles: Mapping[str, Look], title: str = "", line: float | None = None):
+def marks_by_label(
+    values: Mapping[str, list],
+    x,
+    styles: Mapping[str, Look],
+    title: str = "",
+    line: float | None = None,
+):
     """The numbers of the runs of each label and, where these are several, their mean: an overlay as of `final_perplexities`.
 
     ``x`` is the dimension of the numbers; a ``line`` stands below all marks at this number.
@@ -135,29 +173,51 @@ def marks_by_label(values: Mapping[str, list], x, styles: Mapping[str, Look], ti
         look, own = styles[label], np.asarray(own, float)
         several, (mean, error) = len(own) > 1, mean_and_error(own)
         marks = partial(element, "Scatter", color=look.colour, marker=look.marker, linewidth=0)
-        drawn.append(marks(
-            (own, np.full(len(own), -place - 0.3 * several)), x, y, label=label, s=12 if several else 32,
-            alpha=0.6 if several else 1, show_grid=True,
-        ))
+        drawn.append(
+            marks(
+                (own, np.full(len(own), -place - 0.3 * several)),
+                x,
+                y,
+                label=label,
+                s=12 if several else 32,
+                alpha=0.6 if several else 1,
+                show_grid=True,
+            )
+        )
         if several:
             drawn += [
-                element("Segments", [(mean - error, -place, mean + error, -place)], [x, y, "high", "other place"],
-                        color=look.colour, linewidth=1.6),
+                element(
+                    "Segments",
+                    [(mean - error, -place, mean + error, -place)],
+                    [x, y, "high", "other place"],
+                    color=look.colour,
+                    linewidth=1.6,
+                ),
                 marks(([mean], [-place]), x, y, label=f"{label}, mean", s=26),
             ]
     return panel(
-        drawn, yticks=[(-place, label) for place, label in enumerate(values)], ylim=ylim, padding=0.05, title=title,
+        drawn,
+        yticks=[(-place, label) for place, label in enumerate(values)],
+        ylim=ylim,
+        padding=0.05,
+        title=title,
     )
 
 
 def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
-    how = "large marks are means over the runs of a label with one standard error to either side, small ones its runs" if (
-        shown.bands) else "one run each, so no standard error"
+    how = (
+        "large marks are means over the runs of a label with one standard error to either side, small ones its runs"
+        if (shown.bands)
+        else "one run each, so no standard error"
+    )
     names = [*WHOSE, *PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
     rows = final(shown.runs).to_dataframe().reset_index()[names].to_numpy(object).tolist()
     yield view.picture(
         f"Held-out perplexity at the last iteration (running average for engines that sample, state for the others): {how}. "
         "Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the HDP.",
-        [final_perplexities(shown.runs)], names, rows, legend=False, height=0.5 + 0.26 * len(set(shown.labels)),
+        [final_perplexities(shown.runs)],
+        names,
+        rows,
+        legend=False,
+        height=0.5 + 0.26 * len(set(shown.labels)),
     )
-

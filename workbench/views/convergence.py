@@ -27,17 +27,32 @@ def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
     shown, name = counts.values[:MOST_CHAINS], counts.attrs["quantity"]
     even, n_bins = draws.sizes["draw"] / counts.sizes["twentieth"], counts.sizes["twentieth"]
     most = max(shown.max(), 2 * even)
-    x, y = axis("rank", f"rank of the {dimension(name).label}, % of all draws"), axis("chain", "chain")
+    x, y = (
+        axis("rank", f"rank of the {dimension(name).label}, % of all draws"),
+        axis("chain", "chain"),
+    )
     edges, drawn = np.linspace(0, 100, n_bins + 1), []
     for place, row in enumerate(shown):
         heights = -place + 0.8 * row / most
-        bars = list(zip(edges[:-1], np.full(n_bins, -float(place)), edges[1:], heights, strict=True))
-        drawn.append(element("Rectangles", bars, [x, y, "right", "top"], color=colour, alpha=0.7, linewidth=0.3))
+        bars = list(
+            zip(edges[:-1], np.full(n_bins, -float(place)), edges[1:], heights, strict=True)
+        )
+        drawn.append(
+            element(
+                "Rectangles", bars, [x, y, "right", "top"], color=colour, alpha=0.7, linewidth=0.3
+            )
+        )
         level = -place + 0.8 * even / most
-        drawn.append(element("Path", [([0, 100], (level, level))], [x, y], color=GREY, linewidth=0.8))
+        drawn.append(
+            element("Path", [([0, 100], (level, level))], [x, y], color=GREY, linewidth=0.8)
+        )
     return panel(
-        drawn, yticks=[(-place, str(place + 1)) for place in range(len(shown))], ylim=(0.95 - len(shown), 0.95), title=title,
-        padding=0, xlim=(0, 100),
+        drawn,
+        yticks=[(-place, str(place + 1)) for place in range(len(shown))],
+        ylim=(0.95 - len(shown), 0.95),
+        title=title,
+        padding=0,
+        xlim=(0, 100),
     )
 
 
@@ -51,7 +66,8 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
     style = looks(labels_of(shown.runs))
     of_tokens = draws_by_label(shown.runs, shown.corpora.values()) if shown.corpora else drawn
     rows = [
-        [label, draws.sizes["chain"], quantity, *numbers] for label, draws in of_tokens.items()
+        [label, draws.sizes["chain"], quantity, *numbers]
+        for label, draws in of_tokens.items()
         for quantity, numbers in agreement(draws).items()
     ]
     worst = max(r_hat for label, _, _, r_hat, *_ in rows if label in several)
@@ -61,7 +77,9 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
         "below 1.01, with 100 effective samples a chain); the table has it, and effective samples in bulk and tails, of what "
         f"does not depend on the numbers of topics.{left_out}",
         [rank_plot(draws, style[label].colour, label) for label, draws in panels.items()],
-        ["label", "n_chains", "quantity", *NUMBERS], rows, legend=False,
+        ["label", "n_chains", "quantity", *NUMBERS],
+        rows,
+        legend=False,
         height=0.9 + 0.3 * min(max(draws.sizes["chain"] for draws in panels.values()), MOST_CHAINS),
     )
 

@@ -9,11 +9,19 @@ from workbench.views.picture import Picture
 from workbench.views.style import INK, RC, looks
 
 NAMES = {
-    "exact": "exact", "gaussian": "Gaussian", "zeroth": "zeroth order", "second": "second order",
+    "exact": "exact",
+    "gaussian": "Gaussian",
+    "zeroth": "zeroth order",
+    "second": "second order",
     "improved": "improved second order",
 }
 """Approximation → its name in figures and tables."""
-FORMULAS = {"log": "log(a + n)", "digamma": "ψ(a + n)", "exp_digamma": "exp ψ(a + n)", "log_gamma": "log Γ(a + n)"}
+FORMULAS = {
+    "log": "log(a + n)",
+    "digamma": "ψ(a + n)",
+    "exp_digamma": "exp ψ(a + n)",
+    "log_gamma": "log Γ(a + n)",
+}
 SMALLEST, LARGEST = 1e-5, 10.0
 """Errors from which on a cell has a colour, and those of the full colour."""
 N_CELLS, PRIORS = 16, (0.01, 10.0)
@@ -33,10 +41,20 @@ def distribution_view(found: xr.Dataset):
     seen = np.flatnonzero(np.maximum(exact, normal) > SMALLEST)
     n, part = found["count"].values[seen[0] : seen[-1] + 1], slice(seen[0], seen[-1] + 1)
     x, y = axis("count", "count n"), axis("probability", "probability")
-    lines = element("Segments", (n, 0.0 * n, n, exact[part]), [x, y, "same count", "top"], color=INK, linewidth=2.0)
-    marks = element("Points", (n, normal[part]), [x, y], color=looks(["cvb"])["cvb"].colour, marker="D", s=14)
+    lines = element(
+        "Segments",
+        (n, 0.0 * n, n, exact[part]),
+        [x, y, "same count", "top"],
+        color=INK,
+        linewidth=2.0,
+    )
+    marks = element(
+        "Points", (n, normal[part]), [x, y], color=looks(["cvb"])["cvb"].colour, marker="D", s=14
+    )
     ticks = n[:: len(n) // 8 + 1].tolist()
-    return panel([lines, marks], title="line: exact, mark: Gaussian", padding=0.1, xticks=ticks, **PANEL)
+    return panel(
+        [lines, marks], title="line: exact, mark: Gaussian", padding=0.1, xticks=ticks, **PANEL
+    )
 
 
 def errors_view(found: xr.Dataset, function: str):
@@ -45,14 +63,29 @@ def errors_view(found: xr.Dataset, function: str):
     An error below 1e-5 is drawn there.
     """
     methods = list(APPROXIMATIONS)[1:]
-    sizes = np.maximum(np.abs(found["error"].sel(function=function, approximation=methods).values), SMALLEST)
+    sizes = np.maximum(
+        np.abs(found["error"].sel(function=function, approximation=methods).values), SMALLEST
+    )
     rows = -np.arange(float(len(methods)))
-    marks = element("Points", (sizes, rows), [axis("size", "size of the error"), axis("row", " ")], color=INK, s=16)
+    marks = element(
+        "Points",
+        (sizes, rows),
+        [axis("size", "size of the error"), axis("row", " ")],
+        color=INK,
+        s=16,
+    )
     ticks = [(at, NAMES[name]) for at, name in zip(rows.tolist(), methods, strict=True)]
     edges = SMALLEST / 2, max(LARGEST, 2 * sizes.max())
     return panel(
-        [marks], title=FORMULAS[function], logx=True, xlim=edges, ylim=(-len(methods) + 0.4, 0.6), yticks=ticks,
-        xticks=[(10.0**power, f"{10.0**power:g}") for power in (-5, -3, -1, 1)], hooks=[_no_minor_ticks], **PANEL,
+        [marks],
+        title=FORMULAS[function],
+        logx=True,
+        xlim=edges,
+        ylim=(-len(methods) + 0.4, 0.6),
+        yticks=ticks,
+        xticks=[(10.0**power, f"{10.0**power:g}") for power in (-5, -3, -1, 1)],
+        hooks=[_no_minor_ticks],
+        **PANEL,
     )
 
 
@@ -64,17 +97,40 @@ def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float
     means, priors = errors["mean"].values, errors["prior"].values
     size = np.log10(np.clip(np.abs(errors.values), SMALLEST, LARGEST))
     mesh = element(
-        "QuadMesh", (_edges(means), _edges(priors), size), [axis("mean", "expected count"), axis("prior", "prior a")],
-        vdims=axis("size", "error"), cmap="Blues", clim=(np.log10(SMALLEST), np.log10(LARGEST)),
-        edgecolors="face", linewidths=0.4,  # else the page shows through between the cells
+        "QuadMesh",
+        (_edges(means), _edges(priors), size),
+        [axis("mean", "expected count"), axis("prior", "prior a")],
+        vdims=axis("size", "error"),
+        cmap="Blues",
+        clim=(np.log10(SMALLEST), np.log10(LARGEST)),
+        edgecolors="face",
+        linewidths=0.4,  # else the page shows through between the cells
     )
-    here = [] if mean is None or prior is None else [element(
-        "Points", ([np.clip(mean, means[0], means[-1])], [np.clip(prior, priors[0], priors[-1])]), ["mean", "prior"],
-        color="#f35100", marker="o", s=20,
-    )]
+    here = (
+        []
+        if mean is None or prior is None
+        else [
+            element(
+                "Points",
+                ([np.clip(mean, means[0], means[-1])], [np.clip(prior, priors[0], priors[-1])]),
+                ["mean", "prior"],
+                color="#f35100",
+                marker="o",
+                s=20,
+            )
+        ]
+    )
     return panel(
-        [mesh, *here], title=NAMES[errors.attrs["approximation"]], logx=True, logy=True, show_grid=False, xticks=POWERS,
-        yticks=POWERS, xlim=_ends(means), ylim=_ends(priors), hooks=[_no_minor_ticks],
+        [mesh, *here],
+        title=NAMES[errors.attrs["approximation"]],
+        logx=True,
+        logy=True,
+        show_grid=False,
+        xticks=POWERS,
+        yticks=POWERS,
+        xlim=_ends(means),
+        ylim=_ends(priors),
+        hooks=[_no_minor_ticks],
         **PANEL,
     )
 
@@ -85,10 +141,19 @@ def microscope_picture(found: xr.Dataset, function: str) -> Picture:
     ``found`` is what `workbench.measures.count_expectations` finds.
     """
     n_draws, mean, prior = found.sizes["count"] - 1, found.attrs["mean"], found.attrs["a"]
-    means, priors = np.geomspace(min(0.01, n_draws / 100), n_draws, N_CELLS), np.geomspace(*PRIORS, N_CELLS)
-    maps = {name: error_map(function, name, n_draws, means, priors) for name in list(APPROXIMATIONS)[1:]}
+    means, priors = (
+        np.geomspace(min(0.01, n_draws / 100), n_draws, N_CELLS),
+        np.geomspace(*PRIORS, N_CELLS),
+    )
+    maps = {
+        name: error_map(function, name, n_draws, means, priors) for name in list(APPROXIMATIONS)[1:]
+    }
     cells = {
-        name: [(row, at, float(errors[i, j])) for i, row in enumerate(priors.tolist()) for j, at in enumerate(means.tolist())]
+        name: [
+            (row, at, float(errors[i, j]))
+            for i, row in enumerate(priors.tolist())
+            for j, at in enumerate(means.tolist())
+        ]
         for name, errors in maps.items()
     }
     caption = (
@@ -101,10 +166,20 @@ def microscope_picture(found: xr.Dataset, function: str) -> Picture:
     drawn = [error_map_view(each, mean, prior) for each in maps.values()]
     panels = [distribution_view(found), errors_view(found, function), *drawn]
     return Picture(
-        "count-expectations", f"Approximations of the expectation of {FORMULAS[function]}", caption, panels, COLUMNS,
-        [[name, *cell] for name, own in cells.items() for cell in own], legend=False, height=1.75,
-        hover={"QuadMesh": [[f"prior {a:.2g}, mean {at:.2g}: error {value:+.3g}" for a, at, value in own]
-                            for own in cells.values()]},
+        "count-expectations",
+        f"Approximations of the expectation of {FORMULAS[function]}",
+        caption,
+        panels,
+        COLUMNS,
+        [[name, *cell] for name, own in cells.items() for cell in own],
+        legend=False,
+        height=1.75,
+        hover={
+            "QuadMesh": [
+                [f"prior {a:.2g}, mean {at:.2g}: error {value:+.3g}" for a, at, value in own]
+                for own in cells.values()
+            ]
+        },
     )
 
 

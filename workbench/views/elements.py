@@ -32,18 +32,40 @@ def axis(name: str, label: str, unit: str | None = None):
     return hv.Dimension(name, label=label, unit=unit)
 
 
-def band(edges: tuple, x, y, colour: str, alpha: float = 0.25, label: str = "", linewidth: float = 0.0):
+def band(
+    edges: tuple, x, y, colour: str, alpha: float = 0.25, label: str = "", linewidth: float = 0.0
+):
     """What lies between two curves, ``edges`` as (x, low, high), in a pale colour."""
     # HoloViews mixes in the current backend's `color`, which would win over `facecolor`: so both are given
     return element(
-        "Area", edges, x, vdims=[y, axis("above", "above")], label=label, color=colour, facecolor=colour,
-        edgecolor=INK if linewidth else "none", alpha=alpha, linewidth=linewidth,
+        "Area",
+        edges,
+        x,
+        vdims=[y, axis("above", "above")],
+        label=label,
+        color=colour,
+        facecolor=colour,
+        edgecolor=INK if linewidth else "none",
+        alpha=alpha,
+        linewidth=linewidth,
     )
 
 
-def text_labels(texts, name: str, size: float = 6.5, align: str = "center", color: str = INK, **look):
+def text_labels(
+    texts, name: str, size: float = 6.5, align: str = "center", color: str = INK, **look
+):
     """`holoviews.Labels` of (x, y, text)."""
-    return element("Labels", texts, ["x", "y"], name, label=name, size=size, color=color, horizontalalignment=align, **look)
+    return element(
+        "Labels",
+        texts,
+        ["x", "y"],
+        name,
+        label=name,
+        size=size,
+        color=color,
+        horizontalalignment=align,
+        **look,
+    )
 
 
 def panel(parts, **options):
@@ -56,7 +78,9 @@ def panel(parts, **options):
 def bare_panel(parts, size: tuple[float, float], xlim, ylim, **options):
     """A panel without axes, so large in inches."""
     axes = {"xaxis": None, "yaxis": None, "show_frame": False, "show_grid": False}
-    return panel(parts, **{"fig_inches": size, "xlim": xlim, "ylim": ylim, "aspect": "auto"} | axes | options)
+    return panel(
+        parts, **{"fig_inches": size, "xlim": xlim, "ylim": ylim, "aspect": "auto"} | axes | options
+    )
 
 
 def option(panel, name: str):

@@ -22,13 +22,23 @@ from workbench.views.bayes_nets import (
 )
 from workbench.views.choosing import draw_choose_k
 from workbench.views.coherence import draw_coherence
-from workbench.views.comparison import CLOCKS, draw_ordering, draw_perplexity, draw_state_and_average
+from workbench.views.comparison import (
+    CLOCKS,
+    draw_ordering,
+    draw_perplexity,
+    draw_state_and_average,
+)
 from workbench.views.convergence import draw_convergence
 from workbench.views.correlations import correlation_controls, draw_correlations
 from workbench.views.differences import draw_differences
 from workbench.views.flow import draw_flows
 from workbench.views.frontier import draw_frontier, draw_overtaking
-from workbench.views.groups import against_controls, draw_by_group, draw_group_differences, group_controls
+from workbench.views.groups import (
+    against_controls,
+    draw_by_group,
+    draw_group_differences,
+    group_controls,
+)
 from workbench.views.hidden_states import draw_paths, draw_state_probabilities, sequence_controls
 from workbench.views.lineage import draw_lineage
 from workbench.views.loadings import draw_loadings
@@ -49,22 +59,65 @@ SCORED, COUNTED = ("test_perplexity",), ("phi n_kw",)
 VIEWS = (
     View("ordering", "Final perplexity of each engine", SCORED, draw_ordering),
     View("differences", "Paired differences of held-out perplexity", SCORED, draw_differences),
-    *(View(f"perplexity-by-{name}", f"Held-out perplexity against {name}", SCORED, draw_perplexity, course=True)
-      for name in CLOCKS),
-    View("state-and-average", "State and running average of each engine", SCORED, draw_state_and_average, course=True),
+    *(
+        View(
+            f"perplexity-by-{name}",
+            f"Held-out perplexity against {name}",
+            SCORED,
+            draw_perplexity,
+            course=True,
+        )
+        for name in CLOCKS
+    ),
+    View(
+        "state-and-average",
+        "State and running average of each engine",
+        SCORED,
+        draw_state_and_average,
+        course=True,
+    ),
     View("gains", "Gains over training frequencies", ("test_gain_joint_added",), draw_gain_marks),
     View("hits", "Hits among the words of a row", ("test_top_hits",), draw_courses, course=True),
     View("bound", "Variational bounds", ("bound",), progress.draw_bounds, course=True),
-    View("objectives", "Log joint and objective", ("log_joint", "objective"), progress.draw_objectives, course=True),
-    View("convergence", "Convergence of chains", ("moved", "log_joint"), draw_convergence, course=True),
-    View("against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics),
+    View(
+        "objectives",
+        "Log joint and objective",
+        ("log_joint", "objective"),
+        progress.draw_objectives,
+        course=True,
+    ),
+    View(
+        "convergence",
+        "Convergence of chains",
+        ("moved", "log_joint"),
+        draw_convergence,
+        course=True,
+    ),
+    View(
+        "against-topics", "Against the number of topics", ("model.n_topics",), draw_against_topics
+    ),
     View("choose-k", "Choosing the number of topics", ("model.n_topics",), draw_choose_k),
     View("settings", "Settings and results", SCORED, draw_settings),
-    View("frontier", "Cost and distance from long Gibbs chains", SCORED, draw_frontier, course=True),
-    View("overtaking", "Where hybrids overtake Gibbs sampling", SCORED, draw_overtaking, across=True),
-    View("topic-numbers", "Number of topics", ("n_active_topics",), progress.draw_topic_numbers, course=True),
-    View("hyperparameters", "Hyperparameters that are learnt", progress.CONCENTRATIONS, progress.draw_concentrations,
-         course=True),
+    View(
+        "frontier", "Cost and distance from long Gibbs chains", SCORED, draw_frontier, course=True
+    ),
+    View(
+        "overtaking", "Where hybrids overtake Gibbs sampling", SCORED, draw_overtaking, across=True
+    ),
+    View(
+        "topic-numbers",
+        "Number of topics",
+        ("n_active_topics",),
+        progress.draw_topic_numbers,
+        course=True,
+    ),
+    View(
+        "hyperparameters",
+        "Hyperparameters that are learnt",
+        progress.CONCENTRATIONS,
+        progress.draw_concentrations,
+        course=True,
+    ),
     View("alphas", "Prior of each topic", ("alpha topic",), progress.draw_alphas, course=True),
     View("moves", "Splits and merges", ("move",), progress.draw_moves, course=True),
     View("lineage", "Which run began from which", ("spec.start",), draw_lineage),
@@ -73,57 +126,131 @@ VIEWS = (
     View("topic-words", "Words of the topics", COUNTED, draw_words),
     View("topic-map", "Map of the topics", COUNTED, draw_maps),
     View(
-        "topic-correlations", "Which topics go together", ("psi_mean psi_covariance phi",), draw_correlations, on_page=True,
+        "topic-correlations",
+        "Which topics go together",
+        ("psi_mean psi_covariance phi",),
+        draw_correlations,
+        on_page=True,
         controls=correlation_controls,
     ),
-    View("prevalence-by-year", "Topics by year", ("prevalence phi",), draw_prevalence, on_page=True),
     View(
-        "topics-over-time", "Topics over time", ("phi n_dk document_time",), draw_topics_over_time, on_page=True,
+        "prevalence-by-year", "Topics by year", ("prevalence phi",), draw_prevalence, on_page=True
+    ),
+    View(
+        "topics-over-time",
+        "Topics over time",
+        ("phi n_dk document_time",),
+        draw_topics_over_time,
+        on_page=True,
         controls=period_controls,
     ),
-    View("topics-by-group", "Topics by group", ("phi n_dk document",), draw_by_group, on_page=True, controls=group_controls),
     View(
-        "group-differences", "Differences between groups", ("phi n_dk document",), draw_group_differences, on_page=True,
+        "topics-by-group",
+        "Topics by group",
+        ("phi n_dk document",),
+        draw_by_group,
+        on_page=True,
+        controls=group_controls,
+    ),
+    View(
+        "group-differences",
+        "Differences between groups",
+        ("phi n_dk document",),
+        draw_group_differences,
+        on_page=True,
         controls=against_controls,
     ),
     View("words-by-year", "Words by year", ("phi_by_time",), draw_words_by_year, on_page=True),
     View("coherence", "Coherence of the topics", COUNTED, draw_coherence),
     View("topic-flow", "Topics of two runs", COUNTED, draw_flows),
-    View("word-map", "Map of a word", ("probability inputs",), draw_word_map, on_page=True, controls=map_controls),
     View(
-        "rows-by-year", "Words of a place by year", ("probability inputs",), draw_rows_by_year, on_page=True,
+        "word-map",
+        "Map of a word",
+        ("probability inputs",),
+        draw_word_map,
+        on_page=True,
+        controls=map_controls,
+    ),
+    View(
+        "rows-by-year",
+        "Words of a place by year",
+        ("probability inputs",),
+        draw_rows_by_year,
+        on_page=True,
         controls=place_controls,
     ),
     View(
-        "hidden-paths", "Hidden states along a sequence", ("states_mean states_deviation sequence",), draw_paths, on_page=True,
+        "hidden-paths",
+        "Hidden states along a sequence",
+        ("states_mean states_deviation sequence",),
+        draw_paths,
+        on_page=True,
         controls=sequence_controls,
     ),
     View(
-        "state-probabilities", "States of a sequence", ("state_probability emissions sequence",), draw_state_probabilities,
-        on_page=True, controls=sequence_controls,
+        "state-probabilities",
+        "States of a sequence",
+        ("state_probability emissions sequence",),
+        draw_state_probabilities,
+        on_page=True,
+        controls=sequence_controls,
     ),
     View("sequence-gains", "Gain of each sequence", ("test_perplexity sequence",), draw_gains),
-    View("loadings", "Words by their loadings", ("loadings states stick_words",), draw_loadings, on_page=True),
     View(
-        "text", "What comes next", ("emissions transitions first_state sequence", "loadings system stick_words sequence"),
-        draw_text, on_page=True, controls=text_controls,
+        "loadings",
+        "Words by their loadings",
+        ("loadings states stick_words",),
+        draw_loadings,
+        on_page=True,
+    ),
+    View(
+        "text",
+        "What comes next",
+        ("emissions transitions first_state sequence", "loadings system stick_words sequence"),
+        draw_text,
+        on_page=True,
+        controls=text_controls,
     ),
     View("nodes", "Nodes of the network", ("n_cpt",), draw_nodes, on_page=True),
-    View("class-profiles", "Profiles of the classes", ("n_cpt state_share",), draw_class_profiles, on_page=True),
     View(
-        "distributions", "Distributions of a node", ("n_cpt",), draw_distributions, on_page=True,
+        "class-profiles",
+        "Profiles of the classes",
+        ("n_cpt state_share",),
+        draw_class_profiles,
+        on_page=True,
+    ),
+    View(
+        "distributions",
+        "Distributions of a node",
+        ("n_cpt",),
+        draw_distributions,
+        on_page=True,
         controls=distribution_controls,
     ),
     View(
-        "record-posterior", "Hidden nodes of one record", ("n_cpt multiplicity",), draw_record, on_page=True,
+        "record-posterior",
+        "Hidden nodes of one record",
+        ("n_cpt multiplicity",),
+        draw_record,
+        on_page=True,
         controls=record_controls,
     ),
-    View("recorded", "What else was recorded", ("iteration",), progress.draw_recorded, on_page=True, course=True),
+    View(
+        "recorded",
+        "What else was recorded",
+        ("iteration",),
+        progress.draw_recorded,
+        on_page=True,
+        course=True,
+    ),
 )
 
 
 def pictures(
-    runs, columns: int = 2, corpora: Mapping[str, Corpus] | None = None, scored: Mapping[str, Scored] | None = None,
+    runs,
+    columns: int = 2,
+    corpora: Mapping[str, Corpus] | None = None,
+    scored: Mapping[str, Scored] | None = None,
     pooled: Sequence[Pooled] = (),
 ) -> list[Picture]:
     """The pictures that the runs have the variables for, drawn apart for each data: these share no axis of perplexities.
@@ -137,21 +264,35 @@ def pictures(
     by_data = grouped(data_of(runs), runs)
     for data, own in by_data.items():
         shown = SideBySide(in_papers_order(own), columns, corpora or {}, scored or {}, pooled)
-        found[data] = [picture for view in VIEWS if not (view.across and len(by_data) > 1) for picture in view.pictures(shown)]
+        found[data] = [
+            picture
+            for view in VIEWS
+            if not (view.across and len(by_data) > 1)
+            for picture in view.pictures(shown)
+        ]
     if len(found) == 1:
         return found.popitem()[1]
     together = SideBySide(in_papers_order(runs), columns, corpora or {}, scored or {}, pooled)
     return [picture for view in VIEWS if view.across for picture in view.pictures(together)] + [
         replace(
-            picture, name=f"{picture.name}-{short}", title=f"{picture.title}, {data}", caption=f"On {data}. {picture.caption}",
+            picture,
+            name=f"{picture.name}-{short}",
+            title=f"{picture.title}, {data}",
+            caption=f"On {data}. {picture.caption}",
             runs=picture.runs or by_data[data],
         )
-        for (data, own), short in zip(found.items(), file_names(found), strict=True) for picture in own
+        for (data, own), short in zip(found.items(), file_names(found), strict=True)
+        for picture in own
     ]
 
 
-def draw_view(name: str, runs: list[xr.Dataset], columns: int = 2, corpora: Mapping[str, Corpus] | None = None,
-              **options) -> list[Picture]:
+def draw_view(
+    name: str,
+    runs: list[xr.Dataset],
+    columns: int = 2,
+    corpora: Mapping[str, Corpus] | None = None,
+    **options,
+) -> list[Picture]:
     """The pictures of one view, by its name."""
     view = next(view for view in VIEWS if view.name == name)
     return view.pictures(SideBySide(runs, columns, corpora or {}), **options)

@@ -34,14 +34,18 @@ class Column(NamedTuple):
     """The bars of one run, in lines: 0 is the top, and down is negative."""
 
     topics: list[int]
-    top: np.ndarray     # (topic,)
+    top: np.ndarray  # (topic,)
     height: np.ndarray  # (topic,)
 
 
 def topic_flow_view(
-    flow: xr.DataArray, matches: xr.Dataset, runs: tuple[str, str] = ("", ""),
-    names: tuple[Mapping[int, str], Mapping[int, str]] = ({}, {}), colour: Callable[[int], str] = lambda topic: COLOURS[0],
-    letters: int = LETTERS, title: str = "",
+    flow: xr.DataArray,
+    matches: xr.Dataset,
+    runs: tuple[str, str] = ("", ""),
+    names: tuple[Mapping[int, str], Mapping[int, str]] = ({}, {}),
+    colour: Callable[[int], str] = lambda topic: COLOURS[0],
+    letters: int = LETTERS,
+    title: str = "",
 ):
     """The topics of two runs in two columns of bars, with ribbons between them as thick as the tokens that both share.
 
@@ -60,16 +64,34 @@ def topic_flow_view(
     place = {topic: at for at, topic in enumerate(order)}
     unit = 0.8 * max(len(order), len(largest)) / float(flow.sum())  # lines for a token
     left = _column(order, unit * flow.sum("other"))
-    right = _column(sorted(largest, key=lambda topic: place.get(partner.get(topic), len(place))), unit * flow.sum("topic"))
+    right = _column(
+        sorted(largest, key=lambda topic: place.get(partner.get(topic), len(place))),
+        unit * flow.sum("topic"),
+    )
     ribbons: dict[str, list[dict]] = {GRID: []}
     for topic, other, ribbon in _ribbons(flow, left, right, unit):
-        ribbons.setdefault(colour(topic) if partner.get(other) == topic else GRID, []).append(ribbon)
-    bars = [(x, top - height, x + WIDE, top) for x, column in ((LEFT, left), (RIGHT, right))
-            for top, height in zip(column.top, column.height, strict=True)]
+        ribbons.setdefault(colour(topic) if partner.get(other) == topic else GRID, []).append(
+            ribbon
+        )
+    bars = [
+        (x, top - height, x + WIDE, top)
+        for x, column in ((LEFT, left), (RIGHT, right))
+        for top, height in zip(column.top, column.height, strict=True)
+    ]
     down = min((column.top - np.maximum(column.height, 1)).min() for column in (left, right))
     drawn = [
-        element("Polygons", own, ["x", "y"], "tokens", label="other ribbons" if look == GRID else "matched ribbons",
-                color=look, facecolor=look, edgecolor="none", alpha=0.5, linewidth=0)
+        element(
+            "Polygons",
+            own,
+            ["x", "y"],
+            "tokens",
+            label="other ribbons" if look == GRID else "matched ribbons",
+            color=look,
+            facecolor=look,
+            edgecolor="none",
+            alpha=0.5,
+            linewidth=0,
+        )
         for look, own in ribbons.items()
     ]
     drawn.append(element("Rectangles", bars, color=INK, facecolor=INK, linewidth=0))
@@ -83,32 +105,63 @@ def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
     Only where the training tokens are at hand.
     """
     known = {
-        label: own for label, own in shown.by_label("phi", "n_kw").items() if spec_of(own[0]).train in shown.corpora
+        label: own
+        for label, own in shown.by_label("phi", "n_kw").items()
+        if spec_of(own[0]).train in shown.corpora
     }
     named = [(label, label, own[0]) for label, own in known.items()]
     if len(known) == 1:
-        named = [(f"{label}, seed {spec_of(run).seed}", label, run) for label, own in known.items() for run in own[:2]]
-    pairs = [(a, b) for a, b in pairwise(named) if spec_of(a[2]).train == spec_of(b[2]).train
-             and shown.corpora[spec_of(a[2]).train].n_pairs <= MOST_PAIRS][:MOST_FLOWS]
+        named = [
+            (f"{label}, seed {spec_of(run).seed}", label, run)
+            for label, own in known.items()
+            for run in own[:2]
+        ]
+    pairs = [
+        (a, b)
+        for a, b in pairwise(named)
+        if spec_of(a[2]).train == spec_of(b[2]).train
+        and shown.corpora[spec_of(a[2]).train].n_pairs <= MOST_PAIRS
+    ][:MOST_FLOWS]
     for ((left, label, a), (right, _, b)), short in zip(
         pairs, file_names(f"{a[0]}-to-{b[0]}" for a, b in pairs), strict=True
     ):
         flow, matches = topic_flow(a, b, shown.corpora[spec_of(a).train]), match_topics(a, b)
         match = matches.to_dataframe()
         rows = [
-            [left, topic, right, other, tokens, int(same := match["matched"][topic] == other),
-             match["distance"][topic] if same else ""]
+            [
+                left,
+                topic,
+                right,
+                other,
+                tokens,
+                int(same := match["matched"][topic] == other),
+                match["distance"][topic] if same else "",
+            ]
             for (topic, other), tokens in flow.to_series().items()
         ]
         yield flow_picture(
-            f"{view.name}-{short}", (left, right), (a, b), flow, matches, lambda topic, label=label: shown.looks[label].colour,
-            shown.columns, ["left", "topic", "right", "other", "tokens", "matched", "distance"], rows,
+            f"{view.name}-{short}",
+            (left, right),
+            (a, b),
+            flow,
+            matches,
+            lambda topic, label=label: shown.looks[label].colour,
+            shown.columns,
+            ["left", "topic", "right", "other", "tokens", "matched", "distance"],
+            rows,
         )
 
 
 def flow_picture(
-    name: str, called: tuple[str, str], runs: tuple[xr.Dataset, xr.Dataset], flow: xr.DataArray, matches: xr.Dataset,
-    colour: Callable[[int], str], columns: int, header: list | tuple = (), rows: list | tuple = (),
+    name: str,
+    called: tuple[str, str],
+    runs: tuple[xr.Dataset, xr.Dataset],
+    flow: xr.DataArray,
+    matches: xr.Dataset,
+    colour: Callable[[int], str],
+    columns: int,
+    header: list | tuple = (),
+    rows: list | tuple = (),
 ) -> Picture:
     """The flow between two runs; see `topic_flow_view`."""
     letters = columns * LETTERS
@@ -122,8 +175,15 @@ def flow_picture(
         "square root of the Jensen-Shannon divergence of the words (base 2): 0 the same, 1 no word in common."
     )
     return Picture(
-        name, f"Topics of {left} and {right}", caption, panels, list(header), list(rows), legend=False,
-        height=height_of(panels), runs=list(runs),
+        name,
+        f"Topics of {left} and {right}",
+        caption,
+        panels,
+        list(header),
+        list(rows),
+        legend=False,
+        height=height_of(panels),
+        runs=list(runs),
     )
 
 
@@ -148,27 +208,54 @@ def _ribbons(flow: xr.DataArray, left: Column, right: Column, unit: float):
         upper = from_top[row, column] + bend * (to_top[row, column] - from_top[row, column])
         lower = upper - thick[row, column]
         outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([upper, lower[::-1]])}
-        yield left.topics[row], right.topics[column], outline | {"tokens": float(tokens[row, column])}
+        yield (
+            left.topics[row],
+            right.topics[column],
+            outline | {"tokens": float(tokens[row, column])},
+        )
 
 
 def _by_size(tokens: xr.DataArray) -> list[int]:
-    return tokens[tokens.dims[0]].values[np.argsort(-tokens.values, kind="stable")].tolist()[:MOST_TOPICS]
+    return (
+        tokens[tokens.dims[0]]
+        .values[np.argsort(-tokens.values, kind="stable")]
+        .tolist()[:MOST_TOPICS]
+    )
 
 
 def _texts(left: Column, right: Column, matches: xr.Dataset, letters: int, runs, names) -> list:
     """Everything that is written: the runs, and the names of both sides."""
-    far = {int(match): f"{distance:.2f}" for match, distance in
-           zip(matches["matched"].values, matches["distance"].values, strict=True)}
+    far = {
+        int(match): f"{distance:.2f}"
+        for match, distance in zip(
+            matches["matched"].values, matches["distance"].values, strict=True
+        )
+    }
     beside, after = LEFT - WIDE, RIGHT + 2 * WIDE
     of_a, of_b = (
-        [(topic, y, fitting(own.get(topic, str(topic)), letters)) for topic, y in
-         zip(column.topics, column.top - column.height / 2, strict=True)]
+        [
+            (topic, y, fitting(own.get(topic, str(topic)), letters))
+            for topic, y in zip(column.topics, column.top - column.height / 2, strict=True)
+        ]
         for column, own in zip((left, right), names, strict=True)
     )
     return [
-        text_labels([(beside, 1.0, fitting(runs[0], letters - 3))], "left run", align="right", weight="bold"),
-        text_labels([(after, 1.0, f"dist.  {fitting(runs[1], letters - 3)}")], "right run", align="left", weight="bold"),
-        text_labels([(beside, y, name) for _, y, name in of_a], "left", align="right", weight="normal"),
-        text_labels([(after, y, f"{far.get(topic, 'none')}   {name}") for topic, y, name in of_b], "right", align="left",
-                    weight="normal"),
+        text_labels(
+            [(beside, 1.0, fitting(runs[0], letters - 3))], "left run", align="right", weight="bold"
+        ),
+        text_labels(
+            [(after, 1.0, f"dist.  {fitting(runs[1], letters - 3)}")],
+            "right run",
+            align="left",
+            weight="bold",
+        ),
+        text_labels(
+            [(beside, y, name) for _, y, name in of_a], "left", align="right", weight="normal"
+        ),
+        text_labels(
+            [(after, y, f"{far.get(topic, 'none')}   {name}") for topic, y, name in of_b],
+            "right",
+            align="left",
+            weight="normal",
+        ),
     ]

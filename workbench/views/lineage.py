@@ -41,9 +41,19 @@ def lineage_view(runs, colour: str = COLOURS[0], title: str = ""):
         [
             element("Path", paths, color=INK, linewidth=0.7, alpha=0.5),
             element("Scatter", points, color=colour, s=14, linewidth=0),
-            element("Labels", texts, size=6, color=INK, horizontalalignment="left", verticalalignment="center"),
+            element(
+                "Labels",
+                texts,
+                size=6,
+                color=INK,
+                horizontalalignment="left",
+                verticalalignment="center",
+            ),
         ],
-        (7.0, lineage_height(runs)), (-0.5 * INDENT, 1), (0.6 - max(len(texts), 1), 0.6), title=title,
+        (7.0, lineage_height(runs)),
+        (-0.5 * INDENT, 1),
+        (0.6 - max(len(texts), 1), 0.6),
+        title=title,
     )
 
 
@@ -60,7 +70,10 @@ def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:
     yield view.picture(
         "Each run that began from the counts of another one, below and to the right of it, with the iteration whose counts "
         "it took.",
-        panels, ["run", "parent", "hash", "iteration", "dropped"],
-        [[edge.run, edge.parent, edge.hash, edge.iteration, edge.dropped] for edge in edges], legend=False,
-        height=height_of(panels), runs=[run for run in shown.runs if run.attrs["name"] in related],
+        panels,
+        ["run", "parent", "hash", "iteration", "dropped"],
+        [[edge.run, edge.parent, edge.hash, edge.iteration, edge.dropped] for edge in edges],
+        legend=False,
+        height=height_of(panels),
+        runs=[run for run in shown.runs if run.attrs["name"] in related],
     )

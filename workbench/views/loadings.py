@@ -45,14 +45,25 @@ def loadings_view(names: list[str], places: np.ndarray, shares: np.ndarray, titl
     """`Points` of the words and `Labels` of those whose names find a place, those with the longest loadings first."""
     low, high = places.min(axis=0), places.max(axis=0)
     extent = np.maximum(high - low, 1e-6) * 1.2
-    written = [(*places[at] + np.array([0.0, 0.03]) * extent, names[at]) for at in readable(names, places / extent)]
+    written = [
+        (*places[at] + np.array([0.0, 0.03]) * extent, names[at])
+        for at in readable(names, places / extent)
+    ]
     points = element("Points", places, ["x", "y"], color=INK, s=6, alpha=0.45, linewidth=0)
     middle = (low + high) / 2
-    limits = [(m - 0.5 * e, m + 0.5 * e) for m, e in zip(middle.tolist(), extent.tolist(), strict=True)]
+    limits = [
+        (m - 0.5 * e, m + 0.5 * e) for m, e in zip(middle.tolist(), extent.tolist(), strict=True)
+    ]
     return panel(
-        [points, text_labels(written, "word", 6.0)] if written else [points], title=title, aspect="auto",
-        fig_inches=(3.4, SIZE), xlim=limits[0], ylim=limits[1], xlabel=f"first axis, {shares[0]:.0%} of the variance",
-        ylabel=f"second axis, {shares[1]:.0%}", fig_rcparams=RC,
+        [points, text_labels(written, "word", 6.0)] if written else [points],
+        title=title,
+        aspect="auto",
+        fig_inches=(3.4, SIZE),
+        xlim=limits[0],
+        ylim=limits[1],
+        xlabel=f"first axis, {shares[0]:.0%} of the variance",
+        ylabel=f"second axis, {shares[1]:.0%}",
+        fig_rcparams=RC,
     )
 
 
@@ -61,8 +72,10 @@ def readable(names: list[str], places: np.ndarray) -> list[int]:
     written: list[int] = []
     for at in np.argsort(-np.linalg.norm(places, axis=1), kind="stable").tolist():
         apart = all(
-            abs(places[at, 0] - places[other, 0]) > LETTER * (len(names[at]) + len(names[other])) / 2
-            or abs(places[at, 1] - places[other, 1]) > LINE for other in written
+            abs(places[at, 0] - places[other, 0])
+            > LETTER * (len(names[at]) + len(names[other])) / 2
+            or abs(places[at, 1] - places[other, 1]) > LINE
+            for other in written
         )
         if apart and len(written) < MOST_NAMES:
             written.append(at)
@@ -75,7 +88,9 @@ def draw_loadings(view: View, shown: SideBySide) -> Iterator[Picture]:
     drawn, left_out = fitting_panels(runs)
     for label, run in runs.items():
         names, places, shares = placed_words(run)
-        rows += rows_of(label, run, [[name, *place] for name, place in zip(names, places.tolist(), strict=True)])
+        rows += rows_of(
+            label, run, [[name, *place] for name, place in zip(names, places.tolist(), strict=True)]
+        )
         if label in drawn:
             panels.append(loadings_view(names, places, shares, label))
             hover.append(names)
@@ -83,5 +98,11 @@ def draw_loadings(view: View, shown: SideBySide) -> Iterator[Picture]:
         "Words by what the hidden states do to their probabilities: along the two principal axes of the loadings C, as drawn "
         "last, in units of how much states vary. Words that stand together rise and fall together; by stick-breaking a word is "
         f"weighed against those behind it on the stick, of which the last has no place. One run of each label.{left_out}",
-        panels, [*WHOSE, *COLUMNS], rows, legend=False, height=SIZE, runs=list(runs.values()), hover={"Points": hover},
+        panels,
+        [*WHOSE, *COLUMNS],
+        rows,
+        legend=False,
+        height=SIZE,
+        runs=list(runs.values()),
+        hover={"Points": hover},
     )

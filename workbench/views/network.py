@@ -30,10 +30,11 @@ FILLED = {"dirichlet": "#c4e6f8", "point": "#ffffff", "observed": "#dddddd"}
 class Arrow(NamedTuple):
     """A variable, from the level that draws it to one that it is given to."""
 
-    path: np.ndarray    # (point, 2)
-    head: np.ndarray    # (3, 2)
+    path: np.ndarray  # (point, 2)
+    head: np.ndarray  # (3, 2)
     name: str
-    chooses: bool       # does it number the rows? Otherwise it only decides whether the level is visited
+    # does it number the rows? Otherwise it only decides whether the level is visited
+    chooses: bool
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -46,14 +47,16 @@ class Arrow(NamedTuple):
 class Drawing(NamedTuple):
     """Where everything of a network's picture stands, in units of which an ellipse is 1.7 wide and 0.9 high; y goes up."""
 
-    places: dict[str, tuple[float, float]]    # by name of the level the middle of its ellipse
-    rows: dict[str, str]                      # how many rows it has, on two lines
+    places: dict[str, tuple[float, float]]  # by name of the level the middle of its ellipse
+    rows: dict[str, str]  # how many rows it has, on two lines
     arrows: list[Arrow]
 
     @property
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Left and right, low and high: all of it, names included."""
-        x, y = np.concatenate([*(arrow.path for arrow in self.arrows), *map(_ellipse, self.places.values())]).T
+        x, y = np.concatenate(
+            [*(arrow.path for arrow in self.arrows), *map(_ellipse, self.places.values())]
+        ).T
         low = min(y.min(), min(level for _, level in self.places.values()) - HALF_HEIGHT - BELOW)
         return (x.min() - 0.2, x.max() + 0.2), (low - 0.4, y.max() + 0.5)
 
@@ -78,15 +81,43 @@ def network_view(network: Network, title: str = ""):
     below = [(x, y - HALF_HEIGHT - BELOW, drawing.rows[name]) for name, (x, y) in at.items()]
     return bare_panel(
         [
-            *(element("Path", [arrow.path], label=arrow.name, color=INK, linewidth=0.8, linestyle="-" if arrow.chooses else ":")
-              for arrow in arrows),
-            element("Polygons", [arrow.head for arrow in arrows], facecolor=INK, edgecolor=INK, linewidth=0),
-            *(element("Polygons", [_ellipse(at[level.name])], label=level.name, facecolor=FILLED[level.kind], edgecolor=INK,
-                      linewidth=0.8) for level in network.levels),
+            *(
+                element(
+                    "Path",
+                    [arrow.path],
+                    label=arrow.name,
+                    color=INK,
+                    linewidth=0.8,
+                    linestyle="-" if arrow.chooses else ":",
+                )
+                for arrow in arrows
+            ),
+            element(
+                "Polygons",
+                [arrow.head for arrow in arrows],
+                facecolor=INK,
+                edgecolor=INK,
+                linewidth=0,
+            ),
+            *(
+                element(
+                    "Polygons",
+                    [_ellipse(at[level.name])],
+                    label=level.name,
+                    facecolor=FILLED[level.kind],
+                    edgecolor=INK,
+                    linewidth=0.8,
+                )
+                for level in network.levels
+            ),
             text_labels([(*place, name) for name, place in at.items()], "levels", 8, weight="bold"),
-            text_labels(below, "rows"), text_labels([(*arrow.middle, arrow.name) for arrow in arrows], "variables", 7),
+            text_labels(below, "rows"),
+            text_labels([(*arrow.middle, arrow.name) for arrow in arrows], "variables", 7),
         ],
-        tuple(INCHES * (high - low) for low, high in limits), *limits, title=title, aspect="equal",
+        tuple(INCHES * (high - low) for low, high in limits),
+        *limits,
+        title=title,
+        aspect="equal",
     )
 
 
@@ -96,15 +127,23 @@ def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
     for run in shown.runs:
         if has(run, "model.levels"):
             own.setdefault(spec_of(run).parts()[1], []).append(run)
-    for (network, runs), short in zip(own.items(), file_names(each.name for each in own), strict=True):
+    for (network, runs), short in zip(
+        own.items(), file_names(each.name for each in own), strict=True
+    ):
         panels = [network_view(network)]
         levels = "; ".join(f"{name}: {text}" for name, text in network.describe_levels())
         yield Picture(
-            f"{view.name}-{short}", f"{view.title} {network.name}",
+            f"{view.name}-{short}",
+            f"{view.title} {network.name}",
             "Mixture levels (ellipses: blue with a Dirichlet prior, grey known, open estimated) and the variables that they "
             "draw (arrows, with their number of values; dotted where a variable only decides what is visited). What follows a "
             f"level's name numbers its rows, what follows the arrow is drawn. {levels}.",
-            panels, list(COLUMNS), _tokens(runs).to_numpy(object).tolist(), legend=False, height=height_of(panels), runs=runs,
+            panels,
+            list(COLUMNS),
+            _tokens(runs).to_numpy(object).tolist(),
+            legend=False,
+            height=height_of(panels),
+            runs=runs,
         )
 
 
@@ -143,7 +182,9 @@ def _places(network: Network) -> dict[str, tuple[float, float]]:
 
 
 def _ellipse(centre) -> np.ndarray:
-    return np.column_stack([centre[0] + HALF_WIDTH * np.cos(AROUND), centre[1] + HALF_HEIGHT * np.sin(AROUND)])
+    return np.column_stack(
+        [centre[0] + HALF_WIDTH * np.cos(AROUND), centre[1] + HALF_HEIGHT * np.sin(AROUND)]
+    )
 
 
 def _arrows(network: Network, at) -> list[Arrow]:
@@ -158,9 +199,22 @@ def _arrows(network: Network, at) -> list[Arrow]:
             bend = 0.25 + 1.1 * passed if passed > 0 else 0.0
             counted = name != DOCUMENT and not network.is_open(name) and network.size(name) > 1
             told = f"{name} ({network.size(name):,})" if counted else name
-            found.append(_arrow((start, source[1]), (at[level.name][0] - HALF_WIDTH, at[level.name][1]), bend, told, chooses))
+            found.append(
+                _arrow(
+                    (start, source[1]),
+                    (at[level.name][0] - HALF_WIDTH, at[level.name][1]),
+                    bend,
+                    told,
+                    chooses,
+                )
+            )
     last = at[network.levels[-1].name]
-    return [*found, _arrow((last[0] + HALF_WIDTH, last[1]), (last[0] + STEP - HALF_WIDTH, last[1]), 0.0, WORD, True)]
+    return [
+        *found,
+        _arrow(
+            (last[0] + HALF_WIDTH, last[1]), (last[0] + STEP - HALF_WIDTH, last[1]), 0.0, WORD, True
+        ),
+    ]
 
 
 def _arrow(start, end, bend: float, name: str, chooses: bool) -> Arrow:
@@ -172,7 +226,12 @@ def _arrow(start, end, bend: float, name: str, chooses: bool) -> Arrow:
     ahead /= np.hypot(*ahead)
     across = np.array([-ahead[1], ahead[0]])
     foot = path[-1] - HEAD_LENGTH * ahead
-    return Arrow(path, np.array([path[-1], foot + HEAD_WIDTH * across, foot - HEAD_WIDTH * across]), name, chooses)
+    return Arrow(
+        path,
+        np.array([path[-1], foot + HEAD_WIDTH * across, foot - HEAD_WIDTH * across]),
+        name,
+        chooses,
+    )
 
 
 def _rows_text(network: Network, level: Level) -> str:

@@ -27,12 +27,20 @@ def prevalence_view(run: xr.Dataset, title: str = ""):
     shown, most = shares[order], float(np.nanmax(shares))
     numbers = run["topic"].values[order].tolist()
     mesh = element(
-        "QuadMesh", (years, -np.arange(len(order)), shown), [axis("time", "year"), axis("topic", " ")],
-        vdims=axis("prevalence", "share of the year's tokens"), cmap="Blues", clim=(0.0, most),
+        "QuadMesh",
+        (years, -np.arange(len(order)), shown),
+        [axis("time", "year"), axis("topic", " ")],
+        vdims=axis("prevalence", "share of the year's tokens"),
+        cmap="Blues",
+        clim=(0.0, most),
     )
     return panel(
-        [mesh], title=f"{title}, full colour: {most:.0%}".removeprefix(", "), aspect="auto", show_grid=False,
-        fig_inches=(3.4, 0.9 + max(ROW * len(order), 1.2)), xticks=[(year, str(year)) for year in spaced(years)],
+        [mesh],
+        title=f"{title}, full colour: {most:.0%}".removeprefix(", "),
+        aspect="auto",
+        show_grid=False,
+        fig_inches=(3.4, 0.9 + max(ROW * len(order), 1.2)),
+        xticks=[(year, str(year)) for year in spaced(years)],
         yticks=[(-place, names.get(number, str(number))) for place, number in enumerate(numbers)],
         fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
@@ -43,7 +51,10 @@ def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None =
 
     ``top`` of the axis, by default what the words need.
     """
-    found, years = run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).transpose("time", "word").values, run["time"].values
+    found, years = (
+        run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).transpose("time", "word").values,
+        run["time"].values,
+    )
     words = changing(found)
     top = top or 1.1 * float(found[:, words].max())
     ends = spread(found[-1, words], 0.085 * top)
@@ -51,20 +62,47 @@ def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None =
     for word, end, colour in zip(words, ends, COLOURS, strict=False):
         name = str(run["word"].values[word])
         curve = (years, found[:, word])
-        parts.append(element("Curve", curve, axis("time", "year"), axis("p", "p(word | topic)"), color=colour, linewidth=1.2))
+        parts.append(
+            element(
+                "Curve",
+                curve,
+                axis("time", "year"),
+                axis("p", "p(word | topic)"),
+                color=colour,
+                linewidth=1.2,
+            )
+        )
         if len(years) == 1:
-            parts.append(element("Scatter", curve, axis("time", "year"), axis("p", "p(word | topic)"), color=colour, s=12))
-        parts.append(text_labels([(years[-1] + 0.03 * room, end, name)], "word", align="left", color=colour))
+            parts.append(
+                element(
+                    "Scatter",
+                    curve,
+                    axis("time", "year"),
+                    axis("p", "p(word | topic)"),
+                    color=colour,
+                    s=12,
+                )
+            )
+        parts.append(
+            text_labels([(years[-1] + 0.03 * room, end, name)], "word", align="left", color=colour)
+        )
     return panel(
-        parts, title=title, aspect="auto", fig_inches=PANEL, xlim=(years[0] - 0.05 * room, years[-1] + room),
-        ylim=(0.0, top), xticks=[(year, str(year)) for year in spaced(years)],
+        parts,
+        title=title,
+        aspect="auto",
+        fig_inches=PANEL,
+        xlim=(years[0] - 0.05 * room, years[-1] + room),
+        ylim=(0.0, top),
+        xticks=[(year, str(year)) for year in spaced(years)],
     )
 
 
 def rising(shares: np.ndarray) -> np.ndarray:
     """The topics of shares (topic, year), those first whose tokens come early: by the mean year, every year of one weight."""
     known = np.nan_to_num(shares)
-    return np.argsort(known @ np.arange(shares.shape[1]) / np.maximum(known.sum(axis=1), 1e-300), kind="stable")
+    return np.argsort(
+        known @ np.arange(shares.shape[1]) / np.maximum(known.sum(axis=1), 1e-300), kind="stable"
+    )
 
 
 def changing(phi: np.ndarray, n: int = MOST_WORDS) -> np.ndarray:
@@ -105,7 +143,12 @@ def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
         "Share that each topic has of the tokens of a year, of the topics as they were drawn last. Topics stand in order of "
         "their mean year: those that go above, those that come below. A year without a token is left blank. "
         f"One run of each label.{left_out}",
-        panels, [*WHOSE, *SHARES], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
+        panels,
+        [*WHOSE, *SHARES],
+        rows,
+        legend=False,
+        height=height_of(panels),
+        runs=list(runs.values()),
     )
 
 
@@ -114,7 +157,10 @@ def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
     runs = shown.first("phi_by_time")
     chosen = {(label, topic): run for label, run in runs.items() for topic in moving_topics(run)}
     drawn, left_out = fitting_panels(chosen)
-    top = 1.1 * max(float(run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).max()) for (_, topic), run in drawn.items())
+    top = 1.1 * max(
+        float(run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).max())
+        for (_, topic), run in drawn.items()
+    )
     rows, panels = [], []
     for (label, topic), run in chosen.items():
         found = run["phi_by_time"].isel(snapshot=-1).sel(topic=topic)
@@ -123,10 +169,17 @@ def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
         rows += rows_of(label, run, table[list(WORDS)])
         if (label, topic) in drawn:
             title = names_of_topics(run, 3, 28)[topic]
-            panels.append(words_view(run, topic, title if len(runs) == 1 else f"{label}: {title}", top))
+            panels.append(
+                words_view(run, topic, title if len(runs) == 1 else f"{label}: {title}", top)
+            )
     yield view.picture(
         f"Probability by year of the {MOST_WORDS} words of a topic that change most, as drawn last, of the {MOST_TOPICS} "
         "topics whose words change most from the first to the last year, weighted by their tokens. One run of each label."
         f"{left_out.replace('labels', 'topics')}",
-        panels, [*WHOSE, *WORDS], rows, legend=False, height=height_of(panels), runs=list(runs.values()),
+        panels,
+        [*WHOSE, *WORDS],
+        rows,
+        legend=False,
+        height=height_of(panels),
+        runs=list(runs.values()),
     )

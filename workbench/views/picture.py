@@ -30,15 +30,16 @@ MOST_PANELS = 12
 class Picture:
     """A figure before it is drawn."""
 
-    name: str            # of its files
+    name: str  # of its files
     title: str
-    caption: str         # what it shows, without settings
-    panels: list         # of holoviews.Overlay
-    header: list[str] = field(default_factory=list)    # of the table behind it
+    caption: str  # what it shows, without settings
+    panels: list  # of holoviews.Overlay
+    header: list[str] = field(default_factory=list)  # of the table behind it
     rows: list[list] = field(repr=False, default_factory=list)
     legend: bool = True
     height: float | None = None  # of a panel, inches
-    runs: list[xr.Dataset] = field(repr=False, default_factory=list)  # those that it shows; empty: all
+    # those that it shows; empty: all
+    runs: list[xr.Dataset] = field(repr=False, default_factory=list)
     hover: Mapping[str, list[list[str]]] = field(repr=False, default_factory=dict)
     """By kind of element, a "QuadMesh", "Polygons" or "Points", and of each that has texts: those of its cells, row by row, of
     its polygons or of its points. Elements of the kind that have none come after these."""
@@ -47,22 +48,22 @@ class Picture:
 class Slider(NamedTuple):
     """A number of a view's that is chosen on a page."""
 
-    option: str    # what `View.draw` calls it
+    option: str  # what `View.draw` calls it
     label: str
     low: float
     high: float
     step: float
-    value: float   # to begin with
-    plays: bool = False   # can the page step through it by itself?
+    value: float  # to begin with
+    plays: bool = False  # can the page step through it by itself?
 
 
 class Menu(NamedTuple):
     """A text of a view's that is chosen on a page."""
 
-    option: str    # what `View.draw` calls it
+    option: str  # what `View.draw` calls it
     label: str
     choices: tuple[str, ...]
-    value: str     # to begin with
+    value: str  # to begin with
 
 
 Control = Slider | Menu
@@ -78,12 +79,15 @@ class View(NamedTuple):
 
     name: str
     title: str
-    needs: tuple[str, ...]   # a run needs all names in one of these; see `has`
-    draw: Callable[..., Iterable[Picture]]   # (view, side by side, options) → pictures; none where there is nothing to see
-    on_page: bool = False    # does the Topics page offer it beside its cards?
-    controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls   # beside it there: a slider, two menus at most
-    across: bool = False     # is it of all data together, which it sets side by side?
-    course: bool = False     # is it of what a run recorded from iteration to iteration? Models that were imported have none
+    needs: tuple[str, ...]  # a run needs all names in one of these; see `has`
+    # (view, side by side, options) → pictures; none where there is nothing to see
+    draw: Callable[..., Iterable[Picture]]
+    on_page: bool = False  # does the Topics page offer it beside its cards?
+    # beside it there: a slider, two menus at most
+    controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls
+    across: bool = False  # is it of all data together, which it sets side by side?
+    # is it of what a run recorded from iteration to iteration? Models that were imported have none
+    course: bool = False
 
     def fits(self, run: xr.Dataset) -> bool:
         """Whether the run has what the view needs."""
@@ -99,7 +103,9 @@ class View(NamedTuple):
         """The pictures of the runs, none where no run fits."""
         shown, left_out = shown.with_courses() if self.course else (shown, "")
         found = list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
-        found = [replace(one, caption=one.caption + left_out) for one in found] if left_out else found
+        found = (
+            [replace(one, caption=one.caption + left_out) for one in found] if left_out else found
+        )
         return list(map(on_a_page, found)) if shown.columns == 1 else found
 
 
@@ -111,7 +117,7 @@ class SideBySide:
     columns: int = 2
     corpora: Mapping[str, Corpus] = field(default_factory=dict)
     scored: Mapping[str, Scored] = field(default_factory=dict)
-    pooled: Sequence[Pooled] = ()   # what long chains predict together
+    pooled: Sequence[Pooled] = ()  # what long chains predict together
 
     @cached_property
     def labels(self) -> list[str]:
@@ -132,9 +138,13 @@ class SideBySide:
         imported = [spec_of(run).imported for run in self.runs]
         if not any(imported):
             return self, ""
-        names = dict.fromkeys(label for label, other in zip(self.labels, imported, strict=True) if other)
+        names = dict.fromkeys(
+            label for label, other in zip(self.labels, imported, strict=True) if other
+        )
         own = [run for run, other in zip(self.runs, imported, strict=True) if not other]
-        return replace(self, runs=own), f" Left out, as nothing is known of their iterations: {'; '.join(names)} (imported)."
+        return replace(
+            self, runs=own
+        ), f" Left out, as nothing is known of their iterations: {'; '.join(names)} (imported)."
 
     def by_label(self, *names: str) -> dict[str, list[xr.Dataset]]:
         """The runs of each label that have all these variables; labels without one are left out."""
@@ -180,7 +190,10 @@ def fitting_panels(by_label: dict) -> tuple[dict, str]:
 
 def on_a_page(picture: Picture) -> Picture:
     """The picture with as many panels as a page has room for below each other, and a sentence about the others."""
-    most, n_panels = max(int(PAGE / picture.height), 1) if picture.height else MOST_PANELS, len(picture.panels)
+    most, n_panels = (
+        max(int(PAGE / picture.height), 1) if picture.height else MOST_PANELS,
+        len(picture.panels),
+    )
     if n_panels <= most:
         return picture
     fewer = f"Of {n_panels} panels {most} are drawn, as many as fit on one column of a page; the table has all."

@@ -11,7 +11,8 @@ from workbench.views.picture import Picture, SideBySide, View
 from workbench.views.style import Look, looks
 
 GAINS = {
-    "test_gain_joint_clipped": "unseen words clipped", "test_gain_joint_added": "0.1 added to each count",
+    "test_gain_joint_clipped": "unseen words clipped",
+    "test_gain_joint_added": "0.1 added to each count",
     "test_gain_joint_seen": "words seen in training",
 }
 """Scores of a panel each, with what they are over."""
@@ -31,18 +32,27 @@ def gain_marks(values: Mapping[str, list], score: str, styles: Mapping[str, Look
 
 def draw_gain_marks(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Gains of all runs with a score, a panel for each base."""
-    values = {score: final_numbers(shown.runs, score) for score in GAINS if any(score in run for run in shown.runs)}
+    values = {
+        score: final_numbers(shown.runs, score)
+        for score in GAINS
+        if any(score in run for run in shown.runs)
+    }
     values = {score: own for score, own in values.items() if own}
     if values:
         n_labels = max(map(len, values.values()))
         yield view.picture(
-            MEANINGS + " Large marks are means over the runs of a label with one standard error to either side.",
-            [gain_marks(own, score, looks(own)) for score, own in values.items()], *shown.records(*values), legend=False,
+            MEANINGS
+            + " Large marks are means over the runs of a label with one standard error to either side.",
+            [gain_marks(own, score, looks(own)) for score, own in values.items()],
+            *shown.records(*values),
+            legend=False,
             height=0.5 + 0.26 * n_labels,
         )
 
 
-def score_courses(runs: list, against: str = "elapsed", labels: list[str] | None = None, styles=None) -> list:
+def score_courses(
+    runs: list, against: str = "elapsed", labels: list[str] | None = None, styles=None
+) -> list:
     """Hits and log likelihood of whole rows over the course of the runs: a `holoviews.Overlay` for each that they have.
 
     ``labels`` and ``styles``, the look of each, are by default those of `workbench.measures.labels_of`.
@@ -64,5 +74,6 @@ def draw_courses(view: View, shown: SideBySide) -> Iterator[Picture]:
         "How many of the 10 most and of the 10 least frequent words of a held-out row are predicted, and the log probability "
         "of a held-out item, against seconds of inference: those of the state until burn-in is over, then of the running "
         f"average. Measuring is not counted.{shown.bands}",
-        score_courses(shown.runs), *shown.records(*COURSES),
+        score_courses(shown.runs),
+        *shown.records(*COURSES),
     )

@@ -37,19 +37,56 @@ def against_setting(runs, setting: str, measure: str = "test_perplexity", title:
     style, dots, errors, lines = looks(series), [], [], []
     for label, rows in series.items():
         look, where = style[label], [places.index(str(settings[at][setting])) for at in rows]
-        dots.append(element("Scatter", (where, last[rows]), x, y, color=look.colour, alpha=0.45, s=9, linewidth=0,
-                            show_grid=True))
+        dots.append(
+            element(
+                "Scatter",
+                (where, last[rows]),
+                x,
+                y,
+                color=look.colour,
+                alpha=0.45,
+                s=9,
+                linewidth=0,
+                show_grid=True,
+            )
+        )
         by_place = grouped(where, rows)
         at_places = sorted(by_place)
         means, ends = np.array([mean_and_error(last[by_place[place]]) for place in at_places]).T
         if (known := np.isfinite(ends)).any():
             low, high = (means - ends)[known], (means + ends)[known]
             at = np.array(at_places)[known]
-            errors.append(element("Segments", (at, low, at, high), [x, y, "same setting", "high"], color=look.colour,
-                                  linewidth=1.2, show_grid=True))
-        lines.append(element("Curve", (at_places, means), x, y, label=label, color=look.colour, linestyle=look.line,
-                             linewidth=1.1, marker=look.marker, ms=4.5, show_grid=True))
-    options = {"legend_position": "best", "show_legend": True, "padding": 0.08, "xticks": list(enumerate(places))}
+            errors.append(
+                element(
+                    "Segments",
+                    (at, low, at, high),
+                    [x, y, "same setting", "high"],
+                    color=look.colour,
+                    linewidth=1.2,
+                    show_grid=True,
+                )
+            )
+        lines.append(
+            element(
+                "Curve",
+                (at_places, means),
+                x,
+                y,
+                label=label,
+                color=look.colour,
+                linestyle=look.line,
+                linewidth=1.1,
+                marker=look.marker,
+                ms=4.5,
+                show_grid=True,
+            )
+        )
+    options = {
+        "legend_position": "best",
+        "show_legend": True,
+        "padding": 0.08,
+        "xticks": list(enumerate(places)),
+    }
     return panel([*dots, *errors, *lines], title=title, **options)
 
 
@@ -62,19 +99,28 @@ def _series(own: dict, settings: list[dict], setting: str) -> str:
 def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
     """A panel for each setting in which runs of one engine differ."""
     settings = [settings_of(spec_of(run)) for run in shown.runs]
-    names = [name for name in differing(settings) if name not in OTHERS and _within_an_engine(settings, name)]
+    names = [
+        name
+        for name in differing(settings)
+        if name not in OTHERS and _within_an_engine(settings, name)
+    ]
     if not names:
         return
     rows = [
-        row for label, run, own in zip(shown.labels, shown.runs, settings, strict=True)
+        row
+        for label, run, own in zip(shown.labels, shown.runs, settings, strict=True)
         for row in rows_of(label, run, [[*(own.get(name, "") for name in names), _last(run)]])
     ]
-    further = f" {len(names) - MOST} further settings are in the table only." if len(names) > MOST else ""
+    further = (
+        f" {len(names) - MOST} further settings are in the table only." if len(names) > MOST else ""
+    )
     yield view.picture(
         f"Final held-out perplexity against {', '.join(names[:MOST])}, in which runs of an engine differ. Small points are "
         f"runs; marks are means over runs that differ in seed and split alone, with one standard error to either "
         f"side.{further}",
-        [against_setting(shown.runs, name) for name in names[:MOST]], [*WHOSE, *names, "test_perplexity"], rows,
+        [against_setting(shown.runs, name) for name in names[:MOST]],
+        [*WHOSE, *names, "test_perplexity"],
+        rows,
     )
 
 

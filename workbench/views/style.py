@@ -47,9 +47,9 @@ RC = {
     "axes.formatter.limits": (-4, 5),
     "figure.constrained_layout.h_pad": 0.03,
     "figure.constrained_layout.w_pad": 0.03,
-    "svg.fonttype": "path",    # letters as outlines: looks the same where the font is not installed
+    "svg.fonttype": "path",  # letters as outlines: looks the same where the font is not installed
     "svg.hashsalt": "workbench",
-    "pdf.fonttype": 42,        # TrueType, as journals ask
+    "pdf.fonttype": 42,  # TrueType, as journals ask
     "ps.fonttype": 42,
     "savefig.dpi": 300,
 }
@@ -61,28 +61,61 @@ class Look(NamedTuple):
     colour: str
     line: str | tuple
     marker: str
-    width: float = 1.3   # points
+    width: float = 1.3  # points
 
 
 OF_ENGINE = {
-    "svb": Look("#cc4422", "--", "o"), "svb-cgs": Look("#f35100", "-", "o"),
-    "cvb": Look("#0a72e4", "--", "s"), "cvb-cgs": Look("#008fd8", "-", "s"),
-    "cvb0": Look("#55a280", "--", "^"), "cvb0-cgs": Look("#c377b2", "-", "^"),
+    "svb": Look("#cc4422", "--", "o"),
+    "svb-cgs": Look("#f35100", "-", "o"),
+    "cvb": Look("#0a72e4", "--", "s"),
+    "cvb-cgs": Look("#008fd8", "-", "s"),
+    "cvb0": Look("#55a280", "--", "^"),
+    "cvb0-cgs": Look("#c377b2", "-", "^"),
     "adaptive-cgs": Look("#777722", "-.", "v"),
-    "vb": Look("#966848", "--", "X"), "online-vb": Look("#227788", LINES[4], "p"), "cgs": Look("#777777", "-", "D"),
-    "cv-hdp": Look("#7356fc", "-.", "P"), "g-hdp": Look("#9955aa", ":", "*"),
+    "vb": Look("#966848", "--", "X"),
+    "online-vb": Look("#227788", LINES[4], "p"),
+    "cgs": Look("#777777", "-", "D"),
+    "cv-hdp": Look("#7356fc", "-.", "P"),
+    "g-hdp": Look("#9955aa", ":", "*"),
 } | {
-    engine: Look(colour, LINES[at % len(LINES)], MARKERS[at]) for family in (
-        {"sb-ctm": "#4c8000", "ln-ctm": "#bb33b2", "ctm-em": "#e666b2", "sb-ctm-vb": "#bb4c80", "sb-dtm": "#ff1166",
-         "sb-ctm-lds": "#5e88ff"},
+    engine: Look(colour, LINES[at % len(LINES)], MARKERS[at])
+    for family in (
+        {
+            "sb-ctm": "#4c8000",
+            "ln-ctm": "#bb33b2",
+            "ctm-em": "#e666b2",
+            "sb-ctm-vb": "#bb4c80",
+            "sb-dtm": "#ff1166",
+            "sb-ctm-lds": "#5e88ff",
+        },
         {"sbm-gp": "#b28880", "lnm-gp": "#3c5eff", "raw-gp": "#a244d4", "static": "#f6081a"},
         {"sbm-lds": "#bb3c99", "lnm-lds": "#bb8844", "raw-lds": "#5e774c", "hmm": "#8888dd"},
-        {"network-vb": "#f6555e", "network-vb-ml": "#f60890", "network-gibbs": "#ff3cdd", "network-hybrid": "#c38808",
-         "network-cvb0": "#a22aff"},
-        {"tomotopy-lda": "#7098b8", "gensim-lda": "#c03060", "sklearn-lda": "#40a040", "mallet-lda": "#a06090",
-         "tables": "#b08098", "tomotopy-hdp": "#20a868", "tomotopy-ct": "#7890c8", "tomotopy-pa": "#1888e8"},
-        {"bn-vb": "#228844", "bn-cvb0": "#9980ff", "bn-em": "#2a77a2", "bn-gibbs": "#22aa00", "bn-hybrid": "#559999"},
-    ) for at, (engine, colour) in enumerate(family.items())
+        {
+            "network-vb": "#f6555e",
+            "network-vb-ml": "#f60890",
+            "network-gibbs": "#ff3cdd",
+            "network-hybrid": "#c38808",
+            "network-cvb0": "#a22aff",
+        },
+        {
+            "tomotopy-lda": "#7098b8",
+            "gensim-lda": "#c03060",
+            "sklearn-lda": "#40a040",
+            "mallet-lda": "#a06090",
+            "tables": "#b08098",
+            "tomotopy-hdp": "#20a868",
+            "tomotopy-ct": "#7890c8",
+            "tomotopy-pa": "#1888e8",
+        },
+        {
+            "bn-vb": "#228844",
+            "bn-cvb0": "#9980ff",
+            "bn-em": "#2a77a2",
+            "bn-gibbs": "#22aa00",
+            "bn-hybrid": "#559999",
+        },
+    )
+    for at, (engine, colour) in enumerate(family.items())
 }
 """The looks of engines, and of programs whose models are imported; one that is not here has a spare colour in figures and grey
 on the Compare page."""
@@ -105,8 +138,12 @@ def looks(labels) -> dict[str, Look]:
 def _in_colour(own: Look, taken) -> Look:
     """The look, or one in its colour that is not taken; the look again where there is none."""
     line, marker = LINES.index(own.line), MARKERS.index(own.marker)
-    every = (own._replace(line=LINES[(line + at) % len(LINES)], marker=MARKERS[(marker + at) % len(MARKERS)])
-             for at in range(len(LINES) * len(MARKERS)))
+    every = (
+        own._replace(
+            line=LINES[(line + at) % len(LINES)], marker=MARKERS[(marker + at) % len(MARKERS)]
+        )
+        for at in range(len(LINES) * len(MARKERS))
+    )
     return next((look for look in every if look not in taken), own)
 
 

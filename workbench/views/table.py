@@ -15,7 +15,8 @@ class Line(NamedTuple):
     """A row of the table; without cells, a heading of the rows below."""
 
     name: str
-    cells: tuple[tuple[str, str], ...] = ()  # what stands in a column, and what stands below it in grey
+    # what stands in a column, and what stands below it in grey
+    cells: tuple[tuple[str, str], ...] = ()
 
     @property
     def height(self) -> float:
@@ -37,12 +38,21 @@ def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], titl
     for line in lines:
         names.append((0.15 if line.cells else 0.0, y, line.name))
         numbers += [(MARGIN + at + 0.5, y, number) for at, (number, _) in enumerate(line.cells)]
-        below += [(MARGIN + at + 0.5, y - 0.9, other) for at, (_, other) in enumerate(line.cells) if other]
+        below += [
+            (MARGIN + at + 0.5, y - 0.9, other) for at, (_, other) in enumerate(line.cells) if other
+        ]
         y -= line.height
     drawn = [
-        text_labels(names, "name", align="left"), text_labels(bold, "heading", weight="bold"), text_labels(numbers, "number"),
+        text_labels(names, "name", align="left"),
+        text_labels(bold, "heading", weight="bold"),
+        text_labels(numbers, "number"),
         text_labels(below, "other", color=GREY),
-        element("Segments", [*rules, (0.0, -1.7, x, -1.7), (0.0, y + 0.4, x, y + 0.4)], color=INK, linewidth=0.6),
+        element(
+            "Segments",
+            [*rules, (0.0, -1.7, x, -1.7), (0.0, y + 0.4, x, y + 0.4)],
+            color=INK,
+            linewidth=0.6,
+        ),
     ]
     return bare_panel(drawn, (7.0, table_height(lines)), (0, x), (y, 0.6), title=title)
 

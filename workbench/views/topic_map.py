@@ -48,31 +48,69 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
     x, y = axis("x", "first axis"), axis("y", "second axis")
     return panel(
         [
-            element("Segments", np.hstack([rims, ends])[moved], [x, y, "to x", "to y"], color=INK, linewidth=0.4),
-            element("Points", (*points.T, share, (72 * across) ** 2), [x, y], [dimension("share"), "area"],
-                    color=f"{colour}{PALE}", s=hv.dim("area"), linewidth=0.8, edgecolor=colour),
-            element("Labels", [(*place, name) for place, name in zip(places, named, strict=True)], [x, y], "topic", size=6.5,
-                    color=INK),
+            element(
+                "Segments",
+                np.hstack([rims, ends])[moved],
+                [x, y, "to x", "to y"],
+                color=INK,
+                linewidth=0.4,
+            ),
+            element(
+                "Points",
+                (*points.T, share, (72 * across) ** 2),
+                [x, y],
+                [dimension("share"), "area"],
+                color=f"{colour}{PALE}",
+                s=hv.dim("area"),
+                linewidth=0.8,
+                edgecolor=colour,
+            ),
+            element(
+                "Labels",
+                [(*place, name) for place, name in zip(places, named, strict=True)],
+                [x, y],
+                "topic",
+                size=6.5,
+                color=INK,
+            ),
         ],
-        xlim=limits[0], ylim=limits[1], aspect="equal", title=title, show_grid=False, xticks=4, yticks=4,
+        xlim=limits[0],
+        ylim=limits[1],
+        aspect="equal",
+        title=title,
+        show_grid=False,
+        xticks=4,
+        yticks=4,
     )
 
 
-def topic_list_view(run, n_words: int = 5, labels: Mapping[int, str] | None = None, title: str = ""):
+def topic_list_view(
+    run, n_words: int = 5, labels: Mapping[int, str] | None = None, title: str = ""
+):
     """The topics of one run in words, largest first: number, share, the label that people gave it or its top words.
 
     Two `Labels`: shares, and numbers with names. Beyond 20 topics the last line counts the others.
     """
     run = one_run(run)
-    order, names, share = topics_by_size(run), names_of_topics(run, n_words, 46, labels), topic_sizes(run)["share"]
+    order, names, share = (
+        topics_by_size(run),
+        names_of_topics(run, n_words, 46, labels),
+        topic_sizes(run)["share"],
+    )
     shown = order[:MOST_LISTED]
-    shares = [(0.11, -at, f"{100 * float(share.sel(topic=topic)):.1f} %") for at, topic in enumerate(shown)]
+    shares = [
+        (0.11, -at, f"{100 * float(share.sel(topic=topic)):.1f} %")
+        for at, topic in enumerate(shown)
+    ]
     named = [(0.14, -at, names[topic]) for at, topic in enumerate(shown)]
     if len(order) > len(shown):
         named.append((0.14, -len(shown), f"and {len(order) - len(shown)} smaller ones"))
     return bare_panel(
-        [text_labels(shares, "share", align="right"), text_labels(named, "name", align="left")], (3.4, ROW * len(named)),
-        (0, 1), (0.5 - len(named), 0.5), title=title,
+        [text_labels(shares, "share", align="right"), text_labels(named, "name", align="left")],
+        (3.4, ROW * len(named)),
+        (0, 1),
+        (0.5 - len(named), 0.5),
+        title=title,
     )
 
 
@@ -82,16 +120,25 @@ def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
         found, names = topic_map(run) if points is None else points, names_of_topics(run, 5, 80)
         table = found.to_dataframe().reset_index()[["topic", *PLACES]]
-        rows = rows_of(label, run, table.assign(name=[names[topic].split(" · ", 1)[1] for topic in table["topic"]]))
+        rows = rows_of(
+            label,
+            run,
+            table.assign(name=[names[topic].split(" · ", 1)[1] for topic in table["topic"]]),
+        )
         yield Picture(
-            f"{view.name}-{short}", f"{view.title}, {label}",
+            f"{view.name}-{short}",
+            f"{view.title}, {label}",
             f"Topics of one run (seed {spec_of(run).seed}) at its last snapshot: near each other where their words are alike; "
             "the area of a circle is the topic's share of the training tokens. Classical scaling of the square root of the "
             f"Jensen-Shannon divergence of phi (base 2), of which the plane shows {100 * found.attrs['shown']:.0f} %: circles "
             "that lie on each other need not be alike. A number is that of the smallest circle around it, or of the circle "
             "that its line leads to; numbers are the run's own.",
-            [topic_map_view(found, shown.looks[label].colour), topic_list_view(run)], [*WHOSE, "topic", *PLACES, "name"], rows,
-            legend=False, height=max(2.6, ROW * min(len(rows), MOST_LISTED + 1)), runs=[run],
+            [topic_map_view(found, shown.looks[label].colour), topic_list_view(run)],
+            [*WHOSE, "topic", *PLACES, "name"],
+            rows,
+            legend=False,
+            height=max(2.6, ROW * min(len(rows), MOST_LISTED + 1)),
+            runs=[run],
         )
 
 
@@ -111,8 +158,13 @@ def apart(points: np.ndarray, sizes: np.ndarray, radii: np.ndarray | None = None
         far = np.abs(near[:, None] - places[None, :at]) >= (sizes[at] + sizes[:at]) / 2
         free = far.any(axis=2).all(axis=1)
         smaller = radii < radii[at]
-        clear = (np.hypot(*(near[:, None] - points[smaller]).T) > radii[smaller][:, None] + sizes[at].max() / 2).all(axis=0)
-        clear &= (off <= max(radii[at] - sizes[at].max() / 2, 0)) | (off > radii[at] + sizes[at].max())
+        clear = (
+            np.hypot(*(near[:, None] - points[smaller]).T)
+            > radii[smaller][:, None] + sizes[at].max() / 2
+        ).all(axis=0)
+        clear &= (off <= max(radii[at] - sizes[at].max() / 2, 0)) | (
+            off > radii[at] + sizes[at].max()
+        )
         places[at] = near[np.argmax(free & clear if (free & clear).any() else free)]
     return places
 

@@ -16,7 +16,16 @@ from workbench.measures import (
     used_topics,
 )
 from workbench.views.curves import dimension
-from workbench.views.elements import PAGE, ROW, axis, bare_panel, element, fitting, panel, text_labels
+from workbench.views.elements import (
+    PAGE,
+    ROW,
+    axis,
+    bare_panel,
+    element,
+    fitting,
+    panel,
+    text_labels,
+)
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
 from workbench.views.style import COLOURS, INK, RC
 
@@ -29,7 +38,12 @@ BASE, LENGTH = 0.5, 0.3
 
 
 def topic_words_view(
-    run, n_words: int = 10, topics=None, relevance: float = 1.0, across: int = ACROSS, colour: str = COLOURS[0],
+    run,
+    n_words: int = 10,
+    topics=None,
+    relevance: float = 1.0,
+    across: int = ACROSS,
+    colour: str = COLOURS[0],
     title: str = "",
 ):
     """The top words of each topic with a bar of their probability: bars of all topics have one scale.
@@ -46,17 +60,28 @@ def topic_words_view(
     bars, headings, words, numbers = [], [], [], []
     for at, topic in enumerate(chosen):
         left, top = at % across, -(at // across) * (n_words + 1.8)
-        headings.append((left + BASE, top, f"topic {topic} · {100 * float(sizes['share'].sel(topic=topic)):.1f} %"))
+        headings.append(
+            (
+                left + BASE,
+                top,
+                f"topic {topic} · {100 * float(sizes['share'].sel(topic=topic)):.1f} %",
+            )
+        )
         own = found.sel(topic=topic)
-        for rank, (word, phi) in enumerate(zip(own["word"].values, own["phi"].values.tolist(), strict=True), start=1):
+        for rank, (word, phi) in enumerate(
+            zip(own["word"].values, own["phi"].values.tolist(), strict=True), start=1
+        ):
             middle, end = top - rank, left + BASE + LENGTH * phi / longest
             bars.append((left + BASE, middle - 0.36, end, middle + 0.36, phi))
             words.append((left + BASE - 0.015, middle, fitting(str(word), MOST_LETTERS)))
             numbers.append((end + 0.015, middle, f"{phi:.3f}".lstrip("0") if phi < 1 else "1"))
     down = math.ceil(len(chosen) / across)
     drawn = [
-        element("Rectangles", bars, vdims=[dimension("phi")], color=colour, linewidth=0, alpha=0.75),
-        text_labels(headings, "heading", weight="bold"), text_labels(words, "word", 6, "right"),
+        element(
+            "Rectangles", bars, vdims=[dimension("phi")], color=colour, linewidth=0, alpha=0.75
+        ),
+        text_labels(headings, "heading", weight="bold"),
+        text_labels(words, "word", 6, "right"),
         text_labels(numbers, "probability", 6, "left"),
     ]
     size = 1.4 * across, words_height(len(chosen), n_words, across)
@@ -64,7 +89,11 @@ def topic_words_view(
 
 
 def draw_words(
-    view: View, shown: SideBySide, topics: list[int] | None = None, n_words: int | None = None, relevance: float = 1.0
+    view: View,
+    shown: SideBySide,
+    topics: list[int] | None = None,
+    n_words: int | None = None,
+    relevance: float = 1.0,
 ) -> Iterator[Picture]:
     """The words of the topics of one run of each label, as many as fit on a page.
 
@@ -81,18 +110,30 @@ def draw_words(
         room = PAGE / ROW / math.ceil(len(drawn) / across) - 1.8
         most = n_words if n_words and len(drawn) == 1 else MOST_WORDS
         n_drawn = min(max(int(room), FEWEST_WORDS), most, words.sizes["rank"])
-        fewer = f" The {len(drawn)} largest of {len(largest)} topics; all are in the table." if largest != drawn else ""
+        fewer = (
+            f" The {len(drawn)} largest of {len(largest)} topics; all are in the table."
+            if largest != drawn
+            else ""
+        )
         table = words.assign(share=sizes["share"]).sel(topic=largest).to_dataframe().reset_index()
-        ranked = "most probable words" if relevance == 1 else f"words of the highest relevance (lambda = {relevance:g})"
+        ranked = (
+            "most probable words"
+            if relevance == 1
+            else f"words of the highest relevance (lambda = {relevance:g})"
+        )
         which = f"topic {', '.join(map(str, topics))}" if topics else "each topic"
         order = "" if topics else ", largest topic first,"
         yield Picture(
-            f"{view.name}-{short}", f"{view.title}, {label}",
+            f"{view.name}-{short}",
+            f"{view.title}, {label}",
             f"The {ranked} of {which} of one run (seed {spec_of(run).seed}) at its last snapshot{order} with the topic's share "
             f"of the training tokens; bars and numbers are p(word | topic), on one scale.{fewer}",
             [topic_words_view(run, n_drawn, drawn, relevance, across, shown.looks[label].colour)],
-            [*WHOSE, *columns], rows_of(label, run, table[columns]), legend=False,
-            height=words_height(len(drawn), n_drawn, across) + 0.1, runs=[run],
+            [*WHOSE, *columns],
+            rows_of(label, run, table[columns]),
+            legend=False,
+            height=words_height(len(drawn), n_drawn, across) + 0.1,
+            runs=[run],
         )
 
 
@@ -101,7 +142,9 @@ def words_height(n_topics: int, n_words: int, across: int = ACROSS) -> float:
     return ROW * math.ceil(n_topics / across) * (n_words + 1.8)
 
 
-def names_of_topics(run, n_words: int = 3, letters: int = 30, labels: Mapping[int, str] | None = None) -> dict[int, str]:
+def names_of_topics(
+    run, n_words: int = 3, letters: int = 30, labels: Mapping[int, str] | None = None
+) -> dict[int, str]:
     """By topic its number with the label that people gave it, or with its top words: ``3 · network layers units``.
 
     As many words as fit into the letters, a label or a first word cut where it is longer; of an HDP only topics with a token.
@@ -109,9 +152,13 @@ def names_of_topics(run, n_words: int = 3, letters: int = 30, labels: Mapping[in
     """
     run = used_topics(one_run(run))
     if labels is None and "topic_label" in run:
-        labels = dict(zip(run["topic"].values.tolist(), map(str, run["topic_label"].values), strict=True))
+        labels = dict(
+            zip(run["topic"].values.tolist(), map(str, run["topic_label"].values), strict=True)
+        )
     found = {}
-    for topic, words in zip(run["topic"].values.tolist(), top_words(run, n_words)["word"].values, strict=True):
+    for topic, words in zip(
+        run["topic"].values.tolist(), top_words(run, n_words)["word"].values, strict=True
+    ):
         name = f"{topic} · {(labels or {}).get(topic) or words[0]}"
         for word in words[1:] if not (labels or {}).get(topic) else ():
             if len(f"{name} {word}") > letters:
@@ -130,15 +177,28 @@ def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
     run = one_run(run)
     sizes = run["n_k"].isel(iteration=-1).values
     order = largest_first(run, sizes)
-    bars = [(str(topic), size) for topic, size in zip(run["topic"].values[order], sizes[order], strict=True)]
+    bars = [
+        (str(topic), size)
+        for topic, size in zip(run["topic"].values[order], sizes[order], strict=True)
+    ]
     few = len(bars) <= 20
     return panel(
         [
-            element("Bars", bars, axis("topic", "topic, largest first"), dimension("n_k"), color=colour, edgecolor="none",
-                    show_grid=True, xrotation=0 if few else 90),
+            element(
+                "Bars",
+                bars,
+                axis("topic", "topic, largest first"),
+                dimension("n_k"),
+                color=colour,
+                edgecolor="none",
+                show_grid=True,
+                xrotation=0 if few else 90,
+            ),
             element("HLine", float(sizes[order].mean()), color=INK, linewidth=0.8, linestyle=":"),
         ],
-        aspect=2.4, title=title, fig_rcparams=RC if few else RC | {"xtick.labelsize": 6},
+        aspect=2.4,
+        title=title,
+        fig_rcparams=RC if few else RC | {"xtick.labelsize": 6},
     )
 
 
@@ -149,4 +209,3 @@ def _chosen(sizes: xr.Dataset, topics) -> list[int]:
     if unknown:
         raise MeasureError(f"topics go from {there[0]} to {there[-1]}; got {unknown[0]}")
     return [int(topic) for topic in chosen]
-

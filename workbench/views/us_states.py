@@ -27,7 +27,9 @@ def us_states() -> dict[str, State]:
     """The states by postal code."""
     found = json.loads((Path(__file__).parent / "us_states.json").read_text(encoding="utf-8"))
     return {
-        code: State(state["name"], tuple(np.array(ring).reshape(-1, 2) / 100 for ring in state["rings"]))
+        code: State(
+            state["name"], tuple(np.array(ring).reshape(-1, 2) / 100 for ring in state["rings"])
+        )
         for code, state in found.items()
     }
 
@@ -38,7 +40,9 @@ def albers(longitude: np.ndarray, latitude: np.ndarray) -> tuple[np.ndarray, np.
     n = (np.sin(first) + np.sin(second)) / 2
     c = np.cos(first) ** 2 + 2 * n * np.sin(first)
     turn = n * np.radians(np.asarray(longitude) - CENTRE[1])
-    radius, origin = (np.sqrt(c - 2 * n * np.sin(each)) / n for each in (np.radians(latitude), centre))
+    radius, origin = (
+        np.sqrt(c - 2 * n * np.sin(each)) / n for each in (np.radians(latitude), centre)
+    )
     return radius * np.sin(turn), origin - radius * np.cos(turn)
 
 
@@ -51,13 +55,17 @@ def inside(polygon: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return found
 
 
-def states_of(names: Sequence[str], longitude: np.ndarray, latitude: np.ndarray) -> list[str | None]:
+def states_of(
+    names: Sequence[str], longitude: np.ndarray, latitude: np.ndarray
+) -> list[str | None]:
     """The postal code of each place, by its name, as "OH" or "Ohio", else by where it lies; None of a place without a state.
 
     Of several places that lie in one state none is the state, as cities are not.
     """
     states = us_states()
-    codes = {state.name.casefold(): code for code, state in states.items()} | {code.casefold(): code for code in states}
+    codes = {state.name.casefold(): code for code, state in states.items()} | {
+        code.casefold(): code for code in states
+    }
     found = [codes.get(name.strip().casefold()) for name in names]
     lying = np.full(len(found), "", object)
     for code, state in states.items():
@@ -65,5 +73,6 @@ def states_of(names: Sequence[str], longitude: np.ndarray, latitude: np.ndarray)
             lying[inside(polygon, longitude, latitude)] = code
     taken = [code or there for code, there in zip(found, lying, strict=True)]
     return [
-        code or (there if there and taken.count(there) == 1 else None) for code, there in zip(found, lying, strict=True)
+        code or (there if there and taken.count(there) == 1 else None)
+        for code, there in zip(found, lying, strict=True)
     ]

@@ -20,7 +20,10 @@ def posterior(net, case, q, counted) -> np.ndarray:
     """(table cell,) expected counts of the families of one case given cells in proportion to probabilities."""
     rows = net.tables.sum_rows(q)[net.tables.row_of]
     found, weights = np.zeros(net.tables.n_cells), []
-    every = [[cell for i, cell in enumerate(families(net, each)) if i in counted] for each in completions(net, case)]
+    every = [
+        [cell for i, cell in enumerate(families(net, each)) if i in counted]
+        for each in completions(net, case)
+    ]
     weights = np.array([np.prod([q[cell] / rows[cell] for cell in cells]) for cells in every])
     for weight, cells in zip(weights / weights.sum(), every, strict=True):
         np.add.at(found, cells, weight)
@@ -47,7 +50,9 @@ def test_it_follows_a_plain_twin(seed):
 
 def test_lda_as_a_network_is_cvb0():
     random = np.random.default_rng(1)
-    values = np.unique(np.column_stack([random.integers(5, size=40), random.integers(8, size=40)]), axis=0)
+    values = np.unique(
+        np.column_stack([random.integers(5, size=40), random.integers(8, size=40)]), axis=0
+    )
     counts = random.integers(1, 5, len(values))
     corpus = Corpus.from_pairs(values[:, 0], values[:, 1], counts, n_documents=5, n_words=8)
     nodes = (Node("d", 5, given=True), Node("z", 3, ("d",), 0.3), Node("x", 8, ("z",), 0.2))
@@ -62,4 +67,6 @@ def test_lda_as_a_network_is_cvb0():
         theirs, _ = lda.step(corpus, model, options, theirs, StepContext(0, step))
         ours, _ = bn_cvb0.step(records, net, NoOptions(), ours, StepContext(0, step))
         found = lda.counts(corpus, model, options, theirs)
-        np.testing.assert_allclose(ours.counts, [*found["n_dk"].ravel(), *found["n_kw"].ravel()], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            ours.counts, [*found["n_dk"].ravel(), *found["n_kw"].ravel()], rtol=1e-9, atol=1e-12
+        )

@@ -39,15 +39,23 @@ def test_the_likelihood_is_that_by_enumeration_and_never_falls(seed, missing):
     for state in (states[0], states[-1]):
         exact = sum(
             n * enumerated(net, case, state.theta, [])[0]
-            for case, n in zip(net.values(records), records.multiplicities, strict=True) if np.any(case >= 0)
+            for case, n in zip(net.values(records), records.multiplicities, strict=True)
+            if np.any(case >= 0)
         )
         assert log_likelihood(net, records, state) == pytest.approx(exact, rel=1e-11)
 
 
 def test_where_nothing_is_hidden_estimates_are_shares():
     net = BayesNet("two", (Node("a", 2), Node("b", 3, ("a",))))
-    records = Records(np.array([[0, 1], [1, 2], [1, 0]]), np.array([2, 1, 3]), ("a", "b"), (("0", "1"), ("0", "1", "2")))
-    np.testing.assert_allclose(swept(net, records, 1)[1].theta, [2 / 6, 4 / 6, 0, 1, 0, 3 / 4, 0, 1 / 4])
+    records = Records(
+        np.array([[0, 1], [1, 2], [1, 0]]),
+        np.array([2, 1, 3]),
+        ("a", "b"),
+        (("0", "1"), ("0", "1", "2")),
+    )
+    np.testing.assert_allclose(
+        swept(net, records, 1)[1].theta, [2 / 6, 4 / 6, 0, 1, 0, 3 / 4, 0, 1 / 4]
+    )
 
 
 def test_a_row_without_counts_stays_and_what_never_came_is_predicted_with_the_least_probability():
@@ -66,20 +74,26 @@ def hmm_of(n_states, n_symbols, sequences, prior=1.0) -> tuple[BayesNet, Records
     nodes = []
     for t in range(length):
         before = (f"s{t - 1}",) if t else ()
-        nodes += [Node(f"s{t}", n_states, before, prior, "transition" if t else "start"),
-                  Node(f"x{t}", n_symbols, (f"s{t}",), prior, "emission")]
+        nodes += [
+            Node(f"s{t}", n_states, before, prior, "transition" if t else "start"),
+            Node(f"x{t}", n_symbols, (f"s{t}",), prior, "emission"),
+        ]
     values = np.full((len(sequences), length), -1)
     for row, sequence in zip(values, sequences, strict=True):
         row[: len(sequence)] = sequence
     values, multiplicities = np.unique(values, axis=0, return_counts=True)
     names = tuple(map(str, range(n_symbols)))
     fields = [f"x{t}" for t in range(length)]
-    return BayesNet("hmm of test", tuple(nodes)), Records(values, multiplicities, fields, [names] * length)
+    return BayesNet("hmm of test", tuple(nodes)), Records(
+        values, multiplicities, fields, [names] * length
+    )
 
 
 def tables_by_name(net, flat, n_states):
     found = {}
-    for name, first, last in zip(net.tables.names, net.tables.starts[:-1], net.tables.starts[1:], strict=True):
+    for name, first, last in zip(
+        net.tables.names, net.tables.starts[:-1], net.tables.starts[1:], strict=True
+    ):
         found[name] = flat[first:last].reshape(1 if name == "start" else n_states, -1)
     return found
 
@@ -100,7 +114,11 @@ def test_it_has_the_log_likelihood_of_hmmlearn(sequences):
     states = swept(net, records, 20, seed=3)
     begin = tables_by_name(net, states[0].theta, 3)
     peer = CategoricalHMM(3, n_iter=20, tol=-np.inf, init_params="", n_features=5)
-    peer.startprob_, peer.transmat_, peer.emissionprob_ = begin["start"][0], begin["transition"], begin["emission"]
+    peer.startprob_, peer.transmat_, peer.emissionprob_ = (
+        begin["start"][0],
+        begin["transition"],
+        begin["emission"],
+    )
     peer.fit(np.concatenate(sequences)[:, None], [len(each) for each in sequences])
     found = [log_likelihood(net, records, state) for state in states[:20]]
     np.testing.assert_allclose(found, peer.monitor_.history, rtol=5e-12)
@@ -115,7 +133,13 @@ def test_variational_bayes_has_the_posteriors_of_hmmlearn(sequences):
     state = bn_vb.init(records, net, NoOptions(), StepContext(3, 0))
     begin = tables_by_name(net, net.tables.alpha + state.counts, 3)
     peer = VariationalCategoricalHMM(
-        3, n_iter=20, tol=-np.inf, init_params="", startprob_prior=0.7, transmat_prior=0.7, emissionprob_prior=0.7
+        3,
+        n_iter=20,
+        tol=-np.inf,
+        init_params="",
+        startprob_prior=0.7,
+        transmat_prior=0.7,
+        emissionprob_prior=0.7,
     )
     peer.startprob_prior_, peer.transmat_prior_ = np.full(3, 0.7), np.full((3, 3), 0.7)
     peer.emissionprob_prior_, peer.n_features = np.full((3, 5), 0.7), 5

@@ -34,7 +34,10 @@ def hmm3() -> tuple[BayesNet, Records]:
     """Sequences of three symbols with tied transitions and emissions; of the last one the symbol in the middle is missing."""
     nodes = [Node("h1", 2, (), 0.8, "start"), Node("x1", 2, ("h1",), 0.6, "emission")]
     for t in (2, 3):
-        nodes += [Node(f"h{t}", 2, (f"h{t - 1}",), 0.5, "transition"), Node(f"x{t}", 2, (f"h{t}",), 0.6, "emission")]
+        nodes += [
+            Node(f"h{t}", 2, (f"h{t - 1}",), 0.5, "transition"),
+            Node(f"x{t}", 2, (f"h{t}",), 0.6, "emission"),
+        ]
     cases = [[-1, 0, -1, 0, -1, 1], [-1, 1, -1, -1, -1, 1]]
     return BayesNet("hmm3", tuple(nodes), missing="imputed"), records_of(nodes, cases)
 
@@ -55,7 +58,9 @@ def sampled(net, records, n_sweeps, options=None, seed=0):
     """The states after 1, 2, … sweeps; their arrays are used again."""
     state = bn_gibbs.init(records, net, options or Options(), StepContext(seed, 0))
     for step in range(1, n_sweeps + 1):
-        state, info = bn_gibbs.step(records, net, options or Options(), state, StepContext(seed, step))
+        state, info = bn_gibbs.step(
+            records, net, options or Options(), state, StepContext(seed, step)
+        )
         yield state, info
 
 
@@ -70,7 +75,10 @@ def recounted(net, records, state) -> np.ndarray:
             at = ready.first_cells[case] + record * (last - first)
             for c in range(first, last):
                 for f in range(*plan.clique_families[c]):
-                    cell = offsets[f - plan.families[pattern]] + plan.maps[plan.down[f] + state.cells[at + c - first]]
+                    cell = (
+                        offsets[f - plan.families[pattern]]
+                        + plan.maps[plan.down[f] + state.cells[at + c - first]]
+                    )
                     counts[cell] += 1
             for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
                 counts[offsets[f - plan.families[pattern]]] += 1
@@ -97,17 +105,26 @@ def test_each_draw_leaves_the_posterior_as_it_is_exactly(toy):
     sweep = np.eye(len(posterior))
     for record in range(len(values)):
         exact, proposed = transitions(net, values, record)
-        assert 0.5 * np.abs(posterior @ exact - posterior).sum() < 1e-10  # rounding of some hundred states
+        # rounding of some hundred states
+        assert 0.5 * np.abs(posterior @ exact - posterior).sum() < 1e-10
         sweep = sweep @ proposed
     biased = np.linalg.matrix_power(sweep, 1000)[0]  # a law that sweeps leave as it is
-    assert (0.5 * np.abs(biased - posterior).sum() > 0.03) if net.tables.tied else np.allclose(biased, posterior, atol=1e-10)
+    assert (
+        (0.5 * np.abs(biased - posterior).sum() > 0.03)
+        if net.tables.tied
+        else np.allclose(biased, posterior, atol=1e-10)
+    )
 
 
 def torn() -> tuple[BayesNet, Records]:
     """One half of a record rules out each state that the other half allows: products of both vanish, logarithms do not."""
     nodes = [Node("a", 2), Node("b", 2, ("a",)), Node("c", 2, ("b",))]
-    nodes += [Node(f"x{i}", 2, ("a", "b"), 1e-8) for i in range(45)] + [Node(f"y{i}", 2, ("b", "c"), 1e-8) for i in range(45)]
-    cases = [[a, b, c] + [b] * 90 for a, b, c in itertools.product((0, 1), repeat=3)] + [[-1] * 3 + [0] * 45 + [1] * 45]
+    nodes += [Node(f"x{i}", 2, ("a", "b"), 1e-8) for i in range(45)] + [
+        Node(f"y{i}", 2, ("b", "c"), 1e-8) for i in range(45)
+    ]
+    cases = [[a, b, c] + [b] * 90 for a, b, c in itertools.product((0, 1), repeat=3)] + [
+        [-1] * 3 + [0] * 45 + [1] * 45
+    ]
     return BayesNet("torn", tuple(nodes)), records_of(nodes, cases)
 
 
@@ -118,8 +135,12 @@ def test_it_goes_through_the_states_of_a_plain_sampler(toy):
     state = bn_gibbs.init(records, net, Options(), StepContext(3, 0))
     plain, refused = PlainGibbs(net, each_record(net, records, state), state.cells), 0
     for step in range(1, 41):
-        keys = [np.uint64(draw_key(3, stream, 0, step)) for stream in (HIDDEN_NODES, ACCEPTED_NODES)]
-        n_refused = plain.sweep(lambda i, key=keys[0]: uniform(key, i), lambda i, key=keys[1]: uniform(key, i))
+        keys = [
+            np.uint64(draw_key(3, stream, 0, step)) for stream in (HIDDEN_NODES, ACCEPTED_NODES)
+        ]
+        n_refused = plain.sweep(
+            lambda i, key=keys[0]: uniform(key, i), lambda i, key=keys[1]: uniform(key, i)
+        )
         state, info = bn_gibbs.step(records, net, Options(), state, StepContext(3, step))
         np.testing.assert_array_equal(state.cells, plain.cells())
         assert info["accepted"] == pytest.approx(1 - n_refused / len(plain.records), abs=1e-12)
@@ -137,7 +158,10 @@ def test_tables_that_are_drawn_have_the_same_bits_on_any_number_of_threads(monke
             state, _ = bn_gibbs.step(records, net, DRAWN, state, StepContext(4, step, n_threads))
         found.append(state)
     assert len(prepared(records, net, state.trees).slices) > 3
-    assert found[0].counts.tobytes() == found[1].counts.tobytes() and found[0].cells.tobytes() == found[1].cells.tobytes()
+    assert (
+        found[0].counts.tobytes() == found[1].counts.tobytes()
+        and found[0].cells.tobytes() == found[1].cells.tobytes()
+    )
 
 
 N_SWEEPS = 100_000
@@ -148,7 +172,10 @@ def shares_of(net, records, options, seed=0) -> tuple[np.ndarray, np.ndarray]:
     values = np.repeat(net.values(records), records.multiplicities, axis=0)
     exact, at = {}, {}
     for together, log_p in joint_states(net, values):
-        counts = np.bincount([cell for case in together for cell in families(net, case)], minlength=net.tables.n_cells)
+        counts = np.bincount(
+            [cell for case in together for cell in families(net, case)],
+            minlength=net.tables.n_cells,
+        )
         key = counts.astype(float).tobytes()
         exact[key] = np.logaddexp(exact.get(key, -np.inf), log_p)
         at.setdefault(key, len(at))
@@ -170,7 +197,9 @@ def test_in_the_long_run_it_draws_from_the_exact_posterior(toy, options):
 def test_lda_as_a_network_goes_through_the_states_of_a_plain_sampler():
     """d -> z -> x with d given: a token's topic from the same uniforms, record after record."""
     random = np.random.default_rng(0)
-    values = np.unique(np.column_stack([random.integers(4, size=25), random.integers(6, size=25)]), axis=0)
+    values = np.unique(
+        np.column_stack([random.integers(4, size=25), random.integers(6, size=25)]), axis=0
+    )
     multiplicities = random.integers(1, 4, len(values))
     nodes = (Node("d", 4, given=True), Node("z", 3, ("d",), 0.3), Node("x", 6, ("z",), 0.2))
     names = tuple(map(str, range(6)))
@@ -178,7 +207,11 @@ def test_lda_as_a_network_goes_through_the_states_of_a_plain_sampler():
     net = BayesNet("lda", nodes)
     state = bn_gibbs.init(records, net, Options(), StepContext(5, 0))
     cases, topics = cases_within(records, net), state.cells.copy()
-    tokens = [(case, value[0], value[2]) for case, value in enumerate(cases.values) for _ in range(int(cases.weights[case]))]
+    tokens = [
+        (case, value[0], value[2])
+        for case, value in enumerate(cases.values)
+        for _ in range(int(cases.weights[case]))
+    ]
     n_dz, n_zx = np.zeros((4, 3)), np.zeros((3, 6))
     for (_, d, x), z in zip(tokens, topics, strict=True):
         n_dz[d, z] += 1
@@ -212,9 +245,15 @@ def forward(net, random, tables, kept=None) -> list[int]:
 def drawn_tables(net, counts, random) -> list[np.ndarray]:
     """A table for each node, rows from their Dirichlet posteriors; tied nodes have the same."""
     flat, found = net.tables.alpha + counts, {}
-    for table, (first, last) in enumerate(zip(net.tables.starts[:-1], net.tables.starts[1:], strict=True)):
-        width = next(n.n_states for n, t in zip(net.nodes, net.tables.table_of, strict=True) if t == table)
-        found[table] = np.array([random.dirichlet(row) for row in flat[first:last].reshape(-1, width)])
+    for table, (first, last) in enumerate(
+        zip(net.tables.starts[:-1], net.tables.starts[1:], strict=True)
+    ):
+        width = next(
+            n.n_states for n, t in zip(net.nodes, net.tables.table_of, strict=True) if t == table
+        )
+        found[table] = np.array(
+            [random.dirichlet(row) for row in flat[first:last].reshape(-1, width)]
+        )
     return [found[table] for table in net.tables.table_of]
 
 
@@ -231,7 +270,9 @@ def test_the_sampler_leaves_the_joint_distribution_as_it_is(toy, options):
     random, n = np.random.default_rng(3), 4000
 
     def statistics(rows):
-        counts = np.bincount([cell for row in rows for cell in families(net, row)], minlength=net.tables.n_cells)
+        counts = np.bincount(
+            [cell for row in rows for cell in families(net, row)], minlength=net.tables.n_cells
+        )
         return [*counts, *(counts[i] * counts[j] for i in range(3) for j in range(i, 6))]
 
     def from_priors():
@@ -248,7 +289,9 @@ def test_the_sampler_leaves_the_joint_distribution_as_it_is(toy, options):
             left.setdefault(tuple(np.where(mask, row, -1)), []).append(row)
         for values, at, scopes in each_record(net, data, state):
             row = left[tuple(values)].pop()
-            state.cells[at] = [np.ravel_multi_index([row[n] for n in order], shape) for order, shape in scopes]
+            state.cells[at] = [
+                np.ravel_multi_index([row[n] for n in order], shape) for order, shape in scopes
+            ]
         state = state._replace(counts=recounted(net, data, state))
         for step in (1, 2):
             state, _ = bn_gibbs.step(data, net, options, state, StepContext(i, step))
@@ -258,9 +301,20 @@ def test_the_sampler_leaves_the_joint_distribution_as_it_is(toy, options):
             for cell, (order, shape) in zip(state.cells[at], scopes, strict=True):
                 for node, value in zip(order, np.unravel_index(cell, shape), strict=True):
                     values[node] = int(value)
-            rows.append((forward(net, random, tables, [None if m else v for v, m in zip(values, mask, strict=True)]), mask))
+            rows.append(
+                (
+                    forward(
+                        net,
+                        random,
+                        tables,
+                        [None if m else v for v, m in zip(values, mask, strict=True)],
+                    ),
+                    mask,
+                )
+            )
         chain.append(statistics([row for row, _ in rows]))
-    means = np.array(chain).reshape(20, -1, len(chain[0])).mean(axis=1)  # of batches, longer than what is correlated
+    # of batches, longer than what is correlated
+    means = np.array(chain).reshape(20, -1, len(chain[0])).mean(axis=1)
     spread = np.sqrt(independent.var(axis=0) / n + means.var(axis=0, ddof=1) / len(means))
     z = (independent.mean(axis=0) - means.mean(axis=0))[spread > 0] / spread[spread > 0]
     assert np.abs(z).max() < 4, z
@@ -268,6 +322,8 @@ def test_the_sampler_leaves_the_joint_distribution_as_it_is(toy, options):
 
 def test_tables_that_are_drawn_can_be_as_small_as_they_like():
     net, records = net_of(ORACLES["naive_bayes"])
-    tiny = BayesNet("tiny", tuple(Node(n.name, n.states, n.parents, 1e-8, n.cpt) for n in net.nodes))
+    tiny = BayesNet(
+        "tiny", tuple(Node(n.name, n.states, n.parents, 1e-8, n.cpt) for n in net.nodes)
+    )
     for state, _ in sampled(tiny, records, 5, DRAWN):
         assert math.isfinite(bn_gibbs.watch(records, tiny, DRAWN, state)["log_joint"])

@@ -11,7 +11,10 @@ from workbench.engines.bayes_nets.cases import cases_within
 from workbench.engines.engine import StepContext
 from workbench.engines.options import NoOptions
 
-TOYS = {"naive Bayes": lambda: net_of(ORACLES["naive_bayes"]), "tied": lambda: random_net(9, n_nodes=4, n_cases=9, tied=True)}
+TOYS = {
+    "naive Bayes": lambda: net_of(ORACLES["naive_bayes"]),
+    "tied": lambda: random_net(9, n_nodes=4, n_cases=9, tied=True),
+}
 
 
 def run(engine, net, records, options, n_steps=8, seed=2, n_threads=1):
@@ -24,7 +27,10 @@ def run(engine, net, records, options, n_steps=8, seed=2, n_threads=1):
 @pytest.mark.parametrize("toy", TOYS)
 def test_r_0_is_variational_bayes_bit_for_bit(toy):
     net, records = TOYS[toy]()
-    ours, theirs = run(bn_hybrid, net, records, Options(r=0.0)), run(bn_vb, net, records, NoOptions())
+    ours, theirs = (
+        run(bn_hybrid, net, records, Options(r=0.0)),
+        run(bn_vb, net, records, NoOptions()),
+    )
     assert ours.mean.tobytes() == theirs.counts.tobytes() and ours.entropy == theirs.entropy
     objective = bn_hybrid.watch(records, net, Options(r=0.0), ours)["objective"]
     assert objective == bn_vb.watch(records, net, NoOptions(), theirs)["bound"]
@@ -33,8 +39,14 @@ def test_r_0_is_variational_bayes_bit_for_bit(toy):
 @pytest.mark.parametrize("toy", TOYS)
 def test_r_inf_is_gibbs_sampling_bit_for_bit(toy):
     net, records = TOYS[toy]()
-    ours, theirs = run(bn_hybrid, net, records, Options(r=np.inf)), run(bn_gibbs, net, records, bn_gibbs.Options())
-    assert ours.counts[0].tobytes() == theirs.counts.tobytes() and ours.cells[0].tobytes() == theirs.cells.tobytes()
+    ours, theirs = (
+        run(bn_hybrid, net, records, Options(r=np.inf)),
+        run(bn_gibbs, net, records, bn_gibbs.Options()),
+    )
+    assert (
+        ours.counts[0].tobytes() == theirs.counts.tobytes()
+        and ours.cells[0].tobytes() == theirs.cells.tobytes()
+    )
     objective = bn_hybrid.watch(records, net, Options(r=np.inf), ours)["objective"]
     assert objective == bn_gibbs.watch(records, net, bn_gibbs.Options(), theirs)["log_joint"]
 
@@ -47,8 +59,17 @@ def test_every_record_is_averaged_or_sampled():
     of_class = slice(*net.tables.starts[:2])
     assert state.mean[of_class].sum() == pytest.approx(averaged.weights.sum(), rel=1e-12)
     np.testing.assert_array_equal(state.counts[:, of_class].sum(axis=1), sampled.weights.sum())
-    assert len({row.tobytes() for row in np.array([run(bn_hybrid, net, records, Options(1.0, 3), n).counts for n in (1, 2, 3)])
-                .reshape(9, -1)}) > 1  # chains go ways of their own
+    assert (
+        len(
+            {
+                row.tobytes()
+                for row in np.array(
+                    [run(bn_hybrid, net, records, Options(1.0, 3), n).counts for n in (1, 2, 3)]
+                ).reshape(9, -1)
+            }
+        )
+        > 1
+    )  # chains go ways of their own
 
 
 def test_its_bound_lies_between_that_of_variational_bayes_and_the_evidence():
@@ -61,7 +82,9 @@ def test_its_bound_lies_between_that_of_variational_bayes_and_the_evidence():
     over = []
     for together, _ in joint_states(net, rare.values):
         cells = [cell for case in together for cell in families(net, case)]
-        over.append(log_joint(net.tables, state.mean + np.bincount(cells, minlength=net.tables.n_cells)))
+        over.append(
+            log_joint(net.tables, state.mean + np.bincount(cells, minlength=net.tables.n_cells))
+        )
     found = state.entropy + logsumexp(over)
     vb = run(bn_vb, net, records, NoOptions(), n_steps=200)
     assert bn_vb.watch(records, net, NoOptions(), vb)["bound"] < found < evidence

@@ -24,7 +24,9 @@ MAXIMISED = Learning(learn_priors="maximised", **AT_ONCE)
 
 def with_numbers(net):
     """The network with one number as the prior of each table."""
-    return BayesNet("numbers", tuple(replace(node, prior=0.7) for node in net.nodes), missing=net.missing)
+    return BayesNet(
+        "numbers", tuple(replace(node, prior=0.7) for node in net.nodes), missing=net.missing
+    )
 
 
 def swept(engine, net, records, options, n_sweeps, seed=0):
@@ -50,7 +52,10 @@ def test_a_maximised_prior_has_the_greatest_likelihood(whole):
     """On a grid about it; of two chains of which each has half a say."""
     random = np.random.default_rng(2)
     net = BayesNet("two", (Node("a", 3), Node("b", 2, ("a",), 2.0)))
-    chains = [random.integers(0, 30, net.tables.n_cells).astype(float) + (0.0 if whole else 0.37) for _ in range(2)]
+    chains = [
+        random.integers(0, 30, net.tables.n_cells).astype(float) + (0.0 if whole else 0.37)
+        for _ in range(2)
+    ]
     alpha = net.tables.alpha
     for step in range(1, 60):
         alpha = learnt_alpha(net, MAXIMISED, StepContext(0, step), alpha, *chains, whole=whole)
@@ -59,8 +64,12 @@ def test_a_maximised_prior_has_the_greatest_likelihood(whole):
         tables = net.tables.with_priors(np.repeat([a, b], np.diff(net.tables.starts)))
         return np.mean([log_joint(tables, counts) for counts in chains])
 
-    first, second = (polya([counts[:3].reshape(1, 3) for counts in chains], whole).value(np.array([x])) for x in (0.2, 3.0))
-    assert second - first == pytest.approx(value(3.0, 1.0) - value(0.2, 1.0), rel=1e-7)  # sites of real counts: 1e-8
+    first, second = (
+        polya([counts[:3].reshape(1, 3) for counts in chains], whole).value(np.array([x]))
+        for x in (0.2, 3.0)
+    )
+    # sites of real counts: 1e-8
+    assert second - first == pytest.approx(value(3.0, 1.0) - value(0.2, 1.0), rel=1e-7)
     a, b = alpha[0], alpha[-1]
     assert min(a, b) > 1e-3 and max(a, b) < 1e3
     assert all(value(a, b) > max(value(a * s, b), value(a, b * s)) for s in (0.98, 1.02))
@@ -68,10 +77,17 @@ def test_a_maximised_prior_has_the_greatest_likelihood(whole):
 
 def test_a_prior_that_is_a_row_or_of_a_single_state_stays():
     given = Node("d", 2, (), 2.0, given=True)
-    net = BayesNet("kept", (Node("a", 2, (), (0.5, 0.5)), Node("b", 2, ("a",), 2.0), Node("c", 1), given))
+    net = BayesNet(
+        "kept", (Node("a", 2, (), (0.5, 0.5)), Node("b", 2, ("a",), 2.0), Node("c", 1), given)
+    )
     counts = np.array([3.0, 5.0, 9.0, 0.0, 1.0, 7.0, 8.0])
     alpha = learnt_alpha(net, MAXIMISED, StepContext(0, 1), net.tables.alpha, counts)
-    assert alpha[:2].tolist() == [0.5, 0.5] and alpha[6] == 0.5 and alpha[2] != 2.0 and np.ptp(alpha[2:6]) == 0.0
+    assert (
+        alpha[:2].tolist() == [0.5, 0.5]
+        and alpha[6] == 0.5
+        and alpha[2] != 2.0
+        and np.ptp(alpha[2:6]) == 0.0
+    )
 
 
 def test_nothing_is_learnt_before_its_time():
@@ -91,7 +107,10 @@ def test_sampled_priors_have_their_posterior(engine):
     options = engine.engine().options(learn_priors="sampled", a_prior=1.5, b_prior=0.8, **AT_ONCE)
     drawn = np.log([state.alpha[0] for state in swept(engine, net, records, options, 4000)])
     u = np.linspace(-9, 5, 4001)
-    logs = [log_joint(net.tables.with_priors(np.full(4, np.exp(at))), np.array([7.0, 1.0, 0.0, 2.0])) for at in u]
+    logs = [
+        log_joint(net.tables.with_priors(np.full(4, np.exp(at))), np.array([7.0, 1.0, 0.0, 2.0]))
+        for at in u
+    ]
     weights = np.exp(logs + 1.5 * u - 0.8 * np.exp(u))
     mean = np.average(u, weights=weights)
     sd = np.sqrt(np.average((u - mean) ** 2, weights=weights))
@@ -116,7 +135,10 @@ def test_a_run_records_its_priors_and_estimates_with_them(name):
     records = records_of_corpus(simulated())
     run = wb.fit(records, name, options=options, n_iterations=6, snapshot_every=2, progress=False)
     priors = run["table_prior"].values
-    assert run["prior_mean"].values[0] == 0.5 != run["prior_mean"].values[-1] and priors.shape == run["n_cpt"].shape
+    assert (
+        run["prior_mean"].values[0] == 0.5 != run["prior_mean"].values[-1]
+        and priors.shape == run["n_cpt"].shape
+    )
     tables = get_engine(name).model(n_states=2).for_data(records).tables
     means = tables.with_priors(priors[-1]).means(run["n_cpt"].values[-1])
     np.testing.assert_allclose(run["cpt"], means, rtol=1e-12)
@@ -129,7 +151,9 @@ def test_cvb0_keeps_priors_as_given_unless_told():
     assert last.alpha.tobytes() == net.tables.alpha.tobytes()
 
 
-@pytest.mark.parametrize("given", [{"learn_after": 3}, {"learn_priors": "maximised", "a_prior": 2.0}])
+@pytest.mark.parametrize(
+    "given", [{"learn_after": 3}, {"learn_priors": "maximised", "a_prior": 2.0}]
+)
 def test_an_option_without_effect_is_refused(given):
     with pytest.raises(OptionError, match="would be without effect"):
         Learning(**given)

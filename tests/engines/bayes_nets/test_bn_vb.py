@@ -21,7 +21,9 @@ def swept(net, records, n_sweeps, counts=None, seed=0, n_threads=1):
     state = bn_vb.init(records, net, NoOptions(), StepContext(seed, 0))
     states = [state if counts is None else state._replace(counts=counts)]
     for step in range(1, n_sweeps + 1):
-        states.append(bn_vb.step(records, net, NoOptions(), states[-1], StepContext(seed, step, n_threads))[0])
+        states.append(
+            bn_vb.step(records, net, NoOptions(), states[-1], StepContext(seed, step, n_threads))[0]
+        )
     return states
 
 
@@ -36,7 +38,9 @@ def test_it_follows_the_oracle(name):
     states = swept(net, records, 400, flat(net, oracle["svb"]["counts0"]))
     for n_sweeps, counts in oracle["svb"]["counts_after"].items():
         np.testing.assert_allclose(states[int(n_sweeps)].counts, flat(net, counts), rtol=1e-10)
-        assert bound(net, records, states[int(n_sweeps)]) == pytest.approx(oracle["svb"]["F_after"][n_sweeps], rel=1e-10)
+        assert bound(net, records, states[int(n_sweeps)]) == pytest.approx(
+            oracle["svb"]["F_after"][n_sweeps], rel=1e-10
+        )
     assert bound(net, records, states[-1]) == pytest.approx(oracle["svb"]["F_final"], rel=1e-9)
 
 
@@ -45,7 +49,9 @@ def test_missing_cells_that_are_summed_out_give_a_tighter_bound():
     oracle = ORACLES["naive_bayes"]
     net, records = net_of(oracle, "marginalised")
     last = swept(net, records, 400, flat(net, oracle["svb"]["counts0"]))[-1]
-    assert oracle["svb"]["F_final"] + 0.1 < bound(net, records, last) < oracle["exact"]["log_evidence"]
+    assert (
+        oracle["svb"]["F_final"] + 0.1 < bound(net, records, last) < oracle["exact"]["log_evidence"]
+    )
 
 
 @pytest.mark.parametrize("missing", ["marginalised", "imputed"])
@@ -53,14 +59,21 @@ def test_missing_cells_that_are_summed_out_give_a_tighter_bound():
 def test_the_bound_never_falls_and_is_at_most_the_evidence(seed, missing):
     net, records = random_net(seed, n_nodes=4, n_cases=3, tied=seed % 2 == 1, missing=missing)
     values = np.repeat(net.values(records), records.multiplicities, axis=0)
-    evidence = logsumexp([log_p for _, log_p in joint_states(net, values[np.any(values >= 0, axis=1)])])
+    evidence = logsumexp(
+        [log_p for _, log_p in joint_states(net, values[np.any(values >= 0, axis=1)])]
+    )
     found = [bound(net, records, state) for state in swept(net, records, 40, seed=seed)[1:]]
     assert np.all(np.diff(found) > -1e-12 * abs(found[0])) and found[-1] <= evidence + 1e-10
 
 
 def test_it_is_the_evidence_where_nothing_is_hidden():
     net = BayesNet("two", (Node("a", 2), Node("b", 3, ("a",), 0.7)))
-    records = Records(np.array([[0, 1], [1, 2], [1, 0]]), np.array([2, 1, 4]), ("a", "b"), (("0", "1"), ("0", "1", "2")))
+    records = Records(
+        np.array([[0, 1], [1, 2], [1, 0]]),
+        np.array([2, 1, 4]),
+        ("a", "b"),
+        (("0", "1"), ("0", "1", "2")),
+    )
     values = np.repeat(net.values(records), records.multiplicities, axis=0)
     exact = next(joint_states(net, values))[1]
     assert bound(net, records, swept(net, records, 1)[1]) == pytest.approx(exact, rel=1e-12)
@@ -76,11 +89,19 @@ def test_threads_and_slices_change_no_bit(monkeypatch):
 def test_lda_as_a_network_is_svb():
     """d -> z -> x with d given: 50 parallel sweeps from the same counts."""
     random = np.random.default_rng(2)
-    values = np.unique(np.column_stack([random.integers(5, size=40), random.integers(8, size=40)]), axis=0)
+    values = np.unique(
+        np.column_stack([random.integers(5, size=40), random.integers(8, size=40)]), axis=0
+    )
     multiplicities = random.integers(1, 5, len(values))
     corpus = Corpus.from_pairs(values[:, 0], values[:, 1], multiplicities, n_documents=5, n_words=8)
-    nodes, names = (Node("d", 5, given=True), Node("z", 3, ("d",), 0.3), Node("x", 8, ("z",), 0.2)), tuple(map(str, range(8)))
-    net, records = BayesNet("lda", nodes), Records(values, multiplicities, ("d", "x"), (names[:5], names))
+    nodes, names = (
+        (Node("d", 5, given=True), Node("z", 3, ("d",), 0.3), Node("x", 8, ("z",), 0.2)),
+        tuple(map(str, range(8))),
+    )
+    net, records = (
+        BayesNet("lda", nodes),
+        Records(values, multiplicities, ("d", "x"), (names[:5], names)),
+    )
     lda, model = get_engine("svb"), LDA(3, 0.3, 0.2)
     options = make_options(lda, {"schedule": "parallel"})
     theirs = lda.init(corpus, model, options, StepContext(0, 0))

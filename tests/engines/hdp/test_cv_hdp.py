@@ -27,9 +27,9 @@ from workbench.engines.lda import cvb
 from workbench.models import LDA
 from workbench.models.options import OptionError
 
-ORACLE = 1e-8      # relative, spec 18; the state after one to five iterations
-FINAL = 1e-5       # relative, spec 18; the bound after 200, when rounding has grown
-ROUNDING = 1e-9    # of sums over a few hundred tokens, and over three iterations
+ORACLE = 1e-8  # relative, spec 18; the state after one to five iterations
+FINAL = 1e-5  # relative, spec 18; the bound after 200, when rounding has grown
+ROUNDING = 1e-9  # of sums over a few hundred tokens, and over three iterations
 ENGINE = get_engine("cv-hdp")
 UPDATES = ("second_order", "conditional", "zeroth")
 
@@ -54,7 +54,9 @@ def started(rows, q, options, **known) -> State:
 def iterated(rows, state, options, n=1, first=1):
     """(state, info) after so many iterations."""
     for i in range(n):
-        state, info = ENGINE.step(rows, twin.hdp_of(options, state.n_topics), options, state, StepContext(0, first + i))
+        state, info = ENGINE.step(
+            rows, twin.hdp_of(options, state.n_topics), options, state, StepContext(0, first + i)
+        )
     return state, info
 
 
@@ -66,7 +68,9 @@ def posterior_of(state) -> twin.Posterior:
     """The twin's view of a state after its first iteration."""
     gammas = [tuple(q[:2]) if q[0] else float(q[2]) for q in (state.alpha, state.top, state.beta)]
     a, b = state.sticks[:, state.order]
-    return twin.Posterior(*gammas, a, b, state.order.tolist(), state.tau.copy() if len(state.tau) else None)
+    return twin.Posterior(
+        *gammas, a, b, state.order.tolist(), state.tau.copy() if len(state.tau) else None
+    )
 
 
 def first_posterior(options, n_topics, n_words) -> twin.Posterior:
@@ -105,18 +109,30 @@ def test_the_engine_follows_the_printed_trajectory(oracles, run):
         state, _ = iterated(rows, state, options, first=iteration)
         if str(iteration) not in printed["after"]:
             continue
-        after, order, found = printed["after"][str(iteration)], state.order, watched(rows, state, options)
-        assert found["bound"] == pytest.approx(after["bound"], rel=ORACLE if iteration < 200 else FINAL)
+        after, order, found = (
+            printed["after"][str(iteration)],
+            state.order,
+            watched(rows, state, options),
+        )
+        assert found["bound"] == pytest.approx(
+            after["bound"], rel=ORACLE if iteration < 200 else FINAL
+        )
         if iteration == 200:
             continue
-        table = ENGINE.predict(rows, twin.hdp_of(options, n_topics), options, state, whole_table(rows)).reshape(
-            rows.n_documents, -1
-        )
+        table = ENGINE.predict(
+            rows, twin.hdp_of(options, n_topics), options, state, whole_table(rows)
+        ).reshape(rows.n_documents, -1)
         a, b = state.sticks[:, order]
         for mine, theirs in (
-            (state.mean_k[order], after["Ek"]), (state.gamma[:, order], after["q"]), (state.alpha[:2], after["qa"]),
-            (state.top[:2], after["qg"]), (a, after["A"]), (b, after["B"]), (table, after["predict"]),
-            (found["alpha"][order], found["alpha_total"] * np.array(after["Epi"])), (found["alpha_total"], after["E_alpha"]),
+            (state.mean_k[order], after["Ek"]),
+            (state.gamma[:, order], after["q"]),
+            (state.alpha[:2], after["qa"]),
+            (state.top[:2], after["qg"]),
+            (a, after["A"]),
+            (b, after["B"]),
+            (table, after["predict"]),
+            (found["alpha"][order], found["alpha_total"] * np.array(after["Epi"])),
+            (found["alpha_total"], after["E_alpha"]),
             (1 - found["alpha"].sum() / found["alpha_total"], after["Epi_rest"]),
         ):
             np.testing.assert_allclose(mine, theirs, rtol=ORACLE)
@@ -143,8 +159,12 @@ def test_the_twin_follows_the_printed_trajectory(oracles, run):
         posterior = twin.cv_hdp_hyper(rows, q, posterior, options)
         after = printed["after"][str(iteration)]
         np.testing.assert_allclose(q[:, posterior.order], after["q"], rtol=ORACLE)
-        assert twin.cv_hdp_bound(rows, q, posterior, options) == pytest.approx(after["bound"], rel=ORACLE)
-        np.testing.assert_allclose(twin.cv_hdp_predictive(rows, q, posterior), after["predict"], rtol=ORACLE)
+        assert twin.cv_hdp_bound(rows, q, posterior, options) == pytest.approx(
+            after["bound"], rel=ORACLE
+        )
+        np.testing.assert_allclose(
+            twin.cv_hdp_predictive(rows, q, posterior), after["predict"], rtol=ORACLE
+        )
 
 
 def test_the_bound_is_the_printed_one_at_any_posterior(oracles):
@@ -152,15 +172,27 @@ def test_the_bound_is_the_printed_one_at_any_posterior(oracles):
     printed, toy = oracles["exact_elbo"], oracles["hdp_toys"][oracles["exact_elbo"]["toy"]]
     rows = twin.rows_of(toy["doc"], toy["word"], np.ones(len(toy["doc"])), toy["D"], toy["W"])
     options = options_of(
-        beta_total=toy["beta"], a_alpha=toy["pa"][0], b_alpha=toy["pa"][1], a_gamma=toy["pg"][0], b_gamma=toy["pg"][1]
+        beta_total=toy["beta"],
+        a_alpha=toy["pa"][0],
+        b_alpha=toy["pa"][1],
+        a_gamma=toy["pg"][0],
+        b_gamma=toy["pg"][1],
     )
     sticks = np.array([printed["A"], printed["B"]])
     state = started(
-        rows, np.array(printed["q"]), options, alpha=gamma_posterior(*printed["qa"]), top=gamma_posterior(*printed["qg"]),
-        sticks=sticks, log_pi=log_weights(sticks, np.arange(printed["K"])),
+        rows,
+        np.array(printed["q"]),
+        options,
+        alpha=gamma_posterior(*printed["qa"]),
+        top=gamma_posterior(*printed["qg"]),
+        sticks=sticks,
+        log_pi=log_weights(sticks, np.arange(printed["K"])),
     )
-    assert cv_hdp.bound(rows, twin.hdp_of(options), options, state) == pytest.approx(printed["bound_F"], rel=ORACLE)
-    assert abs(printed["bound_F"] - printed["elbo_exact"]) < 0.05  # nats; what F may be off by on seven tokens
+    assert cv_hdp.bound(rows, twin.hdp_of(options), options, state) == pytest.approx(
+        printed["bound_F"], rel=ORACLE
+    )
+    # nats; what F may be off by on seven tokens
+    assert abs(printed["bound_F"] - printed["elbo_exact"]) < 0.05
 
 
 def test_divergences_are_the_printed_ones(oracles):
@@ -169,16 +201,23 @@ def test_divergences_are_the_printed_ones(oracles):
     assert found == pytest.approx(printed["gamma"]["kl"], rel=ORACLE)
     assert gamma_divergence(fixed(3.0), 2.0, 1.0) == 0.0
     stick = printed["stick"]
-    found = stick_divergence(np.array([[stick["A"]], [stick["B"]]]), gamma_posterior(stick["a"], stick["b"]))
+    found = stick_divergence(
+        np.array([[stick["A"]], [stick["B"]]]), gamma_posterior(stick["a"], stick["b"])
+    )
     assert found == pytest.approx(stick["value"], rel=ORACLE)
-    q = np.array([2.0, 0.7, 3.0])  # the printed Dirichlet prior is not symmetric: against a quadrature of a Beta instead
-    assert dirichlet_divergence(q, 0.5) == pytest.approx(dirichlet_by_betas(q, 0.5), rel=1e-8)  # of the quadrature
+    # the printed Dirichlet prior is not symmetric: against a quadrature of a Beta instead
+    q = np.array([2.0, 0.7, 3.0])
+    # of the quadrature
+    assert dirichlet_divergence(q, 0.5) == pytest.approx(dirichlet_by_betas(q, 0.5), rel=1e-8)
 
 
 def dirichlet_by_betas(q, prior):
     """KL of Dirichlets as the sum of those of the Betas of their stick breaking, each by quadrature."""
+
     def divergence(one, other):
-        return quad(lambda x: one.pdf(x) * (one.logpdf(x) - other.logpdf(x)), 0, 1, epsabs=1e-11, limit=200)[0]
+        return quad(
+            lambda x: one.pdf(x) * (one.logpdf(x) - other.logpdf(x)), 0, 1, epsabs=1e-11, limit=200
+        )[0]
 
     def stick(p, i):
         return beta_distribution(p[i], p[i + 1 :].sum())
@@ -190,9 +229,14 @@ def dirichlet_by_betas(q, prior):
 def test_with_one_topic_the_bound_is_exact(oracles, toy):
     """Counts are certain, so F is exact, a round is coordinate ascent, and its optimum below log p(x) is known."""
     known = oracles["hdp_toys"][toy]
-    rows = twin.rows_of(known["doc"], known["word"], np.ones(len(known["doc"])), known["D"], known["W"])
+    rows = twin.rows_of(
+        known["doc"], known["word"], np.ones(len(known["doc"])), known["D"], known["W"]
+    )
     options = options_of(
-        beta_total=known["beta"], a_alpha=known["pa"][0], b_alpha=known["pa"][1], a_gamma=known["pg"][0],
+        beta_total=known["beta"],
+        a_alpha=known["pa"][0],
+        b_alpha=known["pa"][1],
+        a_gamma=known["pg"][0],
         b_gamma=known["pg"][1],
     )
     state = started(rows, np.ones((len(known["doc"]), 1)), options)
@@ -201,7 +245,8 @@ def test_with_one_topic_the_bound_is_exact(oracles, toy):
         state, _ = iterated(rows, state, options)
         bounds.append(cv_hdp.bound(rows, twin.hdp_of(options), options, state))
     assert min(np.diff(bounds)) > -1e-10  # rounding
-    assert bounds[-1] == pytest.approx(known["elbo_by_K"]["1"], abs=1e-6)  # to which the optimum was sought
+    # to which the optimum was sought
+    assert bounds[-1] == pytest.approx(known["elbo_by_K"]["1"], abs=1e-6)
     assert bounds[-1] < known["exact"]["logZ"]
 
 
@@ -211,11 +256,16 @@ def test_the_collapsed_bound_of_lda_is_the_printed_one(oracles, toy, name):
     """CV-LDA's bound by improved second order, at given responsibilities; exact for one topic."""
     printed = oracles["lda_toys"][toy]
     known, n_topics = oracles["hdp_toys"][printed["toy"]], printed["K"]
-    rows = twin.rows_of(known["doc"], known["word"], np.ones(len(known["doc"])), known["D"], known["W"])
+    rows = twin.rows_of(
+        known["doc"], known["word"], np.ones(len(known["doc"])), known["D"], known["W"]
+    )
     model = LDA(n_topics, printed["alpha"] / n_topics, known["beta"] / known["W"])
     gamma = padded_rows(np.array(printed["q"]), float)
-    counts = [np.zeros((rows.n_documents, 16)), np.zeros((rows.n_words, 16)), np.zeros(16)]  # not what the bound is made of
-    state = cvb.State(*counts, *(np.zeros((0,) * a.ndim) for a in counts), gamma, model.alphas, model.beta)
+    # not what the bound is made of
+    counts = [np.zeros((rows.n_documents, 16)), np.zeros((rows.n_words, 16)), np.zeros(16)]
+    state = cvb.State(
+        *counts, *(np.zeros((0,) * a.ndim) for a in counts), gamma, model.alphas, model.beta
+    )
     found = get_engine(name).watch(rows, model, None, state)
     assert found["collapsed_bound"] == pytest.approx(printed["cvlda_at_q"], rel=ORACLE)
     if n_topics == 1:
@@ -226,7 +276,11 @@ def test_both_bounds_of_cvb_are_below_the_evidence(oracles):
     """After 200 iterations from the printed start, on tokens as pairs."""
     printed = next(t for t in oracles["lda_toys"] if t["K"] == 3)
     known = oracles["hdp_toys"][printed["toy"]]
-    corpus = corpus_of([(d, w, 1) for d, w in zip(known["doc"], known["word"], strict=True)], known["D"], known["W"])
+    corpus = corpus_of(
+        [(d, w, 1) for d, w in zip(known["doc"], known["word"], strict=True)],
+        known["D"],
+        known["W"],
+    )
     model = LDA(3, printed["alpha"] / 3, known["beta"] / known["W"])
     state = cvb_state(corpus, model, random_gamma(corpus, 3))
     for i in range(1, 200):
@@ -243,7 +297,10 @@ def test_both_bounds_of_cvb_are_below_the_evidence(oracles):
 def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, update):
     corpus = simulated(6, 8, 9)
     options = options_of(update=update, beta_total=1.3, a_alpha=2.0, b_gamma=3.0)
-    q, posterior = random_gamma(corpus, n_topics), first_posterior(options, n_topics, corpus.n_words)
+    q, posterior = (
+        random_gamma(corpus, n_topics),
+        first_posterior(options, n_topics, corpus.n_words),
+    )
     state = started(corpus, q, options)
     for iteration in (1, 2, 3):
         before, q = q, twin.cv_hdp_sweep(corpus, q, posterior.priors(corpus.n_words), update)
@@ -258,11 +315,18 @@ def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, update):
     assert state.steps == 3 * n_topics
 
 
-@pytest.mark.parametrize("given", [
-    {"learn_alpha": False, "alpha_total": 0.7}, {"learn_gamma": False, "top_concentration": 0.4}, {"learn_beta": True},
-    {"learn_tau": True, "beta_total": 3.0}, {"learn_beta": True, "learn_tau": True, "a_tau": 0.9, "a_beta": 2.0},
-    {"learn_alpha": False, "learn_gamma": False, "beta_total": 5.0}, {"reorder": False, "beta_total": 2.0},
-])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"learn_alpha": False, "alpha_total": 0.7},
+        {"learn_gamma": False, "top_concentration": 0.4},
+        {"learn_beta": True},
+        {"learn_tau": True, "beta_total": 3.0},
+        {"learn_beta": True, "learn_tau": True, "a_tau": 0.9, "a_beta": 2.0},
+        {"learn_alpha": False, "learn_gamma": False, "beta_total": 5.0},
+        {"reorder": False, "beta_total": 2.0},
+    ],
+)
 def test_whatever_is_learnt_meets_its_twin(given):
     corpus, options = CORPORA["empty_documents_and_unused_words"], options_of(**given)
     q, posterior = random_gamma(corpus, 3), first_posterior(options, 3, corpus.n_words)
@@ -273,11 +337,15 @@ def test_whatever_is_learnt_meets_its_twin(given):
         state, _ = iterated(corpus, state, options, first=iteration)
         assert_same(state, q, posterior)
     found = watched(corpus, state, options)
-    assert found["bound"] == pytest.approx(twin.cv_hdp_bound(corpus, q, posterior, options), rel=ROUNDING)
+    assert found["bound"] == pytest.approx(
+        twin.cv_hdp_bound(corpus, q, posterior, options), rel=ROUNDING
+    )
     assert found["alpha_total"] == pytest.approx(posterior.moments(posterior.alpha)[0])
     assert found["beta_total"] == pytest.approx(posterior.moments(posterior.beta)[0])
     assert found["top_concentration"] == pytest.approx(posterior.moments(posterior.gamma)[0])
-    table = ENGINE.predict(corpus, twin.hdp_of(options, 3), options, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
+    table = ENGINE.predict(
+        corpus, twin.hdp_of(options, 3), options, state, every_pair(corpus)
+    ).reshape(corpus.n_documents, -1)
     np.testing.assert_allclose(table, twin.cv_hdp_predictive(corpus, q, posterior), rtol=ROUNDING)
 
 
@@ -288,7 +356,9 @@ def test_counts_are_those_of_the_responsibilities_after_many_iterations(name):
     state, _ = iterated(corpus, started(corpus, random_gamma(corpus, 3), options), options, 60)
     documents, words, topics = twin.all_sums(corpus, state.gamma[:, :3])
     for array, expected in zip(
-        state[:6], (documents[0], words[0], topics[0][0], documents[1], words[1], topics[1][0]), strict=True
+        state[:6],
+        (documents[0], words[0], topics[0][0], documents[1], words[1], topics[1][0]),
+        strict=True,
     ):
         np.testing.assert_allclose(array[..., :3], expected, rtol=0, atol=ROUNDING)
 
@@ -320,9 +390,14 @@ def test_topics_keep_their_places_and_sticks_follow_the_sizes():
 @pytest.mark.parametrize("n_more", [1, 6])
 def test_truncations_are_nested_where_gamma_is_fixed(n_more):
     """A solution among more topics, the rest of them empty, has the very bound that it had."""
-    corpus, options = simulated(), options_of(beta_total=2.0, learn_gamma=False, top_concentration=1.5)
+    corpus, options = (
+        simulated(),
+        options_of(beta_total=2.0, learn_gamma=False, top_concentration=1.5),
+    )
     state, _ = iterated(corpus, started(corpus, random_gamma(corpus, 4), options), options, 100)
-    wider = started(corpus, np.pad(state.gamma[:, :4], ((0, 0), (0, n_more))), options, alpha=state.alpha)
+    wider = started(
+        corpus, np.pad(state.gamma[:, :4], ((0, 0), (0, n_more))), options, alpha=state.alpha
+    )
     wider = wider._replace(log_pi=np.concatenate([state.log_pi, np.full(n_more, -5.0)]))
     wider = cv_hdp.settled(corpus, twin.hdp_of(options), options, wider, 300)
     state = cv_hdp.settled(corpus, twin.hdp_of(options), options, state, 300)
@@ -330,31 +405,47 @@ def test_truncations_are_nested_where_gamma_is_fixed(n_more):
         cv_hdp.bound(corpus, twin.hdp_of(options), options, state), rel=1e-6
     )  # spec 6
     np.testing.assert_allclose(
-        mean_weights(wider.sticks, wider.order)[:4], mean_weights(state.sticks, state.order), rtol=1e-6
+        mean_weights(wider.sticks, wider.order)[:4],
+        mean_weights(state.sticks, state.order),
+        rtol=1e-6,
     )
 
 
 @pytest.mark.parametrize("name", CORPORA)
-@pytest.mark.parametrize("given", [{}, {"learn_beta": True, "learn_tau": True}, {"moves_every": 1, "moves_after": 0}])
+@pytest.mark.parametrize(
+    "given", [{}, {"learn_beta": True, "learn_tau": True}, {"moves_every": 1, "moves_after": 0}]
+)
 def test_predictions_sum_to_one_over_all_words_also_of_empty_documents(name, given):
     corpus, options = CORPORA[name], options_of(**given)
     state, _ = iterated(corpus, started(corpus, random_gamma(corpus, 5), options), options, 4)
-    table = ENGINE.predict(corpus, twin.hdp_of(options, 5), options, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
+    table = ENGINE.predict(
+        corpus, twin.hdp_of(options, 5), options, state, every_pair(corpus)
+    ).reshape(corpus.n_documents, -1)
     np.testing.assert_allclose(table.sum(axis=1), 1.0, rtol=ROUNDING)
     assert table.min() > 0
 
 
 @pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize("given", [
-    {"alpha_total": 1e-8, "learn_alpha": False}, {"top_concentration": 1e-8, "learn_gamma": False}, {"beta_total": 1e-8},
-    {"a_alpha": 1e-8, "b_alpha": 1e-8}, {"a_gamma": 1e-8, "b_gamma": 1e-8}, {"a_alpha": 1e8}, {"b_gamma": 1e8},
-    {"learn_beta": True, "learn_tau": True, "a_beta": 1e-8, "a_tau": 1e-8},
-])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"alpha_total": 1e-8, "learn_alpha": False},
+        {"top_concentration": 1e-8, "learn_gamma": False},
+        {"beta_total": 1e-8},
+        {"a_alpha": 1e-8, "b_alpha": 1e-8},
+        {"a_gamma": 1e-8, "b_gamma": 1e-8},
+        {"a_alpha": 1e8},
+        {"b_gamma": 1e8},
+        {"learn_beta": True, "learn_tau": True, "a_beta": 1e-8, "a_tau": 1e-8},
+    ],
+)
 def test_tiny_and_huge_concentrations_stay_finite(given, update):
     options = options_of(update=update, **given)
     for name in ("one_token", "empty_documents_and_unused_words", "twelve_documents"):
         corpus = CORPORA[name]
-        state, info = iterated(corpus, started(corpus, random_gamma(corpus, 3), options), options, 5)
+        state, info = iterated(
+            corpus, started(corpus, random_gamma(corpus, 3), options), options, 5
+        )
         found = watched(corpus, state, options)
         assert all(np.all(np.isfinite(value)) for value in (info | found).values()), found
         assert all(np.all(np.isfinite(array)) for array in state)
@@ -364,7 +455,10 @@ def test_tiny_and_huge_concentrations_stay_finite(given, update):
 @pytest.mark.parametrize("update", UPDATES)
 def test_the_bound_has_no_net_fall(update):
     """No guarantee, but no fall of 1e-4 of it after the fifth iteration, nor in sum over any twenty (spec 17)."""
-    corpus, options = LDA(5, 0.3, 0.2).simulate(30, 40, 40, 1)[0], options_of(update=update, beta_total=4.0)
+    corpus, options = (
+        LDA(5, 0.3, 0.2).simulate(30, 40, 40, 1)[0],
+        options_of(update=update, beta_total=4.0),
+    )
     state, bounds = cv_hdp.init(corpus, twin.hdp_of(options, 8), options, StepContext(1, 0)), []
     for i in range(1, 121):
         state, _ = iterated(corpus, state, options, first=i)
@@ -380,7 +474,8 @@ def test_it_begins_with_noise_and_even_weights():
     corpus, options = simulated(), options_of()
     state = cv_hdp.init(corpus, twin.hdp_of(options, 4), options, StepContext(0, 0))
     q = state.gamma[:, :4]
-    assert 1 / 7 < q.min() < q.max() < 2 / 5  # (1 + u) / sum of four: at least 1 / (1 + 6), at most 2 / (2 + 3)
+    # (1 + u) / sum of four: at least 1 / (1 + 6), at most 2 / (2 + 3)
+    assert 1 / 7 < q.min() < q.max() < 2 / 5
     np.testing.assert_allclose(np.exp(state.log_pi), 0.25)
     assert (state.beta[2], state.alpha[2], state.top[2]) == (100.0, 1.0, 1.0)
 
@@ -400,16 +495,26 @@ def test_a_start_from_topics_takes_their_shares_and_five_rounds():
 
 def test_a_start_from_counts_goes_on_from_there():
     corpus, options = simulated(40, 30, 60), options_of(beta_total=3.0)
-    state, _ = iterated(corpus, cv_hdp.init(corpus, twin.hdp_of(options, 6), options, StepContext(0, 0)), options, 40)
+    state, _ = iterated(
+        corpus,
+        cv_hdp.init(corpus, twin.hdp_of(options, 6), options, StepContext(0, 0)),
+        options,
+        40,
+    )
     counts = ENGINE.counts(corpus, twin.hdp_of(options, 6), options, state)
     again = cv_hdp.init(
         corpus,
         twin.hdp_of(options, 8),
         options,
         StepContext(1, 0),
-        WarmStart(np.pad(counts["n_kw"], ((0, 2), (0, 0))), np.pad(counts["n_dk"], ((0, 0), (0, 2)))),
+        WarmStart(
+            np.pad(counts["n_kw"], ((0, 2), (0, 0))), np.pad(counts["n_dk"], ((0, 0), (0, 2)))
+        ),
     )
-    before, (after, _) = cv_hdp.bound(corpus, twin.hdp_of(options), options, state), iterated(corpus, again, options, 5)
+    before, (after, _) = (
+        cv_hdp.bound(corpus, twin.hdp_of(options), options, state),
+        iterated(corpus, again, options, 5),
+    )
     bound = cv_hdp.bound(corpus, twin.hdp_of(options), options, after)
     assert bound > before - 0.01 * abs(before)  # a hundredth; a random start is at a tenth
 
@@ -420,12 +525,22 @@ def test_tau_is_kept_where_it_is_learnt():
         options = options_of(learn_tau=learnt)
         state, _ = iterated(corpus, started(corpus, random_gamma(corpus, 3), options), options)
         found = ENGINE.counts(corpus, twin.hdp_of(options, 3), options, state)
-        assert set(found) == {each.name for each in twin.hdp_of(options).recorded(options) if each.dims[0] == "snapshot"}
+        assert set(found) == {
+            each.name
+            for each in twin.hdp_of(options).recorded(options)
+            if each.dims[0] == "snapshot"
+        }
         assert ("tau" in found) == learnt
     np.testing.assert_allclose(found["tau"], state.tau / state.tau.sum())
-    assert np.corrcoef(found["tau"], np.bincount(corpus.words, minlength=corpus.n_words))[0, 1] > 0.5  # words of many documents
+    # words of many documents
+    assert (
+        np.corrcoef(found["tau"], np.bincount(corpus.words, minlength=corpus.n_words))[0, 1] > 0.5
+    )
 
 
 def test_values_of_what_is_learnt_are_refused():
-    with pytest.raises(OptionError, match="beta_total would be without effect: beta is learnt; give learn_beta=False"):
+    with pytest.raises(
+        OptionError,
+        match="beta_total would be without effect: beta is learnt; give learn_beta=False",
+    ):
         options_of(learn_beta=True, beta_total=3.0)

@@ -5,7 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import twins
-from hdp_twins import Assignment, chosen_hdp, draw_hdp, draw_words, g_hdp_sweep, hdp_log_joint, hdp_of, read_hdp_oracles
+from hdp_twins import (
+    Assignment,
+    chosen_hdp,
+    draw_hdp,
+    draw_words,
+    g_hdp_sweep,
+    hdp_log_joint,
+    hdp_of,
+    read_hdp_oracles,
+)
 from scipy.special import gammaln
 from toys import CORPORA, corpus_of, every_pair, simulated
 
@@ -30,11 +39,25 @@ def state_of(corpus, topics, weights, rest, alpha, gamma, capacity=None):
     """The state behind topics of every token and weights of topics (0: not there)."""
     capacity = capacity or padded(len(weights) + 1)
     state = g_hdp.State(
-        np.array(topics, np.uint16), aligned_zeros((corpus.n_documents, capacity), np.int32),
-        aligned_zeros((corpus.n_words, capacity), np.int32), aligned_zeros((capacity,), np.int64),
-        aligned_zeros((capacity,), np.float64), rest, alpha, gamma, len(weights), 0,
+        np.array(topics, np.uint16),
+        aligned_zeros((corpus.n_documents, capacity), np.int32),
+        aligned_zeros((corpus.n_words, capacity), np.int32),
+        aligned_zeros((capacity,), np.int64),
+        aligned_zeros((capacity,), np.float64),
+        rest,
+        alpha,
+        gamma,
+        len(weights),
+        0,
     )
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.ones(corpus.n_pairs, bool), *state[:4])
+    count_topics(
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        np.ones(corpus.n_pairs, bool),
+        *state[:4],
+    )
     state.weights[: len(weights)] = weights
     return state
 
@@ -51,7 +74,9 @@ def run(corpus, n_topics, chosen, n_sweeps, seed=0):
 def deviations(samples, exact, n_batches=40):
     """(mean - exact) / standard error of batch means, of samples (sweep, quantity)."""
     samples = np.asarray(samples, float)
-    batches = samples[len(samples) % n_batches :].reshape(n_batches, -1, samples.shape[1]).mean(axis=1)
+    batches = (
+        samples[len(samples) % n_batches :].reshape(n_batches, -1, samples.shape[1]).mean(axis=1)
+    )
     error = batches.std(axis=0, ddof=1) / np.sqrt(n_batches)
     return (batches.mean(axis=0) - exact) / np.maximum(error, 1e-12)
 
@@ -60,25 +85,39 @@ def deviations(samples, exact, n_batches=40):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_sweeps", "tolerance"), [(5_000, 4), pytest.param(60_000, 3, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("n_sweeps", "tolerance"), [(5_000, 4), pytest.param(60_000, 3, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("case", [0, 1])
 def test_the_chain_follows_the_exact_posterior(case, n_sweeps, tolerance):
     """P(K), E[alpha], E[gamma], E[tables] and which tokens are together, by enumeration of all partitions (spec 18)."""
     toy = read_hdp_oracles()["hdp_toys"][case]
     documents, words, exact = np.array(toy["doc"]), np.array(toy["word"]), toy["exact"]
     order, (first, second) = np.lexsort((words, documents)), np.triu_indices(len(words), 1)
-    corpus = corpus_of([(d, w, 1) for d, w in zip(documents, words, strict=True)], toy["D"], toy["W"])
+    corpus = corpus_of(
+        [(d, w, 1) for d, w in zip(documents, words, strict=True)], toy["D"], toy["W"]
+    )
     (a_alpha, b_alpha), (a_gamma, b_gamma) = toy["pa"], toy["pg"]
-    chosen = options(beta_total=toy["beta"], a_alpha=a_alpha, b_alpha=b_alpha, a_gamma=a_gamma, b_gamma=b_gamma)
+    chosen = options(
+        beta_total=toy["beta"], a_alpha=a_alpha, b_alpha=b_alpha, a_gamma=a_gamma, b_gamma=b_gamma
+    )
     numbers, samples = [int(k) for k in exact["pK"] if exact["pK"][k] > 0.005], []
     for sweep, state in enumerate(run(corpus, 1, chosen, n_sweeps, seed=6)):
         strengths = state.alpha_total * state.weights
-        tables = draw_tables(corpus.indptr, corpus.tokens_before, state.n_dk, strengths, np.uint64(sweep)).sum()
+        tables = draw_tables(
+            corpus.indptr, corpus.tokens_before, state.n_dk, strengths, np.uint64(sweep)
+        ).sum()
         is_number = np.count_nonzero(state.n_k) == np.array(numbers)
         together = state.topics[first] == state.topics[second]
         samples.append([*is_number, state.alpha_total, state.top_concentration, tables, *together])
     together = np.array(exact["coassign"])[np.ix_(order, order)][first, second]
-    expected = [*(exact["pK"][str(k)] for k in numbers), exact["Ealpha"], exact["Egamma"], exact["Etables"], *together]
+    expected = [
+        *(exact["pK"][str(k)] for k in numbers),
+        exact["Ealpha"],
+        exact["Egamma"],
+        exact["Etables"],
+        *together,
+    ]
     assert np.abs(deviations(samples[100:], expected)).max() < tolerance
 
 
@@ -95,11 +134,16 @@ def law_of_the_number(n_tokens, alpha, shape, rate):
 
     def tables(n, concentration):
         m = np.arange(n_tokens + 1)
-        return stirling[n] * np.exp(m * np.log(concentration) + gammaln(concentration) - gammaln(concentration + n))
+        return stirling[n] * np.exp(
+            m * np.log(concentration) + gammaln(concentration) - gammaln(concentration + n)
+        )
 
     gammas = np.linspace(0, 40 / rate, 4001)[1:]
     density = np.exp((shape - 1) * np.log(gammas) - rate * gammas)
-    of_tables = [density @ np.array([tables(n, gamma) for gamma in gammas]) / density.sum() for n in range(n_tokens + 1)]
+    of_tables = [
+        density @ np.array([tables(n, gamma) for gamma in gammas]) / density.sum()
+        for n in range(n_tokens + 1)
+    ]
     return tables(n_tokens, alpha) @ np.array(of_tables)
 
 
@@ -145,27 +189,54 @@ def prior_of(n_draws, lengths, chosen, statistics):
     random = np.random.default_rng(1)
     for _ in range(n_draws):
         drawn = draw_hdp(
-            random, lengths, 3, chosen.beta_total, chosen.a_alpha, chosen.b_alpha, chosen.a_gamma, chosen.b_gamma
+            random,
+            lengths,
+            3,
+            chosen.beta_total,
+            chosen.a_alpha,
+            chosen.b_alpha,
+            chosen.a_gamma,
+            chosen.b_gamma,
         )
         n_used = np.bincount(drawn.topics)
         live = np.array(drawn.state.weights)[n_used > 0]
-        yield statistics(drawn.corpus, drawn.topics, live, drawn.state.rest, drawn.alpha, drawn.gamma)
+        yield statistics(
+            drawn.corpus, drawn.topics, live, drawn.state.rest, drawn.alpha, drawn.gamma
+        )
 
 
 def chain_of(n_sweeps, lengths, chosen, statistics):
     """Statistics along a chain that draws words given topics, and then does a step of the engine given words."""
     random = np.random.default_rng(2)
-    drawn = draw_hdp(random, lengths, 3, chosen.beta_total, chosen.a_alpha, chosen.b_alpha, chosen.a_gamma, chosen.b_gamma)
-    state = state_of(drawn.corpus, drawn.topics, drawn.state.weights, drawn.state.rest, drawn.alpha, drawn.gamma)
+    drawn = draw_hdp(
+        random,
+        lengths,
+        3,
+        chosen.beta_total,
+        chosen.a_alpha,
+        chosen.b_alpha,
+        chosen.a_gamma,
+        chosen.b_gamma,
+    )
+    state = state_of(
+        drawn.corpus, drawn.topics, drawn.state.weights, drawn.state.rest, drawn.alpha, drawn.gamma
+    )
     for sweep in range(1, n_sweeps + 1):
         corpus, topics = draw_words(random, lengths, 3, chosen.beta_total, state.topics)
         state = state_of(
-            corpus, topics, state.weights[: state.n_slots], state.rest, state.alpha_total, state.top_concentration,
+            corpus,
+            topics,
+            state.weights[: state.n_slots],
+            state.rest,
+            state.alpha_total,
+            state.top_concentration,
             len(state.n_k),
         )
         state, _ = ENGINE.step(corpus, hdp_of(chosen, 1), chosen, state, StepContext(3, sweep))
         live = state.weights[state.weights > 0]
-        yield statistics(corpus, state.topics, live, state.rest, state.alpha_total, state.top_concentration)
+        yield statistics(
+            corpus, state.topics, live, state.rest, state.alpha_total, state.top_concentration
+        )
 
 
 LENGTHS = [5, 0, 1, 4]
@@ -175,11 +246,25 @@ LENGTHS = [5, 0, 1, 4]
 def thirteen(corpus, topics, weights, rest, alpha, gamma):
     """What is compared: all of these are blind to the names of topics."""
     n_topics, same = np.count_nonzero(np.bincount(topics)), topics[:, None] == topics
-    words, documents = np.repeat(corpus.words, corpus.counts), np.repeat(corpus.documents, corpus.counts)
+    words, documents = (
+        np.repeat(corpus.words, corpus.counts),
+        np.repeat(corpus.documents, corpus.counts),
+    )
     same_word, same_document = words[:, None] == words, documents[:, None] == documents
     return [
-        alpha, gamma, n_topics, rest, alpha**2, gamma**2, n_topics == 1, n_topics**2, np.sum(weights**2),
-        same.mean(), (same & same_word).sum(), (same & same_document).sum(), len(set(topics[:5])),
+        alpha,
+        gamma,
+        n_topics,
+        rest,
+        alpha**2,
+        gamma**2,
+        n_topics == 1,
+        n_topics**2,
+        np.sum(weights**2),
+        same.mean(),
+        (same & same_word).sum(),
+        (same & same_document).sum(),
+        len(set(topics[:5])),
     ]
 
 
@@ -197,7 +282,10 @@ def geweke_deviation(chosen, n_sweeps):
 @pytest.mark.parametrize("prior", [(4, 4, 7.5, 7.5), (1, 1, 1, 0.5)], ids=str)
 def test_words_and_topics_drawn_in_turn_have_the_law_of_the_model(prior, n_sweeps):
     """Geweke (2004): thirteen statistics, two priors, four standard errors."""
-    chosen = options(beta_total=2.0, **dict(zip(("a_alpha", "b_alpha", "a_gamma", "b_gamma"), prior, strict=True)))
+    chosen = options(
+        beta_total=2.0,
+        **dict(zip(("a_alpha", "b_alpha", "a_gamma", "b_gamma"), prior, strict=True)),
+    )
     assert geweke_deviation(chosen, n_sweeps) < 4
 
 
@@ -210,7 +298,9 @@ def live_of(state):
 
 def assert_state_is_whole(corpus, state):
     """Counts are those of the topics; pi sums to 1; a slot is free or has both tokens and a weight."""
-    for array, counts in zip(state[1:4], twins.sampled_counts(corpus, state.topics, len(state.n_k)), strict=True):
+    for array, counts in zip(
+        state[1:4], twins.sampled_counts(corpus, state.topics, len(state.n_k)), strict=True
+    ):
         assert np.array_equal(array, counts)
     assert np.array_equal(state.weights > 0, state.n_k > 0)
     assert state.weights.sum() + state.rest == pytest.approx(1, abs=1e-12)
@@ -219,14 +309,22 @@ def assert_state_is_whole(corpus, state):
 
 
 def test_a_step_of_the_engine_draws_the_topics_of_its_twin_and_grows():
-    corpus, chosen = simulated(), options(learn_alpha=False, alpha_total=60.0, learn_gamma=False, top_concentration=40.0)
+    corpus, chosen = (
+        simulated(),
+        options(learn_alpha=False, alpha_total=60.0, learn_gamma=False, top_concentration=40.0),
+    )
     state = ENGINE.init(corpus, hdp_of(chosen, 3), chosen, StepContext(4, 0))
     for step in (1, 2, 3):
         context, before = StepContext(4, step), state
         of_topics, of_new = context.key(GIBBS), context.key(HDP_NEW_TOPICS)
         expected = g_hdp_sweep(
-            corpus, Assignment(state.topics.tolist(), state.weights[: state.n_slots].tolist(), state.rest), 60.0,
-            chosen.beta_total, 40.0, lambda i, key=of_topics: uniform(key, i), lambda i, key=of_new: uniform(key, i),
+            corpus,
+            Assignment(state.topics.tolist(), state.weights[: state.n_slots].tolist(), state.rest),
+            60.0,
+            chosen.beta_total,
+            40.0,
+            lambda i, key=of_topics: uniform(key, i),
+            lambda i, key=of_new: uniform(key, i),
         )
         old = before.topics.copy()
         state, info = ENGINE.step(corpus, hdp_of(chosen, 3), chosen, state, context)
@@ -243,7 +341,15 @@ def test_spare_room_changes_no_bit():
     corpus, chosen = simulated(), options()
     begun = ENGINE.init(corpus, hdp_of(chosen, 3), chosen, StepContext(4, 0))
     tight, roomy = (
-        state_of(corpus, begun.topics, begun.weights[:3], begun.rest, begun.alpha_total, begun.top_concentration, capacity)
+        state_of(
+            corpus,
+            begun.topics,
+            begun.weights[:3],
+            begun.rest,
+            begun.alpha_total,
+            begun.top_concentration,
+            capacity,
+        )
         for capacity in (16, 160)
     )
     for step in range(1, 6):
@@ -253,13 +359,22 @@ def test_spare_room_changes_no_bit():
             assert np.array_equal(getattr(tight, name), getattr(roomy, name)), name
         seen = [ENGINE.watch(corpus, hdp_of(chosen, 3), chosen, state) for state in (tight, roomy)]
         assert all(np.array_equal(seen[0][name], seen[1][name]) for name in seen[0])
-        assert np.array_equal(*(ENGINE.predict(corpus, hdp_of(chosen, 3), chosen, state, corpus) for state in (tight, roomy)))
+        assert np.array_equal(
+            *(
+                ENGINE.predict(corpus, hdp_of(chosen, 3), chosen, state, corpus)
+                for state in (tight, roomy)
+            )
+        )
     assert len(roomy.n_k) > len(tight.n_k)
 
 
 EXTREMES = [
-    {}, {"a_alpha": 1e-8}, {"learn_alpha": False, "alpha_total": 1e-8}, {"learn_gamma": False, "top_concentration": 1e-8},
-    {"beta_total": 1e-8}, {"a_gamma": 1e-8, "b_gamma": 1e-8},
+    {},
+    {"a_alpha": 1e-8},
+    {"learn_alpha": False, "alpha_total": 1e-8},
+    {"learn_gamma": False, "top_concentration": 1e-8},
+    {"beta_total": 1e-8},
+    {"a_gamma": 1e-8, "b_gamma": 1e-8},
 ]
 
 
@@ -274,11 +389,19 @@ def test_a_state_is_whole_after_every_step(corpus, n_topics):
             assert_state_is_whole(corpus, state)
             seen = ENGINE.watch(corpus, model, chosen, state)
             assert all(np.all(np.isfinite(value)) for value in seen.values()), seen
-            table = ENGINE.predict(corpus, model, chosen, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
+            table = ENGINE.predict(corpus, model, chosen, state, every_pair(corpus)).reshape(
+                corpus.n_documents, -1
+            )
             np.testing.assert_allclose(table.sum(axis=1), 1.0, rtol=1e-9)
             assert table.min() > 0
             counts = ENGINE.counts(corpus, model, chosen, state)
-            assert len(counts["n_kw"]) == counts["n_dk"].shape[1] == len(seen["n_k"]) == len(seen["alpha"]) >= slots
+            assert (
+                len(counts["n_kw"])
+                == counts["n_dk"].shape[1]
+                == len(seen["n_k"])
+                == len(seen["alpha"])
+                >= slots
+            )
             slots = len(seen["n_k"])
             state, _ = ENGINE.step(corpus, model, chosen, state, StepContext(1, step))
 
@@ -292,20 +415,39 @@ def test_what_is_watched_and_predicted_is_that_of_the_twin():
     )
     weights = state.weights[: state.n_slots]
     expected = hdp_log_joint(counts, weights, state.rest, state.alpha_total, 6.0)
-    assert seen["log_joint"] == pytest.approx(expected, rel=1e-12)  # rounding of some hundred lgammas
+    # rounding of some hundred lgammas
+    assert seen["log_joint"] == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(seen["alpha"], state.alpha_total * weights, rtol=1e-15)
-    assert seen["alpha_total"] - seen["alpha"].sum() == pytest.approx(state.alpha_total * state.rest, rel=1e-9)
+    assert seen["alpha_total"] - seen["alpha"].sum() == pytest.approx(
+        state.alpha_total * state.rest, rel=1e-9
+    )
     assert (seen["beta_total"], seen["top_concentration"]) == (6.0, state.top_concentration)
-    assert seen["n_active_topics"] == len(live_of(state)) and seen["n_k"].tolist() == counts.n_k.tolist()
-    theta = (state.alpha_total * weights + counts.n_dk) / (state.alpha_total + corpus.document_tokens[:, None])  # eq. 17
+    assert (
+        seen["n_active_topics"] == len(live_of(state))
+        and seen["n_k"].tolist() == counts.n_k.tolist()
+    )
+    # eq. 17
+    theta = (state.alpha_total * weights + counts.n_dk) / (
+        state.alpha_total + corpus.document_tokens[:, None]
+    )
     phi = (6.0 / corpus.n_words + counts.n_wk) / (6.0 + counts.n_k)
-    new = state.alpha_total * state.rest / (state.alpha_total + corpus.document_tokens[:, None]) / corpus.n_words
-    table = ENGINE.predict(corpus, hdp_of(chosen, 6), chosen, state, every_pair(corpus)).reshape(corpus.n_documents, -1)
+    new = (
+        state.alpha_total
+        * state.rest
+        / (state.alpha_total + corpus.document_tokens[:, None])
+        / corpus.n_words
+    )
+    table = ENGINE.predict(corpus, hdp_of(chosen, 6), chosen, state, every_pair(corpus)).reshape(
+        corpus.n_documents, -1
+    )
     np.testing.assert_allclose(table, theta @ phi.T + new, rtol=1e-12)
 
 
 def test_a_topic_keeps_its_number_and_one_that_is_gone_gives_its_own_away():
-    corpus, chosen = simulated(), options(learn_alpha=False, alpha_total=20.0, learn_gamma=False, top_concentration=10.0)
+    corpus, chosen = (
+        simulated(),
+        options(learn_alpha=False, alpha_total=20.0, learn_gamma=False, top_concentration=10.0),
+    )
     before, gone, came_back = None, set(), set()
     for state in run(corpus, 12, chosen, 30):
         live = set(live_of(state).tolist())
@@ -318,7 +460,12 @@ def test_a_topic_keeps_its_number_and_one_that_is_gone_gives_its_own_away():
 
 def test_what_is_fixed_stays_and_what_is_learnt_moves():
     corpus = simulated()
-    fixed = {"learn_alpha": False, "alpha_total": 0.7, "learn_gamma": False, "top_concentration": 2.5}
+    fixed = {
+        "learn_alpha": False,
+        "alpha_total": 0.7,
+        "learn_gamma": False,
+        "top_concentration": 2.5,
+    }
     for state in run(corpus, 3, options(**fixed), 3):
         assert (state.alpha_total, state.top_concentration) == (0.7, 2.5)
     seen = [(state.alpha_total, state.top_concentration) for state in run(corpus, 3, options(), 3)]
@@ -333,20 +480,30 @@ def test_a_start_has_the_topics_that_are_given():
     topics = np.random.default_rng(0).integers(3, size=corpus.n_tokens).astype(np.int32)
     topics[::7] = -1
     state = ENGINE.init(
-        corpus, hdp_of(chosen, 5), chosen, StepContext(0, 0), WarmStart(np.zeros((5, corpus.n_words)), None, topics)
+        corpus,
+        hdp_of(chosen, 5),
+        chosen,
+        StepContext(0, 0),
+        WarmStart(np.zeros((5, corpus.n_words)), None, topics),
     )
     kept = topics >= 0
     assert np.array_equal(state.topics[kept], topics[kept])
-    assert set(state.topics[~kept].tolist()) == set(range(5))  # each of some twenty-five with one of five topics
+    # each of some twenty-five with one of five topics
+    assert set(state.topics[~kept].tolist()) == set(range(5))
     assert_state_is_whole(corpus, state)
 
 
 def test_a_start_from_counts_draws_topics_behind_them():
     corpus = corpus_of([(0, 0, 3), (0, 1, 2), (1, 2, 4), (1, 3, 1)])
     chosen = options(learn_alpha=False, alpha_total=1e-8, beta_total=1e-8)
-    n_kw, n_dk = np.array([[3.0, 2, 0, 0], [0, 0, 4, 1], [0, 0, 0, 0]]), np.array([[5.0, 0, 0], [0, 5, 0]])
+    n_kw, n_dk = (
+        np.array([[3.0, 2, 0, 0], [0, 0, 4, 1], [0, 0, 0, 0]]),
+        np.array([[5.0, 0, 0], [0, 5, 0]]),
+    )
     for start in (WarmStart(n_kw, n_dk), WarmStart(n_kw[:2], None)):
-        state = ENGINE.init(corpus, hdp_of(chosen, len(start.n_kw)), chosen, StepContext(0, 0), start)
+        state = ENGINE.init(
+            corpus, hdp_of(chosen, len(start.n_kw)), chosen, StepContext(0, 0), start
+        )
         assert state.topics.tolist() == [0] * 5 + [1] * 5
         assert live_of(state).tolist() == [0, 1] and state.n_slots == len(start.n_kw)
 
@@ -366,5 +523,8 @@ def test_a_pulse_is_given_within_a_sweep_and_changes_no_bit(monkeypatch):
 def test_more_topics_than_there_are_numbers_get_one_sentence(monkeypatch):
     monkeypatch.setattr(g_hdp, "MOST_TOPICS", 4)
     chosen = options(learn_alpha=False, alpha_total=1e3, learn_gamma=False, top_concentration=1e3)
-    with pytest.raises(ModelError, match="g-hdp has room for 4 topics and needs more; take a smaller alpha_total or top_con"):
+    with pytest.raises(
+        ModelError,
+        match="g-hdp has room for 4 topics and needs more; take a smaller alpha_total or top_con",
+    ):
         list(run(simulated(), 4, chosen, 5))

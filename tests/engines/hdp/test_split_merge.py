@@ -34,7 +34,8 @@ def inference_of(corpus) -> Inference:
     return Inference(
         lambda state: cv_hdp.iterate(corpus, hdp_of(OPTIONS), OPTIONS, state, StepContext(0, 1)),
         lambda state, n_rounds: cv_hdp.settled(corpus, hdp_of(OPTIONS), OPTIONS, state, n_rounds),
-        lambda state: cv_hdp.bound(corpus, hdp_of(OPTIONS), OPTIONS, state), cv_hdp.priors_of_counts,
+        lambda state: cv_hdp.bound(corpus, hdp_of(OPTIONS), OPTIONS, state),
+        cv_hdp.priors_of_counts,
     )
 
 
@@ -58,7 +59,9 @@ def test_merges_go_through_the_most_alike_pairs_the_smaller_giving():
     sizes = state.mean_k[:4]
     assert split_merge.alike(state, sizes) == [(1, 0), (2, 0), (1, 2)]  # topic 3 is empty
     for n_refused, pair in ((0, (1, 0)), (1, (2, 0)), (2, (1, 2)), (3, (1, 0))):
-        assert split_merge.propose(corpus, state._replace(n_refused=n_refused), context) == Move(MERGE, *pair)
+        assert split_merge.propose(corpus, state._replace(n_refused=n_refused), context) == Move(
+            MERGE, *pair
+        )
 
 
 def test_only_ten_pairs_are_candidates():
@@ -84,13 +87,16 @@ def test_splits_take_topics_by_size_and_documents_by_their_tokens():
 def test_moves_alternate_and_one_kind_stands_in_for_the_other():
     corpus, q = blocks()
     context, state = StepContext(0, 3), state_of(corpus, q)
-    assert [split_merge.propose(corpus, state._replace(n_moves=n), context).kind for n in range(4)] == [MERGE, SPLIT] * 2
+    assert [
+        split_merge.propose(corpus, state._replace(n_moves=n), context).kind for n in range(4)
+    ] == [MERGE, SPLIT] * 2
     alone = state_of(corpus, np.eye(3)[np.zeros(corpus.n_pairs, int)])
     assert split_merge.propose(corpus, alone, context).kind == SPLIT  # one topic cannot merge
     single = corpus_of([(0, 0, 3)])
     assert split_merge.propose(single, state_of(single, np.ones((1, 1))), context) is None
     pair = corpus_of([(0, 0, 3), (0, 1, 3)])
-    assert split_merge.propose(pair, state_of(pair, np.eye(2), n_moves=1), context).kind == MERGE  # one document: no two seeds
+    # one document: no two seeds
+    assert split_merge.propose(pair, state_of(pair, np.eye(2), n_moves=1), context).kind == MERGE
     assert split_merge.propose(pair, state_of(pair, np.array([[1.0, 0], [1, 0]])), context) is None
 
 
@@ -125,13 +131,26 @@ def test_a_restricted_pass_meets_its_twin():
     state = state_of(corpus, q)
     a, b, b_sum = cv_hdp.priors_of_counts(state)
     share_in_order(
-        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, state.gamma, *state[:6], 1, 3, 0.4 * a[1], b, b_sum
+        0,
+        corpus.n_documents,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        state.gamma,
+        *state[:6],
+        1,
+        3,
+        0.4 * a[1],
+        b,
+        b_sum,
     )
     twin_shares(corpus, q, 1, 3, 0.4 * a[1], (a, b, b_sum))
     np.testing.assert_allclose(state.gamma[:, :n_topics], q, rtol=0, atol=ROUNDING)
     documents, words, topics = twin.all_sums(corpus, q)
     for array, expected in zip(
-        state[:6], (documents[0], words[0], topics[0][0], documents[1], words[1], topics[1][0]), strict=True
+        state[:6],
+        (documents[0], words[0], topics[0][0], documents[1], words[1], topics[1][0]),
+        strict=True,
     ):
         np.testing.assert_allclose(array[..., :n_topics], expected, rtol=0, atol=ROUNDING)
 
@@ -155,7 +174,9 @@ def test_a_split_is_a_share_of_documents_and_ten_passes_with_half_the_prior():
     q[:, 0], q[:, 2] = total * share, total * (1 - share)
     for _ in range(10):
         twin_shares(corpus, q, 0, 2, priors[0][0] / 2, priors)
-    found = split_merge.split(corpus, state, Move(SPLIT, 0, 2, (1, 3)), StepContext(0, 1), inference_of(corpus))
+    found = split_merge.split(
+        corpus, state, Move(SPLIT, 0, 2, (1, 3)), StepContext(0, 1), inference_of(corpus)
+    )
     np.testing.assert_allclose(found.gamma[:, :3], q, rtol=0, atol=1e-8)  # rounding, ten passes on
 
 
@@ -173,7 +194,9 @@ def test_a_split_without_an_empty_place_hands_on_what_the_taker_had():
     corpus, q = blocks()
     state = state_of(corpus, q[:, [1, 0, 2]] * 0.9 + 0.1 / 3)
     before = state.gamma.copy()
-    found = split_merge.split(corpus, state, Move(SPLIT, 1, 2, (0, 1), 0), StepContext(0, 1), inference_of(corpus)).gamma
+    found = split_merge.split(
+        corpus, state, Move(SPLIT, 1, 2, (0, 1), 0), StepContext(0, 1), inference_of(corpus)
+    ).gamma
     np.testing.assert_allclose(found[:, 0], before[:, 0] + before[:, 2], rtol=1e-12)
     np.testing.assert_allclose(found[:, [1, 2]].sum(axis=1), before[:, 1], rtol=1e-12)
 
@@ -194,7 +217,9 @@ def test_a_merge_adds_up():
 def test_a_double_topic_is_merged_and_the_bound_tells_what_that_gained():
     corpus, q = blocks(doubled=True)
     state = state_of(corpus, q)
-    found, info = split_merge.attempt(corpus, split_merge.copied(state), StepContext(0, 1), inference_of(corpus))
+    found, info = split_merge.attempt(
+        corpus, split_merge.copied(state), StepContext(0, 1), inference_of(corpus)
+    )
     assert (info["move"], info["move_accepted"], info["event"]) == (MERGE, 1, True)
     assert {info["move_from"], info["move_to"]} == {0, 2}
     assert info["move_gain"] > 1
@@ -203,7 +228,9 @@ def test_a_double_topic_is_merged_and_the_bound_tells_what_that_gained():
     plain = state
     for _ in range(split_merge.SWEEPS):
         plain, _ = cv_hdp.iterate(corpus, hdp_of(OPTIONS), OPTIONS, plain, StepContext(0, 1))
-    assert cv_hdp.bound(corpus, hdp_of(OPTIONS), OPTIONS, found) > cv_hdp.bound(corpus, hdp_of(OPTIONS), OPTIONS, plain)
+    assert cv_hdp.bound(corpus, hdp_of(OPTIONS), OPTIONS, found) > cv_hdp.bound(
+        corpus, hdp_of(OPTIONS), OPTIONS, plain
+    )
 
 
 def test_a_lump_is_split():
@@ -230,7 +257,8 @@ def test_a_refused_move_leaves_every_bit(n_moves):
     assert info["move_gain"] < 0
     passes = 5 if n_moves == 0 else 15
     assert info["updates"] == passes * corpus.n_pairs
-    assert found.steps - before.steps == (15 if n_moves == 0 else 35)  # five times 3 topics; and ten times 2
+    # five times 3 topics; and ten times 2
+    assert found.steps - before.steps == (15 if n_moves == 0 else 35)
     assert (found.n_moves, found.n_refused) == (n_moves + 1, 4 + (n_moves == 0))
     assert_same_bits(found._replace(**{name: getattr(before, name) for name in COUNTERS}), before)
 
@@ -251,7 +279,9 @@ def test_what_plain_iterations_gain_as_well_is_no_gain():
         before = split_merge.copied(known)
         inference = Inference(
             iterate,
-            lambda state, n_rounds: cv_hdp.settled(corpus, hdp_of(OPTIONS), OPTIONS, state, n_rounds),
+            lambda state, n_rounds: cv_hdp.settled(
+                corpus, hdp_of(OPTIONS), OPTIONS, state, n_rounds
+            ),
             bound,
             cv_hdp.priors_of_counts,
         )
@@ -260,7 +290,9 @@ def test_what_plain_iterations_gain_as_well_is_no_gain():
         assert info["updates"] == 10 * corpus.n_pairs  # five passes with it, five without
         assert found.steps == 30
         if not accepted:
-            assert_same_bits(found._replace(**{name: getattr(before, name) for name in COUNTERS}), before)
+            assert_same_bits(
+                found._replace(**{name: getattr(before, name) for name in COUNTERS}), before
+            )
 
 
 def test_moves_come_at_their_time_and_say_so():
@@ -302,16 +334,27 @@ def drawn_bars(n_documents, n_tokens, seed, side=5):
     bars, triples = np.vstack([pixels, pixels.T]), []
     for d in range(n_documents):
         chosen = random.choice(len(bars), random.integers(1, 4), replace=False)
-        triples += [(d, bars[k][random.integers(side)], k) for k in chosen[random.integers(len(chosen), size=n_tokens)]]
+        triples += [
+            (d, bars[k][random.integers(side)], k)
+            for k in chosen[random.integers(len(chosen), size=n_tokens)]
+        ]
     documents, words, topics = np.array(sorted(triples)).T
-    corpus = Corpus.from_pairs(documents, words, np.ones_like(words), n_documents=n_documents, n_words=side**2)
+    corpus = Corpus.from_pairs(
+        documents, words, np.ones_like(words), n_documents=n_documents, n_words=side**2
+    )
     return corpus, topics.astype(np.int32)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_documents", "n_tokens", "n_topics", "seed"), [
-    (100, 50, 10, 1), (100, 50, 20, 2), (100, 50, 40, 0), (200, 100, 10, 0),
-])
+@pytest.mark.parametrize(
+    ("n_documents", "n_tokens", "n_topics", "seed"),
+    [
+        (100, 50, 10, 1),
+        (100, 50, 20, 2),
+        (100, 50, 40, 0),
+        (200, 100, 10, 0),
+    ],
+)
 def test_moves_find_the_ten_bars_and_no_more(n_documents, n_tokens, n_topics, seed):
     """With the bound of a run begun at the truth to 2e-4 per token (spec 17); benchmarks/split_merge.py has all 18 runs."""
     corpus, topics = drawn_bars(n_documents, n_tokens, seed)
@@ -321,7 +364,9 @@ def test_moves_find_the_ten_bars_and_no_more(n_documents, n_tokens, n_topics, se
     for start, given, n in ((empty, OPTIONS, 100), (None, options, 120)):
         state = cv_hdp.init(corpus, hdp_of(given, n_topics), given, StepContext(seed, 0), start)
         for step in range(1, n + 1):
-            state, _ = ENGINE.step(corpus, hdp_of(given, n_topics), given, state, StepContext(seed, step))
+            state, _ = ENGINE.step(
+                corpus, hdp_of(given, n_topics), given, state, StepContext(seed, step)
+            )
         bounds.append(cv_hdp.bound(corpus, hdp_of(given), given, state) / corpus.n_tokens)
     assert bounds[1] > bounds[0] - 2e-4
     assert ENGINE.watch(corpus, hdp_of(options, n_topics), options, state)["n_large_topics"] == 10

@@ -21,8 +21,13 @@ def svb_state(corpus, model, gamma, schedule, r=0):
     counts = twins.expected_counts(corpus, gamma, r)
     kept = gamma[corpus.counts > r] if schedule == "sequential" else gamma[:0]
     return svb.State(
-        padded_rows(counts.n_dk, float), padded_rows(counts.n_wk, float), pad_topics(counts.n_k), padded_rows(kept, float), 0.0,
-        model.alphas, model.beta,
+        padded_rows(counts.n_dk, float),
+        padded_rows(counts.n_wk, float),
+        pad_topics(counts.n_k),
+        padded_rows(kept, float),
+        0.0,
+        model.alphas,
+        model.beta,
     )
 
 
@@ -30,17 +35,28 @@ def cgs_state(corpus, model, topics, n_topics, r=np.inf):
     """The state of `cgs` (or of one chain of a hybrid) behind topics of every token."""
     counts = twins.sampled_counts(corpus, topics, n_topics, r)
     return cgs.State(
-        np.array(topics, np.uint16), padded_rows(counts.n_dk, np.int32), padded_rows(counts.n_wk, np.int32),
-        pad_topics(counts.n_k).astype(np.int64), model.alphas, model.beta,
+        np.array(topics, np.uint16),
+        padded_rows(counts.n_dk, np.int32),
+        padded_rows(counts.n_wk, np.int32),
+        pad_topics(counts.n_k).astype(np.int64),
+        model.alphas,
+        model.beta,
     )
 
 
 def cvb_state(corpus, model, gamma, r=0, second_order=True):
     """The state of `cvb` or `cvb0` (or the variational part of a hybrid) behind responsibilities of every pair."""
-    mean, variance = twins.expected_counts(corpus, gamma, r), twins.count_variances(corpus, gamma, r)
+    mean, variance = (
+        twins.expected_counts(corpus, gamma, r),
+        twins.count_variances(corpus, gamma, r),
+    )
     rows = [padded_rows(mean.n_dk, float), padded_rows(mean.n_wk, float), pad_topics(mean.n_k)]
     if second_order:
-        rows += [padded_rows(variance.n_dk, float), padded_rows(variance.n_wk, float), pad_topics(variance.n_k)]
+        rows += [
+            padded_rows(variance.n_dk, float),
+            padded_rows(variance.n_wk, float),
+            pad_topics(variance.n_k),
+        ]
     else:
         rows += [np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0)]
     return cvb.State(*rows, padded_rows(gamma[corpus.counts > r], float), model.alphas, model.beta)

@@ -32,10 +32,15 @@ def run(engine, corpus, n_steps, n_threads=1, model=MODEL, seed=3, **given):
 
 def gap_of(corpus, state, options):
     """(pair,) the gap by the formula, for each update that sampling takes more, pair after pair."""
-    split, inner = adaptive.split_from(corpus, options, state.sampled), adaptive.of_hybrid(options, state)
+    split, inner = (
+        adaptive.split_from(corpus, options, state.sampled),
+        adaptive.of_hybrid(options, state),
+    )
     n_dk, n_wk, n_k = (array[..., :5] for array in hybrid.totals(inner, 0))
     found, row = np.zeros(corpus.n_pairs), -1
-    for pair, (d, w, n) in enumerate(zip(corpus.documents, corpus.words, corpus.counts, strict=True)):
+    for pair, (d, w, n) in enumerate(
+        zip(corpus.documents, corpus.words, corpus.counts, strict=True)
+    ):
         row += not split.sampled[pair]
         if n < 2:
             continue
@@ -43,14 +48,23 @@ def gap_of(corpus, state, options):
             tokens = inner.topics[0][corpus.tokens_before[pair] : corpus.tokens_before[pair + 1]]
             c = np.bincount(tokens, minlength=5)
         elif options.average == "svb":
-            logs = polygamma(0, MODEL.alphas + n_dk[d]) + polygamma(0, 0.2 + n_wk[w]) - polygamma(0, 0.2 * len(n_wk) + n_k)
+            logs = (
+                polygamma(0, MODEL.alphas + n_dk[d])
+                + polygamma(0, 0.2 + n_wk[w])
+                - polygamma(0, 0.2 * len(n_wk) + n_k)
+            )
             c = n * np.exp(logs) / np.exp(logs).sum()
         else:
             c = n * inner.gamma[row, :5]
-        n_dk_rest, n_wk_rest, n_k_rest = (np.maximum(n - c, 0) for n in (n_dk[d], n_wk[w], n_k))  # c of `svb` is a new one
+        # c of `svb` is a new one
+        n_dk_rest, n_wk_rest, n_k_rest = (np.maximum(n - c, 0) for n in (n_dk[d], n_wk[w], n_k))
         q = (MODEL.alphas + n_dk_rest) * (0.2 + n_wk_rest) / (0.2 * len(n_wk) + n_k_rest)
         q /= q.sum()
-        curve = polygamma(1, MODEL.alphas + n_dk[d]) + polygamma(1, 0.2 + n_wk[w]) - polygamma(1, 0.2 * len(n_wk) + n_k)
+        curve = (
+            polygamma(1, MODEL.alphas + n_dk[d])
+            + polygamma(1, 0.2 + n_wk[w])
+            - polygamma(1, 0.2 * len(n_wk) + n_k)
+        )
         found[pair] = n / 2 * np.sum(q * (1 - q) * curve) / (n - 1)
     return found
 
@@ -97,17 +111,36 @@ def test_a_budget_for_single_tokens_alone_is_the_hybrid_of_r_1(split, average):
 def test_the_gap_is_that_of_the_formula(average):
     corpus = simulated()
     options, state, _ = run(ENGINE, corpus, 7, average=average, refresh=3)
-    inner, context, several = adaptive.of_hybrid(options, state), StepContext(0, 1), several_tokens(corpus, 16, 1)
-    given = several, inner, hybrid.totals(inner, 0), adaptive.weights_of(corpus, inner, context)[1:3], context
-    by_place = adaptive.gap_of_pairs(corpus, adaptive.split_from(corpus, options, state.sampled), *given)
+    inner, context, several = (
+        adaptive.of_hybrid(options, state),
+        StepContext(0, 1),
+        several_tokens(corpus, 16, 1),
+    )
+    given = (
+        several,
+        inner,
+        hybrid.totals(inner, 0),
+        adaptive.weights_of(corpus, inner, context)[1:3],
+        context,
+    )
+    by_place = adaptive.gap_of_pairs(
+        corpus, adaptive.split_from(corpus, options, state.sampled), *given
+    )
     found, wanted = np.zeros(corpus.n_pairs), gap_of(corpus, state, options)
     found[several.pairs[several.pairs >= 0]] = by_place[several.pairs >= 0]
-    assert wanted.max() > 0.1 and np.any(state.sampled & (corpus.counts > 1)) and not np.all(state.sampled)
-    np.testing.assert_allclose(found, wanted, rtol=1e-8)  # weights of svb are nearly exp(psi): see `exp_nearly`
+    assert (
+        wanted.max() > 0.1
+        and np.any(state.sampled & (corpus.counts > 1))
+        and not np.all(state.sampled)
+    )
+    # weights of svb are nearly exp(psi): see `exp_nearly`
+    np.testing.assert_allclose(found, wanted, rtol=1e-8)
 
 
 @every_average
-@pytest.mark.parametrize("budget", [{"r": 2}, {"r": 3}, {"budget": 0.5}, {"budget": 0.8}, {"budget": 0.01}])
+@pytest.mark.parametrize(
+    "budget", [{"r": 2}, {"r": 3}, {"budget": 0.5}, {"budget": 0.8}, {"budget": 0.01}]
+)
 @pytest.mark.parametrize("split", ["gap", "random"])
 def test_the_pairs_of_the_largest_rank_are_sampled_within_the_budget(split, budget, average):
     corpus = simulated()
@@ -128,7 +161,10 @@ def test_a_rank_is_followed_until_the_next_pair_is_too_dear_and_equal_ranks_stay
     corpus = simulated()
     several, in_blocks = np.flatnonzero(corpus.counts > 1), several_tokens(corpus, 16, 1)
     rank = np.random.default_rng(0).permutation(corpus.n_pairs).astype(float)
-    options, budget = make_options(ENGINE, {"r": 2}), adaptive.extra_updates(corpus, make_options(ENGINE, {"r": 2}))
+    options, budget = (
+        make_options(ENGINE, {"r": 2}),
+        adaptive.extra_updates(corpus, make_options(ENGINE, {"r": 2})),
+    )
     sampled = adaptive.affordable(corpus, options, in_blocks, rank[in_blocks.pairs])
     left = several[~sampled[several]]
     assert rank[several[sampled[several]]].min() > rank[left].max()
@@ -147,17 +183,26 @@ def test_blocks_without_the_sampled_pairs_hold_the_averaged_ones_word_after_word
     places = np.flatnonzero(blocks.pair_counts)
     documents, words, counts = blocks.pairs_at(places)
     cells = zip(documents.tolist(), words.tolist(), counts.tolist(), strict=True)
-    wanted = zip(*(array[~sampled].tolist() for array in (corpus.documents, corpus.words, corpus.counts)), strict=True)
+    wanted = zip(
+        *(array[~sampled].tolist() for array in (corpus.documents, corpus.words, corpus.counts)),
+        strict=True,
+    )
     assert sorted(cells) == sorted(wanted)
     for first, last in blocks.ranges:
         own = (documents >= first) & (documents < last)
         assert np.all(np.diff(words[own] * corpus.n_documents + documents[own]) > 0)
 
 
-@pytest.mark.parametrize(("given", "steps"), [
-    ({}, [5, 10, 15, 20, 25, 30]), ({"refresh": 7}, [7, 14, 21, 28]), ({"refresh": 2, "rarer": 2}, [2, 6, 14, 30]),
-    ({"split": "random", "refresh": 0}, []), ({"split": "counts"}, []),
-])
+@pytest.mark.parametrize(
+    ("given", "steps"),
+    [
+        ({}, [5, 10, 15, 20, 25, 30]),
+        ({"refresh": 7}, [7, 14, 21, 28]),
+        ({"refresh": 2, "rarer": 2}, [2, 6, 14, 30]),
+        ({"split": "random", "refresh": 0}, []),
+        ({"split": "counts"}, []),
+    ],
+)
 def test_a_split_is_chosen_when_it_is_due(given, steps):
     options = make_options(ENGINE, given)
     assert [step for step in range(1, 32) if adaptive.due(options, step)] == steps
@@ -180,8 +225,12 @@ def test_a_random_split_is_another_one_each_time_and_stays_without_a_refresh():
 @pytest.mark.parametrize("n_chains", [1, 3])
 @pytest.mark.parametrize("split", ["gap", "random"])
 @every_corpus
-def test_every_token_is_counted_once_after_pairs_have_changed_sides(corpus, split, n_chains, average):
-    options, state, _ = run(ENGINE, corpus, 6, average=average, split=split, n_chains=n_chains, refresh=2)
+def test_every_token_is_counted_once_after_pairs_have_changed_sides(
+    corpus, split, n_chains, average
+):
+    options, state, _ = run(
+        ENGINE, corpus, 6, average=average, split=split, n_chains=n_chains, refresh=2
+    )
     inner = adaptive.of_hybrid(options, state)
     for s in range(len(inner.topics)):
         n_dk, n_wk, n_k = hybrid.totals(inner, s)
@@ -190,18 +239,31 @@ def test_every_token_is_counted_once_after_pairs_have_changed_sides(corpus, spli
         np.testing.assert_allclose(n_wk.sum(axis=1), words, rtol=ROUNDING, atol=ROUNDING)
         np.testing.assert_allclose(n_wk.sum(axis=0), n_k, rtol=ROUNDING, atol=ROUNDING)
         drawn = np.repeat(state.sampled, corpus.counts)
-        np.testing.assert_array_equal(np.bincount(state.topics[s][drawn], minlength=16)[:5], state.n_k[s][:5])
+        np.testing.assert_array_equal(
+            np.bincount(state.topics[s][drawn], minlength=16)[:5], state.n_k[s][:5]
+        )
     assert len(state.gamma) == (0 if average == "svb" else np.sum(~state.sampled))
     if len(state.gamma):
         np.testing.assert_allclose(state.gamma.sum(axis=1), 1.0, rtol=ROUNDING)
-    assert np.isfinite(ENGINE.watch(corpus, MODEL, options, state)["objective"]) or not corpus.n_pairs
+    assert (
+        np.isfinite(ENGINE.watch(corpus, MODEL, options, state)["objective"]) or not corpus.n_pairs
+    )
 
 
 def test_tokens_that_come_to_be_sampled_are_drawn_from_their_responsibilities():
     """40,000 tokens of one pair: within 4 standard errors."""
-    corpus = simulated().with_pairs(np.array([0, 1]), np.array([0]), np.array([40_000]), titles=("a",))
-    topics, counts = np.zeros(40_000, np.uint16), (np.zeros((1, 16), np.int32), np.zeros((corpus.n_words, 16), np.int32))
-    gamma, n_k, nothing = np.zeros((1, 16)), np.zeros(16, np.int64), (np.zeros((0, 0)), np.zeros((0, 0)))
+    corpus = simulated().with_pairs(
+        np.array([0, 1]), np.array([0]), np.array([40_000]), titles=("a",)
+    )
+    topics, counts = (
+        np.zeros(40_000, np.uint16),
+        (np.zeros((1, 16), np.int32), np.zeros((corpus.n_words, 16), np.int32)),
+    )
+    gamma, n_k, nothing = (
+        np.zeros((1, 16)),
+        np.zeros(16, np.int64),
+        (np.zeros((0, 0)), np.zeros((0, 0))),
+    )
     gamma[0, :4] = 0.1, 0.2, 0.0, 0.7
     before, after = Split(corpus, np.array([False])), Split(corpus, np.array([True]))
     tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
@@ -224,7 +286,9 @@ def test_threads_and_a_resume_change_no_bit(split, average):
     assert_same_bits(threaded, wanted)
     _, state, _ = run(ENGINE, corpus, 4, **given)
     again = simulated()  # a process that begins with a checkpoint knows no split
-    state = ENGINE.state(*(np.array(field) if isinstance(field, np.ndarray) else float(field) for field in state))
+    state = ENGINE.state(
+        *(np.array(field) if isinstance(field, np.ndarray) else float(field) for field in state)
+    )
     for step in range(5, 9):
         state, _ = ENGINE.step(again, MODEL, options, state, StepContext(3, step))
     assert_same_bits(state, wanted)
@@ -235,11 +299,18 @@ def test_one_topic_tiny_priors_and_learnt_ones_are_taken(average):
     for model in (LDA(1, 0.1, 0.1), LDA(5, 1e-8, 1e-8)):
         options, state, _ = run(ENGINE, simulated(), 6, model=model, average=average, refresh=2)
         assert np.isfinite(ENGINE.predict(simulated(), model, options, state, simulated())).all()
-    given = {"learn_alpha": "maximised", "learn_beta": "sampled", "learn_after": 2, "learn_every": 2}
+    given = {
+        "learn_alpha": "maximised",
+        "learn_beta": "sampled",
+        "learn_after": 2,
+        "learn_every": 2,
+    }
     _, state, _ = run(ENGINE, simulated(), 8, average=average, **given)
     assert np.all(state.alpha > 0) and state.beta != 0.2
 
 
 def test_the_gap_needs_a_refresh():
-    with pytest.raises(OptionError, match="split=gap goes by the counts of a run and needs refresh of at least 1"):
+    with pytest.raises(
+        OptionError, match="split=gap goes by the counts of a run and needs refresh of at least 1"
+    ):
         make_options(ENGINE, {"refresh": 0})

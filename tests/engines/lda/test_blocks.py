@@ -17,7 +17,9 @@ def test_every_pair_has_a_place_in_the_block_of_its_document(corpus, n_threads, 
     monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", most)
     monkeypatch.setattr(slices, "SLICE_WORK", 64)
     found = blocks_of(corpus, 16, n_threads)
-    assert [d for first, last in found.ranges for d in range(first, last)] == list(range(corpus.n_documents))
+    assert [d for first, last in found.ranges for d in range(first, last)] == list(
+        range(corpus.n_documents)
+    )
     assert len(found.pair_counts) == corpus.n_pairs + SPARE * len(found.ranges)
     seen = []
     for (first, last), cuts in zip(found.ranges, found.cuts, strict=True):
@@ -25,17 +27,26 @@ def test_every_pair_has_a_place_in_the_block_of_its_document(corpus, n_threads, 
         assert np.all(np.diff(words) > 0) and np.all(np.diff(cuts) >= 0)
         for run in range(cuts[0], cuts[-1]):
             run_documents = found.pair_documents[found.run_begins[run] : found.run_begins[run + 1]]
-            assert np.all(np.diff(run_documents) > 0) and first <= run_documents[0] and run_documents[-1] < last
-            seen += zip(*found.pairs_at(np.arange(found.run_begins[run], found.run_begins[run + 1])), strict=True)
+            assert (
+                np.all(np.diff(run_documents) > 0)
+                and first <= run_documents[0]
+                and run_documents[-1] < last
+            )
+            seen += zip(
+                *found.pairs_at(np.arange(found.run_begins[run], found.run_begins[run + 1])),
+                strict=True,
+            )
         spare = slice(found.run_begins[cuts[-1]], found.run_begins[cuts[-1] + 1])
-        assert not found.pair_counts[spare].any() and np.all(found.pair_documents[spare] == first)  # one of its own
+        # one of its own
+        assert not found.pair_counts[spare].any() and np.all(found.pair_documents[spare] == first)
     assert sorted(seen) == sorted(zip(corpus.documents, corpus.words, corpus.counts, strict=True))
 
 
 def test_wide_rows_and_many_documents_make_more_blocks_and_threads_more_steps(monkeypatch):
     corpus = simulated(400, 300, 30)
     assert len(blocks_of(corpus, 16, 1).ranges) == 1
-    assert len(blocks_of(corpus, 2048, 1).ranges) == len(blocks_of(corpus, 2048, 3).ranges) == 2  # 400 rows of 32 KiB
+    # 400 rows of 32 KiB
+    assert len(blocks_of(corpus, 2048, 1).ranges) == len(blocks_of(corpus, 2048, 3).ranges) == 2
     assert blocks_of(corpus, 2048, 3).n_steps > blocks_of(corpus, 2048, 1).n_steps
     monkeypatch.setattr(blocks, "FEW_DOCUMENTS", 130)
     assert len(blocks_of(corpus, 2048, 1).ranges) == 3

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import cgs_state, uniforms_of
-from toys import CORPORA, corpus_of, doubled, every_pair, random_topics, simulated, toy_a, toy_three_topics
+from toys import (
+    CORPORA,
+    corpus_of,
+    doubled,
+    every_pair,
+    random_topics,
+    simulated,
+    toy_a,
+    toy_three_topics,
+)
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
@@ -41,7 +50,9 @@ def test_sweeps_meet_their_twin_token_by_token(n_topics):
         state, info = ENGINE.step(corpus, model, OPTIONS, state, context)
         assert np.array_equal(state.topics, topics)
         assert info == {"updates": corpus.n_tokens, "moved": np.mean(before != topics), "scan": 0}
-    expected = twins.log_joint(twins.sampled_counts(corpus, topics, n_topics), model.alphas, model.beta)
+    expected = twins.log_joint(
+        twins.sampled_counts(corpus, topics, n_topics), model.alphas, model.beta
+    )
     found = ENGINE.watch(corpus, model, OPTIONS, state)["log_joint"]
     assert found == pytest.approx(expected, rel=1e-12)  # rounding of some hundred lgammas
 
@@ -52,7 +63,10 @@ def test_tiny_priors_meet_their_twin_token_by_token(prior):
     topics = random_topics(corpus, 6)
     state, context = cgs_state(corpus, model, topics, 6), StepContext(9, 1)
     state, _ = ENGINE.step(corpus, model, OPTIONS, state, context)
-    assert np.array_equal(state.topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context)))
+    assert np.array_equal(
+        state.topics,
+        twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context)),
+    )
 
 
 @pytest.mark.parametrize("toy", [toy_a, toy_three_topics])
@@ -81,7 +95,9 @@ def test_one_topic_is_exact(oracles):
     edge, (corpus, _) = oracles["edge"]["K1"], toy_a()
     model = LDA(1, tuple(edge["alpha"]), edge["beta"])
     for state in run(corpus, model, 3):
-        assert ENGINE.watch(corpus, model, OPTIONS, state)["log_joint"] == pytest.approx(edge["log_evidence"], abs=EXACT)
+        assert ENGINE.watch(corpus, model, OPTIONS, state)["log_joint"] == pytest.approx(
+            edge["log_evidence"], abs=EXACT
+        )
 
 
 def test_samples_predict_with_the_printed_perplexity(oracles, toy):
@@ -90,9 +106,12 @@ def test_samples_predict_with_the_printed_perplexity(oracles, toy):
     test = corpus_of(printed["test"], 2, 3)
     rows = [twins.pairs_of(test).index(tuple(pair)) for pair in printed["test"]]
     probability = [
-        ENGINE.predict(corpus, model, OPTIONS, cgs_state(corpus, model, topics, 2), test) for topics in printed["samples"]
+        ENGINE.predict(corpus, model, OPTIONS, cgs_state(corpus, model, topics, 2), test)
+        for topics in printed["samples"]
     ]
-    np.testing.assert_allclose(np.array(probability)[:, rows], printed["p_token_per_sample"], rtol=EXACT)
+    np.testing.assert_allclose(
+        np.array(probability)[:, rows], printed["p_token_per_sample"], rtol=EXACT
+    )
     average = np.mean(probability, axis=0)
     perplexity = np.exp(-np.dot(test.counts, np.log(average)) / test.n_tokens)
     assert perplexity == pytest.approx(printed["perplexity_eq31"], rel=EXACT)
@@ -101,10 +120,15 @@ def test_samples_predict_with_the_printed_perplexity(oracles, toy):
 def test_the_exact_predictive_has_the_printed_perplexity(oracles, toy):
     printed, (corpus, model) = oracles["toyA"], toy
     exact = twins.enumerate_topics(corpus, model.alphas, model.beta)
-    tables = [twins.predictive(twins.sampled_counts(corpus, z, 2), model.alphas, model.beta) for z in exact.topics]
+    tables = [
+        twins.predictive(twins.sampled_counts(corpus, z, 2), model.alphas, model.beta)
+        for z in exact.topics
+    ]
     table = np.tensordot(exact.probability, tables, 1)
     perplexity = twins.perplexity(printed["perplexity"]["test"], table)
-    assert perplexity == pytest.approx(printed["perplexity"]["perplexity_exact_predictive"], rel=EXACT)
+    assert perplexity == pytest.approx(
+        printed["perplexity"]["perplexity_exact_predictive"], rel=EXACT
+    )
 
 
 def test_draws_that_held_out_tokens_are_scored_by_have_the_means_on_average():
@@ -112,10 +136,16 @@ def test_draws_that_held_out_tokens_are_scored_by_have_the_means_on_average():
     corpus, model = simulated(), LDA(4, (0.1, 0.3, 0.5, 2.0), 0.2)
     state = cgs_state(corpus, model, random_topics(corpus, 4), 4)
     sampled, n = cgs.Options(scored="sampled"), 2000
-    drawn = np.array([ENGINE.predict(corpus, model, sampled, state, corpus, StepContext(1, step)) for step in range(1, n + 1)])
+    drawn = np.array(
+        [
+            ENGINE.predict(corpus, model, sampled, state, corpus, StepContext(1, step))
+            for step in range(1, n + 1)
+        ]
+    )
     exact = ENGINE.predict(corpus, model, OPTIONS, state, corpus, StepContext(1, 1))
     error = drawn.std(axis=0, ddof=1) / np.sqrt(n)
-    assert error.min() > 0 and np.all(np.abs(drawn.mean(axis=0) - exact) < 5 * error)  # of some hundred pairs
+    # of some hundred pairs
+    assert error.min() > 0 and np.all(np.abs(drawn.mean(axis=0) - exact) < 5 * error)
     again = ENGINE.predict(corpus, model, sampled, state, corpus, StepContext(1, 1, n_threads=2))
     assert np.array_equal(again, drawn[0]) and not np.array_equal(drawn[0], drawn[1])
 

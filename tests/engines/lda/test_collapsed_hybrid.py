@@ -35,7 +35,9 @@ def twin_sweep(name):
 
 def assert_meets_twin(corpus, model, state, gamma, chains, r):
     n_topics = gamma.shape[1]
-    np.testing.assert_allclose(state.gamma[:, :n_topics], gamma[corpus.counts > r], rtol=0, atol=COUNTS)
+    np.testing.assert_allclose(
+        state.gamma[:, :n_topics], gamma[corpus.counts > r], rtol=0, atol=COUNTS
+    )
     expected = cvb_hybrid_state(corpus, model, gamma, chains, r, len(state.var_k) > 0)
     for found, array in zip(state[:6], expected[:6], strict=True):
         np.testing.assert_allclose(found, array, rtol=0, atol=COUNTS)
@@ -52,7 +54,9 @@ def test_the_twin_follows_the_printed_trajectory(oracles, toy, name):
     streams = [iter(u) for u in printed["uniforms"]]
     uniforms = [lambda token, s=s: next(s) for s in streams]
     for expected in printed["trace"]:
-        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, twin_sweep(name))
+        gamma, chains = twins.hybrid_sweep(
+            corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, twin_sweep(name)
+        )
         assert [z[printed["cg_tokens"]].tolist() for z in chains] == expected["z_cg"]
         np.testing.assert_allclose(gamma[[0, 4]], expected["gamma_vb"], rtol=0, atol=EXACT)
 
@@ -63,20 +67,41 @@ def test_the_twin_follows_the_printed_trajectory(oracles, toy, name):
 def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, n_chains, name):
     engine, corpus = get_engine(name), simulated(8, 10, 12)
     model = LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
-    gamma, chains = random_gamma(corpus, n_topics), [random_topics(corpus, n_topics, s) for s in range(n_chains)]
-    state, options = cvb_hybrid_state(corpus, model, gamma, chains, 1, second_order(name)), options_of(name, 1, n_chains)
+    gamma, chains = (
+        random_gamma(corpus, n_topics),
+        [random_topics(corpus, n_topics, s) for s in range(n_chains)],
+    )
+    state, options = (
+        cvb_hybrid_state(corpus, model, gamma, chains, 1, second_order(name)),
+        options_of(name, 1, n_chains),
+    )
     for sweep in (1, 2):
         context = StepContext(5, sweep)
         uniforms = [uniforms_of(context, s) for s in range(n_chains)]
-        gamma, chains = twins.hybrid_sweep(corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, twin_sweep(name))
+        gamma, chains = twins.hybrid_sweep(
+            corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, twin_sweep(name)
+        )
         state, info = engine.step(corpus, model, options, state, context)
         assert_meets_twin(corpus, model, state, gamma, chains, 1)
-    assert info["updates"] == n_chains * corpus.n_tokens - n_chains * int(np.sum((corpus.counts - 1)[corpus.counts > 1]))
-    totals = [twins.expected_counts(corpus, gamma, 1).plus(twins.sampled_counts(corpus, z, n_topics, 1)) for z in chains]
-    objective = np.mean([twins.log_joint(n, model.alphas, model.beta) for n in totals]) + twins.entropy(corpus, gamma, 1)
-    assert engine.watch(corpus, model, options, state)["objective"] == pytest.approx(objective, abs=NATS)
+    assert info["updates"] == n_chains * corpus.n_tokens - n_chains * int(
+        np.sum((corpus.counts - 1)[corpus.counts > 1])
+    )
+    totals = [
+        twins.expected_counts(corpus, gamma, 1).plus(twins.sampled_counts(corpus, z, n_topics, 1))
+        for z in chains
+    ]
+    objective = np.mean(
+        [twins.log_joint(n, model.alphas, model.beta) for n in totals]
+    ) + twins.entropy(corpus, gamma, 1)
+    assert engine.watch(corpus, model, options, state)["objective"] == pytest.approx(
+        objective, abs=NATS
+    )
     table = np.mean([twins.predictive(n, model.alphas, model.beta) for n in totals], axis=0)
-    np.testing.assert_allclose(engine.predict(corpus, model, options, state, every_pair(corpus)), table.ravel(), rtol=COUNTS)
+    np.testing.assert_allclose(
+        engine.predict(corpus, model, options, state, every_pair(corpus)),
+        table.ravel(),
+        rtol=COUNTS,
+    )
 
 
 @both_orders
@@ -112,7 +137,9 @@ def test_tokens_may_be_drawn_with_the_variance_terms():
         state = cvb_hybrid_state(corpus, model, gamma, [topics], 1)
         state, _ = engine.step(corpus, model, CvbOptions(1, cg_second_order=option), state, context)
         variance = twins.count_variances(corpus, gamma, 1) if option else None
-        expected = twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context), 1, mean, variance)
+        expected = twins.gibbs_sweep(
+            corpus, topics, model.alphas, model.beta, uniforms_of(context), 1, mean, variance
+        )
         assert np.array_equal(state.topics[0][drawn], expected[drawn])
         found.append(state.topics[0][drawn])
     assert not np.array_equal(*found)

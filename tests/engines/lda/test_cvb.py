@@ -47,14 +47,20 @@ def test_twin_and_engine_follow_the_printed_trajectory(oracles, toy, name):
         gamma = twin_sweep(name)(corpus, gamma, model.alphas, model.beta)
         state, _ = sweeps(name, corpus, model, state)
         if str(sweep) in printed["gamma_after"]:
-            np.testing.assert_allclose(gamma, printed["gamma_after"][str(sweep)], rtol=0, atol=ORACLE)
-            np.testing.assert_allclose(state.gamma[:, :2], printed["gamma_after"][str(sweep)], rtol=0, atol=ORACLE)
+            np.testing.assert_allclose(
+                gamma, printed["gamma_after"][str(sweep)], rtol=0, atol=ORACLE
+            )
+            np.testing.assert_allclose(
+                state.gamma[:, :2], printed["gamma_after"][str(sweep)], rtol=0, atol=ORACLE
+            )
 
 
 @both_orders
 def test_the_engine_comes_to_rest_at_the_printed_fixed_point(oracles, toy, name):
     printed, (corpus, model) = oracles["toyA"][name], toy
-    state, info = sweeps(name, corpus, model, started(name, corpus, model, np.array(printed["gamma0"])), 1000)
+    state, info = sweeps(
+        name, corpus, model, started(name, corpus, model, np.array(printed["gamma0"])), 1000
+    )
     np.testing.assert_allclose(state.gamma[:, :2], printed["gamma_final"], rtol=0, atol=CONVERGED)
     assert info["change"] < 1e-12  # rounding
 
@@ -65,7 +71,9 @@ def test_one_token_is_exact(oracles, name):
     edge, corpus = oracles["edge"]["one_token"], CORPORA["one_token"]
     model = LDA(2, tuple(edge["alpha"]), edge["beta"])
     state, _ = sweeps(name, corpus, model, started(name, corpus, model, np.array([[0.9, 0.1]])))
-    np.testing.assert_allclose(state.gamma[:, :2], edge["cvb_gamma_after_one_sweep"], rtol=0, atol=ORACLE)
+    np.testing.assert_allclose(
+        state.gamma[:, :2], edge["cvb_gamma_after_one_sweep"], rtol=0, atol=ORACLE
+    )
 
 
 @both_orders
@@ -80,13 +88,26 @@ def test_one_topic_is_exact(oracles, name):
 def test_predictions_come_nearer_to_the_exact_ones_than_those_of_standard_vb(oracles, toy):
     """Largest error of p(w | d) on toyA; `svb` at its optimum is 0.1 off (spec E.3: collapsed engines are twice as near)."""
     (corpus, model), exact = toy, np.array(oracles["toyA"]["exact"]["pred"])
-    gammas = {name: oracles["toyA"][name]["gamma_final"] for name in ("svb_parallel", "cvb", "cvb0")}
+    gammas = {
+        name: oracles["toyA"][name]["gamma_final"] for name in ("svb_parallel", "cvb", "cvb0")
+    }
     errors = {
-        name: np.abs(twins.predictive(twins.expected_counts(corpus, np.array(gamma)), model.alphas, model.beta) - exact).max()
+        name: np.abs(
+            twins.predictive(
+                twins.expected_counts(corpus, np.array(gamma)), model.alphas, model.beta
+            )
+            - exact
+        ).max()
         for name, gamma in gammas.items()
     }
     for name in ("cvb", "cvb0"):
-        state, _ = sweeps(name, corpus, model, started(name, corpus, model, np.array(oracles["toyA"][name]["gamma0"])), 500)
+        state, _ = sweeps(
+            name,
+            corpus,
+            model,
+            started(name, corpus, model, np.array(oracles["toyA"][name]["gamma0"])),
+            500,
+        )
         counts = twins.Counts(state.mean_dk[:, :2], state.mean_wk[:, :2], state.mean_k[:2])
         error = np.abs(twins.predictive(counts, model.alphas, model.beta) - exact).max()
         assert error == pytest.approx(errors[name], abs=CONVERGED)
@@ -107,16 +128,23 @@ def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, name):
         state, info = sweeps(name, corpus, model, state, first=sweep)
         np.testing.assert_allclose(state.gamma[:, :n_topics], gamma, rtol=0, atol=COUNTS)
         assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
-        assert info == {"updates": corpus.n_pairs, "change": pytest.approx(np.abs(gamma - before).max(), abs=COUNTS)}
+        assert info == {
+            "updates": corpus.n_pairs,
+            "change": pytest.approx(np.abs(gamma - before).max(), abs=COUNTS),
+        }
     found = get_engine(name).watch(corpus, model, cvb.Options(), state)
-    assert found["bound"] == pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=NATS)
+    assert found["bound"] == pytest.approx(
+        twins.bound(corpus, gamma, model.alphas, model.beta), abs=NATS
+    )
 
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_variances_are_those_of_the_responsibilities_after_many_sweeps(name):
     """Moved along for 60 iterations and summed afresh in one of them: still n gamma (1 - gamma)."""
     corpus, model = CORPORA[name], LDA(3, 0.3, 0.2)
-    state, _ = sweeps("cvb", corpus, model, started("cvb", corpus, model, random_gamma(corpus, 3)), 60)
+    state, _ = sweeps(
+        "cvb", corpus, model, started("cvb", corpus, model, random_gamma(corpus, 3)), 60
+    )
     expected = twins.count_variances(corpus, state.gamma[:, :3])
     for array, twin in zip(state[3:6], expected, strict=True):
         np.testing.assert_allclose(array[..., :3], twin, rtol=0, atol=COUNTS)
@@ -136,7 +164,13 @@ def test_drift_is_mended_in_every_fiftieth_iteration():
 def test_copies_count_once_when_taken_out(toy, oracles, name):
     """Taking out all n copies of a pair converges elsewhere: 0.47 instead of 0.05 for the last pair of toyA (spec A.6)."""
     (corpus, model), state = toy, None
-    state, _ = sweeps(name, corpus, model, started(name, corpus, model, np.array(oracles["toyA"][name]["gamma0"])), 500)
+    state, _ = sweeps(
+        name,
+        corpus,
+        model,
+        started(name, corpus, model, np.array(oracles["toyA"][name]["gamma0"])),
+        500,
+    )
     assert state.gamma[4, 0] < 0.1
 
 
@@ -144,7 +178,9 @@ def test_copies_count_once_when_taken_out(toy, oracles, name):
 @pytest.mark.parametrize("n_topics", [1, 10, 17])
 def test_padding_stays_empty(n_topics, name):
     corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
-    state, _ = sweeps(name, corpus, model, started(name, corpus, model, random_gamma(corpus, n_topics)), 3)
+    state, _ = sweeps(
+        name, corpus, model, started(name, corpus, model, random_gamma(corpus, n_topics)), 3
+    )
     assert not any(array[..., n_topics:].any() for array in state[:7])
 
 
@@ -152,14 +188,21 @@ def test_padding_stays_empty(n_topics, name):
 def test_single_precision_halves_the_responsibilities_and_stays_near_to_double(name):
     """Nothing but the stored responsibilities is rounded, to 6e-8; 20 iterations multiply that some times."""
     corpus, model, engine = simulated(), LDA(3, 0.3, 0.2), get_engine(name)
-    double, single = (engine.init(corpus, model, cvb.Options(precision=way), StepContext(0, 0)) for way in ("double", "single"))
+    double, single = (
+        engine.init(corpus, model, cvb.Options(precision=way), StepContext(0, 0))
+        for way in ("double", "single")
+    )
     assert 2 * single.gamma.nbytes == double.gamma.nbytes
     for step in range(1, 21):
         double, _ = engine.step(corpus, model, cvb.Options(), double, StepContext(0, step))
-        single, _ = engine.step(corpus, model, cvb.Options(precision="single"), single, StepContext(0, step))
+        single, _ = engine.step(
+            corpus, model, cvb.Options(precision="single"), single, StepContext(0, step)
+        )
     np.testing.assert_allclose(single.gamma, double.gamma, rtol=0, atol=1e-4)
     assert np.abs(single.gamma - double.gamma).max() > 0
-    bounds = [engine.watch(corpus, model, cvb.Options(), state)["bound"] for state in (double, single)]
+    bounds = [
+        engine.watch(corpus, model, cvb.Options(), state)["bound"] for state in (double, single)
+    ]
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-5)
 
 

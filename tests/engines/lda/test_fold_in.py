@@ -21,7 +21,11 @@ def learnt(model, n_kw):
 
 def two_topics():
     """Counts of two topics over three words, alpha = (0.7, 0.4), and a document of five tokens."""
-    return LDA(2, (0.7, 0.4), 0.3), np.array([[4.0, 1.5, 0.5], [0.7, 1.0, 3.3]]), [(0, 2), (1, 1), (2, 2)]
+    return (
+        LDA(2, (0.7, 0.4), 0.3),
+        np.array([[4.0, 1.5, 0.5], [0.7, 1.0, 3.3]]),
+        [(0, 2), (1, 1), (2, 2)],
+    )
 
 
 def three_topics():
@@ -52,8 +56,16 @@ def test_cvb0_comes_nearer_to_the_exact_posterior_mean_than_variational_bayes_on
     for _ in range(50):
         n_kw, counts = 5000 * random.dirichlet([0.5] * 4, 2), random.multinomial(5, [0.25] * 4)
         pairs = [(w, n) for w, n in enumerate(counts) if n]
-        document, exact = corpus_of([(0, w, n) for w, n in pairs], 1, 4), posterior_mean(model, n_kw, pairs)
-        off.append([np.abs(way(learnt(model, n_kw), None, document, StepContext(0, 0))[0] - exact).max() for way in WAYS[:2]])
+        document, exact = (
+            corpus_of([(0, w, n) for w, n in pairs], 1, 4),
+            posterior_mean(model, n_kw, pairs),
+        )
+        off.append(
+            [
+                np.abs(way(learnt(model, n_kw), None, document, StepContext(0, 0))[0] - exact).max()
+                for way in WAYS[:2]
+            ]
+        )
     by_variational_bayes, by_cvb0 = np.mean(off, axis=0)
     assert by_cvb0 < 0.5 * by_variational_bayes
 
@@ -76,11 +88,20 @@ def test_a_pulse_comes_between_slices_and_may_interrupt(way, monkeypatch):
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        way(learnt(LDA(2), np.ones((2, 50))), None, simulated(60, 50, 40), StepContext(3, 0, 1, interrupt))
+        way(
+            learnt(LDA(2), np.ones((2, 50))),
+            None,
+            simulated(60, 50, 40),
+            StepContext(3, 0, 1, interrupt),
+        )
 
 
 def test_only_gibbs_depends_on_the_seed():
-    corpus, model, n_kw = simulated(), LDA(4, 0.2, 0.2), np.random.default_rng(0).gamma(0.3, 5.0, (4, 20))
+    corpus, model, n_kw = (
+        simulated(),
+        LDA(4, 0.2, 0.2),
+        np.random.default_rng(0).gamma(0.3, 5.0, (4, 20)),
+    )
     topics = learnt(model, n_kw)
     found = [[way(topics, None, corpus, StepContext(seed, 0)) for seed in (1, 2)] for way in WAYS]
     assert [np.array_equal(*both) for both in found] == [True, True, False]
@@ -99,10 +120,15 @@ def test_every_engine_folds_its_training_documents_in_near_to_where_they_were(na
 def test_a_word_too_improbable_for_weights_counts_as_often_as_it_stands():
     """exp(psi(beta)) of a word without a token underflows, so logarithms normalise its pairs; against a plain fixed point."""
     alpha, beta, n_kw = np.array([0.7, 0.4]), 1e-4, np.array([[9.0, 0.0], [2.0, 0.0]])
-    found = fold_in.by_variational_bayes(learnt(LDA(2, tuple(alpha), beta), n_kw), None, corpus_of([(0, 1, 3)], 1, 2),
-                                         StepContext(0, 0))
+    found = fold_in.by_variational_bayes(
+        learnt(LDA(2, tuple(alpha), beta), n_kw),
+        None,
+        corpus_of([(0, 1, 3)], 1, 2),
+        StepContext(0, 0),
+    )
     counts = np.full(2, 1.5)
     for _ in range(2000):
         logs = psi(alpha + counts) + psi(beta) - psi(2 * beta + n_kw.sum(axis=1))
         counts = 3 * np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
-    np.testing.assert_allclose(found[0], (alpha + counts) / (alpha.sum() + 3), atol=1e-4)  # both end at a tolerance
+    # both end at a tolerance
+    np.testing.assert_allclose(found[0], (alpha + counts) / (alpha.sum() + 3), atol=1e-4)

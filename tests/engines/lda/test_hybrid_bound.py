@@ -34,14 +34,21 @@ def at(corpus, model, gamma, r, seed=0):
     """What a bound is given: the state behind responsibilities of every pair, with uniform topics."""
     topics = random_topics(corpus, model.n_topics, seed)
     split = split_by_count(corpus, EVERY_COUNT if np.isinf(r) else np.int64(r))
-    return corpus, split, hybrid_state(corpus, model, gamma, [topics], "parallel", r), twins.entropy(corpus, gamma, r)
+    return (
+        corpus,
+        split,
+        hybrid_state(corpus, model, gamma, [topics], "parallel", r),
+        twins.entropy(corpus, gamma, r),
+    )
 
 
 # ---------------------------------------------------------------------- exact
 
 
 def test_the_bound_at_given_responsibilities_is_the_printed_one(oracles):
-    assert hybrid_bound.exact(*at_gamma0(oracles)) == pytest.approx(oracles["toyA"]["hybrid_r1_at_gamma0"]["B"], abs=EXACT)
+    assert hybrid_bound.exact(*at_gamma0(oracles)) == pytest.approx(
+        oracles["toyA"]["hybrid_r1_at_gamma0"]["B"], abs=EXACT
+    )
 
 
 def test_the_bound_at_the_variational_optimum_is_the_printed_one_and_lies_between(oracles, toy):
@@ -86,7 +93,9 @@ def test_from_the_variational_optimum_the_bound_lies_between_that_of_svb_and_the
         gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, "sequential")
     evidence = twins.enumerate_topics(corpus, model.alphas, model.beta).log_sum
     lowest = twins.bound(corpus, gamma, model.alphas, model.beta)
-    assert lowest - ROUNDING <= hybrid_bound.exact(*at(corpus, model, gamma, 1)) <= evidence + ROUNDING
+    assert (
+        lowest - ROUNDING <= hybrid_bound.exact(*at(corpus, model, gamma, 1)) <= evidence + ROUNDING
+    )
 
 
 @pytest.mark.parametrize("name", HYBRIDS)
@@ -116,17 +125,25 @@ def test_a_state_of_collapsed_responsibilities_has_the_bound_of_its_means(toy):
 
 def test_exact_refuses_more_assignments_than_it_can_visit():
     corpus, model = corpus_of([(0, w, 1) for w in range(17)], 1, 17), LDA(2)
-    with pytest.raises(OptionError, match="at most 65,536 assignments; 17 sampled tokens in 2 topics have more; use ais or b"):
+    with pytest.raises(
+        OptionError,
+        match="at most 65,536 assignments; 17 sampled tokens in 2 topics have more; use ais or b",
+    ):
         hybrid_bound.exact(*at(corpus, model, random_gamma(corpus, 2), 1))
     corpus = corpus_of([(0, w, 1) for w in range(16)], 1, 16)
     assert np.isfinite(hybrid_bound.exact(*at(corpus, model, random_gamma(corpus, 2), 1)))
-    assert np.isfinite(hybrid_bound.exact(*at(simulated(), LDA(1), random_gamma(simulated(), 1), np.inf)))  # one assignment
+    # one assignment
+    assert np.isfinite(
+        hybrid_bound.exact(*at(simulated(), LDA(1), random_gamma(simulated(), 1), np.inf))
+    )
 
 
 # ---------------------------------------------------------------------- annealed importance sampling
 
 
-@pytest.mark.parametrize(("toy", "r"), [(toy_a, 1), (toy_a, np.inf), (toy_three_topics, 1), (toy_three_topics, np.inf)])
+@pytest.mark.parametrize(
+    ("toy", "r"), [(toy_a, 1), (toy_a, np.inf), (toy_three_topics, 1), (toy_three_topics, np.inf)]
+)
 def test_annealing_meets_the_exact_bound(toy, r):
     """1000 runs, 4 standard errors; the error itself is small enough for a mistake to show."""
     corpus, model = toy()
@@ -138,11 +155,18 @@ def test_annealing_meets_the_exact_bound(toy, r):
 
 def test_annealing_meets_the_printed_bound(oracles):
     found = hybrid_bound.ais(*at_gamma0(oracles), StepContext(0, 0), 1000, 10)
-    assert abs(found.bound - oracles["toyA"]["hybrid_r1_at_gamma0"]["B"]) < 4 * found.standard_error < 0.1
+    assert (
+        abs(found.bound - oracles["toyA"]["hybrid_r1_at_gamma0"]["B"])
+        < 4 * found.standard_error
+        < 0.1
+    )
 
 
 def test_more_temperatures_bring_the_runs_together(oracles):
-    few, many = (np.std(hybrid_bound.ais(*at_gamma0(oracles), StepContext(0, 0), 100, n).log_weights) for n in (2, 50))
+    few, many = (
+        np.std(hybrid_bound.ais(*at_gamma0(oracles), StepContext(0, 0), 100, n).log_weights)
+        for n in (2, 50)
+    )
     assert many < 0.5 * few
 
 
@@ -150,16 +174,39 @@ def test_at_power_one_annealing_draws_as_the_sampling_kernel_does():
     """The very topics over 20 sweeps, from the same uniforms; 1,700 draws with sizes a token off would not stay together."""
     corpus, model = simulated(), LDA(5, 0.3, 0.2)
     gamma, topics = random_gamma(corpus, 5), random_topics(corpus, 5)
-    state, alpha = hybrid_state(corpus, model, gamma, [topics], "parallel", 1), pad_topics(model.alphas)
+    state, alpha = (
+        hybrid_state(corpus, model, gamma, [topics], "parallel", 1),
+        pad_topics(model.alphas),
+    )
     split = split_by_count(corpus, 1)
-    tokens = 0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled
+    tokens = (
+        0,
+        corpus.n_documents,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        split.sampled,
+    )
     plain, annealed = (cgs_state(corpus, model, topics, 5, 1) for _ in range(2))
     powers = np.zeros(state.mean_wk.shape)
-    annealing.power_words(0, corpus.n_words, annealed.n_wk, state.mean_wk, model.beta, 1.0, 5, powers)
+    annealing.power_words(
+        0, corpus.n_words, annealed.n_wk, state.mean_wk, model.beta, 1.0, 5, powers
+    )
     for step in range(20):
         context = StepContext(6, step)
         cgs.sweep(corpus, split, plain, (*state[:3], None, None, None), context)
-        annealing.draw_annealed(*tokens, *annealed[:4], *state[:3], alpha, model.beta, 5, 1.0, powers, context.key(GIBBS))
+        annealing.draw_annealed(
+            *tokens,
+            *annealed[:4],
+            *state[:3],
+            alpha,
+            model.beta,
+            5,
+            1.0,
+            powers,
+            context.key(GIBBS),
+        )
         assert all(np.array_equal(a, b) for a, b in zip(plain, annealed, strict=True))
     np.testing.assert_allclose(powers[:, :5], (model.beta + state.mean_wk + annealed.n_wk)[:, :5])
 
@@ -169,19 +216,37 @@ def test_the_urn_draws_counts_with_the_moments_of_its_law():
 
     With p = alpha' / A', A' = A + 4: E[c_k] = 6 p_k and E[c_k (c_k - 1)] = 30 p_k (alpha'_k + 1) / (A' + 1).
     """
-    corpus = corpus_of([(d, w, n) for d in range(4000) for w, n in [(0, 1), (1, 4), *((w, 1) for w in range(2, 7))]])
+    corpus = corpus_of(
+        [
+            (d, w, n)
+            for d in range(4000)
+            for w, n in [(0, 1), (1, 4), *((w, 1) for w in range(2, 7))]
+        ]
+    )
     model, gamma = LDA(3, (0.9, 0.5, 0.2), 0.4), np.tile([0.1, 0.3, 0.6], (corpus.n_pairs, 1))
     state = hybrid_state(corpus, model, gamma, [random_topics(corpus, 3)], "parallel", 1)
     _, n_dk, n_wk, n_k = drawn = zeros(cgs.arrays(corpus, 3)).values()
     annealing.draw_from_urn(
-        0, 4000, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, corpus.counts <= 1, *drawn, state.mean_dk,
-        pad_topics(model.alphas), 3, StepContext(2, 0).key(GIBBS),
+        0,
+        4000,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        corpus.counts <= 1,
+        *drawn,
+        state.mean_dk,
+        pad_topics(model.alphas),
+        3,
+        StepContext(2, 0).key(GIBBS),
     )
     counts, prior = n_dk[:, :3], model.alphas + 4 * gamma[0]
     share = prior / prior.sum()
     expected = [6 * share, 30 * share * (prior + 1) / (prior.sum() + 1)]
     for seen, value in zip((counts, counts * (counts - 1)), expected, strict=True):
-        assert np.all(np.abs(seen.mean(axis=0) - value) < 4 * seen.std(axis=0, ddof=1) / np.sqrt(4000))
+        assert np.all(
+            np.abs(seen.mean(axis=0) - value) < 4 * seen.std(axis=0, ddof=1) / np.sqrt(4000)
+        )
     assert np.array_equal(n_wk.sum(axis=0), n_k) and n_k.sum() == 24_000 and not n_wk[1].any()
 
 
@@ -196,21 +261,40 @@ def test_weights_need_no_correction_where_the_word_factor_is_flat():
 def test_threads_and_slices_change_no_bit_and_seeds_do(monkeypatch):
     corpus, model = simulated(60, 50, 40), LDA(5, 0.2, 0.2)
     given, found = at(corpus, model, random_gamma(corpus, 5), 1), []
-    for work, seed, n_threads in ((2**20, 1, 1), (2**12, 1, 1), (2**12, 1, 2), (2**12, 1, 4), (2**20, 2, 1)):
+    for work, seed, n_threads in (
+        (2**20, 1, 1),
+        (2**12, 1, 1),
+        (2**12, 1, 2),
+        (2**12, 1, 4),
+        (2**20, 2, 1),
+    ):
         monkeypatch.setattr(slices, "SLICE_WORK", work)
         context = StepContext(seed, 0, n_threads)
-        found.append((hybrid_bound.ais(*given, context, 3, 4).log_weights, hybrid_bound.bracket(*given, context, 3, 1)))
+        found.append(
+            (
+                hybrid_bound.ais(*given, context, 3, 4).log_weights,
+                hybrid_bound.bracket(*given, context, 3, 1),
+            )
+        )
     assert all(np.array_equal(weights, found[0][0]) for weights, _ in found[1:4])
-    np.testing.assert_allclose([ends for _, ends in found[1:4]], [found[0][1]] * 3, rtol=1e-12)  # order of one sum
+    # order of one sum
+    np.testing.assert_allclose([ends for _, ends in found[1:4]], [found[0][1]] * 3, rtol=1e-12)
     assert not np.array_equal(found[4][0], found[0][0])
 
 
 def test_the_error_is_that_of_the_logarithm_of_a_mean():
     """Log-weights of normal spread s: the delta method gives s / sqrt(n) to first order; s = 0.1, n = 400."""
     logs = np.random.default_rng(0).normal(-7.0, 0.1, 400)
-    assert hybrid_bound._jackknife_error(logs) == pytest.approx(np.exp(logs).std(ddof=1) / np.exp(logs).mean() / 20, rel=0.01)
-    assert hybrid_bound._log_mean_exp(logs) == pytest.approx(logsumexp(logs) - np.log(400), abs=ROUNDING)
-    assert np.isnan(hybrid_bound._jackknife_error(logs[:1])) and hybrid_bound._jackknife_error(logs[[0, 0]]) == 0
+    assert hybrid_bound._jackknife_error(logs) == pytest.approx(
+        np.exp(logs).std(ddof=1) / np.exp(logs).mean() / 20, rel=0.01
+    )
+    assert hybrid_bound._log_mean_exp(logs) == pytest.approx(
+        logsumexp(logs) - np.log(400), abs=ROUNDING
+    )
+    assert (
+        np.isnan(hybrid_bound._jackknife_error(logs[:1]))
+        and hybrid_bound._jackknife_error(logs[[0, 0]]) == 0
+    )
 
 
 # ---------------------------------------------------------------------- bracket
@@ -246,7 +330,9 @@ def test_the_bracket_ends_are_the_exact_expectations(oracles):
             conditional -= p * np.log(p / exact.probability[same].sum())
     found = hybrid_bound.bracket(*given, StepContext(3, 0), 20_000, 100)
     expected = entropy + exact.probability @ joints
-    np.testing.assert_allclose(found, [expected + conditional, expected + marginal], rtol=0, atol=0.0132)
+    np.testing.assert_allclose(
+        found, [expected + conditional, expected + marginal], rtol=0, atol=0.0132
+    )
 
 
 def test_of_a_single_sweep_both_ends_are_the_same_and_burn_in_does_not_count(oracles):
@@ -258,7 +344,9 @@ def test_of_a_single_sweep_both_ends_are_the_same_and_burn_in_does_not_count(ora
 
 def test_the_marginals_take_the_memory_that_is_told():
     corpus, split, state, _ = at(simulated(), LDA(7), random_gamma(simulated(), 7), 1)
-    assert hybrid_bound.bracket_bytes(split.n_tokens, len(state.alpha)) == 4 * 7 * np.sum(corpus.counts == 1)
+    assert hybrid_bound.bracket_bytes(split.n_tokens, len(state.alpha)) == 4 * 7 * np.sum(
+        corpus.counts == 1
+    )
 
 
 # ---------------------------------------------------------------------- manners

@@ -19,15 +19,30 @@ import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cvb, hyperparameters, likelihoods
-from workbench.engines.lda.hyperparameters import Counts, Learning, SufficientStatistics, asked, learnt, polya
-from workbench.engines.lda.likelihoods import LARGEST, SMALLEST, Dirichlet, Polya, climbed, draw_by_slices, draw_by_tables
+from workbench.engines.lda.hyperparameters import (
+    Counts,
+    Learning,
+    SufficientStatistics,
+    asked,
+    learnt,
+    polya,
+)
+from workbench.engines.lda.likelihoods import (
+    LARGEST,
+    SMALLEST,
+    Dirichlet,
+    Polya,
+    climbed,
+    draw_by_slices,
+    draw_by_tables,
+)
 from workbench.engines.options import NoOptions, make_options
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models import LDA
 from workbench.models.options import OptionError
 from workbench.runs.spec import make_spec
 
-PRINTED = 1e-8   # of values that were printed from float64 programs, through sites of real counts
+PRINTED = 1e-8  # of values that were printed from float64 programs, through sites of real counts
 ROUNDING = 1e-9  # relative, of sums through sites of real counts
 FORMS = ("asymmetric", "symmetric")
 WAYS = ("maximised", "sampled")
@@ -36,7 +51,13 @@ HYBRIDS = {"svb-cgs": "svb", "cvb-cgs": "cvb", "cvb0-cgs": "cvb0"}
 
 def learning(engine, way="maximised", form="asymmetric", **more):
     """Options that learn both priors after every step."""
-    chosen = {"learn_alpha": way, "learn_beta": way, "alpha_form": form, "learn_after": 0, "learn_every": 1}
+    chosen = {
+        "learn_alpha": way,
+        "learn_beta": way,
+        "alpha_form": form,
+        "learn_after": 0,
+        "learn_every": 1,
+    }
     return make_options(engine, chosen | more)
 
 
@@ -55,18 +76,32 @@ def likelihood_of(engine, corpus, options, state):
     how = {"split": module.split_of(corpus, options)} if engine.name in HYBRIDS else {}
     of = partial(module.likelihood, options, state) if engine.name == "vb" else polya
     return {
-        name: of(corpus, module.sufficient_statistics(corpus, state, name, **how), asked(state, options, name, corpus.n_words))
+        name: of(
+            corpus,
+            module.sufficient_statistics(corpus, state, name, **how),
+            asked(state, options, name, corpus.n_words),
+        )
         for name in ("alpha", "beta")
     }
 
 
 def of_counts(rows, sizes, name, n_words, symmetric=False, whole=True):
     """The Polya likelihood of printed counts (row, topic)."""
-    rows, corpus = np.array(rows), corpus_of([(d, 0, n) for d, n in enumerate(sizes)]) if name == "alpha" else None
-    options = Learning(learn_alpha="maximised", alpha_form="symmetric" if symmetric else "asymmetric")
-    prior = asked(SimpleNamespace(alpha=np.full(rows.shape[1], 0.1), beta=0.1), options, name, n_words)
+    rows, corpus = (
+        np.array(rows),
+        corpus_of([(d, 0, n) for d, n in enumerate(sizes)]) if name == "alpha" else None,
+    )
+    options = Learning(
+        learn_alpha="maximised", alpha_form="symmetric" if symmetric else "asymmetric"
+    )
+    prior = asked(
+        SimpleNamespace(alpha=np.full(rows.shape[1], 0.1), beta=0.1), options, name, n_words
+    )
     if whole:
-        cells = Counts(sampled=rows.astype(np.int32)[None]), Counts(sampled=rows.sum(axis=0).astype(np.int64)[None, None])
+        cells = (
+            Counts(sampled=rows.astype(np.int32)[None]),
+            Counts(sampled=rows.sum(axis=0).astype(np.int64)[None, None]),
+        )
     else:
         cells = Counts(rows), Counts(rows.sum(axis=0)[None])
     return polya(corpus, SufficientStatistics(*cells), prior)
@@ -85,7 +120,9 @@ def test_the_polya_likelihood_of_alpha_has_its_printed_values(oracles, whole):
     found, x = alpha_likelihood(printed["n_dk"], whole=whole), np.array(printed["alpha_eval"])
     assert found.value(x) == pytest.approx(printed["polya_alpha_value"], rel=PRINTED)
     np.testing.assert_allclose(found.slopes(x).gradient, printed["polya_alpha_grad"], rtol=PRINTED)
-    np.testing.assert_allclose(found.slopes(x).fixed_point, printed["one_minka_alpha_step_from_eval"], rtol=PRINTED)
+    np.testing.assert_allclose(
+        found.slopes(x).fixed_point, printed["one_minka_alpha_step_from_eval"], rtol=PRINTED
+    )
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -95,16 +132,23 @@ def test_the_polya_likelihood_of_beta_has_its_printed_values(oracles, whole):
     value, gradient, curvature = printed["polya_beta_at_0p4"]
     slopes = found.slopes(x)
     assert found.value(x) == pytest.approx(value, rel=PRINTED)
-    assert slopes.gradient[0] == pytest.approx(gradient, abs=1e-7)  # a difference of terms of about 20
+    # a difference of terms of about 20
+    assert slopes.gradient[0] == pytest.approx(gradient, abs=1e-7)
     assert slopes.diagonal[0] + slopes.rank_one == pytest.approx(curvature, rel=1e-7)
-    assert slopes.fixed_point[0] == pytest.approx(printed["one_minka_beta_step_from_0p4"], rel=PRINTED)
+    assert slopes.fixed_point[0] == pytest.approx(
+        printed["one_minka_beta_step_from_0p4"], rel=PRINTED
+    )
 
 
 def assert_within_four_standard_errors(samples, exact):
     """Of batch means, 50 batches, for samples (draw, quantity)."""
     batches = np.reshape(samples, (50, -1, len(exact))).mean(axis=1)
     error = batches.std(axis=0, ddof=1) / np.sqrt(50)
-    assert np.all(np.abs(batches.mean(axis=0) - exact) < 4 * error), (batches.mean(axis=0), exact, error)
+    assert np.all(np.abs(batches.mean(axis=0) - exact) < 4 * error), (
+        batches.mean(axis=0),
+        exact,
+        error,
+    )
 
 
 def climb(likelihood, x, n_steps=30):
@@ -127,7 +171,9 @@ def test_steps_end_at_the_printed_maxima_from_wherever_they_begin(oracles, start
         beta = climb(of_counts(printed["n_wk"], (), "beta", 5, whole=whole), [start])
         np.testing.assert_allclose(beta, printed["beta_star_polya"], rtol=at_maximum)
     vector = Dirichlet(printed["dirichlet_D"], np.array(printed["dirichlet_S"]), 1)
-    np.testing.assert_allclose(climb(vector, [start] * 3), printed["alpha_star_dirichlet"], rtol=at_maximum)
+    np.testing.assert_allclose(
+        climb(vector, [start] * 3), printed["alpha_star_dirichlet"], rtol=at_maximum
+    )
     symmetric = newton["symmetric"]
     found = Dirichlet(symmetric["K"], np.array([symmetric["s"]]), symmetric["T"])
     np.testing.assert_allclose(climb(found, [start]), symmetric["alpha_star"], rtol=at_maximum)
@@ -147,10 +193,15 @@ def test_minkas_step_of_cvb_has_its_printed_value(oracles):
     printed, (corpus, model) = oracles["cvb_alpha_step"], toy_a()
     state = cvb_state(corpus, model, np.array(oracles["toyA"]["cvb"]["gamma0"]))
     prior = asked(state, Learning(learn_alpha="maximised"), "alpha", corpus.n_words)
-    corrected = polya(corpus, cvb.sufficient_statistics(corpus, state, "alpha"), prior).slopes(prior.x)
+    corrected = polya(corpus, cvb.sufficient_statistics(corpus, state, "alpha"), prior).slopes(
+        prior.x
+    )
     np.testing.assert_allclose(corrected.fixed_point, printed["zero_corrected"], rtol=PRINTED)
-    np.testing.assert_allclose(corrected.fixed_point, printed["exact"], rtol=3e-4)  # the expansion's own error
-    plugged_in = polya(corpus, SufficientStatistics(Counts(state.mean_dk), None), prior).slopes(prior.x)
+    # the expansion's own error
+    np.testing.assert_allclose(corrected.fixed_point, printed["exact"], rtol=3e-4)
+    plugged_in = polya(corpus, SufficientStatistics(Counts(state.mean_dk), None), prior).slopes(
+        prior.x
+    )
     np.testing.assert_allclose(plugged_in.fixed_point, printed["plugin"], rtol=PRINTED)
 
 
@@ -177,13 +228,18 @@ def test_slopes_are_the_derivatives_of_the_value(kind):
     hessian = np.diag(slopes.diagonal) + slopes.rank_one
     for k, step in enumerate(h * np.eye(n)):
         difference = (likelihood.value(x + step) - likelihood.value(x - step)) / (2 * h)
-        assert slopes.gradient[k] == pytest.approx(difference, rel=1e-6, abs=1e-5)  # h^2, and rounding of 1e3 over h
-        of_slope = (likelihood.slopes(x + step).gradient - likelihood.slopes(x - step).gradient) / (2 * h)
+        # h^2, and rounding of 1e3 over h
+        assert slopes.gradient[k] == pytest.approx(difference, rel=1e-6, abs=1e-5)
+        of_slope = (likelihood.slopes(x + step).gradient - likelihood.slopes(x - step).gradient) / (
+            2 * h
+        )
         np.testing.assert_allclose(hessian[k], of_slope, rtol=1e-5, atol=1e-5)
         along = likelihood.along(x, k)
         moved = x.copy()
         moved[k] = 1.7
-        assert along(1.7) - along(x[k]) == pytest.approx(likelihood.value(moved) - likelihood.value(x), rel=ROUNDING)
+        assert along(1.7) - along(x[k]) == pytest.approx(
+            likelihood.value(moved) - likelihood.value(x), rel=ROUNDING
+        )
 
 
 @pytest.mark.parametrize("kind", SMALL)
@@ -193,7 +249,9 @@ def test_a_newton_step_by_logarithms_solves_the_whole_system(kind):
     slopes = likelihood.slopes(x)
     gradient = x * slopes.gradient
     hessian = np.diag(x**2 * slopes.diagonal + gradient) + slopes.rank_one * np.outer(x, x)
-    np.testing.assert_allclose(likelihoods.newton_step(x, slopes), -np.linalg.solve(hessian, gradient), rtol=ROUNDING)
+    np.testing.assert_allclose(
+        likelihoods.newton_step(x, slopes), -np.linalg.solve(hessian, gradient), rtol=ROUNDING
+    )
 
 
 def test_where_newton_leads_down_the_slope_is_followed():
@@ -201,7 +259,8 @@ def test_where_newton_leads_down_the_slope_is_followed():
     likelihood, x = of_counts(np.diag([50, 50, 50]), (), "beta", 3), np.array([100.0])
     slopes = likelihood.slopes(x)
     assert slopes.gradient[0] < 0 < likelihoods.newton_step(x, slopes)[0]
-    assert climbed(likelihood, x)[0] < 0.5 * slopes.fixed_point[0]  # 23; the fixed point would go to 88
+    # 23; the fixed point would go to 88
+    assert climbed(likelihood, x)[0] < 0.5 * slopes.fixed_point[0]
 
 
 @pytest.mark.parametrize("broken", ["newton_step", "both"])
@@ -213,8 +272,12 @@ def test_the_fixed_point_stands_by(monkeypatch, oracles, broken):
         whole = likelihood.slopes
         likelihood = Unsized(lambda x: whole(x)._replace(rank_one=np.nan), likelihood.value)
         step = climbed(likelihood, np.array(oracles["hyper"]["alpha_eval"]))
-        np.testing.assert_allclose(step, oracles["hyper"]["one_minka_alpha_step_from_eval"], rtol=PRINTED)
-    np.testing.assert_allclose(climb(likelihood, [0.5] * 3, 300), oracles["hyper"]["alpha_star_polya"], rtol=1e-4)
+        np.testing.assert_allclose(
+            step, oracles["hyper"]["one_minka_alpha_step_from_eval"], rtol=PRINTED
+        )
+    np.testing.assert_allclose(
+        climb(likelihood, [0.5] * 3, 300), oracles["hyper"]["alpha_star_polya"], rtol=1e-4
+    )
 
 
 class Unsized(NamedTuple):
@@ -225,14 +288,23 @@ class Unsized(NamedTuple):
 
 # ---------------------------------------------------------------------- the likelihood of each engine
 
-JOINTS = {"svb": "bound", "cvb0": "bound", "cgs": "log_joint", "svb-cgs": "objective", "cvb0-cgs": "objective"}
+JOINTS = {
+    "svb": "bound",
+    "cvb0": "bound",
+    "cgs": "log_joint",
+    "svb-cgs": "objective",
+    "cvb0-cgs": "objective",
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", JOINTS)
 def test_what_is_maximised_is_what_the_engine_records(name, form):
     """Its bound, log joint or objective changes with the priors as the likelihoods do; chains are averaged."""
-    engine, corpus = get_engine(name), CORPORA["empty_documents_and_unused_words"] if form == "symmetric" else simulated()
+    engine, corpus = (
+        get_engine(name),
+        CORPORA["empty_documents_and_unused_words"] if form == "symmetric" else simulated(),
+    )
     given = {"n_chains": 3} if name.endswith("-cgs") else {}
     options = learning(engine, form=form, learn_after=4, **given)
     one, other = LDA(3, 0.4, 0.3), LDA(3, 0.07 if form == "symmetric" else (0.2, 1.3, 0.05), 1.1)
@@ -242,9 +314,13 @@ def test_what_is_maximised_is_what_the_engine_records(name, form):
     found = likelihood_of(engine, corpus, options, state)
     states = (state, state._replace(alpha=other.alphas, beta=other.beta))
     first, second = (engine.watch(corpus, one, options, each)[JOINTS[name]] for each in states)
-    alphas = [np.array([model.alpha]) if form == "symmetric" else model.alphas for model in (one, other)]
+    alphas = [
+        np.array([model.alpha]) if form == "symmetric" else model.alphas for model in (one, other)
+    ]
     change = found["alpha"].value(alphas[1]) - found["alpha"].value(alphas[0])
-    change += found["beta"].value(np.array([other.beta])) - found["beta"].value(np.array([one.beta]))
+    change += found["beta"].value(np.array([other.beta])) - found["beta"].value(
+        np.array([one.beta])
+    )
     assert change == pytest.approx(second - first, rel=1e-7)  # both are differences of larger sums
 
 
@@ -262,10 +338,13 @@ def test_cvb_and_its_hybrid_maximise_the_corrected_expectation(of, r):
     found = likelihood_of(engine, corpus, options, state)[of]
     x = np.array([0.2, 0.5, 1.1]) if of == "alpha" else np.array([0.4])
     full = x if of == "alpha" else np.full(corpus.n_words, 0.4)
-    assert found.value(x) == pytest.approx(twins.corrected_value(corpus, gamma, sampled, full, of, 0, r), rel=1e-8)
+    assert found.value(x) == pytest.approx(
+        twins.corrected_value(corpus, gamma, sampled, full, of, 0, r), rel=1e-8
+    )
     slopes = twins.corrected_value(corpus, gamma, sampled, full, of, 1, r)
     expected = slopes if of == "alpha" else [slopes.sum()]
-    np.testing.assert_allclose(found.slopes(x).gradient, expected, rtol=1e-7, atol=1e-7)  # a difference of larger sums
+    # a difference of larger sums
+    np.testing.assert_allclose(found.slopes(x).gradient, expected, rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("topics", ["full", "point"])
@@ -280,12 +359,18 @@ def test_vb_maximises_its_bound_at_a_fixed_posterior(topics):
     log_theta = twins.log_means(model.alphas + state.mean_dk[filled, live])
     one, other = np.array([0.3, 0.6, 0.1]), np.array([1.0, 0.2, 0.4])
     expected = twins.dirichlet_value(log_theta, other) - twins.dirichlet_value(log_theta, one)
-    assert found["alpha"].value(other) - found["alpha"].value(one) == pytest.approx(expected, rel=PRINTED)
+    assert found["alpha"].value(other) - found["alpha"].value(one) == pytest.approx(
+        expected, rel=PRINTED
+    )
     b = model.beta + state.mean_wk[:, live].T
     log_phi = twins.log_means(b) if topics == "full" else np.log(b / b.sum(axis=1, keepdims=True))
     one, other, shift = np.array([0.2]), np.array([0.7]), 1.0 if topics == "point" else 0.0
-    expected = np.subtract(*(twins.dirichlet_value(log_phi, np.full(6, x[0] + shift)) for x in (other, one)))
-    assert found["beta"].value(other) - found["beta"].value(one) == pytest.approx(expected, rel=PRINTED)
+    expected = np.subtract(
+        *(twins.dirichlet_value(log_phi, np.full(6, x[0] + shift)) for x in (other, one))
+    )
+    assert found["beta"].value(other) - found["beta"].value(one) == pytest.approx(
+        expected, rel=PRINTED
+    )
 
 
 # ---------------------------------------------------------------------- maximised
@@ -293,9 +378,15 @@ def test_vb_maximises_its_bound_at_a_fixed_posterior(topics):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
-@pytest.mark.parametrize(("name", "given"), [
-    ("vb", {}), ("vb", {"topics": "point"}), ("svb", {}), ("svb", {"schedule": "sequential"}),
-])
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("vb", {}),
+        ("vb", {"topics": "point"}),
+        ("svb", {}),
+        ("svb", {"schedule": "sequential"}),
+    ],
+)
 def test_the_bound_never_falls_through_step_or_learning(name, given, corpus, form):
     engine = get_engine(name)
     options, last = learning(engine, form=form, **given), -np.inf
@@ -303,7 +394,8 @@ def test_the_bound_never_falls_through_step_or_learning(name, given, corpus, for
     for after, before in runs(engine, corpus, model, options, 25):
         for state in (before, after):
             bound = engine.watch(corpus, model, options, state)["bound"]
-            assert bound >= last - 1e-9 * max(abs(bound), 1.0), state.alpha  # rounding (A.13, 3), and of the sites
+            # rounding (A.13, 3), and of the sites
+            assert bound >= last - 1e-9 * max(abs(bound), 1.0), state.alpha
             last = bound
 
 
@@ -312,15 +404,23 @@ def test_the_bound_never_falls_through_step_or_learning(name, given, corpus, for
 @pytest.mark.parametrize("n_topics", [1, 3])
 @pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 @pytest.mark.parametrize("name", LDA_ENGINES)
-def test_learnt_priors_stay_within_their_limits_and_keep_their_form(name, corpus, n_topics, form, way):
+def test_learnt_priors_stay_within_their_limits_and_keep_their_form(
+    name, corpus, n_topics, form, way
+):
     engine = get_engine(name)
     options = learning(engine, way, form)
     model = LDA(n_topics, 1e-8, 1e-8)
     for state, _ in runs(engine, corpus, model, options, 4):
         assert state.alpha.shape == (n_topics,) and isinstance(state.beta, float)
         assert form == "asymmetric" or np.all(state.alpha == state.alpha[0])
-        assert np.all((state.alpha >= SMALLEST) & (state.alpha <= LARGEST)) and SMALLEST <= state.beta <= LARGEST
-        assert all(np.all(np.isfinite(value)) for value in engine.watch(corpus, model, options, state).values())
+        assert (
+            np.all((state.alpha >= SMALLEST) & (state.alpha <= LARGEST))
+            and SMALLEST <= state.beta <= LARGEST
+        )
+        assert all(
+            np.all(np.isfinite(value))
+            for value in engine.watch(corpus, model, options, state).values()
+        )
 
 
 @pytest.mark.parametrize("name", ["svb", "cgs"])
@@ -345,7 +445,10 @@ def test_counts_of_next_to_nothing_do_not_pull_a_prior_to_nothing():
     x = np.array([4e4, 4e4])
     slopes = likelihood.slopes(x)
     rise = 2e-12 / 4e4
-    assert slopes.fixed_point[1] / slopes.fixed_point[0] == pytest.approx(rise / (5 / 4e4), rel=1e-3)  # first terms in n / x
+    # first terms in n / x
+    assert slopes.fixed_point[1] / slopes.fixed_point[0] == pytest.approx(
+        rise / (5 / 4e4), rel=1e-3
+    )
     assert likelihood.value(climbed(likelihood, x)) > likelihood.value(x)
 
 
@@ -373,7 +476,8 @@ def test_documents_whose_topics_are_known_give_their_maximum():
         state = engine.init(corpus, model, options, StepContext(0, 0), start)
         for step in range(1, 13):
             state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
-        np.testing.assert_allclose(state.alpha, maximum, rtol=0.05, err_msg=name)  # vb is slower than Newton
+        # vb is slower than Newton
+        np.testing.assert_allclose(state.alpha, maximum, rtol=0.05, err_msg=name)
 
 
 # ---------------------------------------------------------------------- sampled
@@ -394,7 +498,9 @@ def test_draws_given_the_counts_have_the_printed_moments(oracles, draw):
     posterior = printed["beta_given_z_posterior"]
     found = draws(draw, of_counts(printed["n_wk"], (), "beta", 5), [0.5], 6000)
     moments = np.hstack([found, found**2])
-    assert_within_four_standard_errors(moments, np.array([posterior["mean"], posterior["mean"] ** 2 + posterior["sd"] ** 2]))
+    assert_within_four_standard_errors(
+        moments, np.array([posterior["mean"], posterior["mean"] ** 2 + posterior["sd"] ** 2])
+    )
     posterior = printed["alpha_given_z_posterior"]
     found = draws(draw, alpha_likelihood(posterior["n_dk"]), [0.5, 0.5], 6000)
     assert_within_four_standard_errors(found, np.array(posterior["mean"]))
@@ -412,23 +518,31 @@ def on_a_grid(log_density, n=4000):
 @pytest.mark.parametrize("prior", [(1.0, 1.0), (2.5, 4.0)])
 def test_draws_of_a_symmetric_alpha_follow_their_posterior(draw, prior):
     n_dk = np.array([[5, 1, 0], [2, 2, 7], [0, 3, 1], [0, 0, 0]])
-    expected = on_a_grid(lambda a: twins.polya_value(n_dk, np.full(3, a)) + (prior[0] - 1) * np.log(a) - prior[1] * a)
+    expected = on_a_grid(
+        lambda a: twins.polya_value(n_dk, np.full(3, a)) + (prior[0] - 1) * np.log(a) - prior[1] * a
+    )
     found = draws(draw, alpha_likelihood(n_dk, symmetric=True), [0.5], 6000, prior)
     assert_within_four_standard_errors(np.hstack([found, np.log(found)]), expected)
 
 
 def test_slices_follow_a_likelihood_that_is_no_polya():
     s = -30.0
-    expected = on_a_grid(lambda a: 4 * (gammaln(5 * a) - 5 * gammaln(a)) + a * s + np.log(a) - 3 * a)
+    expected = on_a_grid(
+        lambda a: 4 * (gammaln(5 * a) - 5 * gammaln(a)) + a * s + np.log(a) - 3 * a
+    )
     found = draws(draw_by_slices, Dirichlet(4, np.array([s]), 5), [0.5], 6000, (2.0, 3.0))
     assert_within_four_standard_errors(np.hstack([found, np.log(found)]), expected)
 
 
 def test_without_a_count_a_prior_is_drawn_from_its_own_prior():
     for draw in (draw_by_tables, draw_by_slices):
-        nothing = Polya(whole_sites(np.zeros((2, 3), int)), whole_sites(np.zeros((1, 3), int)), 1, True)
+        nothing = Polya(
+            whole_sites(np.zeros((2, 3), int)), whole_sites(np.zeros((1, 3), int)), 1, True
+        )
         found = draws(draw, nothing, [0.5, 0.5], 4000, (2.0, 4.0))
-        assert_within_four_standard_errors(np.hstack([found, found**2]), np.array([0.5, 0.5, 0.375, 0.375]))
+        assert_within_four_standard_errors(
+            np.hstack([found, found**2]), np.array([0.5, 0.5, 0.375, 0.375])
+        )
 
 
 @pytest.mark.slow
@@ -437,12 +551,15 @@ def test_topics_and_priors_follow_their_exact_joint_posterior():
     corpus, engine = corpus_of([(0, 0, 2), (0, 1, 1), (1, 1, 1), (1, 2, 1)]), get_engine("cgs")
     grid = np.linspace(np.log(1e-4), np.log(40), 500)
     topics = np.array(list(itertools.product(range(2), repeat=5)))
-    joint = np.zeros((len(topics), 2, len(grid)))  # log p(z, w | priors) is a sum of a part of alpha and one of beta
+    # log p(z, w | priors) is a sum of a part of alpha and one of beta
+    joint = np.zeros((len(topics), 2, len(grid)))
     for i, z in enumerate(topics):
         counts = twins.sampled_counts(corpus, z, 2)
         for j, x in enumerate(np.exp(grid)):
-            joint[i, 0, j] = twins.polya_value(counts.n_dk, np.full(2, x)) + 2 * np.log(x) - 3 * x  # Gamma(2, 3), Jacobian
-            joint[i, 1, j] = twins.polya_value(counts.n_wk.T, np.full(3, x)) + 2 * np.log(x) - 4 * x  # Gamma(2, 4)
+            # Gamma(2, 3), Jacobian
+            joint[i, 0, j] = twins.polya_value(counts.n_dk, np.full(2, x)) + 2 * np.log(x) - 3 * x
+            # Gamma(2, 4)
+            joint[i, 1, j] = twins.polya_value(counts.n_wk.T, np.full(3, x)) + 2 * np.log(x) - 4 * x
     part = np.exp(joint)
     sums, means = part.sum(axis=2), (part * np.exp(grid)).sum(axis=2)
     weight = sums.prod(axis=1) / sums.prod(axis=1).sum()
@@ -471,7 +588,12 @@ def drawn_words(random, topics, beta, n_words):
 @pytest.mark.parametrize("form", FORMS)
 def test_geweke_priors_words_and_topics_drawn_in_turn_keep_the_joint(form):
     """Given words, one sweep and one draw of the priors; given topics and priors, new words: alpha, beta stay Gamma."""
-    engine, random, n_words, documents = get_engine("cgs"), np.random.default_rng(8), 3, np.repeat([0, 1, 2], 4)
+    engine, random, n_words, documents = (
+        get_engine("cgs"),
+        np.random.default_rng(8),
+        3,
+        np.repeat([0, 1, 2], 4),
+    )
     options = learning(engine, "sampled", form, a_alpha=3, b_alpha=4, a_beta=3, b_beta=5)
     model, topics, found = LDA(2, 0.75, 0.6), np.zeros(12, int), []
     alpha, beta = model.alphas, model.beta
@@ -479,12 +601,18 @@ def test_geweke_priors_words_and_topics_drawn_in_turn_keep_the_joint(form):
         words = drawn_words(random, topics, beta, n_words)
         order = np.lexsort((words, documents))
         pairs = np.unique(np.stack([documents, words]), axis=1, return_counts=True)
-        corpus = corpus_of([(d, w, n) for (d, w), n in zip(pairs[0].T, pairs[1], strict=True)], 3, n_words)
-        state = engine.init(corpus, model, options, StepContext(0, 0))._replace(alpha=alpha, beta=beta)
+        corpus = corpus_of(
+            [(d, w, n) for (d, w), n in zip(pairs[0].T, pairs[1], strict=True)], 3, n_words
+        )
+        state = engine.init(corpus, model, options, StepContext(0, 0))._replace(
+            alpha=alpha, beta=beta
+        )
         state.topics[:] = topics[order]
         for array in state[1:4]:
             array[...] = 0
-        for (d, w), k in zip(np.stack([documents, words[order]], axis=1), state.topics, strict=True):
+        for (d, w), k in zip(
+            np.stack([documents, words[order]], axis=1), state.topics, strict=True
+        ):
             state.n_dk[d, k] += 1
             state.n_wk[w, k] += 1
             state.n_k[k] += 1
@@ -497,7 +625,11 @@ def test_geweke_priors_words_and_topics_drawn_in_turn_keep_the_joint(form):
 
 def test_each_prior_has_random_numbers_of_its_own_at_each_step(monkeypatch):
     seen, engine = [], get_engine("cgs")
-    monkeypatch.setattr(hyperparameters, "drawn", lambda found, x, shape, rate, random: seen.append(random.random()) or x)
+    monkeypatch.setattr(
+        hyperparameters,
+        "drawn",
+        lambda found, x, shape, rate, random: seen.append(random.random()) or x,
+    )
     assert len(list(runs(engine, simulated(), LDA(3), learning(engine, "sampled"), 3))) == 3
     assert len(set(seen)) == 2 * 3
 
@@ -525,13 +657,24 @@ def test_nothing_is_learnt_before_its_time():
         assert changed == list(expected)
 
 
-@pytest.mark.parametrize(("name", "given", "every"), [
-    ("cgs", {}, 10), ("svb-cgs", {}, 10), ("svb-cgs", {"r": 0}, 1), ("vb", {}, 1), ("cvb0-cgs", {"r": np.inf}, 10),
-])
+@pytest.mark.parametrize(
+    ("name", "given", "every"),
+    [
+        ("cgs", {}, 10),
+        ("svb-cgs", {}, 10),
+        ("svb-cgs", {"r": 0}, 1),
+        ("vb", {}, 1),
+        ("cvb0-cgs", {"r": np.inf}, 10),
+    ],
+)
 def test_samplers_learn_every_ten_sweeps(name, given, every):
     engine = get_engine(name)
     options = make_options(engine, {"learn_beta": "maximised"} | given)
-    steps = [step for step in range(1, 41) if hyperparameters.due(options, step, engine.samples(simulated(), options))]
+    steps = [
+        step
+        for step in range(1, 41)
+        if hyperparameters.due(options, step, engine.samples(simulated(), options))
+    ]
     assert steps == list(range(10, 41, every))
 
 
@@ -545,15 +688,22 @@ def test_fixed_priors_stay_as_they_are(name):
     assert learnt(NoOptions()) == ()
 
 
-@pytest.mark.parametrize("given", [
-    {"learn_alpha": "maximised"}, {"learn_beta": "sampled"}, {"learn_alpha": "sampled", "learn_beta": "maximised"},
-])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"learn_alpha": "maximised"},
+        {"learn_beta": "sampled"},
+        {"learn_alpha": "sampled", "learn_beta": "maximised"},
+    ],
+)
 def test_only_what_is_asked_for_is_learnt(given):
     for name in LDA_ENGINES:
         engine, corpus, model = get_engine(name), simulated(), LDA(3, 0.1, 0.2)
         options = make_options(engine, given | {"learn_after": 0, "learn_every": 1})
         *_, (after, _) = runs(engine, corpus, model, options, 3)
-        assert learnt(options) == tuple(name for name in ("alpha", "beta") if f"learn_{name}" in given)
+        assert learnt(options) == tuple(
+            name for name in ("alpha", "beta") if f"learn_{name}" in given
+        )
         assert np.any(after.alpha != model.alpha) == ("learn_alpha" in given)
         assert (after.beta != model.beta) == ("learn_beta" in given)
 
@@ -564,7 +714,10 @@ def test_threads_change_no_bit_and_seeds_change_draws(name, way):
     engine, corpus = get_engine(name), simulated(60, 50, 40)
     options = learning(engine, way)
     one, two, other = (
-        [(*state.alpha, state.beta) for state, _ in runs(engine, corpus, LDA(5), options, 4, seed, n_threads)]
+        [
+            (*state.alpha, state.beta)
+            for state, _ in runs(engine, corpus, LDA(5), options, 4, seed, n_threads)
+        ]
         for seed, n_threads in ((1, 1), (1, 3), (2, 1))
     )
     assert one == two
@@ -577,8 +730,14 @@ def test_threads_change_no_bit_and_seeds_change_draws(name, way):
 def test_a_hybrid_learns_as_the_engine_that_it_is_in_the_limit(name, pure, way, form):
     hybrid = get_engine(name)
     for corpus in (simulated(), CORPORA["empty_documents_and_unused_words"]):
-        for r, n_chains, engine in ((0, 1, get_engine(pure)), (0, 3, get_engine(pure)), (np.inf, 1, get_engine("cgs"))):
-            ours = runs(hybrid, corpus, LDA(3), learning(hybrid, way, form, r=r, n_chains=n_chains), 6)
+        for r, n_chains, engine in (
+            (0, 1, get_engine(pure)),
+            (0, 3, get_engine(pure)),
+            (np.inf, 1, get_engine("cgs")),
+        ):
+            ours = runs(
+                hybrid, corpus, LDA(3), learning(hybrid, way, form, r=r, n_chains=n_chains), 6
+            )
             theirs = runs(engine, corpus, LDA(3), learning(engine, way, form), 6)
             for (one, _), (other, _) in zip(ours, theirs, strict=True):
                 assert np.array_equal(one.alpha, other.alpha) and one.beta == other.beta
@@ -595,16 +754,40 @@ def test_every_engine_of_lda_has_the_options_late_and_after_its_own(name):
     assert all(f.metadata["late"] for f in fields(Learning))
 
 
-@pytest.mark.parametrize(("given", "because"), [
-    ({"alpha_form": "symmetric"}, "alpha_form would be without effect: alpha is fixed; set learn_alpha, or leave it out"),
-    ({"alpha_form": "symmetric", "learn_beta": "maximised"}, "alpha_form would be without effect: alpha is fixed"),
-    ({"learn_every": 5}, "learn_every would be without effect: nothing is learnt; set learn_alpha or learn_beta"),
-    ({"learn_after": 0}, "learn_after would be without effect"),
-    ({"a_alpha": 2, "learn_alpha": "maximised"}, "a_alpha would be without effect: alpha is not sampled; set learn_alpha"),
-    ({"b_beta": 2, "learn_alpha": "sampled"}, "b_beta would be without effect: beta is not sampled"),
-    ({"learn_alpha": "newton"}, "option 'learn_alpha' of .* must be one of fixed, maximised, sampled; got 'newton'"),
-    ({"learn_beta": "sampled", "a_beta": 0}, "option 'a_beta' of .* must be a number of at least 1e-08; got 0"),
-])
+@pytest.mark.parametrize(
+    ("given", "because"),
+    [
+        (
+            {"alpha_form": "symmetric"},
+            "alpha_form would be without effect: alpha is fixed; set learn_alpha, or leave it out",
+        ),
+        (
+            {"alpha_form": "symmetric", "learn_beta": "maximised"},
+            "alpha_form would be without effect: alpha is fixed",
+        ),
+        (
+            {"learn_every": 5},
+            "learn_every would be without effect: nothing is learnt; set learn_alpha or learn_beta",
+        ),
+        ({"learn_after": 0}, "learn_after would be without effect"),
+        (
+            {"a_alpha": 2, "learn_alpha": "maximised"},
+            "a_alpha would be without effect: alpha is not sampled; set learn_alpha",
+        ),
+        (
+            {"b_beta": 2, "learn_alpha": "sampled"},
+            "b_beta would be without effect: beta is not sampled",
+        ),
+        (
+            {"learn_alpha": "newton"},
+            "option 'learn_alpha' of .* must be one of fixed, maximised, sampled; got 'newton'",
+        ),
+        (
+            {"learn_beta": "sampled", "a_beta": 0},
+            "option 'a_beta' of .* must be a number of at least 1e-08; got 0",
+        ),
+    ],
+)
 @pytest.mark.parametrize("name", ["cgs", "svb", "cvb-cgs"])
 def test_an_option_without_effect_is_refused_in_a_sentence(name, given, because):
     with pytest.raises(OptionError, match=because):
@@ -613,7 +796,10 @@ def test_an_option_without_effect_is_refused_in_a_sentence(name, given, because)
 
 def test_an_engines_own_checks_still_hold():
     with pytest.raises(OptionError, match="phases=interleaved needs n_chains=1"):
-        make_options(get_engine("cvb0-cgs"), {"phases": "interleaved", "n_chains": 2, "learn_beta": "sampled"})
+        make_options(
+            get_engine("cvb0-cgs"),
+            {"phases": "interleaved", "n_chains": 2, "learn_beta": "sampled"},
+        )
 
 
 # ---------------------------------------------------------------------- in a run
@@ -636,7 +822,9 @@ def test_a_run_records_what_it_learns_and_reads_its_counts_with_it(engine, optio
             assert name not in ds
             continue
         assert ds[name].dims == dims
-        changes = np.abs(ds[name].diff("iteration")).sum([dim for dim in dims if dim != "iteration"])
+        changes = np.abs(ds[name].diff("iteration")).sum(
+            [dim for dim in dims if dim != "iteration"]
+        )
         every = options.get("learn_every", 1)
         first = changes["iteration"][changes.values > 0].values.tolist()
         assert set(first) <= set(range(10, 23, every)) and first[0] == 10
@@ -647,7 +835,9 @@ def test_a_run_records_what_it_learns_and_reads_its_counts_with_it(engine, optio
     n_dk, n_kw = last["n_dk"].values, last["n_kw"].values
     expected = (n_dk + alphas) / (n_dk.sum(axis=1, keepdims=True) + alphas.sum())
     np.testing.assert_allclose(ds["theta"], expected, rtol=1e-12)  # rounding of a sum of 4
-    np.testing.assert_allclose(ds["phi"], (n_kw + beta) / (n_kw.sum(axis=1, keepdims=True) + 12 * beta), rtol=1e-12)
+    np.testing.assert_allclose(
+        ds["phi"], (n_kw + beta) / (n_kw.sum(axis=1, keepdims=True) + 12 * beta), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize(("engine", "options"), IN_RUNS)
@@ -661,6 +851,9 @@ def test_a_resumed_run_learns_with_the_same_bits(tmp_path, engine, options):
 
 def test_options_at_their_defaults_leave_the_name_of_a_run_as_it_was():
     corpus = simulated()
-    plain, said = (make_spec(corpus, "svb", options=options) for options in ({}, {"learn_alpha": "fixed", "learn_after": 10}))
+    plain, said = (
+        make_spec(corpus, "svb", options=options)
+        for options in ({}, {"learn_alpha": "fixed", "learn_after": 10})
+    )
     assert plain.hash == said.hash
     assert plain.hash != make_spec(corpus, "svb", options={"learn_alpha": "maximised"}).hash

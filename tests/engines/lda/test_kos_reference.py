@@ -17,11 +17,15 @@ from workbench.engines.options import make_options
 
 SEEDS = (0, 1, 2)
 BURN_IN, N_ITERATIONS = 10, 300
-SOONER = {"svb sequential": 150}  # a third of the time; from there to 300 iterations its mean moves by 0.24 of a band of 45
+# a third of the time; from there to 300 iterations its mean moves by 0.24 of a band of 45
+SOONER = {"svb sequential": 150}
 RUNS = {
     "svb sequential": ("svb", {"schedule": "sequential"}),
     "cvb": ("cvb", {}),
-    "vb restarted": ("vb", {"restart_documents": True, "init": "noise"}),  # as the library that was compared starts
+    "vb restarted": (
+        "vb",
+        {"restart_documents": True, "init": "noise"},
+    ),  # as the library that was compared starts
     "cvb-cgs": ("cvb-cgs", {"r": 1}),
     "svb-cgs": ("svb-cgs", {"r": 1}),
     "cvb0": ("cvb0", {}),
@@ -59,7 +63,14 @@ def figures(kos):
     with ThreadPoolExecutor(2) as pool:
         waiting = {
             name: [
-                pool.submit(held_out_perplexities, *splits[seed], engine, given, seed, SOONER.get(name, N_ITERATIONS))
+                pool.submit(
+                    held_out_perplexities,
+                    *splits[seed],
+                    engine,
+                    given,
+                    seed,
+                    SOONER.get(name, N_ITERATIONS),
+                )
                 for seed in SEEDS
             ]
             for name, (engine, given) in RUNS.items()
@@ -67,28 +78,37 @@ def figures(kos):
         table = {}
         for name, futures in waiting.items():
             table[name] = np.array([future.result() for future in futures])
-            told = "; ".join(f"state {state:.1f} online {online:.1f}" for state, online in table[name])
+            told = "; ".join(
+                f"state {state:.1f} online {online:.1f}" for state, online in table[name]
+            )
             print(f"\n{name}: {told}; means {table[name].mean(axis=0).round(1)}", flush=True)
     print(f"{time.perf_counter() - began:.0f} s")
     return table
 
 
-@pytest.mark.parametrize(("name", "column", "centre", "band"), [
-    ("cgs", 1, 1628, 30),
-    ("svb-cgs", 1, 1633, 30),
-    ("svb sequential", 0, 1973, 45),
-    ("svb parallel", 0, 1998, 60),
-    ("cvb", 0, 1787, 60),
-    ("cvb0", 1, 1626, 45),
-    ("cvb-cgs", 1, 1627, 30),
-    ("vb restarted", 0, 1761.5, 20.5),
-])
+@pytest.mark.parametrize(
+    ("name", "column", "centre", "band"),
+    [
+        ("cgs", 1, 1628, 30),
+        ("svb-cgs", 1, 1633, 30),
+        ("svb sequential", 0, 1973, 45),
+        ("svb parallel", 0, 1998, 60),
+        ("cvb", 0, 1787, 60),
+        ("cvb0", 1, 1626, 45),
+        ("cvb-cgs", 1, 1627, 30),
+        ("vb restarted", 0, 1761.5, 20.5),
+    ],
+)
 def test_mean_perplexity_lies_in_the_band_of_the_reference(figures, name, column, centre, band):
     assert figures[name][:, column].mean() == pytest.approx(centre, abs=band)
 
 
-@pytest.mark.parametrize(("hybrid", "low", "high", "centre"), [("svb-cgs", -20, 25, 6), ("cvb-cgs", -20, 20, 0)])
-def test_hybrids_predict_as_well_as_gibbs_sampling_on_the_same_splits(figures, hybrid, low, high, centre):
+@pytest.mark.parametrize(
+    ("hybrid", "low", "high", "centre"), [("svb-cgs", -20, 25, 6), ("cvb-cgs", -20, 20, 0)]
+)
+def test_hybrids_predict_as_well_as_gibbs_sampling_on_the_same_splits(
+    figures, hybrid, low, high, centre
+):
     """Paired by split and seed. The reference saw -6 to +12 and -7 to +6; eight seeds of svb-cgs here gave a mean of 6
     and a deviation of 11, since either sampler may settle in a mode of its own: the mean must lie in the band, no pair
     further than four deviations from the centre."""

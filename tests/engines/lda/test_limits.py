@@ -28,8 +28,12 @@ WAYS = [
 OPTIONS = {"svb-cgs": SvbOptions, "cvb-cgs": CvbOptions, "cvb0-cgs": Cvb0Options}
 MODELS = [LDA(1, 0.1, 0.1), LDA(5, 1e-4, 1e-4), LDA(17, 0.1, 0.1)]
 
-every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.n_topics} topics, {model.alpha:g}")
-every_way = pytest.mark.parametrize(("name", "pure", "given"), WAYS, ids=lambda way: way if isinstance(way, str) else str(way))
+every_model = pytest.mark.parametrize(
+    "model", MODELS, ids=lambda model: f"{model.n_topics} topics, {model.alpha:g}"
+)
+every_way = pytest.mark.parametrize(
+    ("name", "pure", "given"), WAYS, ids=lambda way: way if isinstance(way, str) else str(way)
+)
 every_corpus = pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 
 
@@ -48,15 +52,20 @@ def side_by_side(corpus, model, name, hybrid_options, engine, options):
         one, info = hybrid.step(corpus, model, hybrid_options, one, StepContext(6, step))
         other, pure = engine.step(corpus, model, options, other, StepContext(6, step))
         yield (
-            one, info | hybrid.watch(corpus, model, hybrid_options, one), hybrid,
-            other, pure | engine.watch(corpus, model, options, other),
+            one,
+            info | hybrid.watch(corpus, model, hybrid_options, one),
+            hybrid,
+            other,
+            pure | engine.watch(corpus, model, options, other),
         )
 
 
 def assert_is_variational(corpus, model, name, pure, given, r, n_chains):
     engine, options = get_engine(pure), OPTIONS[name](r=r, n_chains=n_chains, **given)
     own = svb.Options(given["schedule"]) if pure == "svb" else cvb.Options()
-    for state, numbers, hybrid, expected_state, expected in side_by_side(corpus, model, name, options, engine, own):
+    for state, numbers, hybrid, expected_state, expected in side_by_side(
+        corpus, model, name, options, engine, own
+    ):
         assert_same_bits(mean_part(state), expected_state)
         assert numbers["objective"] == expected["bound"]
         assert numbers["updates"] == expected["updates"]
@@ -70,7 +79,9 @@ def assert_is_variational(corpus, model, name, pure, given, r, n_chains):
 
 def assert_is_cgs(corpus, model, name, given, r, n_chains):
     options = OPTIONS[name](r=r, n_chains=n_chains, **given)
-    for state, numbers, hybrid, expected_state, expected in side_by_side(corpus, model, name, options, CGS, cgs.Options()):
+    for state, numbers, hybrid, expected_state, expected in side_by_side(
+        corpus, model, name, options, CGS, cgs.Options()
+    ):
         assert_same_bits(chain_of(state, 0), expected_state)
         assert not state.mean_wk.any()
         assert numbers["updates"] == n_chains * expected["updates"]
@@ -78,7 +89,9 @@ def assert_is_cgs(corpus, model, name, given, r, n_chains):
             assert numbers["objective"] == expected["log_joint"]
             assert numbers["moved"] == expected["moved"] and numbers["scan"] == expected["scan"]
             predicted = hybrid.predict(corpus, model, options, state, corpus)
-            assert np.array_equal(predicted, CGS.predict(corpus, model, cgs.Options(), expected_state, corpus))
+            assert np.array_equal(
+                predicted, CGS.predict(corpus, model, cgs.Options(), expected_state, corpus)
+            )
         assert np.array_equal(numbers["n_k"], expected["n_k"])
 
 
@@ -116,7 +129,10 @@ def test_a_corpus_of_counts_up_to_r_is_cgs(corpus, name, pure, given):
 def test_chains_with_everything_sampled_are_independent_samplers(corpus):
     model, options, engine = LDA(5, 0.1, 0.1), SvbOptions(np.inf, 3), get_engine("svb-cgs")
     hybrid = engine.init(corpus, model, options, StepContext(6, 0))
-    pure = [cgs.initial_chain(corpus, model, all_sampled(corpus), StepContext(6, 0), s) for s in range(3)]
+    pure = [
+        cgs.initial_chain(corpus, model, all_sampled(corpus), StepContext(6, 0), s)
+        for s in range(3)
+    ]
     for step in range(1, 4):
         hybrid, _ = engine.step(corpus, model, options, hybrid, StepContext(6, step))
         for s in range(3):

@@ -16,7 +16,8 @@ from workbench.models.options import OptionError
 from workbench.runs.scoring import perplexity
 
 ENGINE, VB = get_engine("online-vb"), get_engine("vb")
-COUNTS, NATS = 1e-7, 1e-6  # as of `vb`: exp(digamma) has a relative error of 3e-10, over at most 180 tokens and 20 passes
+# as of `vb`: exp(digamma) has a relative error of 3e-10, over at most 180 tokens and 20 passes
+COUNTS, NATS = 1e-7, 1e-6
 
 
 def state_of(corpus, model, gamma):
@@ -43,22 +44,31 @@ def test_passes_meet_their_twin_for_any_corpus_topics_and_batches(name, n_topics
     corpus, model = CORPORA[name], LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
     options = online_vb.Options(batch_size=batch_size, tau0=2.0, kappa=0.6, n_inner=5)
     gamma = random_gamma(corpus, n_topics)
-    state, topics, n_before = state_of(corpus, model, gamma), twins.expected_counts(corpus, gamma), 0
+    state, topics, n_before = (
+        state_of(corpus, model, gamma),
+        twins.expected_counts(corpus, gamma),
+        0,
+    )
     total = np.count_nonzero(corpus.document_tokens)
     for step in (1, 2, 3):
         batches = online_vb.batches_of(corpus, options, StepContext(0, step))
         rates = [(2.0 + n_before + number) ** -0.6 for number in range(len(batches))]
         n_before += len(batches)
-        gamma, n_dk, topics = twins.online_pass(corpus, topics, batches, rates, total, model.alphas, model.beta, 5, 1e-3)
+        gamma, n_dk, topics = twins.online_pass(
+            corpus, topics, batches, rates, total, model.alphas, model.beta, 5, 1e-3
+        )
         state, info = ENGINE.step(corpus, model, options, state, StepContext(0, step))
         live = slice(n_topics)
         np.testing.assert_allclose(state.mean_dk[:, live], n_dk, rtol=0, atol=COUNTS)
-        np.testing.assert_allclose(state.mean_wk[:, live], topics.n_wk, rtol=0, atol=COUNTS * total)  # D / S times a batch's
+        # D / S times a batch's
+        np.testing.assert_allclose(state.mean_wk[:, live], topics.n_wk, rtol=0, atol=COUNTS * total)
         np.testing.assert_allclose(state.mean_k[live], topics.n_k, rtol=0, atol=COUNTS * total)
         assert info["rho"] == pytest.approx(rates[-1], rel=1e-15)
     a, b = model.alphas + n_dk, (model.beta + topics.n_wk).T
     expected = twins.uncollapsed_bound(corpus, gamma, a, b, model.alphas, model.beta)
-    assert ENGINE.watch(corpus, model, options, state)["bound"] == pytest.approx(expected, rel=1e-9, abs=NATS * total)
+    assert ENGINE.watch(corpus, model, options, state)["bound"] == pytest.approx(
+        expected, rel=1e-9, abs=NATS * total
+    )
 
 
 @pytest.mark.parametrize("prior", [1e-3, 1e-4, 1e-8])
@@ -69,22 +79,32 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior):
     state, topics = state_of(corpus, model, gamma), twins.expected_counts(corpus, gamma)
     batches = online_vb.batches_of(corpus, options, StepContext(0, 1))
     rates = [options.rate(number) for number in range(len(batches))]
-    _, n_dk, topics = twins.online_pass(corpus, topics, batches, rates, 8, model.alphas, model.beta, 4, 0)
+    _, n_dk, topics = twins.online_pass(
+        corpus, topics, batches, rates, 8, model.alphas, model.beta, 4, 0
+    )
     state, _ = after(corpus, model, options, state)
-    np.testing.assert_allclose(state.mean_wk[:, :6], topics.n_wk, rtol=0, atol=1e-6 + 1e-13 / prior)  # psi of 1/prior
+    # psi of 1/prior
+    np.testing.assert_allclose(state.mean_wk[:, :6], topics.n_wk, rtol=0, atol=1e-6 + 1e-13 / prior)
     np.testing.assert_allclose(state.mean_dk[:, :6], n_dk, rtol=0, atol=1e-6 + 1e-13 / prior)
 
 
 # ---------------------------------------------------------------------- the same as `vb`
 
 
-@pytest.mark.parametrize("learnt", [{}, {"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 1}])
+@pytest.mark.parametrize(
+    "learnt", [{}, {"learn_alpha": "maximised", "learn_beta": "maximised", "learn_after": 1}]
+)
 @pytest.mark.parametrize("n_inner", [1, 2, 20])
 @pytest.mark.parametrize("name", [*CORPORA, "many"])
-def test_a_batch_of_all_documents_with_rho_1_is_a_restarted_step_of_vb_to_the_bit(name, n_inner, learnt):
+def test_a_batch_of_all_documents_with_rho_1_is_a_restarted_step_of_vb_to_the_bit(
+    name, n_inner, learnt
+):
     corpus = CORPORA[name] if name in CORPORA else simulated(300, 200, 40)  # in several slices
     model, about = LDA(5, 0.3, 0.2), {"n_inner": n_inner, **learnt}
-    own, others = online_vb.Options(tau0=1.0, batch_size=10**6, **about), vb.Options(restart_documents=True, **about)
+    own, others = (
+        online_vb.Options(tau0=1.0, batch_size=10**6, **about),
+        vb.Options(restart_documents=True, **about),
+    )
     context = StepContext(4, 0)
     state, other = ENGINE.init(corpus, model, own, context), VB.init(corpus, model, others, context)
     state, info = ENGINE.step(corpus, model, own, state, StepContext(4, 1))
@@ -93,17 +113,25 @@ def test_a_batch_of_all_documents_with_rho_1_is_a_restarted_step_of_vb_to_the_bi
     for field in ("mean_dk", "mean_wk", "mean_k", "alpha", "beta"):
         assert np.array_equal(getattr(state, field), getattr(other, field)), field
     assert np.array_equal(state.fitted_wk, other.mean_wk) and state.entropy == float(other.entropy)
-    found, expected = (ENGINE.watch(corpus, model, own, state), VB.watch(corpus, model, others, other))
-    assert found.pop("bound") == pytest.approx(expected.pop("bound"), rel=1e-12)  # the same numbers, added in another order
+    found, expected = (
+        ENGINE.watch(corpus, model, own, state),
+        VB.watch(corpus, model, others, other),
+    )
+    # the same numbers, added in another order
+    assert found.pop("bound") == pytest.approx(expected.pop("bound"), rel=1e-12)
     assert all(np.array_equal(found[each], expected[each]) for each in expected)
     assert np.array_equal(
-        ENGINE.predict(corpus, model, own, state, corpus), VB.predict(corpus, model, others, other, corpus)
+        ENGINE.predict(corpus, model, own, state, corpus),
+        VB.predict(corpus, model, others, other, corpus),
     )
 
 
 def test_a_start_is_that_of_vb():
     corpus, model, context = simulated(), LDA(3, 0.3, 0.2), StepContext(2, 0)
-    state, other = ENGINE.init(corpus, model, online_vb.Options(), context), VB.init(corpus, model, vb.Options(), context)
+    state, other = (
+        ENGINE.init(corpus, model, online_vb.Options(), context),
+        VB.init(corpus, model, vb.Options(), context),
+    )
     assert all(np.array_equal(a, b) for a, b in zip(state[:3], other[:3], strict=True))
 
 
@@ -111,7 +139,10 @@ def test_a_start_is_that_of_vb():
 
 
 def test_every_document_with_a_token_is_in_one_batch_of_a_pass_and_batches_are_drawn_anew():
-    corpus, options = corpus_of([(d, d % 5, 1 + d % 3) for d in range(23) if d % 4], 30, 6), online_vb.Options(batch_size=5)
+    corpus, options = (
+        corpus_of([(d, d % 5, 1 + d % 3) for d in range(23) if d % 4], 30, 6),
+        online_vb.Options(batch_size=5),
+    )
     orders = []
     for step in (1, 2):
         batches = online_vb.batches_of(corpus, options, StepContext(0, step))
@@ -127,7 +158,9 @@ def test_every_document_with_a_token_is_in_one_batch_of_a_pass_and_batches_are_d
 
 def test_one_document_more_than_a_batch_makes_two_halves_and_no_batch_of_one():
     options = online_vb.Options(batch_size=256)
-    batches = online_vb.batches_of(corpus_of([(d, 0, 1) for d in range(257)]), options, StepContext(0, 1))
+    batches = online_vb.batches_of(
+        corpus_of([(d, 0, 1) for d in range(257)]), options, StepContext(0, 1)
+    )
     assert sorted(map(len, batches)) == [128, 129]
 
 
@@ -147,7 +180,9 @@ def test_batches_stand_for_the_documents_in_all():
     options = online_vb.Options(tau0=1.0, total_documents=1200)
     state, _ = after(corpus, model, options, state_of(corpus, model, random_gamma(corpus, 3)))
     assert state.mean_wk.sum() == pytest.approx(100 * corpus.n_tokens, rel=1e-12)
-    np.testing.assert_allclose(state.fitted_wk.sum(axis=1), np.bincount(corpus.words, corpus.counts, corpus.n_words))
+    np.testing.assert_allclose(
+        state.fitted_wk.sum(axis=1), np.bincount(corpus.words, corpus.counts, corpus.n_words)
+    )
 
 
 def test_rates_that_do_not_settle_are_refused():
@@ -163,7 +198,9 @@ def test_one_topic_is_exact(oracles):
     model = LDA(1, tuple(edge["alpha"]), edge["beta"])
     options = online_vb.Options(tau0=1.0)
     state, _ = after(corpus, model, options, state_of(corpus, model, np.ones((5, 1))))
-    assert ENGINE.watch(corpus, model, options, state)["bound"] == pytest.approx(edge["log_evidence"], abs=1e-9)
+    assert ENGINE.watch(corpus, model, options, state)["bound"] == pytest.approx(
+        edge["log_evidence"], abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("total", [0, 1, 50])
@@ -182,15 +219,22 @@ def test_it_comes_to_rest_where_vb_does():
     """Rates fall, so batches matter less and less: the change of the topics does too, and the bound is near that of `vb`."""
     corpus, model = simulated(60, 30, 40), LDA(4, 0.1, 0.1)
     options, others = online_vb.Options(batch_size=10), vb.Options(restart_documents=True)
-    state, other = (ENGINE.init(corpus, model, options, StepContext(0, 0)), VB.init(corpus, model, others, StepContext(0, 0)))
+    state, other = (
+        ENGINE.init(corpus, model, options, StepContext(0, 0)),
+        VB.init(corpus, model, others, StepContext(0, 0)),
+    )
     changes = []
     for step in range(1, 101):
         state, info = ENGINE.step(corpus, model, options, state, StepContext(0, step))
         other, _ = VB.step(corpus, model, others, other, StepContext(0, step))
         changes.append(info["topic_change"])
     assert changes[-1] < changes[0] / 20
-    found, wanted = ENGINE.watch(corpus, model, options, state)["bound"], VB.watch(corpus, model, others, other)["bound"]
-    assert found > wanted - 0.02 * abs(wanted)  # they may end in different optima; a random start is 20 % below
+    found, wanted = (
+        ENGINE.watch(corpus, model, options, state)["bound"],
+        VB.watch(corpus, model, others, other)["bound"],
+    )
+    # they may end in different optima; a random start is 20 % below
+    assert found > wanted - 0.02 * abs(wanted)
 
 
 # ---------------------------------------------------------------------- topics from elsewhere
@@ -199,8 +243,12 @@ def test_it_comes_to_rest_where_vb_does():
 def test_from_another_run_the_topics_are_its_very_counts():
     corpus, model = simulated(), LDA(3, 0.3, 0.2)
     n_kw = np.random.default_rng(0).gamma(1.0, 5.0, (3, corpus.n_words))
-    state = ENGINE.init(corpus, model, online_vb.Options(), StepContext(0, 0), WarmStart(n_kw, None))
-    assert np.array_equal(state.mean_wk[:, :3], n_kw.T) and np.array_equal(state.mean_k[:3], n_kw.sum(axis=1))
+    state = ENGINE.init(
+        corpus, model, online_vb.Options(), StepContext(0, 0), WarmStart(n_kw, None)
+    )
+    assert np.array_equal(state.mean_wk[:, :3], n_kw.T) and np.array_equal(
+        state.mean_k[:3], n_kw.sum(axis=1)
+    )
 
 
 def test_topics_that_are_held_keep_their_bits_and_documents_come_to_rest():
@@ -215,18 +263,29 @@ def test_topics_that_are_held_keep_their_bits_and_documents_come_to_rest():
         own = list(zip(corpus.words[pairs].tolist(), corpus.counts[pairs].tolist(), strict=True))
         theta = twins.variational_theta(own, n_kw, model.alphas, model.beta)
         found = model.alphas + state.mean_dk[d, :3]
-        np.testing.assert_allclose(found / found.sum(), theta, atol=1e-5)  # both stop within 1e-6 tokens, of 15
+        # both stop within 1e-6 tokens, of 15
+        np.testing.assert_allclose(found / found.sum(), theta, atol=1e-5)
 
 
 def test_a_batch_from_elsewhere_moves_the_topics_as_one_of_the_corpus():
-    corpus, model, options = simulated(), LDA(3, 0.3, 0.2), online_vb.Options(batch_size=12, tau0=3.0)
+    corpus, model, options = (
+        simulated(),
+        LDA(3, 0.3, 0.2),
+        online_vb.Options(batch_size=12, tau0=3.0),
+    )
     state = state_of(corpus, model, random_gamma(corpus, 3))
     alone = online_vb.topics_alone(state.mean_wk[:, :3].T.copy(), model.alphas, model.beta)
     online_vb.take_in(
-        online_vb.batch_of(corpus.indptr, corpus.words, corpus.counts), alone, options, options.rate(0), 1.0, StepContext(0, 1)
+        online_vb.batch_of(corpus.indptr, corpus.words, corpus.counts),
+        alone,
+        options,
+        options.rate(0),
+        1.0,
+        StepContext(0, 1),
     )
     state, _ = after(corpus, model, options, state)
-    np.testing.assert_allclose(alone.mean_wk, state.mean_wk, rtol=1e-12)  # sizes with the prior of absent words added apart
+    # sizes with the prior of absent words added apart
+    np.testing.assert_allclose(alone.mean_wk, state.mean_wk, rtol=1e-12)
     np.testing.assert_allclose(alone.mean_k, state.mean_k, rtol=1e-12)
 
 
@@ -238,12 +297,17 @@ def test_five_passes_of_kos_are_ahead_of_as_many_iterations_of_vb_and_no_better_
     """K = 40, one seed; ``-s`` shows the figures."""
     train, test = hold_out_tokens(kos, fraction=0.1, seed=0)
     model, found = LDA(40), {}
-    for engine, options in ((ENGINE, online_vb.Options()), (VB, vb.Options(restart_documents=True))):
+    for engine, options in (
+        (ENGINE, online_vb.Options()),
+        (VB, vb.Options(restart_documents=True)),
+    ):
         state = engine.init(train, model, options, StepContext(0, 0))
         for step in range(1, 41):
             state, _ = engine.step(train, model, options, state, StepContext(0, step))
             if step in (1, 5, 40):
-                found[engine.name, step] = perplexity(test, engine.predict(train, model, options, state, test))
+                found[engine.name, step] = perplexity(
+                    test, engine.predict(train, model, options, state, test)
+                )
     print({" ".join(map(str, key)): round(value) for key, value in found.items()})
     assert found["online-vb", 5] < found["vb", 5]
     assert found["online-vb", 40] > found["vb", 40]

@@ -6,13 +6,27 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import assert_same_bits, cgs_state, cvb_state, uniforms_of
-from toys import CORPORA, every_pair, random_gamma, random_topics, simulated, toy_a, toy_three_topics
+from toys import (
+    CORPORA,
+    every_pair,
+    random_gamma,
+    random_topics,
+    simulated,
+    toy_a,
+    toy_three_topics,
+)
 
 import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, hybrid
-from workbench.engines.lda.partition import add_changes, each_block, partition_of, partition_pairs, shared_out
+from workbench.engines.lda.partition import (
+    add_changes,
+    each_block,
+    partition_of,
+    partition_pairs,
+    shared_out,
+)
 from workbench.engines.lda.split import split_by_count
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
@@ -22,12 +36,21 @@ from workbench.models.options import OptionError
 COUNTS = 1e-9  # rounding of running sums over two sweeps of at most 180 tokens
 NEAR = 0.025  # of a cell of the predictive; see the test
 ENGINES = [
-    ("cgs", {}), ("cvb", {}), ("cvb0", {}), ("svb-cgs", {}), ("svb-cgs", {"schedule": "sequential"}), ("cvb-cgs", {}),
-    ("cvb-cgs", {"cg_second_order": True, "n_chains": 3}), ("cvb0-cgs", {"n_chains": 2}),
+    ("cgs", {}),
+    ("cvb", {}),
+    ("cvb0", {}),
+    ("svb-cgs", {}),
+    ("svb-cgs", {"schedule": "sequential"}),
+    ("cvb-cgs", {}),
+    ("cvb-cgs", {"cg_second_order": True, "n_chains": 3}),
+    ("cvb0-cgs", {"n_chains": 2}),
 ]
 every_corpus = pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
-every_number = pytest.mark.parametrize("n_parts", [2, 3, 12])  # more than there are documents or words, too
-every_engine = pytest.mark.parametrize(("name", "given"), ENGINES, ids=[f"{name} {given or ''}" for name, given in ENGINES])
+# more than there are documents or words, too
+every_number = pytest.mark.parametrize("n_parts", [2, 3, 12])
+every_engine = pytest.mark.parametrize(
+    ("name", "given"), ENGINES, ids=[f"{name} {given or ''}" for name, given in ENGINES]
+)
 
 
 def steps(name, options, corpus, model, n_steps, n_threads=1, seed=4):
@@ -45,7 +68,8 @@ def blocks_of(corpus, n_parts):
     in_range = [(corpus.documents >= first) & (corpus.documents < last) for first, last in ranges]
     with_words = [np.isin(corpus.words, each.words) for each in columns]
     return [
-        [np.flatnonzero(in_range[i] & with_words[(i + phase) % n_parts]) for i in range(n_parts)] for phase in range(n_parts)
+        [np.flatnonzero(in_range[i] & with_words[(i + phase) % n_parts]) for i in range(n_parts)]
+        for phase in range(n_parts)
     ]
 
 
@@ -87,7 +111,9 @@ def twin_collapsed(corpus, gamma, alpha, beta, n_parts, second_order):
 def test_every_pair_lies_in_one_block(corpus, n_parts):
     ranges, columns = partition_of(corpus, n_parts)
     assert len(ranges) == len(columns) == n_parts
-    assert [d for first, last in ranges for d in range(first, last)] == list(range(corpus.n_documents))
+    assert [d for first, last in ranges for d in range(first, last)] == list(
+        range(corpus.n_documents)
+    )
     seen = np.concatenate([np.arange(corpus.n_pairs)[each.pairs] for each in columns])
     assert sorted(seen) == list(range(corpus.n_pairs))
     words = [set(each.words.tolist()) for each in columns]
@@ -97,7 +123,9 @@ def test_every_pair_lies_in_one_block(corpus, n_parts):
         assert np.array_equal(documents, corpus.documents[each.pairs])
         for own, whole in ((each.words, corpus.words), (each.counts, corpus.counts)):
             assert np.array_equal(own, whole[each.pairs])
-        assert np.array_equal(each.tokens_before[: len(each.words)], corpus.tokens_before[:-1][each.pairs])
+        assert np.array_equal(
+            each.tokens_before[: len(each.words)], corpus.tokens_before[:-1][each.pairs]
+        )
     together = [np.concatenate(phase) for phase in blocks_of(corpus, n_parts)]
     assert sorted(np.concatenate(together)) == list(range(corpus.n_pairs))
 
@@ -115,7 +143,8 @@ def test_parts_have_about_equal_numbers_of_tokens():
     ranges, columns = partition_of(corpus, 4)
     fair, longest = corpus.n_tokens / 4, corpus.document_tokens.max()
     for (first, last), each in zip(ranges, columns, strict=True):
-        assert abs(corpus.document_tokens[first:last].sum() - fair) <= longest  # an end lies within half a document
+        # an end lies within half a document
+        assert abs(corpus.document_tokens[first:last].sum() - fair) <= longest
         assert abs(each.counts.sum() - fair) <= np.bincount(corpus.words, corpus.counts).max()
 
 
@@ -136,8 +165,13 @@ def test_some_pairs_are_cut_as_all_of_them_are(corpus, n_parts):
             pairs = np.arange(corpus.n_pairs)[of_all.pairs]
             pairs = pairs[np.isin(pairs, chosen)]
             assert np.array_equal(chosen[own.pairs], pairs)
-            assert np.array_equal(np.repeat(np.arange(corpus.n_documents), np.diff(own.indptr)), corpus.documents[pairs])
-            assert np.array_equal(own.words, corpus.words[pairs]) and np.array_equal(own.counts, corpus.counts[pairs])
+            assert np.array_equal(
+                np.repeat(np.arange(corpus.n_documents), np.diff(own.indptr)),
+                corpus.documents[pairs],
+            )
+            assert np.array_equal(own.words, corpus.words[pairs]) and np.array_equal(
+                own.counts, corpus.counts[pairs]
+            )
             assert np.array_equal(own.tokens_before[: len(pairs)], corpus.tokens_before[:-1][pairs])
 
 
@@ -145,7 +179,11 @@ def test_a_partition_is_made_once():
     corpus = simulated()
     assert partition_of(corpus, 3) is partition_of(corpus, 3) is not partition_of(simulated(), 3)
     split = split_by_count(corpus, 1)
-    assert split.partition(3, True) is split_by_count(corpus, 1).partition(3, True) is not split.partition(3, False)
+    assert (
+        split.partition(3, True)
+        is split_by_count(corpus, 1).partition(3, True)
+        is not split.partition(3, False)
+    )
 
 
 def test_changes_of_all_copies_are_added_and_rounding_leaves_nothing_negative():
@@ -172,7 +210,8 @@ def test_sweeps_of_blocks_meet_their_twin_token_by_token(n_parts, n_topics):
         state, info = get_engine("cgs").step(corpus, model, options, state, context)
         assert np.array_equal(state.topics, topics)
         assert (info["updates"], info["moved"]) == (corpus.n_tokens, np.mean(before != topics))
-    assert_same_bits(state, cgs_state(corpus, model, topics, n_topics))  # the kept counts are those of the topics
+    # the kept counts are those of the topics
+    assert_same_bits(state, cgs_state(corpus, model, topics, n_topics))
 
 
 @pytest.mark.parametrize("name", ["cvb", "cvb0"])
@@ -180,7 +219,10 @@ def test_sweeps_of_blocks_meet_their_twin_token_by_token(n_parts, n_topics):
 def test_updates_of_blocks_meet_their_twin(n_parts, name):
     corpus, model = simulated(8, 10, 12), LDA(3, (0.1, 0.5, 0.9), 0.2)
     gamma = random_gamma(corpus, 3)
-    state, options = cvb_state(corpus, model, gamma, second_order=name == "cvb"), cvb.Options(partition=n_parts)
+    state, options = (
+        cvb_state(corpus, model, gamma, second_order=name == "cvb"),
+        cvb.Options(partition=n_parts),
+    )
     for sweep in (1, 2):
         before = gamma
         gamma = twin_collapsed(corpus, gamma, model.alphas, model.beta, n_parts, name == "cvb")
@@ -188,7 +230,9 @@ def test_updates_of_blocks_meet_their_twin(n_parts, name):
         assert info["updates"] == corpus.n_pairs
         assert info["change"] == pytest.approx(np.abs(gamma - before).max(), abs=COUNTS)
     np.testing.assert_allclose(state.gamma[:, :3], gamma, rtol=0, atol=COUNTS)
-    for found, expected in zip(state, cvb_state(corpus, model, gamma, second_order=name == "cvb"), strict=True):
+    for found, expected in zip(
+        state, cvb_state(corpus, model, gamma, second_order=name == "cvb"), strict=True
+    ):
         np.testing.assert_allclose(found, expected, rtol=0, atol=COUNTS)
 
 
@@ -205,7 +249,9 @@ def test_a_hybrid_draws_by_blocks_given_its_expected_counts(n_parts):
     state, _ = engine.step(corpus, model, options, before, context)
     drawn = np.repeat(corpus.counts, corpus.counts) <= 1
     for s in range(2):
-        topics = twin_gibbs(corpus, starts[s], model.alphas, model.beta, uniforms_of(context, s), n_parts, 1, mean)
+        topics = twin_gibbs(
+            corpus, starts[s], model.alphas, model.beta, uniforms_of(context, s), n_parts, 1, mean
+        )
         assert np.array_equal(state.topics[s][drawn], topics[drawn])
 
 
@@ -219,7 +265,9 @@ def test_one_part_is_the_whole_corpus_in_canonical_order(corpus):
 
     n_k = np.zeros(16)
     each_block(partition_of(corpus, 1), (n_k,), work, StepContext(0, 1, 4))
-    assert seen == [(first, last, 0, True) for first, last in slices.slice_bounds(corpus.indptr, 16)]
+    assert seen == [
+        (first, last, 0, True) for first, last in slices.slice_bounds(corpus.indptr, 16)
+    ]
 
 
 @every_engine
@@ -241,20 +289,36 @@ def test_no_number_of_threads_and_slices_changes_a_bit(name, given, n_parts, mon
 @every_engine
 def test_another_number_of_parts_is_another_answer(name, given):
     corpus, model = simulated(60, 50, 40), LDA(5, 0.1, 0.1)
-    options = [make_options(get_engine(name), given | {"partition": n_parts}) for n_parts in (1, 2, 3)]
+    options = [
+        make_options(get_engine(name), given | {"partition": n_parts}) for n_parts in (1, 2, 3)
+    ]
     found = [steps(name, each, corpus, model, 3)[1] for each in options]
     for one, other in ((0, 1), (1, 2)):
-        assert not all(np.array_equal(a, b, equal_nan=True) for a, b in zip(found[one], found[other], strict=True))
+        assert not all(
+            np.array_equal(a, b, equal_nan=True)
+            for a, b in zip(found[one], found[other], strict=True)
+        )
 
 
 @every_engine
 @every_corpus
 @pytest.mark.parametrize("n_parts", [2, 8])
-def test_counts_are_those_of_topics_and_responsibilities_on_any_corpus(corpus, name, given, n_parts):
-    model, options = LDA(17, 0.1, 0.1), make_options(get_engine(name), given | {"partition": n_parts})
+def test_counts_are_those_of_topics_and_responsibilities_on_any_corpus(
+    corpus, name, given, n_parts
+):
+    model, options = (
+        LDA(17, 0.1, 0.1),
+        make_options(get_engine(name), given | {"partition": n_parts}),
+    )
     engine, state, _ = steps(name, options, corpus, model, 4, 2)
     r = np.inf if name == "cgs" else 0 if name in ("cvb", "cvb0") else 1
-    chains = [state] if name == "cgs" else [hybrid.chain_of(state, s) for s in range(len(state.topics))] if r else []
+    chains = (
+        [state]
+        if name == "cgs"
+        else [hybrid.chain_of(state, s) for s in range(len(state.topics))]
+        if r
+        else []
+    )
     for chain in chains:
         expected = twins.sampled_counts(corpus, chain.topics, 17, r)
         for found, array in zip(chain[1:4], expected, strict=True):
@@ -286,7 +350,9 @@ def test_a_hybrid_that_samples_everything_is_cgs_with_the_same_partition(corpus,
 @every_corpus
 @pytest.mark.parametrize("name", ["cvb", "cvb0"])
 @pytest.mark.parametrize("n_parts", [2, 7])
-def test_a_hybrid_that_samples_nothing_is_its_variational_engine_with_the_same_partition(corpus, name, n_parts):
+def test_a_hybrid_that_samples_nothing_is_its_variational_engine_with_the_same_partition(
+    corpus, name, n_parts
+):
     model = LDA(5, 0.1, 0.1)
     options = make_options(get_engine(f"{name}-cgs"), {"r": 0, "partition": n_parts})
     _, state, info = steps(f"{name}-cgs", options, corpus, model, 4, 2)
@@ -322,7 +388,14 @@ def test_the_chain_of_a_partition_stays_near_the_exact_posterior(toy):
 def test_a_run_that_is_resumed_in_the_middle_has_the_bits_of_an_uninterrupted_one(tmp_path):
     train, test = wb.hold_out_tokens(simulated(30, 20, 12), 0.1, 0)
     fit = partial(
-        wb.fit, train, "cvb0-cgs", 5, test=test, options={"partition": 3, "n_chains": 2}, progress=False, snapshot_every=4
+        wb.fit,
+        train,
+        "cvb0-cgs",
+        5,
+        test=test,
+        options={"partition": 3, "n_chains": 2},
+        progress=False,
+        snapshot_every=4,
     )
     fit(n_iterations=4, store=tmp_path, n_threads=2, name="one")
     resumed = wb.resume("one", n_iterations=8, store=tmp_path, progress=False)
@@ -333,19 +406,35 @@ def test_a_run_that_is_resumed_in_the_middle_has_the_bits_of_an_uninterrupted_on
 
 def test_a_run_on_more_threads_than_it_can_use_says_so_on_stderr(capsys):
     for options, progress, told in (({}, True, 1), ({}, False, 0), ({"partition": 2}, True, 0)):
-        wb.fit(simulated(), "cgs", 2, n_iterations=1, n_threads=2, options=options, progress=progress)
-        assert capsys.readouterr().err.count("cgs will leave threads idle: tokens are drawn one after another") == told
+        wb.fit(
+            simulated(), "cgs", 2, n_iterations=1, n_threads=2, options=options, progress=progress
+        )
+        assert (
+            capsys.readouterr().err.count(
+                "cgs will leave threads idle: tokens are drawn one after another"
+            )
+            == told
+        )
 
 
-@pytest.mark.parametrize("given", [{"partition": 0}, {"partition": 65}, {"partition": 1.5}, {"partition": "many"}])
+@pytest.mark.parametrize(
+    "given", [{"partition": 0}, {"partition": 65}, {"partition": 1.5}, {"partition": "many"}]
+)
 @pytest.mark.parametrize("name", ["cgs", "cvb", "cvb0", "svb-cgs", "cvb-cgs", "cvb0-cgs"])
 def test_a_partition_is_a_whole_number_from_1_to_64(name, given):
-    with pytest.raises(OptionError, match=f"option 'partition' of {name} must be a whole number from 1 to 64; got"):
+    with pytest.raises(
+        OptionError, match=f"option 'partition' of {name} must be a whole number from 1 to 64; got"
+    ):
         make_options(get_engine(name), given)
 
 
 @pytest.mark.parametrize("name", ["svb-cgs", "cvb-cgs", "cvb0-cgs"])
 def test_an_interleaved_pass_has_no_partition(name):
-    given = {"phases": "interleaved", "partition": 2} | ({"schedule": "sequential"} if name == "svb-cgs" else {})
-    with pytest.raises(OptionError, match="phases=interleaved goes pair by pair and needs partition=1; set it, or use two"):
+    given = {"phases": "interleaved", "partition": 2} | (
+        {"schedule": "sequential"} if name == "svb-cgs" else {}
+    )
+    with pytest.raises(
+        OptionError,
+        match="phases=interleaved goes pair by pair and needs partition=1; set it, or use two",
+    ):
         make_options(get_engine(name), given)

@@ -40,17 +40,25 @@ def test_twin_and_engine_follow_the_printed_trajectory(oracles, toy, schedule):
     printed, (corpus, model) = oracles["toyA"]["svb_" + schedule], toy
     gamma = np.array(printed["gamma0"])
     state = svb_state(corpus, model, gamma, schedule)
-    assert twins.bound(corpus, gamma, model.alphas, model.beta) == pytest.approx(printed["F_after"]["0"], abs=ORACLE)
+    assert twins.bound(corpus, gamma, model.alphas, model.beta) == pytest.approx(
+        printed["F_after"]["0"], abs=ORACLE
+    )
     if schedule == "sequential":  # the parallel schedule keeps no responsibilities behind a start
-        assert bound(corpus, model, schedule, state) == pytest.approx(printed["F_after"]["0"], abs=ORACLE)
+        assert bound(corpus, model, schedule, state) == pytest.approx(
+            printed["F_after"]["0"], abs=ORACLE
+        )
     for sweep in range(1, 6):
         gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
         state = step(corpus, model, schedule, state)
         assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
         if str(sweep) in printed["F_after"]:
-            np.testing.assert_allclose(gamma, printed["gamma_after"][str(sweep)], rtol=0, atol=ORACLE)
+            np.testing.assert_allclose(
+                gamma, printed["gamma_after"][str(sweep)], rtol=0, atol=ORACLE
+            )
             published = printed["F_after"][str(sweep)]
-            assert twins.bound(corpus, gamma, model.alphas, model.beta) == pytest.approx(published, abs=ORACLE)
+            assert twins.bound(corpus, gamma, model.alphas, model.beta) == pytest.approx(
+                published, abs=ORACLE
+            )
             assert bound(corpus, model, schedule, state) == pytest.approx(published, abs=NATS)
 
 
@@ -62,7 +70,9 @@ def test_twin_and_engine_converge_to_the_printed_optimum(oracles, toy, schedule)
     for _ in range(1000 if schedule == "parallel" else 500):
         gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
     np.testing.assert_allclose(gamma, printed["gamma_final"], rtol=0, atol=CONVERGED)
-    assert_same_counts(state, twins.expected_counts(corpus, np.array(printed["gamma_final"])), CONVERGED)
+    assert_same_counts(
+        state, twins.expected_counts(corpus, np.array(printed["gamma_final"])), CONVERGED
+    )
     assert bound(corpus, model, schedule, state) == pytest.approx(printed["F_final"], abs=CONVERGED)
 
 
@@ -88,8 +98,12 @@ def test_one_token_reaches_its_printed_fixed_point(oracles, schedule):
     """Where exact inference gives (0.636, 0.364): variational Bayes is too sure of itself."""
     edge, corpus = oracles["edge"]["one_token"], CORPORA["one_token"]
     model = LDA(2, tuple(edge["alpha"]), edge["beta"])
-    state = step(corpus, model, schedule, svb_state(corpus, model, np.array([[0.6, 0.4]]), schedule), 1000)
-    np.testing.assert_allclose(state.mean_k[:2], edge["svb_gamma_fixed_point_from_0p6"][0], rtol=0, atol=CONVERGED)
+    state = step(
+        corpus, model, schedule, svb_state(corpus, model, np.array([[0.6, 0.4]]), schedule), 1000
+    )
+    np.testing.assert_allclose(
+        state.mean_k[:2], edge["svb_gamma_fixed_point_from_0p6"][0], rtol=0, atol=CONVERGED
+    )
     assert bound(corpus, model, schedule, state) == pytest.approx(edge["F_svb"], abs=CONVERGED)
 
 
@@ -137,7 +151,10 @@ def test_the_bound_never_falls(name, prior, schedule):
     """Beyond 1e-10 of its size (spec A.13, 3): the error of the sums."""
     corpus, model = CORPORA[name], LDA(5, prior, prior)
     for seed in range(3):
-        state, before = ENGINE.init(corpus, model, svb.Options(schedule), StepContext(seed, 0)), -np.inf
+        state, before = (
+            ENGINE.init(corpus, model, svb.Options(schedule), StepContext(seed, 0)),
+            -np.inf,
+        )
         for _ in range(40):
             state = step(corpus, model, schedule, state)
             now = bound(corpus, model, schedule, state)
@@ -161,18 +178,27 @@ def test_the_collapsed_bound_is_the_uncollapsed_bound_at_its_best_parameters(ora
     corpus, model = toy
     printed = oracles["toyA"]["elbo_arbitrary"]
     arrays = (np.array(printed[name]) for name in ("gamma", "alpha_tilde", "beta_tilde_kw"))
-    assert twins.uncollapsed_bound(corpus, *arrays, model.alphas, model.beta) == pytest.approx(printed["elbo"], abs=ORACLE)
+    assert twins.uncollapsed_bound(corpus, *arrays, model.alphas, model.beta) == pytest.approx(
+        printed["elbo"], abs=ORACLE
+    )
     gamma = random_gamma(corpus, 2)
     counts = twins.expected_counts(corpus, gamma)
     best = model.alphas + counts.n_dk, model.beta + counts.n_wk.T
     found = twins.uncollapsed_bound(corpus, gamma, *best, model.alphas, model.beta)
-    assert found == pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=1e-12)  # rounding
+    # rounding
+    assert found == pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=1e-12)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_responsibilities_are_probabilities(schedule):
     corpus, model = simulated(), LDA(17, 0.1, 0.1)
-    state = step(corpus, model, "sequential", svb_state(corpus, model, random_gamma(corpus, 17), "sequential"), 3)
+    state = step(
+        corpus,
+        model,
+        "sequential",
+        svb_state(corpus, model, random_gamma(corpus, 17), "sequential"),
+        3,
+    )
     np.testing.assert_allclose(state.gamma.sum(axis=1), 1.0, rtol=1e-14)  # rounding
     assert state.gamma.min() >= 0
     assert not state.gamma[:, 17:].any()
@@ -185,8 +211,12 @@ def test_permuted_topics_give_permuted_results(schedule):
     gamma = random_gamma(corpus, 5)
     plain = step(corpus, model, schedule, svb_state(corpus, model, gamma, schedule), 5)
     permuted = step(corpus, model, schedule, svb_state(corpus, model, gamma[:, order], schedule), 5)
-    np.testing.assert_allclose(permuted.mean_wk[:, :5], plain.mean_wk[:, :5][:, order], rtol=0, atol=1e-11)
-    np.testing.assert_allclose(permuted.mean_dk[:, :5], plain.mean_dk[:, :5][:, order], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(
+        permuted.mean_wk[:, :5], plain.mean_wk[:, :5][:, order], rtol=0, atol=1e-11
+    )
+    np.testing.assert_allclose(
+        permuted.mean_dk[:, :5], plain.mean_dk[:, :5][:, order], rtol=0, atol=1e-11
+    )
 
 
 def test_the_parallel_schedule_knows_no_order_of_documents_and_words():
@@ -198,7 +228,8 @@ def test_the_parallel_schedule_knows_no_order_of_documents_and_words():
     plain = step(corpus, model, "parallel", svb_state(corpus, model, gamma, "parallel"), 5)
     other = corpus_of(moved, corpus.n_documents, corpus.n_words)
     permuted = step(other, model, "parallel", svb_state(other, model, gamma[order], "parallel"), 5)
-    np.testing.assert_allclose(permuted.mean_dk[documents], plain.mean_dk, rtol=0, atol=1e-11)  # rounding, five sweeps
+    # rounding, five sweeps
+    np.testing.assert_allclose(permuted.mean_dk[documents], plain.mean_dk, rtol=0, atol=1e-11)
     np.testing.assert_allclose(permuted.mean_wk[words], plain.mean_wk, rtol=0, atol=1e-11)
 
 
@@ -208,14 +239,19 @@ def test_doubled_counts_cost_no_more_updates():
         infos = []
         for each in (corpus, doubled(corpus)):
             state = ENGINE.init(each, model, svb.Options(schedule), StepContext(0, 0))
-            infos.append(ENGINE.step(each, model, svb.Options(schedule), state, StepContext(0, 1))[1])
+            infos.append(
+                ENGINE.step(each, model, svb.Options(schedule), state, StepContext(0, 1))[1]
+            )
         assert infos[0] == infos[1] == {"updates": corpus.n_pairs}
 
 
 @pytest.mark.parametrize("other_topics", [5, 40])
 def test_two_runs_on_one_corpus_at_once_do_not_touch_each_other(other_topics):
     corpus, model, other = simulated(), LDA(5, 0.3, 0.2), LDA(other_topics, 0.1, 0.1)
-    gamma, theirs = random_gamma(corpus, 5), svb_state(corpus, other, random_gamma(corpus, other_topics, 1), "parallel")
+    gamma, theirs = (
+        random_gamma(corpus, 5),
+        svb_state(corpus, other, random_gamma(corpus, other_topics, 1), "parallel"),
+    )
 
     def meanwhile():
         ENGINE.step(corpus, other, svb.Options(), theirs, StepContext(0, 1))
@@ -223,7 +259,9 @@ def test_two_runs_on_one_corpus_at_once_do_not_touch_each_other(other_topics):
     alone = step(simulated(), model, "parallel", svb_state(corpus, model, gamma, "parallel"), 3)
     state = svb_state(corpus, model, gamma, "parallel")
     for i in range(3):
-        state, _ = ENGINE.step(corpus, model, svb.Options(), state, StepContext(0, i + 1, 1, meanwhile))
+        state, _ = ENGINE.step(
+            corpus, model, svb.Options(), state, StepContext(0, i + 1, 1, meanwhile)
+        )
     for found, expected in zip(state, alone, strict=True):
         np.testing.assert_array_equal(found, expected)
 
@@ -232,7 +270,12 @@ def test_runs_with_few_and_with_many_topics_take_turns_on_one_corpus():
     corpus, models = simulated(40), {n: LDA(n, 0.3, 0.2) for n in (5, 40)}
     for n_topics in (5, 40, 5):
         here, alone = (
-            step(each, model, "parallel", svb_state(each, model, random_gamma(each, n_topics), "parallel"))
+            step(
+                each,
+                model,
+                "parallel",
+                svb_state(each, model, random_gamma(each, n_topics), "parallel"),
+            )
             for each, model in ((corpus, models[n_topics]), (simulated(40), models[n_topics]))
         )
         for found, expected in zip(here, alone, strict=True):
@@ -242,13 +285,28 @@ def test_runs_with_few_and_with_many_topics_take_turns_on_one_corpus():
 def test_states_that_part_have_a_bound_each():
     """Both go on from one sweep, under different priors; what has been swept on from has no entropy any more."""
     corpus, models = simulated(40), [LDA(5, 0.3, 0.2), LDA(5, 1.0, 0.5)]
-    first = step(corpus, models[0], "parallel", svb_state(corpus, models[0], random_gamma(corpus, 5), "parallel"), 1)
+    first = step(
+        corpus,
+        models[0],
+        "parallel",
+        svb_state(corpus, models[0], random_gamma(corpus, 5), "parallel"),
+        1,
+    )
     arrays = [[[field.copy() for field in first[:4]] for _ in models] for _ in range(2)]
     priors = [(model.alphas, model.beta) for model in models]
-    copies = [svb.State(*each, first.entropy, *prior) for each, prior in zip(arrays[0], priors, strict=True)]
-    alone = [svb.State(*each, float(first.entropy), *prior) for each, prior in zip(arrays[1], priors, strict=True)]
+    copies = [
+        svb.State(*each, first.entropy, *prior)
+        for each, prior in zip(arrays[0], priors, strict=True)
+    ]
+    alone = [
+        svb.State(*each, float(first.entropy), *prior)
+        for each, prior in zip(arrays[1], priors, strict=True)
+    ]
     found, expected = (
-        [step(corpus, model, "parallel", state, 1) for model, state in zip(models, states, strict=True)]
+        [
+            step(corpus, model, "parallel", state, 1)
+            for model, state in zip(models, states, strict=True)
+        ]
         for states in (copies, alone)
     )
     assert [float(state.entropy) for state in found] == [float(state.entropy) for state in expected]
@@ -261,4 +319,5 @@ def test_equal_responsibilities_are_a_fixed_point_of_equal_priors():
     gamma = np.full((corpus.n_pairs, 3), 1 / 3)
     for schedule in SCHEDULES:
         state = step(corpus, model, schedule, svb_state(corpus, model, gamma, schedule), 20)
-        assert_same_counts(state, twins.expected_counts(corpus, gamma), 1e-10)  # rounding of counts up to 180
+        # rounding of counts up to 180
+        assert_same_counts(state, twins.expected_counts(corpus, gamma), 1e-10)

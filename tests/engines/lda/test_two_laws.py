@@ -30,7 +30,9 @@ APART, TOGETHER = ((0.8, 1.0), (0.0, 0.2)), ((0.95, 1.0), (0.95, 1.0))
 SAMPLED = list(itertools.product((0, 1), repeat=2))
 BOXES = pytest.mark.parametrize("box", [APART, TOGETHER], ids=["apart", "together"])
 WAYS = [
-    {"schedule": "parallel"}, {"schedule": "sequential"}, {"schedule": "parallel", "n_chains": 3},
+    {"schedule": "parallel"},
+    {"schedule": "sequential"},
+    {"schedule": "parallel", "n_chains": 3},
     {"schedule": "sequential", "phases": "interleaved"},
 ]
 
@@ -49,7 +51,9 @@ def log_odds_within(own, other, s_own: int, s_other: int) -> tuple:
     n = 5 * own + 5 * other + s_own + s_other
     raising = [0.1 + 5 * own, 0.1 + 5 * own + s_own, 0.3 + 12 - n]
     lowering = [0.1 + 5 * (1 - own), 0.1 + 5 * (1 - own) + 1 - s_own, 0.3 + n]
-    (above, most), (below, least) = (np.sum([digamma_within(x) for x in each], axis=0) for each in (raising, lowering))
+    (above, most), (below, least) = (
+        np.sum([digamma_within(x) for x in each], axis=0) for each in (raising, lowering)
+    )
     return above - least, most - below
 
 
@@ -81,9 +85,18 @@ def largest_slopes(own, other, s_own: int, s_other: int, n_cells: int = 50) -> f
     high, high_other = np.meshgrid(edges[1:], edges_other[1:])
     least = expit(log_odds_within(low, high_other, s_own, s_other)[0])
     most = expit(log_odds_within(high, low_other, s_own, s_other)[1])
-    of_logistic = np.where((least < 0.5) & (most > 0.5), 0.25, np.maximum(least * (1 - least), most * (1 - most)))
-    n_least, n_most = (5 * a + 5 * b + s_own + s_other for a, b in ((low, low_other), (high, high_other)))
-    raising = [0.1 + 5 * low, 0.1 + 5 * low + s_own, 0.1 + 5 * (1 - high), 0.1 + 5 * (1 - high) + 1 - s_own]
+    of_logistic = np.where(
+        (least < 0.5) & (most > 0.5), 0.25, np.maximum(least * (1 - least), most * (1 - most))
+    )
+    n_least, n_most = (
+        5 * a + 5 * b + s_own + s_other for a, b in ((low, low_other), (high, high_other))
+    )
+    raising = [
+        0.1 + 5 * low,
+        0.1 + 5 * low + s_own,
+        0.1 + 5 * (1 - high),
+        0.1 + 5 * (1 - high) + 1 - s_own,
+    ]
     raised = sum(polygamma(1, x) for x in raising)
     lowered_least = polygamma(1, 0.3 + n_most) + polygamma(1, 12.3 - n_least)
     lowered_most = polygamma(1, 0.3 + n_least) + polygamma(1, 12.3 - n_most)
@@ -93,8 +106,11 @@ def largest_slopes(own, other, s_own: int, s_other: int, n_cells: int = 50) -> f
 @BOXES
 def test_updates_contract_within_what_a_box_is_mapped_into(box):
     """By half and more, in the larger of both differences, where the same is sampled: so each box has one law (the page)."""
-    bounds = np.array([log_odds_after(box, *sampled) for sampled in SAMPLED])  # (sampled, responsibility, end)
-    first, second = expit(np.stack([bounds[..., 0].min(axis=0), bounds[..., 1].max(axis=0)], axis=1))
+    # (sampled, responsibility, end)
+    bounds = np.array([log_odds_after(box, *sampled) for sampled in SAMPLED])
+    first, second = expit(
+        np.stack([bounds[..., 0].min(axis=0), bounds[..., 1].max(axis=0)], axis=1)
+    )
     for s1, s2 in SAMPLED:
         assert largest_slopes(first, second, s1, s2) < 0.5  # seen: 0.28 and 0.43
         assert largest_slopes(second, first, s2, s1) < 0.5
@@ -127,7 +143,9 @@ def long_run(options, seed: int, n_sweeps: int) -> np.ndarray:
     pairs = every_pair(CORPUS)
     for step in range(1, n_sweeps + 1):
         state, _ = ENGINE.step(CORPUS, MODEL, options, state, StepContext(seed, step))
-        halves[(step - 1) * 2 // n_sweeps] += ENGINE.predict(CORPUS, MODEL, options, state, pairs).reshape(2, 3)
+        halves[(step - 1) * 2 // n_sweeps] += ENGINE.predict(
+            CORPUS, MODEL, options, state, pairs
+        ).reshape(2, 3)
     return halves / (n_sweeps / 2)
 
 

@@ -25,13 +25,19 @@ CONVERGED = 1e-7  # fixed points, spec E.5
 def vb_state(corpus, model, gamma, even=True):
     """Topics behind responsibilities of every pair; documents even, or behind them too."""
     counts, n_topics = twins.expected_counts(corpus, gamma), gamma.shape[1]
-    n_dk = np.repeat(corpus.document_tokens[:, None] / n_topics, n_topics, axis=1) if even else counts.n_dk
+    n_dk = (
+        np.repeat(corpus.document_tokens[:, None] / n_topics, n_topics, axis=1)
+        if even
+        else counts.n_dk
+    )
     rows = padded_rows(n_dk, float), padded_rows(counts.n_wk, float), pad_topics(counts.n_k)
     return vb.State(*rows, np.nan, model.alphas, model.beta)
 
 
 def counts_of(state, n_topics):
-    return twins.Counts(state.mean_dk[:, :n_topics], state.mean_wk[:, :n_topics], state.mean_k[:n_topics])
+    return twins.Counts(
+        state.mean_dk[:, :n_topics], state.mean_wk[:, :n_topics], state.mean_k[:n_topics]
+    )
 
 
 def step(corpus, model, options, state, n=1):
@@ -51,7 +57,9 @@ def test_it_converges_to_the_printed_optimum_of_the_collapsed_view(oracles, toy)
     """VB-EM and `svb` share their stationary points (spec A.4)."""
     printed, (corpus, model) = oracles["toyA"]["svb_parallel"], toy
     options = vb.Options(n_inner=100, inner_tolerance=1e-10)
-    state, _ = step(corpus, model, options, vb_state(corpus, model, np.array(printed["gamma0"])), 300)
+    state, _ = step(
+        corpus, model, options, vb_state(corpus, model, np.array(printed["gamma0"])), 300
+    )
     optimum = twins.expected_counts(corpus, np.array(printed["gamma_final"]))
     for found, expected in zip(counts_of(state, 2), optimum, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=CONVERGED)
@@ -62,35 +70,58 @@ def test_one_topic_is_exact(oracles):
     edge, (corpus, _) = oracles["edge"]["K1"], toy_a()
     model = LDA(1, tuple(edge["alpha"]), edge["beta"])
     state, _ = step(corpus, model, vb.Options(), vb_state(corpus, model, np.ones((5, 1))))
-    assert bound(corpus, model, vb.Options(), state) == pytest.approx(edge["log_evidence"], abs=ORACLE)
+    assert bound(corpus, model, vb.Options(), state) == pytest.approx(
+        edge["log_evidence"], abs=ORACLE
+    )
 
 
 def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
     """scikit-learn's bound has gamma at its optimum given (alpha~, beta~), here the sum of log normalisers of one pass."""
     printed = oracles["elbo_sklearn"]
     documents, words = np.nonzero(printed["X"])
-    corpus = corpus_of(np.array([documents, words, np.array(printed["X"])[documents, words]]).T, len(printed["X"]))
+    corpus = corpus_of(
+        np.array([documents, words, np.array(printed["X"])[documents, words]]).T, len(printed["X"])
+    )
     a, b = np.array(printed["alpha_tilde"]), np.array(printed["beta_tilde_kw"])
     alpha, beta, n_topics = np.full(a.shape[1], printed["alpha"]), printed["beta"], a.shape[1]
 
-    mean = padded_rows(a - alpha, float), padded_rows(b.T - beta, float), pad_topics(b.sum(axis=1) - corpus.n_words * beta)
+    mean = (
+        padded_rows(a - alpha, float),
+        padded_rows(b.T - beta, float),
+        pad_topics(b.sum(axis=1) - corpus.n_words * beta),
+    )
     state = vb.State(*mean, np.nan, alpha, beta)
-    entropy = svb.update_in_parallel(corpus, none_sampled(corpus), state, NOTHING_SAMPLED, StepContext(0, 1))
+    entropy = svb.update_in_parallel(
+        corpus, none_sampled(corpus), state, NOTHING_SAMPLED, StepContext(0, 1)
+    )
     n = twins.Counts(*(counts[..., :n_topics] for counts in mean))
-    log_weights = np.sum(n.n_dk * twins.psi(a)) + np.sum(n.n_wk * (twins.psi(b) - twins.psi(b.sum(axis=1, keepdims=True))).T)
+    log_weights = np.sum(n.n_dk * twins.psi(a)) + np.sum(
+        n.n_wk * (twins.psi(b) - twins.psi(b.sum(axis=1, keepdims=True))).T
+    )
     log_normalisers = float(entropy) + log_weights
     log_sizes = twins.psi(a.sum(axis=1)) @ corpus.document_tokens  # which gamma does not depend on
     gamma = np.full((corpus.n_pairs, n_topics), 1 / n_topics)
-    without_words = twins.uncollapsed_bound(corpus, gamma, a, b, alpha, beta) - twins.entropy(corpus, gamma)
-    log_theta, log_phi = twins.psi(a) - twins.psi(a.sum(1, keepdims=True)), twins.psi(b) - twins.psi(b.sum(1, keepdims=True))
-    without_words -= sum(n * np.mean(log_theta[d] + log_phi[:, w]) for d, w, n in twins.pairs_of(corpus))
-    assert without_words + log_normalisers - log_sizes == pytest.approx(printed["elbo_with_optimal_gamma"], abs=CONVERGED)
+    without_words = twins.uncollapsed_bound(corpus, gamma, a, b, alpha, beta) - twins.entropy(
+        corpus, gamma
+    )
+    log_theta, log_phi = (
+        twins.psi(a) - twins.psi(a.sum(1, keepdims=True)),
+        twins.psi(b) - twins.psi(b.sum(1, keepdims=True)),
+    )
+    without_words -= sum(
+        n * np.mean(log_theta[d] + log_phi[:, w]) for d, w, n in twins.pairs_of(corpus)
+    )
+    assert without_words + log_normalisers - log_sizes == pytest.approx(
+        printed["elbo_with_optimal_gamma"], abs=CONVERGED
+    )
 
 
 def test_the_uncollapsed_bound_of_the_twin_is_the_printed_one(oracles, toy):
     printed, (corpus, model) = oracles["toyA"]["elbo_arbitrary"], toy
     arguments = (np.array(printed[name]) for name in ("gamma", "alpha_tilde", "beta_tilde_kw"))
-    assert twins.uncollapsed_bound(corpus, *arguments, model.alphas, model.beta) == pytest.approx(printed["elbo"], abs=ORACLE)
+    assert twins.uncollapsed_bound(corpus, *arguments, model.alphas, model.beta) == pytest.approx(
+        printed["elbo"], abs=ORACLE
+    )
 
 
 # ---------------------------------------------------------------------- against the twin
@@ -105,7 +136,9 @@ def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, topics, r
     state = vb_state(corpus, model, random_gamma(corpus, n_topics))
     mean = counts_of(state, n_topics)
     for _ in range(3):
-        gamma, mean = twins.em_iteration(corpus, mean, model.alphas, model.beta, 5, 1e-3, restart, topics == "point")
+        gamma, mean = twins.em_iteration(
+            corpus, mean, model.alphas, model.beta, 5, 1e-3, restart, topics == "point"
+        )
         state, _ = step(corpus, model, options, state)
         for found, expected in zip(counts_of(state, n_topics), mean, strict=True):
             np.testing.assert_allclose(found, expected, rtol=0, atol=COUNTS)
@@ -113,7 +146,8 @@ def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, topics, r
         expected = twins.bound(corpus, gamma, model.alphas, model.beta)
         a, b = model.alphas + mean.n_dk, (model.beta + mean.n_wk).T
         uncollapsed = twins.uncollapsed_bound(corpus, gamma, a, b, model.alphas, model.beta)
-        assert uncollapsed == pytest.approx(expected, abs=1e-9)  # rounding: A3 and A4 are one number here
+        # rounding: A3 and A4 are one number here
+        assert uncollapsed == pytest.approx(expected, abs=1e-9)
     else:
         expected = twins.point_bound(corpus, gamma, model.alphas, model.beta)
     assert bound(corpus, model, options, state) == pytest.approx(expected, abs=NATS)
@@ -123,7 +157,10 @@ def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, topics, r
 def test_one_pass_from_where_it_was_is_one_parallel_sweep_of_the_collapsed_view(name):
     corpus, model, options = CORPORA[name], LDA(5, 0.3, 0.2), vb.Options(n_inner=1)
     gamma = random_gamma(corpus, 5)
-    state, other = vb_state(corpus, model, gamma, even=False), svb_state(corpus, model, gamma, "parallel")
+    state, other = (
+        vb_state(corpus, model, gamma, even=False),
+        svb_state(corpus, model, gamma, "parallel"),
+    )
     for sweep in range(1, 5):
         state, info = ENGINE.step(corpus, model, options, state, StepContext(0, sweep))
         other, same = SVB.step(corpus, model, svb.Options(), other, StepContext(0, sweep))
@@ -142,10 +179,13 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, topics):
     state = vb_state(corpus, model, random_gamma(corpus, 6))
     mean = counts_of(state, 6)
     for _ in range(8):
-        _, mean = twins.em_iteration(corpus, mean, model.alphas, model.beta, 4, 0, point=topics == "point")
+        _, mean = twins.em_iteration(
+            corpus, mean, model.alphas, model.beta, 4, 0, point=topics == "point"
+        )
         state, _ = step(corpus, model, options, state)
     for found, expected in zip(counts_of(state, 6), mean, strict=True):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 + 1e-13 / prior)  # psi of 1/prior is rounded
+        # psi of 1/prior is rounded
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 + 1e-13 / prior)
 
 
 # ---------------------------------------------------------------------- theory
@@ -156,21 +196,31 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, topics):
 def test_the_bound_never_falls_when_documents_go_on_from_where_they_were(prior, topics):
     for seed in range(5):
         corpus, model = simulated(10, 15, 20, seed), LDA(4, prior, prior)
-        state, bounds = ENGINE.init(corpus, model, vb.Options(topics=topics), StepContext(seed, 0)), []
+        state, bounds = (
+            ENGINE.init(corpus, model, vb.Options(topics=topics), StepContext(seed, 0)),
+            [],
+        )
         for sweep in range(1, 30):
-            state, _ = ENGINE.step(corpus, model, vb.Options(topics=topics), state, StepContext(seed, sweep))
+            state, _ = ENGINE.step(
+                corpus, model, vb.Options(topics=topics), state, StepContext(seed, sweep)
+            )
             bounds.append(bound(corpus, model, vb.Options(topics=topics), state))
-        assert np.min(np.diff(bounds)) > -1e-8 * abs(bounds[0])  # the series of exp(digamma), 3e-10 relative
+        # the series of exp(digamma), 3e-10 relative
+        assert np.min(np.diff(bounds)) > -1e-8 * abs(bounds[0])
 
 
 def test_a_document_is_visited_until_it_rests_or_the_passes_are_used_up():
     corpus, model = simulated(), LDA(3, 0.3, 0.2)
-    _, once = step(corpus, model, vb.Options(n_inner=1), vb_state(corpus, model, random_gamma(corpus, 3)))
+    _, once = step(
+        corpus, model, vb.Options(n_inner=1), vb_state(corpus, model, random_gamma(corpus, 3))
+    )
     assert once["updates"] == corpus.n_pairs
     options = vb.Options(n_inner=7, inner_tolerance=0)
     _, all_used = step(corpus, model, options, vb_state(corpus, model, random_gamma(corpus, 3)))
     assert all_used["updates"] == 7 * corpus.n_pairs
-    _, rested = step(corpus, model, vb.Options(n_inner=1000), vb_state(corpus, model, random_gamma(corpus, 3)))
+    _, rested = step(
+        corpus, model, vb.Options(n_inner=1000), vb_state(corpus, model, random_gamma(corpus, 3))
+    )
     assert corpus.n_pairs < rested["updates"] < 200 * corpus.n_pairs
 
 

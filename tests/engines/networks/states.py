@@ -31,11 +31,21 @@ def rows_of_state(network, corpus, state) -> dict:
 def places_of_paths(network, corpus, document, word) -> list[int]:
     """The place of each path of a token, in the order of the twins."""
     paths, author = paths_of(network), network.levels[0].table == AUTHORS
-    own = [network.variables[0].values.index(name) for name in corpus.authors[document]] if author else [0]
-    assert own == owners_of(network, corpus).ids[slice(*owners_of(network, corpus).indptr[document : document + 2])].tolist() \
+    own = (
+        [network.variables[0].values.index(name) for name in corpus.authors[document]]
+        if author
+        else [0]
+    )
+    assert (
+        own
+        == owners_of(network, corpus)
+        .ids[slice(*owners_of(network, corpus).indptr[document : document + 2])]
+        .tolist()
         or not author
+    )
     return [
-        own.index(path.values["author"] if author else 0) * paths.n_lanes + twins.lane_of(network, path)
+        own.index(path.values["author"] if author else 0) * paths.n_lanes
+        + twins.lane_of(network, path)
         for path in twins.paths_of_token(network, corpus, document, word)
     ]
 
@@ -44,13 +54,28 @@ def paths_in(network, corpus, state) -> list:
     """The path of each token, from its place."""
     found = []
     for (d, w, _), place in zip(twins.tokens_of(corpus), state.places.tolist(), strict=True):
-        found.append(twins.paths_of_token(network, corpus, d, w)[places_of_paths(network, corpus, d, w).index(place)])
+        found.append(
+            twins.paths_of_token(network, corpus, d, w)[
+                places_of_paths(network, corpus, d, w).index(place)
+            ]
+        )
     return found
 
 
 def odd_corpus() -> Corpus:
     """Five documents of 6 words by three authors: one is empty, one has a single token, a word is used nowhere."""
-    pairs = [(0, 0, 3), (0, 1, 1), (0, 4, 7), (1, 1, 1), (1, 2, 2), (2, 3, 1), (4, 0, 1), (4, 2, 2), (4, 3, 4), (4, 4, 1)]
+    pairs = [
+        (0, 0, 3),
+        (0, 1, 1),
+        (0, 4, 7),
+        (1, 1, 1),
+        (1, 2, 2),
+        (2, 3, 1),
+        (4, 0, 1),
+        (4, 2, 2),
+        (4, 3, 4),
+        (4, 4, 1),
+    ]
     authors = (("a0", "a1"), ("a2",), ("a1",), (), ("a0", "a1", "a2"))
     return Corpus.from_pairs(*np.array(pairs).T, n_documents=5, n_words=6, authors=authors)
 

@@ -37,7 +37,9 @@ def steps(corpus, network, state, n, options=PLAIN, first=1):
 
 
 def pairs_of(corpus):
-    return list(zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), strict=True))
+    return list(
+        zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), strict=True)
+    )
 
 
 def responsibilities(network, corpus, state) -> list:
@@ -66,13 +68,16 @@ def twin_sweep(network, corpus, responsible) -> None:
 def bound(network, corpus, responsible) -> float:
     """F of these responsibilities at the best xi, term by term."""
     found = twins.log_joint_of(network, corpus, twins.expected_counts(network, corpus, responsible))
-    return found - sum(n * xlogy(q, q).sum() for (*_, n), q in zip(pairs_of(corpus), responsible, strict=True))
+    return found - sum(
+        n * xlogy(q, q).sum() for (*_, n), q in zip(pairs_of(corpus), responsible, strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_sweeps_are_those_of_paths_walked_one_by_one(name):
     network, corpus = NETWORKS[name], odd_corpus()
-    close = 1e-6 if "1e-08" in repr(network) else 1e-10  # rounding of counts, 1e-16 to 1e-15, weighs 1e-7 of such a prior
+    # rounding of counts, 1e-16 to 1e-15, weighs 1e-7 of such a prior
+    close = 1e-6 if "1e-08" in repr(network) else 1e-10
     state = begun(corpus, network)
     responsible = responsibilities(network, corpus, state)
     assert all(q.sum() == pytest.approx(1.0) for q in responsible)
@@ -85,38 +90,65 @@ def test_sweeps_are_those_of_paths_walked_one_by_one(name):
         for level in network.levels:
             if level.kind == "dirichlet":
                 rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [[counts[row, t] for t in range(twins.n_values(network, level, 6))] for row in rows]
-                np.testing.assert_allclose(level_rows(network, state, level), expected, rtol=0, atol=20 * close)
+                expected = [
+                    [counts[row, t] for t in range(twins.n_values(network, level, 6))]
+                    for row in rows
+                ]
+                np.testing.assert_allclose(
+                    level_rows(network, state, level), expected, rtol=0, atol=20 * close
+                )
         found = ENGINE.watch(corpus, network, PLAIN, state)["bound"]
-        assert found == pytest.approx(bound(network, corpus, responsible), rel=close, abs=100 * close)
+        assert found == pytest.approx(
+            bound(network, corpus, responsible), rel=close, abs=100 * close
+        )
 
 
 @pytest.mark.parametrize(("n_topics", "alpha"), [(1, 0.3), (5, 0.3), (17, 1e-8), (20, 0.1)])
 @pytest.mark.parametrize("precision", ["double", "single"])
 def test_lda_as_a_network_is_cvb0(n_topics, alpha, precision):
-    corpus, network, lda = simulated(40, 30, 25), twins.lda(n_topics, alpha, 0.07), LDA(n_topics, alpha, 0.07)
+    corpus, network, lda = (
+        simulated(40, 30, 25),
+        twins.lda(n_topics, alpha, 0.07),
+        LDA(n_topics, alpha, 0.07),
+    )
     cvb0, close = get_engine("cvb0"), 1e-10
     if precision == "single" or alpha < 1e-6:  # a float32 may be rounded up or down; see above
         close = 1e-4
-    options, other_options = (make_options(engine, {"precision": precision}) for engine in (ENGINE, cvb0))
-    state, other = begun(corpus, network, options), cvb0.init(corpus, lda, other_options, StepContext(7, 0))
+    options, other_options = (
+        make_options(engine, {"precision": precision}) for engine in (ENGINE, cvb0)
+    )
+    state, other = (
+        begun(corpus, network, options),
+        cvb0.init(corpus, lda, other_options, StepContext(7, 0)),
+    )
     for step in range(1, 16):
         state, info = ENGINE.step(corpus, network, options, state, StepContext(7, step))
         other, its_info = cvb0.step(corpus, lda, other_options, other, StepContext(7, step))
         assert info["change"] == pytest.approx(its_info["change"], abs=close)
         np.testing.assert_allclose(state.n_wk, other.mean_wk, atol=close)
-    watched, its = ENGINE.watch(corpus, network, options, state), cvb0.watch(corpus, lda, other_options, other)
+    watched, its = (
+        ENGINE.watch(corpus, network, options, state),
+        cvb0.watch(corpus, lda, other_options, other),
+    )
     assert watched["bound"] == pytest.approx(its["bound"], rel=close)
-    mine, wanted = ENGINE.counts(corpus, network, options, state), cvb0.counts(corpus, lda, other_options, other)
+    mine, wanted = (
+        ENGINE.counts(corpus, network, options, state),
+        cvb0.counts(corpus, lda, other_options, other),
+    )
     np.testing.assert_allclose(mine["n_dk"], wanted["n_dk"], atol=close)
-    p, q = ENGINE.predict(corpus, network, options, state, corpus), cvb0.predict(corpus, lda, other_options, other, corpus)
+    p, q = (
+        ENGINE.predict(corpus, network, options, state, corpus),
+        cvb0.predict(corpus, lda, other_options, other, corpus),
+    )
     np.testing.assert_allclose(p, q, rtol=close)
 
 
 def test_it_starts_from_the_counts_of_another_run_as_cvb0_does():
     corpus, network, lda = simulated(), twins.lda(4, 0.3, 0.2), LDA(4, 0.3, 0.2)
     cvb0, rng = get_engine("cvb0"), np.random.default_rng(3)
-    start = WarmStart(rng.gamma(1.0, size=(4, corpus.n_words)), rng.gamma(1.0, size=(corpus.n_documents, 4)))
+    start = WarmStart(
+        rng.gamma(1.0, size=(4, corpus.n_words)), rng.gamma(1.0, size=(corpus.n_documents, 4))
+    )
     other = cvb0.init(corpus, lda, cvb.Options(), StepContext(7, 0), start)
     np.testing.assert_allclose(begun(corpus, network, start=start).n_wk, other.mean_wk, atol=1e-12)
 
@@ -133,10 +165,18 @@ def test_odd_corpora_and_priors_are_inferred_and_predicted(name, corpus):
     state = steps(corpus, network, begun(corpus, network), 4)
     assert np.isfinite(ENGINE.watch(corpus, network, PLAIN, state)["bound"])
     found = ENGINE.counts(corpus, network, PLAIN, state)
-    np.testing.assert_allclose(found["n_dk"].sum(axis=1), corpus.document_tokens, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found["n_kw"].sum(axis=0), np.bincount(corpus.words, corpus.counts, corpus.n_words), atol=1e-9)
+    np.testing.assert_allclose(
+        found["n_dk"].sum(axis=1), corpus.document_tokens, rtol=1e-9, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        found["n_kw"].sum(axis=0),
+        np.bincount(corpus.words, corpus.counts, corpus.n_words),
+        atol=1e-9,
+    )
     np.testing.assert_allclose(found["n_dk"].sum(axis=0), found["n_kw"].sum(axis=1), atol=1e-9)
-    p = ENGINE.predict(corpus, network, PLAIN, state, every_pair(corpus)).reshape(corpus.n_documents, corpus.n_words)
+    p = ENGINE.predict(corpus, network, PLAIN, state, every_pair(corpus)).reshape(
+        corpus.n_documents, corpus.n_words
+    )
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
     assert p.min() > 0
 
@@ -173,14 +213,24 @@ def test_super_topics_do_not_stay_alike():
 
 def test_priors_that_learn_raise_the_bound():
     plain, corpus = NETWORKS["pachinko"], simulated(30, 25, 20)
-    network = replace(plain, levels=tuple(
-        replace(level, learn="scalar" if level.draws == WORD else "vector") for level in plain.levels
-    ))
+    network = replace(
+        plain,
+        levels=tuple(
+            replace(level, learn="scalar" if level.draws == WORD else "vector")
+            for level in plain.levels
+        ),
+    )
     options = make_options(ENGINE, {"learn_after": 5, "learn_every": 5})
-    held, learnt = steps(corpus, plain, begun(corpus, plain), 5), steps(corpus, network, begun(corpus, network), 5, options)
+    held, learnt = (
+        steps(corpus, plain, begun(corpus, plain), 5),
+        steps(corpus, network, begun(corpus, network), 5, options),
+    )
     assert np.array_equal(held.gamma, learnt.gamma)
     assert np.array_equal(held.alphas, initial_alphas(plain))
-    assert ENGINE.watch(corpus, network, options, learnt)["bound"] > ENGINE.watch(corpus, plain, options, held)["bound"] + 1
+    assert (
+        ENGINE.watch(corpus, network, options, learnt)["bound"]
+        > ENGINE.watch(corpus, plain, options, held)["bound"] + 1
+    )
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])
@@ -189,13 +239,18 @@ def test_memory_is_told_to_the_responsibility(name, precision):
     corpus, network = odd_corpus(), NETWORKS[name]
     options = make_options(ENGINE, {"precision": precision})
     state = begun(corpus, network, options)
-    authors = np.array([max(len(names), 1) if name == "author-topic" else 1 for names in corpus.authors])
+    authors = np.array(
+        [max(len(names), 1) if name == "author-topic" else 1 for names in corpus.authors]
+    )
     assert len(state.gamma) == authors[corpus.documents].sum() * paths_of(network).n_lanes
     assert state.gamma.nbytes < ENGINE.memory(corpus, network, options).state
     assert ENGINE.memory(corpus, network, options).state >= sum(array.nbytes for array in state[:5])
 
 
 def test_point_estimates_are_refused():
-    points = tuple(replace(level, kind="point") if level.draws == WORD else level for level in NETWORKS["lda"].levels)
+    points = tuple(
+        replace(level, kind="point") if level.draws == WORD else level
+        for level in NETWORKS["lda"].levels
+    )
     with pytest.raises(ModelError, match="level 'phi' is a point estimate"):
         ENGINE.suits(replace(NETWORKS["lda"], levels=points))

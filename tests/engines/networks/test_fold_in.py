@@ -41,13 +41,19 @@ def learnt_from(network, corpus, engine=VB, n_steps=20) -> Learnt:
     for step in range(1, n_steps + 1):
         state, _ = engine.step(corpus, network, OPTIONS, state, StepContext(2, step))
     counts = engine.counts(corpus, network, OPTIONS, state)
-    by_level = {level.name: counts[f"n_{level.name}"] for level in network.levels[:-1] if f"n_{level.name}" in counts}
+    by_level = {
+        level.name: counts[f"n_{level.name}"]
+        for level in network.levels[:-1]
+        if f"n_{level.name}" in counts
+    }
     return Learnt(network, by_level | {network.levels[-1].name: counts["n_kw"]}, state.alphas)
 
 
 def training() -> Corpus:
     corpus = simulated(30, 8, 20)
-    authors = tuple(("a0", "a1", "a2")[d % 3 : d % 3 + 1 + d % 2] for d in range(corpus.n_documents))
+    authors = tuple(
+        ("a0", "a1", "a2")[d % 3 : d % 3 + 1 + d % 2] for d in range(corpus.n_documents)
+    )
     return corpus.with_pairs(corpus.indptr, corpus.words, corpus.counts, authors=authors)
 
 
@@ -70,20 +76,27 @@ every_network = pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWOR
 
 def plain_theta(network, learnt, documents) -> np.ndarray:
     """theta by loops over paths: counts of documents repeated until they rest, all else as learnt."""
-    paths, levels = paths_of(network), [level for level in network.levels if level.kind != "observed"]
+    paths, levels = (
+        paths_of(network),
+        [level for level in network.levels if level.kind != "observed"],
+    )
     places = {level.name: paths.places[level.name] for level in levels}
     first = first_counts(compile_network(network, learnt.alphas, 8), documents, TURN)
     xi = {}
     for level in levels:
         if level.of_documents:
-            table = first[:, places[level.name].cells].reshape(-1, places[level.name].cells.shape[1])
+            table = first[:, places[level.name].cells].reshape(
+                -1, places[level.name].cells.shape[1]
+            )
         else:
             table = _rows_of(network, level, learnt.counts[level.name])
         for row, n in zip(twins.rows_of(network, level, documents.n_documents), table, strict=True):
             xi[row] = n + twins.prior_of(network, row, 8)
     own = [row for row in xi if network.level(row[0]).of_documents]
     for _ in range(400 if own else 0):
-        counts = twins.expected_counts(network, documents, twins.responsibilities(network, documents, xi))
+        counts = twins.expected_counts(
+            network, documents, twins.responsibilities(network, documents, xi)
+        )
         for row in own:
             prior = twins.prior_of(network, row, 8)
             xi[row] = prior + [counts[row, value] for value in range(len(prior))]
@@ -91,7 +104,9 @@ def plain_theta(network, learnt, documents) -> np.ndarray:
     theta = np.zeros((documents.n_documents, len(rows)))
     for d in range(documents.n_documents):
         for path in twins.paths_of_token(network, documents, d, 0):
-            theta[d, rows[path.cells[-1][0]]] += np.prod([_mean(network, documents, xi, cell) for cell in path.cells[:-1]])
+            theta[d, rows[path.cells[-1][0]]] += np.prod(
+                [_mean(network, documents, xi, cell) for cell in path.cells[:-1]]
+            )
     return theta
 
 
@@ -111,14 +126,17 @@ def _mean(network, corpus, xi, cell) -> float:
 def test_theta_is_that_of_plain_loops_over_paths(network):
     learnt, documents = learnt_from(network, training()), unseen()
     theta = VB.fold_in(learnt, OPTIONS, documents, TURN)
-    np.testing.assert_allclose(theta, plain_theta(network, learnt, documents), atol=1e-5)  # passes end at 1e-6 tokens
+    # passes end at 1e-6 tokens
+    np.testing.assert_allclose(theta, plain_theta(network, learnt, documents), atol=1e-5)
     np.testing.assert_allclose(theta.sum(axis=1), 1.0, rtol=1e-12)
 
 
 def test_lda_folds_in_as_lda_does():
     corpus, network = training(), NETWORKS["lda"]
     learnt = learnt_from(network, corpus)
-    topics = LearntTopics(Priors(np.array([0.9, 0.5, 0.2]), 0.3), np.ascontiguousarray(learnt.counts["phi"]))
+    topics = LearntTopics(
+        Priors(np.array([0.9, 0.5, 0.2]), 0.3), np.ascontiguousarray(learnt.counts["phi"])
+    )
     expected = of_lda(topics, None, unseen(), TURN)
     np.testing.assert_allclose(VB.fold_in(learnt, OPTIONS, unseen(), TURN), expected, rtol=1e-9)
 
@@ -132,7 +150,8 @@ def test_a_document_by_strangers_is_an_author_of_its_own(authors):
     topics = LearntTopics(Priors(alpha, 0.4), np.ascontiguousarray(learnt.counts["phi"]))
     expected = of_lda(topics, None, unseen(), TURN)
     np.testing.assert_allclose(theta, expected, rtol=1e-9)
-    np.testing.assert_allclose(theta[2], alpha / alpha.sum(), rtol=1e-12)  # nothing was observed: an unseen author
+    # nothing was observed: an unseen author
+    np.testing.assert_allclose(theta[2], alpha / alpha.sum(), rtol=1e-12)
 
 
 def test_known_authors_have_what_they_had_and_strangers_beside_them_are_left_out():
@@ -164,7 +183,9 @@ def test_any_number_of_threads_and_any_company_give_a_document_the_same_bits(mon
     learnt = learnt_from(network, corpus)
     one = VB.fold_in(learnt, OPTIONS, corpus, TURN)
     np.testing.assert_array_equal(VB.fold_in(learnt, OPTIONS, corpus, StepContext(5, 0, 3)), one)
-    np.testing.assert_array_equal(VB.fold_in(learnt, OPTIONS, corpus.of_documents([7]), TURN), one[7:8])
+    np.testing.assert_array_equal(
+        VB.fold_in(learnt, OPTIONS, corpus.of_documents([7]), TURN), one[7:8]
+    )
 
 
 def test_super_topics_of_one_prior_come_apart_in_unseen_documents():
@@ -178,19 +199,36 @@ def test_super_topics_of_one_prior_come_apart_in_unseen_documents():
 def test_two_variables_by_author_are_by_document_for_strangers():
     """Authors choose a mood, and a topic given the mood."""
     base = twins.author_topic(2)
-    network = Network("moods", (*base.variables, Variable("mood", 2)), (
-        base.levels[0], Level("rho", "mood", (Rows(("author",)),)),
-        Level("theta", "topic", (Rows(("author", "mood")),), prior=((0.5, 0.2), (0.3, 0.9)), groups=("mood",)), base.levels[2],
-    ))
+    network = Network(
+        "moods",
+        (*base.variables, Variable("mood", 2)),
+        (
+            base.levels[0],
+            Level("rho", "mood", (Rows(("author",)),)),
+            Level(
+                "theta",
+                "topic",
+                (Rows(("author", "mood")),),
+                prior=((0.5, 0.2), (0.3, 0.9)),
+                groups=("mood",),
+            ),
+            base.levels[2],
+        ),
+    )
     learnt = learnt_from(network, training())
     theta = VB.fold_in(learnt, OPTIONS, unseen(None), TURN)
     stranger = by_themselves(network)
-    assert [rows.by for level in stranger.levels for rows in level.rows] == [("document",), ("document", "mood"), ("topic",)]
+    assert [rows.by for level in stranger.levels for rows in level.rows] == [
+        ("document",),
+        ("document", "mood"),
+        ("topic",),
+    ]
     np.testing.assert_allclose(theta, plain_theta(stranger, learnt, unseen(None)), atol=1e-5)
 
 
 def test_rows_raised_to_the_floor_still_sum_to_one():
     table = np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
     found = floored(table)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=0, atol=1e-15)  # rounding; the floor is 1e-10
+    # rounding; the floor is 1e-10
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=0, atol=1e-15)
     assert found.min() > 0

@@ -19,7 +19,15 @@ from workbench.engines.networks.compiled import alphas_of, owners_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError
-from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows, Variable
+from workbench.models.networks.network import (
+    AUTHORS,
+    DOCUMENT,
+    WORD,
+    Level,
+    Network,
+    Rows,
+    Variable,
+)
 
 ENGINE = network_gibbs.engine()
 PLAIN = make_options(ENGINE, {})
@@ -31,41 +39,63 @@ THREE = twins.toy(((0, 1), (2,)))
 
 def words_by_author() -> Network:
     """Authors with words of their own: rows of the last level by author and topic."""
-    return Network("words-by-author", (Variable("author", 3, ("a0", "a1", "a2")), Variable("topic", 2)), (
-        Level("authors", "author", (Rows((DOCUMENT,)),), kind="observed", table=AUTHORS),
-        Level("theta", "topic", (Rows(("author",)),), prior=UNEVEN),
-        Level("phi", WORD, (Rows(("author", "topic")),), prior=0.4),
-    ))
+    return Network(
+        "words-by-author",
+        (Variable("author", 3, ("a0", "a1", "a2")), Variable("topic", 2)),
+        (
+            Level("authors", "author", (Rows((DOCUMENT,)),), kind="observed", table=AUTHORS),
+            Level("theta", "topic", (Rows(("author",)),), prior=UNEVEN),
+            Level("phi", WORD, (Rows(("author", "topic")),), prior=0.4),
+        ),
+    )
 
 
 def topics_by_document() -> Network:
     """Authors, and topics that a document shares among its authors."""
-    return Network("topics-by-document", (Variable("author", 3, ("a0", "a1", "a2")), Variable("topic", 2)), (
-        Level("authors", "author", (Rows((DOCUMENT,)),), kind="observed", table=AUTHORS),
-        Level("theta", "topic", (Rows((DOCUMENT,)),), prior=UNEVEN), Level("phi", WORD, (Rows(("topic",)),), prior=0.4),
-    ))
+    return Network(
+        "topics-by-document",
+        (Variable("author", 3, ("a0", "a1", "a2")), Variable("topic", 2)),
+        (
+            Level("authors", "author", (Rows((DOCUMENT,)),), kind="observed", table=AUTHORS),
+            Level("theta", "topic", (Rows((DOCUMENT,)),), prior=UNEVEN),
+            Level("phi", WORD, (Rows(("topic",)),), prior=0.4),
+        ),
+    )
 
 
 TOYS = {
     "lda": (twins.lda(2, UNEVEN, 0.4), SIX),
     "author-topic": (twins.author_topic(2, ("a0", "a1", "a2"), UNEVEN, 0.4), SIX),
     "pachinko": (twins.pachinko(2, 2, UNEVEN, GROUPED, 0.4), SIX),
-    "pachinko-wide": (twins.pachinko(2, 3, UNEVEN, ((0.5, 0.9, 0.2), (0.8, 0.3, 0.6)), 0.4), FOUR),  # runs within super-topics
+    "pachinko-wide": (
+        twins.pachinko(2, 3, UNEVEN, ((0.5, 0.9, 0.2), (0.8, 0.3, 0.6)), 0.4),
+        FOUR,
+    ),  # runs within super-topics
     "hpam1": (twins.hpam1(2, 2, UNEVEN, GROUPED, (0.5, 0.7, 1.1), 0.4), FOUR),
     "hpam2": (twins.hpam2(2, 2, (0.6, 0.35, 0.45), ((0.5, 0.9, 0.4), (0.8, 0.3, 0.4)), 0.4), FOUR),
     "regions": (twins.authors_by_region(), THREE),
     "topics-by-document": (topics_by_document(), SIX),
 }
 WIDE = {
-    "lda": twins.lda(21), "author-topic": twins.author_topic(18), "pachinko": twins.pachinko(3, 19),
-    "tall": twins.pachinko(20, 3), "hpam1": twins.hpam1(3, 17), "hpam2": twins.hpam2(4, 18), "hpam2-tall": twins.hpam2(18, 2),
-    "regions": twins.authors_by_region(), "topics-by-document": topics_by_document(),
-    "ones": twins.pachinko(1, 1), "one-topic": twins.lda(1), "one-each": twins.hpam2(1, 1), "unigram": Network(
-        "unigram", (), (Level("phi", WORD, (Rows(),), prior=0.3),)
-    ),
+    "lda": twins.lda(21),
+    "author-topic": twins.author_topic(18),
+    "pachinko": twins.pachinko(3, 19),
+    "tall": twins.pachinko(20, 3),
+    "hpam1": twins.hpam1(3, 17),
+    "hpam2": twins.hpam2(4, 18),
+    "hpam2-tall": twins.hpam2(18, 2),
+    "regions": twins.authors_by_region(),
+    "topics-by-document": topics_by_document(),
+    "ones": twins.pachinko(1, 1),
+    "one-topic": twins.lda(1),
+    "one-each": twins.hpam2(1, 1),
+    "unigram": Network("unigram", (), (Level("phi", WORD, (Rows(),), prior=0.3),)),
 }
 COMPILED_FOR_ITSELF = ("tall", "hpam2-tall", "regions", "topics-by-document", "unigram")
-EACH_WIDE = [pytest.param(name, marks=pytest.mark.slow) if name in COMPILED_FOR_ITSELF else name for name in WIDE]
+EACH_WIDE = [
+    pytest.param(name, marks=pytest.mark.slow) if name in COMPILED_FOR_ITSELF else name
+    for name in WIDE
+]
 
 
 def with_authors(corpus) -> Corpus:
@@ -83,10 +113,16 @@ def chain(network, corpus, n_sweeps, seed=0, options=PLAIN):
 
 def test_the_toys_of_the_twins_are_those_of_the_reference_values():
     printed = json.loads((Path(__file__).parents[2] / "oracles" / "networks.json").read_text())
-    for name, toy in {"mix_atm": "author-topic", "mix_pam": "pachinko", "mix_hpam1": "hpam1"}.items():
+    for name, toy in {
+        "mix_atm": "author-topic",
+        "mix_pam": "pachinko",
+        "mix_hpam1": "hpam1",
+    }.items():
         exact, wanted = twins.exact(*TOYS[toy]), printed[name]["exact"]
         assert exact.log_evidence == pytest.approx(wanted["log_evidence"], abs=1e-9)
-        np.testing.assert_allclose(exact.posteriors, wanted["posterior_per_token_copy"], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            exact.posteriors, wanted["posterior_per_token_copy"], rtol=0, atol=1e-9
+        )
 
 
 def copied(state):
@@ -101,7 +137,10 @@ def copied(state):
 def test_chains_follow_the_exact_posterior(name):
     network, corpus = TOYS[name]
     exact, n_sweeps, n_batches = twins.exact(network, corpus), 6000, 30
-    state, seen = chain(network, corpus, 20, seed=3), np.empty((n_sweeps, corpus.n_tokens), np.int32)
+    state, seen = (
+        chain(network, corpus, 20, seed=3),
+        np.empty((n_sweeps, corpus.n_tokens), np.int32),
+    )
     for step in range(n_sweeps):
         state, _ = ENGINE.step(corpus, network, PLAIN, state, StepContext(5, step))
         seen[step] = state.places
@@ -109,7 +148,8 @@ def test_chains_follow_the_exact_posterior(name):
         places = places_of_paths(network, corpus, d, w)
         visits = (seen[:, i, None] == places).reshape(n_batches, -1, len(places)).mean(axis=1)
         assert visits.sum() == pytest.approx(n_batches)
-        error = visits.std(axis=0, ddof=1) / np.sqrt(n_batches)  # between batches longer than the chain remembers
+        # between batches longer than the chain remembers
+        error = visits.std(axis=0, ddof=1) / np.sqrt(n_batches)
         assert np.all(np.abs(visits.mean(axis=0) - exact.posteriors[i]) < 5 * error + 2e-3)
 
 
@@ -136,7 +176,10 @@ def test_the_first_token_of_a_sweep_is_drawn_from_its_conditional(name):
 def test_lda_as_a_network_walks_through_the_states_of_cgs(n_topics, alpha):
     network, model, corpus = twins.lda(n_topics, alpha, 0.2), LDA(n_topics, alpha, 0.2), simulated()
     options = make_options(cgs.engine(), {})
-    one, other = ENGINE.init(corpus, network, PLAIN, StepContext(5, 0)), cgs.init(corpus, model, options, StepContext(5, 0))
+    one, other = (
+        ENGINE.init(corpus, network, PLAIN, StepContext(5, 0)),
+        cgs.init(corpus, model, options, StepContext(5, 0)),
+    )
     for step in range(1, 31):
         assert np.array_equal(one.places, other.topics)
         (one, told), (other, told_too) = (
@@ -144,11 +187,17 @@ def test_lda_as_a_network_walks_through_the_states_of_cgs(n_topics, alpha):
             cgs.step(corpus, model, options, other, StepContext(5, step)),
         )
         assert told["moved"] == told_too["moved"]
-    found, wanted = ENGINE.counts(corpus, network, PLAIN, one), cgs.counts(corpus, model, options, other)
+    found, wanted = (
+        ENGINE.counts(corpus, network, PLAIN, one),
+        cgs.counts(corpus, model, options, other),
+    )
     for name, values in wanted.items():
         assert np.array_equal(found[name], values)
     pairs = every_pair(corpus)
-    p, q = ENGINE.predict(corpus, network, PLAIN, one, pairs), cgs.predict(corpus, model, options, other, pairs)
+    p, q = (
+        ENGINE.predict(corpus, network, PLAIN, one, pairs),
+        cgs.predict(corpus, model, options, other, pairs),
+    )
     np.testing.assert_allclose(p, q, rtol=1e-12)
     joint = cgs.watch(corpus, model, options, other)["log_joint"]
     assert ENGINE.watch(corpus, network, PLAIN, one)["log_joint"] == pytest.approx(joint, rel=1e-12)
@@ -161,14 +210,18 @@ def test_lda_as_a_network_starts_from_counts_as_cgs_does(known):
     run = cgs.counts(corpus, model, options, cgs.init(corpus, model, options, StepContext(2, 0)))
     topics = run["token_topics"].astype(np.int32)
     topics[::5] = -1
-    start = WarmStart(run["n_kw"].astype(float), None if known == "words" else run["n_dk"].astype(float), topics)
+    start = WarmStart(
+        run["n_kw"].astype(float), None if known == "words" else run["n_dk"].astype(float), topics
+    )
     if known == "topics":
         places = ENGINE.init(corpus, network, PLAIN, StepContext(9, 0), start).places
         assert np.array_equal(places[topics >= 0], topics[topics >= 0])
     else:
         start = start._replace(topics=None)
         one = ENGINE.init(corpus, network, PLAIN, StepContext(9, 0), start)
-        assert np.array_equal(one.places, cgs.init(corpus, model, options, StepContext(9, 0), start).topics)
+        assert np.array_equal(
+            one.places, cgs.init(corpus, model, options, StepContext(9, 0), start).topics
+        )
 
 
 def test_a_network_starts_from_topics_on_paths_that_end_there():
@@ -198,15 +251,25 @@ def test_counts_are_those_of_the_paths_of_tokens(name):
         wanted = np.array([[counted[row, v] for v in range(n_values)] for row in rows])
         table = found["n_kw"] if level.draws == WORD else found[f"n_{level.name}"]
         assert table.sum() == wanted.sum()  # rows that no path visits hold 0
-        assert np.array_equal(np.sort(table.reshape(-1, wanted.shape[1]), axis=0)[-len(rows):], np.sort(wanted, axis=0))
+        assert np.array_equal(
+            np.sort(table.reshape(-1, wanted.shape[1]), axis=0)[-len(rows) :],
+            np.sort(wanted, axis=0),
+        )
     last = list(twins.rows_of(network, network.levels[-1], 1))
-    numbers = [last.index(next(row for row, _ in path.cells if row[0] == network.levels[-1].name)) for path in chosen]
+    numbers = [
+        last.index(next(row for row, _ in path.cells if row[0] == network.levels[-1].name))
+        for path in chosen
+    ]
     assert found["token_topics"].tolist() == numbers
     expected = np.zeros((corpus.n_documents, network.n_topics))
-    np.add.at(expected, (np.repeat(np.arange(corpus.n_documents), corpus.document_tokens), numbers), 1)
+    np.add.at(
+        expected, (np.repeat(np.arange(corpus.n_documents), corpus.document_tokens), numbers), 1
+    )
     assert np.array_equal(found["n_dk"], expected)
     watched = ENGINE.watch(corpus, network, PLAIN, state)
-    assert watched["log_joint"] == pytest.approx(twins.log_joint(network, corpus, chosen), rel=1e-11)
+    assert watched["log_joint"] == pytest.approx(
+        twins.log_joint(network, corpus, chosen), rel=1e-11
+    )
     assert np.array_equal(watched["n_k"], found["n_kw"].sum(axis=1))
 
 
@@ -215,10 +278,21 @@ def test_counts_stay_what_counting_afresh_gives(name):
     network, corpus = WIDE[name], with_authors(simulated())
     state = chain(network, corpus, 12)
     paths, owners = paths_of(network), owners_of(network, corpus)
-    afresh = network_gibbs.State(state.places, *(np.zeros_like(array) for array in state[1:5]), state.alphas)
+    afresh = network_gibbs.State(
+        state.places, *(np.zeros_like(array) for array in state[1:5]), state.alphas
+    )
     network_gibbs.count_paths(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, np.ones(corpus.n_pairs, bool), owners, paths.rest_at,
-        paths.fixed, network_gibbs.laid_out(network).lanes, state.places, network_gibbs.Counts(*afresh[1:5]),
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        np.ones(corpus.n_pairs, bool),
+        owners,
+        paths.rest_at,
+        paths.fixed,
+        network_gibbs.laid_out(network).lanes,
+        state.places,
+        network_gibbs.Counts(*afresh[1:5]),
     )
     for kept, counted in zip(state, afresh, strict=True):
         assert np.array_equal(kept, counted)
@@ -229,13 +303,19 @@ def test_counts_stay_what_counting_afresh_gives(name):
 @pytest.mark.parametrize("name", ["lda", "author-topic", "pachinko", "hpam1", "hpam2", "ones"])
 def test_odd_corpora_and_priors_are_sampled_and_predicted(name, prior, corpus):
     corpus = with_authors(corpus)
-    network = replace(WIDE[name], levels=tuple(
-        level if level.kind == "observed" else replace(level, prior=prior) for level in WIDE[name].levels
-    ))
+    network = replace(
+        WIDE[name],
+        levels=tuple(
+            level if level.kind == "observed" else replace(level, prior=prior)
+            for level in WIDE[name].levels
+        ),
+    )
     state = chain(network, corpus, 4)
     assert np.isfinite(ENGINE.watch(corpus, network, PLAIN, state)["log_joint"])
     assert ENGINE.counts(corpus, network, PLAIN, state)["n_kw"].sum() == corpus.n_tokens
-    p = ENGINE.predict(corpus, network, PLAIN, state, every_pair(corpus)).reshape(corpus.n_documents, corpus.n_words)
+    p = ENGINE.predict(corpus, network, PLAIN, state, every_pair(corpus)).reshape(
+        corpus.n_documents, corpus.n_words
+    )
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
 
 
@@ -243,21 +323,27 @@ def test_a_document_may_lack_authors_only_where_it_lacks_tokens():
     network, corpus = twins.author_topic(3), corpus_of([(0, 0, 2), (2, 1, 3)], 3, 2)
     fine = replace(corpus, authors=(("a0",), (), ("a1", "a2")))
     assert chain(network, fine, 3).n_k.sum() == 5
-    with pytest.raises(ModelError, match="1 documents have tokens and no author, the first of them 'document 0'"):
+    with pytest.raises(
+        ModelError, match="1 documents have tokens and no author, the first of them 'document 0'"
+    ):
         chain(network, replace(corpus, authors=((), ("a0",), ("a1",))), 1)
 
 
 def test_point_estimates_are_not_sampled():
     network = twins.lda()
     levels = (network.levels[0], replace(network.levels[1], kind="point"))
-    with pytest.raises(ModelError, match="level 'phi' is a point estimate, and sampling integrates rows out"):
+    with pytest.raises(
+        ModelError, match="level 'phi' is a point estimate, and sampling integrates rows out"
+    ):
         ENGINE.suits(replace(network, levels=levels))
 
 
 def test_priors_that_learn_raise_the_joint_and_others_stay():
     plain, corpus = twins.pachinko(2, 3), with_authors(simulated())
     learn = {"theta0": "vector", "theta1": "vector", "phi": "scalar"}
-    network = replace(plain, levels=tuple(replace(level, learn=learn[level.name]) for level in plain.levels))
+    network = replace(
+        plain, levels=tuple(replace(level, learn=learn[level.name]) for level in plain.levels)
+    )
     options = make_options(ENGINE, {"learn_after": 5, "learn_every": 5})
     before = chain(network, corpus, 4, options=options)
     held = chain(plain, corpus, 5, options=options)
@@ -276,9 +362,15 @@ def test_priors_that_learn_raise_the_joint_and_others_stay():
 def test_rows_over_words_stand_where_the_network_numbers_them():
     network, corpus = twins.hpam2(2, 3), simulated()
     state = chain(network, corpus, 2)
-    assert np.array_equal(ENGINE.counts(corpus, network, PLAIN, state)["n_kw"], state.n_wk[:, paths_of(network).leaf_places].T)
+    assert np.array_equal(
+        ENGINE.counts(corpus, network, PLAIN, state)["n_kw"],
+        state.n_wk[:, paths_of(network).leaf_places].T,
+    )
 
 
 def test_rows_over_words_by_author_are_refused_at_the_door():
-    with pytest.raises(ModelError, match="rows over words by author, as level 'phi' has them, cannot be predicted from"):
+    with pytest.raises(
+        ModelError,
+        match="rows over words by author, as level 'phi' has them, cannot be predicted from",
+    ):
         ENGINE.suits(words_by_author())

@@ -7,7 +7,14 @@ from dataclasses import replace
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import NETWORKS, level_rows, odd_corpus, paths_in, places_of_paths, rows_of_state
+from engines.networks.states import (
+    NETWORKS,
+    level_rows,
+    odd_corpus,
+    paths_in,
+    places_of_paths,
+    rows_of_state,
+)
 from scipy.special import logsumexp, xlogy
 from toys import CORPORA, every_pair, simulated
 
@@ -24,7 +31,10 @@ from workbench.models.networks.network import WORD
 
 ENGINE, VB, GIBBS = (get_engine(f"network-{name}") for name in ("hybrid", "vb", "gibbs"))
 LEARNING = {"learn_after": 2, "learn_every": 3}
-SOME = {name: NETWORKS[name] for name in ("lda", "author-topic", "pachinko", "hpam1", "hpam2", "authors-by-region")}
+SOME = {
+    name: NETWORKS[name]
+    for name in ("lda", "author-topic", "pachinko", "hpam1", "hpam2", "authors-by-region")
+}
 some_networks = pytest.mark.parametrize("network", SOME.values(), ids=SOME)
 
 
@@ -35,27 +45,43 @@ def options_of(engine=ENGINE, **given):
 def steps(corpus, network, n, options, seed=7, engine=ENGINE, n_threads=1):
     state = engine.init(corpus, network, options, StepContext(seed, 0, n_threads))
     for step in range(1, n + 1):
-        state, info = engine.step(corpus, network, options, state, StepContext(seed, step, n_threads))
+        state, info = engine.step(
+            corpus, network, options, state, StepContext(seed, step, n_threads)
+        )
     return state, info
 
 
 def learning(network):
     """The network, all of whose priors learn."""
-    ways = ["none" if level.kind != "dirichlet" else "scalar" if level.draws == WORD else "vector" for level in network.levels]
-    return replace(network, levels=tuple(replace(level, learn=way) for level, way in zip(network.levels, ways, strict=True)))
+    ways = [
+        "none" if level.kind != "dirichlet" else "scalar" if level.draws == WORD else "vector"
+        for level in network.levels
+    ]
+    return replace(
+        network,
+        levels=tuple(
+            replace(level, learn=way) for level, way in zip(network.levels, ways, strict=True)
+        ),
+    )
 
 
 def same_answers(network, corpus, engine, options, state, other_engine, other_options, other):
     """Everything that is read off a state is the same to the bit."""
     found = ENGINE.counts(corpus, network, options, state)
     for name, values in found.items():
-        assert np.array_equal(values, other_engine.counts(corpus, network, other_options, other)[name])
+        assert np.array_equal(
+            values, other_engine.counts(corpus, network, other_options, other)[name]
+        )
     pairs = every_pair(corpus)
-    p, q = (e.predict(corpus, network, o, s, pairs) for e, o, s in (
-        (engine, options, state), (other_engine, other_options, other)
-    ))
+    p, q = (
+        e.predict(corpus, network, o, s, pairs)
+        for e, o, s in ((engine, options, state), (other_engine, other_options, other))
+    )
     assert np.array_equal(p, q)
-    watched, wanted = engine.watch(corpus, network, options, state), other_engine.watch(corpus, network, other_options, other)
+    watched, wanted = (
+        engine.watch(corpus, network, options, state),
+        other_engine.watch(corpus, network, other_options, other),
+    )
     assert watched["objective"] == wanted["bound" if other_engine is VB else "log_joint"]
     assert np.array_equal(watched["n_k"], wanted["n_k"])
     assert np.array_equal(state.alphas, other.alphas)
@@ -64,7 +90,10 @@ def same_answers(network, corpus, engine, options, state, other_engine, other_op
 @some_networks
 def test_with_r_0_it_is_variational_bayes(network):
     network, corpus = learning(network), odd_corpus()
-    options, of_vb = options_of(r=0, n_chains=2, n_inner=3, **LEARNING), options_of(VB, n_inner=3, **LEARNING)
+    options, of_vb = (
+        options_of(r=0, n_chains=2, n_inner=3, **LEARNING),
+        options_of(VB, n_inner=3, **LEARNING),
+    )
     state, info = steps(corpus, network, 9, options)
     other, _ = steps(corpus, network, 9, of_vb, engine=VB)
     assert math.isnan(info["moved"])
@@ -89,7 +118,10 @@ def test_with_an_endless_r_it_is_gibbs_sampling(network):
 def test_lda_as_a_network_is_the_hybrid_of_lda(n_chains):
     corpus, network, lda = simulated(40, 30, 25), twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
     hybrid = get_engine("svb-cgs")
-    options, other_options = options_of(n_chains=n_chains), make_options(hybrid, {"n_chains": n_chains})
+    options, other_options = (
+        options_of(n_chains=n_chains),
+        make_options(hybrid, {"n_chains": n_chains}),
+    )
     state = ENGINE.init(corpus, network, options, StepContext(7, 0))
     other = hybrid.init(corpus, lda, other_options, StepContext(7, 0))
     for step in range(1, 16):
@@ -100,10 +132,18 @@ def test_lda_as_a_network_is_the_hybrid_of_lda(n_chains):
         np.testing.assert_allclose(state.mean_wk, other.mean_wk, atol=1e-10)
         np.testing.assert_allclose(state.mean_dr, other.mean_dk, atol=1e-10)
         found = ENGINE.watch(corpus, network, options, state)["objective"]
-        assert found == pytest.approx(hybrid.watch(corpus, lda, other_options, other)["objective"], rel=1e-12)
-    p, q = ENGINE.predict(corpus, network, options, state, corpus), hybrid.predict(corpus, lda, other_options, other, corpus)
+        assert found == pytest.approx(
+            hybrid.watch(corpus, lda, other_options, other)["objective"], rel=1e-12
+        )
+    p, q = (
+        ENGINE.predict(corpus, network, options, state, corpus),
+        hybrid.predict(corpus, lda, other_options, other, corpus),
+    )
     np.testing.assert_allclose(p, q, rtol=1e-10)
-    mine, its = ENGINE.counts(corpus, network, options, state), hybrid.counts(corpus, lda, other_options, other)
+    mine, its = (
+        ENGINE.counts(corpus, network, options, state),
+        hybrid.counts(corpus, lda, other_options, other),
+    )
     for name, values in its.items():
         np.testing.assert_allclose(mine[name], values, atol=1e-10)
 
@@ -140,14 +180,29 @@ def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network,
     before, _ = steps(corpus, network, 3, options)
     before = copied(before)
     state, _ = ENGINE.step(corpus, network, options, copied(before), StepContext(7, 4))
-    beside = before._replace(**{name: getattr(state, name) for name in ("places", "n_own", "n_rest", "n_wk", "n_k")})
-    of_chains, responsible, entropy = [rows_of_chain(network, corpus, beside, s) for s in range(n_chains)], [], 0.0
-    pairs = list(zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), strict=True))
+    beside = before._replace(
+        **{name: getattr(state, name) for name in ("places", "n_own", "n_rest", "n_wk", "n_k")}
+    )
+    of_chains, responsible, entropy = (
+        [rows_of_chain(network, corpus, beside, s) for s in range(n_chains)],
+        [],
+        0.0,
+    )
+    pairs = list(
+        zip(corpus.documents.tolist(), corpus.words.tolist(), corpus.counts.tolist(), strict=True)
+    )
     for d, w, n in pairs:
         paths = twins.paths_of_token(network, corpus, d, w)
-        scores = np.mean([
-            [sum(twins.log_mean(network, corpus, xi, cell) for cell in path.cells) for path in paths] for xi in of_chains
-        ], axis=0)
+        scores = np.mean(
+            [
+                [
+                    sum(twins.log_mean(network, corpus, xi, cell) for cell in path.cells)
+                    for path in paths
+                ]
+                for xi in of_chains
+            ],
+            axis=0,
+        )
         responsible.append(np.exp(scores - logsumexp(scores)) * (n > r))
         entropy -= n * xlogy(responsible[-1], responsible[-1]).sum()
     counts = twins.expected_counts(network, corpus, responsible)
@@ -155,9 +210,13 @@ def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network,
     for level in network.levels:
         if level.kind == "dirichlet":
             rows = list(twins.rows_of(network, level, corpus.n_documents))
-            expected = [[counts[row, t] for t in range(twins.n_values(network, level, 6))] for row in rows]
+            expected = [
+                [counts[row, t] for t in range(twins.n_values(network, level, 6))] for row in rows
+            ]
             mean = network_gibbs.Counts(*state[:4])
-            np.testing.assert_allclose(level_rows(network, mean, level), expected, rtol=1e-7, atol=1e-8)
+            np.testing.assert_allclose(
+                level_rows(network, mean, level), expected, rtol=1e-7, atol=1e-8
+            )
     joints = []
     for s in range(n_chains):
         whole = Counter(counts)
@@ -169,20 +228,28 @@ def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network,
 
 @some_networks
 def test_a_sampled_token_is_drawn_from_its_conditional_beside_expected_counts(network):
-    corpus, options, r, n_draws = odd_corpus(), options_of(), 1, 2048  # a power of 2, so that shares sum to 1
+    # a power of 2, so that shares sum to 1
+    corpus, options, r, n_draws = odd_corpus(), options_of(), 1, 2048
     state, _ = steps(corpus, network, 3, options)
     state = copied(state)
     pair = int(np.flatnonzero(corpus.counts <= r)[0])
-    token, d, w = int(corpus.tokens_before[pair]), int(corpus.documents[pair]), int(corpus.words[pair])
+    token, d, w = (
+        int(corpus.tokens_before[pair]),
+        int(corpus.documents[pair]),
+        int(corpus.words[pair]),
+    )
     counts = Counter()
     for row, xi in rows_of_state(network, corpus, network_gibbs.Counts(*state[:4])).items():
         for value, n in enumerate(xi - twins.prior_of(network, row, corpus.n_words)):
             counts[row, value] += n
             counts[row] += n
     counts.update(sampled_counts(network, corpus, state, 0, r, but=token))
-    weights = np.array([
-        twins.weight(network, corpus, counts, path) for path in twins.paths_of_token(network, corpus, d, w)
-    ])
+    weights = np.array(
+        [
+            twins.weight(network, corpus, counts, path)
+            for path in twins.paths_of_token(network, corpus, d, w)
+        ]
+    )
     expected, drawn = weights / weights.sum(), Counter()
     for seed in range(n_draws):
         here = copied(state)
@@ -190,7 +257,9 @@ def test_a_sampled_token_is_drawn_from_its_conditional_beside_expected_counts(ne
         drawn[int(here.places[0, token])] += 1
     share = np.array([drawn[place] for place in places_of_paths(network, corpus, d, w)]) / n_draws
     assert share.sum() == 1
-    assert np.all(np.abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / n_draws) + 1e-9)
+    assert np.all(
+        np.abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / n_draws) + 1e-9
+    )
 
 
 # ---------------------------------------------------------------------- what is counted, and what is odd
@@ -210,27 +279,42 @@ def test_sampled_counts_stay_those_of_the_paths_of_tokens(network):
         for level in network.levels:
             if level.kind == "dirichlet":
                 rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [[counts[row, t] for t in range(twins.n_values(network, level, corpus.n_words))] for row in rows]
+                expected = [
+                    [counts[row, t] for t in range(twins.n_values(network, level, corpus.n_words))]
+                    for row in rows
+                ]
                 assert np.array_equal(level_rows(network, chain_of(state, s), level), expected)
     found = ENGINE.counts(corpus, network, options, state)
     np.testing.assert_allclose(found["n_dk"].sum(axis=1), corpus.document_tokens, rtol=1e-9)
-    np.testing.assert_allclose(found["n_kw"].sum(axis=0), np.bincount(corpus.words, corpus.counts, corpus.n_words), rtol=1e-9)
+    np.testing.assert_allclose(
+        found["n_kw"].sum(axis=0),
+        np.bincount(corpus.words, corpus.counts, corpus.n_words),
+        rtol=1e-9,
+    )
     np.testing.assert_allclose(found["n_dk"].sum(axis=0), found["n_kw"].sum(axis=1), rtol=1e-9)
 
 
 @pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
-@pytest.mark.parametrize("name", ["author-topic", "hpam2", "tiny priors", "tiny priors of all", "tiny priors of authors"])
+@pytest.mark.parametrize(
+    "name", ["author-topic", "hpam2", "tiny priors", "tiny priors of all", "tiny priors of authors"]
+)
 def test_odd_corpora_and_priors_are_inferred_and_predicted(name, corpus):
     network, corpus, options = NETWORKS[name], with_authors(corpus), options_of(n_chains=2)
     state, _ = steps(corpus, network, 4, options)
     assert np.isfinite(ENGINE.watch(corpus, network, options, state)["objective"])
-    p = ENGINE.predict(corpus, network, options, state, every_pair(corpus)).reshape(corpus.n_documents, corpus.n_words)
+    p = ENGINE.predict(corpus, network, options, state, every_pair(corpus)).reshape(
+        corpus.n_documents, corpus.n_words
+    )
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
     assert p.min() > 0
 
 
 def test_any_number_of_threads_gives_the_same_bits():
-    corpus, network, options = with_authors(simulated(30, 25, 20)), NETWORKS["authors-by-region"], options_of(n_chains=3)
+    corpus, network, options = (
+        with_authors(simulated(30, 25, 20)),
+        NETWORKS["authors-by-region"],
+        options_of(n_chains=3),
+    )
     one, three = (steps(corpus, network, 4, options, n_threads=n)[0] for n in (1, 3))
     for a, b in zip(one, three, strict=True):
         assert np.array_equal(a, b)
@@ -243,11 +327,18 @@ def test_priors_learn_from_all_chains_uphill():
     learnt, _ = steps(corpus, network, 5, options)
     assert np.array_equal(held.places, learnt.places)
     assert np.array_equal(held.alphas, initial_alphas(network))
-    before, after = (ENGINE.watch(corpus, network, options, state)["objective"] for state in (held, learnt))
+    before, after = (
+        ENGINE.watch(corpus, network, options, state)["objective"] for state in (held, learnt)
+    )
     assert after > before + 1
 
 
 def test_what_either_part_cannot_do_is_refused():
-    points = tuple(replace(level, kind="point") if level.draws == WORD else level for level in NETWORKS["lda"].levels)
-    with pytest.raises(ModelError, match="level 'phi' is a point estimate, and sampling integrates rows out"):
+    points = tuple(
+        replace(level, kind="point") if level.draws == WORD else level
+        for level in NETWORKS["lda"].levels
+    )
+    with pytest.raises(
+        ModelError, match="level 'phi' is a point estimate, and sampling integrates rows out"
+    ):
         ENGINE.suits(replace(NETWORKS["lda"], levels=points))

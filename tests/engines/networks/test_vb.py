@@ -15,7 +15,13 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.compiled import alphas_of, compile_network, initial_alphas, owners_of, priors_of
+from workbench.engines.networks.compiled import (
+    alphas_of,
+    compile_network,
+    initial_alphas,
+    owners_of,
+    priors_of,
+)
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.weights import row_shares
 from workbench.engines.options import make_options
@@ -23,7 +29,7 @@ from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import WORD, Level, Network, Rows, Variable
 
-PRINTED = 1e-8      # of reference values; exp(psi) is right to 3e-10
+PRINTED = 1e-8  # of reference values; exp(psi) is right to 3e-10
 SAME = 1e-10
 ENGINE, ML = network_vb.engine("network-vb"), network_vb.engine("network-vb-ml")
 ONE_PASS = make_options(ENGINE, {"n_inner": 1, "learn_after": 3, "learn_every": 3})
@@ -37,7 +43,9 @@ def printed() -> dict:
 
 def steps(engine, corpus, network, state, n, options=ONE_PASS, first=1, n_threads=1):
     for step in range(first, first + n):
-        state, _ = engine.step(corpus, engine.suits(network), options, state, StepContext(7, step, n_threads))
+        state, _ = engine.step(
+            corpus, engine.suits(network), options, state, StepContext(7, step, n_threads)
+        )
     return state
 
 
@@ -52,7 +60,10 @@ def bound_of(engine, corpus, network, state) -> float:
 def state_of_rows(network, corpus, xi) -> network_vb.State:
     """A state with these xi, a table for each level, None for an observed one."""
     state = begun(ENGINE, corpus, network)
-    paths, priors = paths_of(network), priors_of(paths_of(network), initial_alphas(network), corpus.n_words)
+    paths, priors = (
+        paths_of(network),
+        priors_of(paths_of(network), initial_alphas(network), corpus.n_words),
+    )
     for level, table in zip(network.levels, xi, strict=True):
         if table is None:
             continue
@@ -62,7 +73,9 @@ def state_of_rows(network, corpus, xi) -> network_vb.State:
             state.n_wk[:, cells] = table.T - priors.beta[cells]
             state.n_k[cells] = state.n_wk[:, cells].sum(axis=0)
         elif level.of_documents:
-            state.n_own[:, cells] = table.reshape(corpus.n_documents, *cells.shape) - priors.own[cells]
+            state.n_own[:, cells] = (
+                table.reshape(corpus.n_documents, *cells.shape) - priors.own[cells]
+            )
             state.n_own[:, sums] = state.n_own[:, cells].sum(axis=-1)
         else:
             state.n_rest[cells - paths.rest_at] = table - priors.rest[cells - paths.rest_at]
@@ -77,7 +90,12 @@ def free_energy(network, corpus, responsible, xi) -> float:
     for row, values in xi.items():
         prior, mean = twins.prior_of(network, row, corpus.n_words), psi(values) - psi(values.sum())
         n = np.array([counts[row, value] for value in range(len(prior))])
-        found += gammaln(values).sum() - gammaln(values.sum()) - gammaln(prior).sum() + gammaln(prior.sum())
+        found += (
+            gammaln(values).sum()
+            - gammaln(values.sum())
+            - gammaln(prior).sum()
+            + gammaln(prior.sum())
+        )
         found += np.sum((n + prior - values) * mean)
     known = ((cell, twins.known(network, corpus, cell)) for cell in counts if len(cell) == 2)
     return found + sum(counts[cell] * np.log(p) for cell, p in known if p is not None)
@@ -104,15 +122,20 @@ def test_sweeps_from_printed_rows_give_the_printed_responsibilities_and_bounds(n
     for sweeps in (1, 2, 5):
         state, done = steps(ENGINE, corpus, network, state, sweeps - 1 - done), sweeps
         responsible = twins.responsibilities(network, corpus, rows_of_state(network, corpus, state))
-        np.testing.assert_allclose(responsible, values["after"][str(sweeps)]["psi"], rtol=PRINTED, atol=PRINTED)
+        np.testing.assert_allclose(
+            responsible, values["after"][str(sweeps)]["psi"], rtol=PRINTED, atol=PRINTED
+        )
         state = steps(ENGINE, corpus, network, state, 1)
-        assert bound_of(ENGINE, corpus, network, state) == pytest.approx(values["after"][str(sweeps)]["F"], rel=PRINTED)
+        assert bound_of(ENGINE, corpus, network, state) == pytest.approx(
+            values["after"][str(sweeps)]["F"], rel=PRINTED
+        )
     state = steps(ENGINE, corpus, network, state, 3000)
     assert bound_of(ENGINE, corpus, network, state) == pytest.approx(values["F_final"], rel=PRINTED)
     assert values["F_final"] < printed[name]["exact"]["log_evidence"]
     xi = rows_of_state(network, corpus, state)
     responsible = twins.responsibilities(network, corpus, xi)
-    np.testing.assert_allclose(responsible, values["psi_final"], rtol=1e-6, atol=1e-7)  # of a fixed point
+    # of a fixed point
+    np.testing.assert_allclose(responsible, values["psi_final"], rtol=1e-6, atol=1e-7)
     larger = {row: 1.1 * values for row, values in xi.items()}
     expected = values["F_at_final_psi_and_xi_times_1p1"]
     assert free_energy(network, corpus, responsible, larger) == pytest.approx(expected, abs=1e-6)
@@ -132,11 +155,18 @@ def test_a_sweep_gives_the_counts_and_the_bound_of_paths_walked_one_by_one(netwo
         for level in network.levels:
             if level.kind == "dirichlet":
                 rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [[counts[row, t] for t in range(twins.n_values(network, level, 6))] for row in rows]
-                np.testing.assert_allclose(level_rows(network, state, level), expected, rtol=1e-7, atol=1e-8)
+                expected = [
+                    [counts[row, t] for t in range(twins.n_values(network, level, 6))]
+                    for row in rows
+                ]
+                np.testing.assert_allclose(
+                    level_rows(network, state, level), expected, rtol=1e-7, atol=1e-8
+                )
         xi = rows_of_state(network, corpus, state)
         expected = free_energy(network, corpus, responsible, xi)
-        assert bound_of(ENGINE, corpus, network, state) == pytest.approx(expected, rel=1e-8, abs=1e-8)
+        assert bound_of(ENGINE, corpus, network, state) == pytest.approx(
+            expected, rel=1e-8, abs=1e-8
+        )
     np.testing.assert_allclose(state.n_dr.sum(axis=1), corpus.document_tokens, rtol=1e-9)
 
 
@@ -144,9 +174,17 @@ def test_a_sweep_gives_the_counts_and_the_bound_of_paths_walked_one_by_one(netwo
 @pytest.mark.parametrize("n_inner", [1, 5])
 @every_network
 def test_the_bound_never_falls_while_priors_learn(network, n_inner, engine):
-    options, corpus = make_options(ENGINE, {"n_inner": n_inner, "learn_after": 3, "learn_every": 3}), odd_corpus()
-    ways = ["none" if level.kind != "dirichlet" else "scalar" if level.draws == WORD else "vector" for level in network.levels]
-    levels = tuple(replace(level, learn=way) for level, way in zip(network.levels, ways, strict=True))
+    options, corpus = (
+        make_options(ENGINE, {"n_inner": n_inner, "learn_after": 3, "learn_every": 3}),
+        odd_corpus(),
+    )
+    ways = [
+        "none" if level.kind != "dirichlet" else "scalar" if level.draws == WORD else "vector"
+        for level in network.levels
+    ]
+    levels = tuple(
+        replace(level, learn=way) for level, way in zip(network.levels, ways, strict=True)
+    )
     network = replace(network, levels=levels)
     state, before = begun(engine, corpus, network), -np.inf
     for step in range(1, 25):
@@ -171,7 +209,9 @@ def test_lda_as_a_network_is_lda_sweep_by_sweep():
             svb.watch(corpus, lda, svb.Options(), other)["bound"], rel=1e-13
         )
     of_pairs = ENGINE.predict(corpus, network, ONE_PASS, own, corpus)
-    np.testing.assert_allclose(of_pairs, svb.predict(corpus, lda, svb.Options(), other, corpus), rtol=SAME)
+    np.testing.assert_allclose(
+        of_pairs, svb.predict(corpus, lda, svb.Options(), other, corpus), rtol=SAME
+    )
 
 
 def test_lda_as_a_network_is_variational_em_when_documents_are_repeated():
@@ -192,7 +232,8 @@ def test_any_number_of_threads_gives_the_same_bits(name, monkeypatch):
     monkeypatch.setattr(slices, "SLICE_WORK", 64)
     corpus = with_authors(simulated(40, 30, 25))
     one, three = (
-        steps(ENGINE, corpus, NETWORKS[name], begun(ENGINE, corpus, NETWORKS[name]), 4, n_threads=n) for n in (1, 3)
+        steps(ENGINE, corpus, NETWORKS[name], begun(ENGINE, corpus, NETWORKS[name]), 4, n_threads=n)
+        for n in (1, 3)
     )
     for a, b in zip(one, three, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -200,8 +241,12 @@ def test_any_number_of_threads_gives_the_same_bits(name, monkeypatch):
 
 def with_authors(corpus) -> Corpus:
     return corpus.with_pairs(
-        corpus.indptr, corpus.words, corpus.counts,
-        authors=tuple(("a0", "a1", "a2")[d % 3 : d % 3 + 1 + d % 2] for d in range(corpus.n_documents)),
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        authors=tuple(
+            ("a0", "a1", "a2")[d % 3 : d % 3 + 1 + d % 2] for d in range(corpus.n_documents)
+        ),
     )
 
 
@@ -219,7 +264,9 @@ def test_point_rows_of_lda_are_those_of_plain_em():
         state = steps(ML, corpus, network, state, 1, first=step)
         np.testing.assert_allclose(state.n_wk[:, :3], n_wk, rtol=1e-7, atol=1e-9)
     q /= z
-    joint = np.sum(gammaln(1.2) - gammaln(1.2 + n_dk.sum(axis=1))) + np.sum(gammaln(0.4 + n_dk) - gammaln(0.4))
+    joint = np.sum(gammaln(1.2) - gammaln(1.2 + n_dk.sum(axis=1))) + np.sum(
+        gammaln(0.4 + n_dk) - gammaln(0.4)
+    )
     expected = joint + xlogy(n_wk, n_wk / n_wk.sum(axis=0)).sum() - np.sum(n * xlogy(q, q))
     assert bound_of(ML, corpus, network, state) == pytest.approx(expected, rel=1e-9)
 
@@ -244,8 +291,10 @@ def test_predictions_are_those_of_mean_rows_path_by_path_and_sum_to_one(network)
         if not (corpus.authors[document] or paths_of(network).n_authors == 1):
             continue
         expected = [
-            sum(np.prod([_mean(network, corpus, xi, cell) for cell in path.cells])
-                for path in twins.paths_of_token(network, corpus, document, word))
+            sum(
+                np.prod([_mean(network, corpus, xi, cell) for cell in path.cells])
+                for path in twins.paths_of_token(network, corpus, document, word)
+            )
             for word in range(6)
         ]
         np.testing.assert_allclose(found[document], expected, rtol=1e-9)
@@ -273,33 +322,51 @@ def test_super_topics_come_apart_from_a_random_start():
 
 def test_a_document_with_tokens_and_without_author_is_named():
     corpus = odd_corpus()
-    corpus = corpus.with_pairs(corpus.indptr, corpus.words, corpus.counts, authors=((), ("a2",), ("a1",), (), ("a0",)))
-    with pytest.raises(ModelError, match="1 documents have tokens and no author, the first of them 'document 0'"):
+    corpus = corpus.with_pairs(
+        corpus.indptr, corpus.words, corpus.counts, authors=((), ("a2",), ("a1",), (), ("a0",))
+    )
+    with pytest.raises(
+        ModelError, match="1 documents have tokens and no author, the first of them 'document 0'"
+    ):
         begun(ENGINE, corpus, NETWORKS["author-topic"])
 
 
 def test_estimates_by_document_and_rows_over_words_by_author_are_refused():
     network = twins.lda(2)
     theta = replace(network.levels[0], kind="point")
-    with pytest.raises(ModelError, match="level 'theta' has rows by document, which cannot be point estimates"):
+    with pytest.raises(
+        ModelError, match="level 'theta' has rows by document, which cannot be point estimates"
+    ):
         begun(ENGINE, odd_corpus(), replace(network, levels=(theta, network.levels[1])))
-    authors = Network("authors", (Variable("author", 3, ("a0", "a1", "a2")),), (
-        Level("authors", "author", (Rows(("document",)),), kind="observed", table="authors"),
-        Level("phi", WORD, (Rows(("author",)),)),
-    ))
-    with pytest.raises(ModelError, match="rows over words by author, as level 'phi' has them, cannot be predicted from"):
+    authors = Network(
+        "authors",
+        (Variable("author", 3, ("a0", "a1", "a2")),),
+        (
+            Level("authors", "author", (Rows(("document",)),), kind="observed", table="authors"),
+            Level("phi", WORD, (Rows(("author",)),)),
+        ),
+    )
+    with pytest.raises(
+        ModelError,
+        match="rows over words by author, as level 'phi' has them, cannot be predicted from",
+    ):
         begun(ENGINE, odd_corpus(), authors)
 
 
 def test_a_level_learns_one_number_or_one_for_each_value_and_group():
     corpus, network = with_authors(simulated(60, 30, 40)), twins.pachinko(2, 3, 0.1, 0.1, 0.1)
     learning = tuple(
-        replace(level, learn=learn) for level, learn in zip(network.levels, ("scalar", "vector", "scalar"), strict=True)
+        replace(level, learn=learn)
+        for level, learn in zip(network.levels, ("scalar", "vector", "scalar"), strict=True)
     )
     network = replace(network, levels=learning)
     state = steps(ENGINE, corpus, network, begun(ENGINE, corpus, network), 40)
     learnt = alphas_of(network, state.alphas)
-    assert learnt["theta0"].shape == (1, 2) and np.ptp(learnt["theta0"]) == 0 and learnt["theta0"][0, 0] != 0.1
+    assert (
+        learnt["theta0"].shape == (1, 2)
+        and np.ptp(learnt["theta0"]) == 0
+        and learnt["theta0"][0, 0] != 0.1
+    )
     assert learnt["theta1"].shape == (2, 3) and len(set(learnt["theta1"].ravel())) == 6
     assert learnt["phi"].shape == (1, 1) and learnt["phi"][0, 0] != 0.1
     assert state.alphas.max() <= 1e3

@@ -36,16 +36,22 @@ def states(corpus, model, n_steps, **options):
 def plain_bound(corpus, model, state, phi_before):
     """Every term of the bound by itself, responsibilities too, which come from the topics before the M-step."""
     off, total = state.psi - state.mean, 0.0
-    log_phi = np.log((state.mean_wk[:, : model.n_topics] + model.beta) / (
-        state.mean_k[: model.n_topics] + corpus.n_words * model.beta
-    ))
+    log_phi = np.log(
+        (state.mean_wk[:, : model.n_topics] + model.beta)
+        / (state.mean_k[: model.n_topics] + corpus.n_words * model.beta)
+    )
     for d in range(corpus.n_documents):
         total += 0.5 * (np.linalg.slogdet(state.precision)[1] - off[d] @ state.precision @ off[d])
-        total += 0.5 * (np.log(state.variance[d]) + 1 - np.diag(state.precision) * state.variance[d]).sum()
+        total += (
+            0.5
+            * (np.log(state.variance[d]) + 1 - np.diag(state.precision) * state.variance[d]).sum()
+        )
         zeta = np.exp(state.psi[d] + state.variance[d] / 2).sum()
         for i in range(corpus.indptr[d], corpus.indptr[d + 1]):
             gamma = softmax(state.psi[d] + np.log(phi_before[corpus.words[i]]))
-            total += corpus.counts[i] * (gamma @ (state.psi[d] + log_phi[corpus.words[i]] - np.log(gamma)) - math.log(zeta))
+            total += corpus.counts[i] * (
+                gamma @ (state.psi[d] + log_phi[corpus.words[i]] - np.log(gamma)) - math.log(zeta)
+            )
     prior = model.beta + 1
     each = gammaln(corpus.n_words * prior) - corpus.n_words * gammaln(prior)
     return total + model.beta * log_phi.sum() + model.n_topics * each
@@ -55,10 +61,12 @@ def test_the_bound_is_the_sum_of_its_terms(corpus):
     model = LogisticNormalTopics(4, 0.2)
     options = make_options(ENGINE, {"start_sweeps": 3})
     *_, state = states(corpus, model, 2)
-    phi = (state.mean_wk[:, :4] + 0.2) / (state.mean_k[:4] + corpus.n_words * 0.2)  # a step uses the arrays again
+    # a step uses the arrays again
+    phi = (state.mean_wk[:, :4] + 0.2) / (state.mean_k[:4] + corpus.n_words * 0.2)
     state, _ = ENGINE.step(corpus, model, options, state, StepContext(0, 3))
     wanted = plain_bound(corpus, model, state, phi)
-    assert ENGINE.watch(corpus, model, None, state)["bound"] == pytest.approx(wanted, rel=1e-11)  # rounding
+    # rounding
+    assert ENGINE.watch(corpus, model, None, state)["bound"] == pytest.approx(wanted, rel=1e-11)
 
 
 @pytest.mark.parametrize("passes", (1, 20))
@@ -85,8 +93,11 @@ def test_mean_and_covariance_are_those_of_greatest_likelihood(corpus):
     *_, state = states(corpus, LogisticNormalTopics(4, 0.2), 3)
     off = state.psi - state.psi.mean(axis=0)
     np.testing.assert_allclose(state.mean, state.psi.mean(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(state.covariance, off.T @ off / 12 + np.diag(state.variance.mean(axis=0)), rtol=1e-12)
-    np.testing.assert_allclose(state.precision @ state.covariance, np.eye(4), atol=1e-9)  # condition below 1e6
+    np.testing.assert_allclose(
+        state.covariance, off.T @ off / 12 + np.diag(state.variance.mean(axis=0)), rtol=1e-12
+    )
+    # condition below 1e6
+    np.testing.assert_allclose(state.precision @ state.covariance, np.eye(4), atol=1e-9)
 
 
 def test_one_topic_comes_to_the_words_of_the_corpus(corpus):
@@ -96,8 +107,9 @@ def test_one_topic_comes_to_the_words_of_the_corpus(corpus):
     phi = (n_w + 0.2) / (n_w.sum() + 20 * 0.2)
     wanted = ((n_w + 0.2) * np.log(phi)).sum() + gammaln(20 * 1.2) - 20 * gammaln(1.2)
     bound = ENGINE.watch(corpus, model, None, state)["bound"]
-    assert wanted - 0.5 < bound <= wanted  # the one component says nothing, and its variance goes to 0 as 1 / iteration
-    assert (ENGINE.predict(corpus, model, None, state, corpus) == pytest.approx(phi[corpus.words]))
+    # the one component says nothing, and its variance goes to 0 as 1 / iteration
+    assert wanted - 0.5 < bound <= wanted
+    assert ENGINE.predict(corpus, model, None, state, corpus) == pytest.approx(phi[corpus.words])
 
 
 def test_documents_without_a_token_have_the_prior():
@@ -108,24 +120,37 @@ def test_documents_without_a_token_have_the_prior():
     after, _ = ENGINE.step(corpus, model, options, state, StepContext(0, 5))
     for d in (0, 2, 4):
         np.testing.assert_array_equal(after.psi[d], mean)
-        np.testing.assert_allclose(after.variance[d], 1 / np.diag(precision), rtol=1e-12)  # rounding
+        # rounding
+        np.testing.assert_allclose(after.variance[d], 1 / np.diag(precision), rtol=1e-12)
 
 
 def test_a_permuted_corpus_has_the_permuted_posterior(corpus):
     """From the same topics, mu and Sigma: each document by itself, to the last bit."""
-    model, options, order = LogisticNormalTopics(4, 0.2), make_options(ENGINE, {}), np.random.default_rng(0).permutation(12)
+    model, options, order = (
+        LogisticNormalTopics(4, 0.2),
+        make_options(ENGINE, {}),
+        np.random.default_rng(0).permutation(12),
+    )
     *_, state = states(corpus, model, 2)
     place = np.argsort(order)
     turned = Corpus.from_pairs(
-        place[corpus.documents], corpus.words, corpus.counts, n_documents=12, n_words=corpus.n_words, name="turned"
+        place[corpus.documents],
+        corpus.words,
+        corpus.counts,
+        n_documents=12,
+        n_words=corpus.n_words,
+        name="turned",
     )
-    given = state._replace(**{name: getattr(state, name)[order].copy() for name in ("psi", "variance", "mean_dk")})
+    given = state._replace(
+        **{name: getattr(state, name)[order].copy() for name in ("psi", "variance", "mean_dk")}
+    )
     given = given._replace(mean_wk=state.mean_wk.copy(), mean_k=state.mean_k.copy())
     after, _ = ENGINE.step(corpus, model, options, state, StepContext(0, 3))
     other, _ = ENGINE.step(turned, model, options, given, StepContext(0, 3))
     for name in ("psi", "variance", "mean_dk"):
         np.testing.assert_array_equal(getattr(other, name), getattr(after, name)[order])
-    np.testing.assert_allclose(other.covariance, after.covariance, rtol=1e-12)  # sums in another order
+    # sums in another order
+    np.testing.assert_allclose(other.covariance, after.covariance, rtol=1e-12)
 
 
 def test_two_threads_give_the_bits_of_one(corpus):
@@ -138,7 +163,14 @@ def test_two_threads_give_the_bits_of_one(corpus):
 def test_unseen_documents_get_the_theta_of_the_e_step():
     """Documents of the corpus itself, of many tokens, so that where the E-step begins matters little."""
     corpus = LDA(3, 0.5, 0.1).simulate(30, 30, 300, 5)[0]
-    run = wb.fit(corpus, "ctm-em", 3, n_iterations=20, options={"n_inner": 300, "inner_tolerance": 1e-10}, progress=False)
+    run = wb.fit(
+        corpus,
+        "ctm-em",
+        3,
+        n_iterations=20,
+        options={"n_inner": 300, "inner_tolerance": 1e-10},
+        progress=False,
+    )
     found = wb.infer(run, corpus)["theta"].values
     # the last M-step moved mu, Sigma and phi a little after the E-step behind the run's own theta
     assert np.abs(found - run["theta"].values).max() < 0.01
@@ -155,12 +187,19 @@ def test_correlations_that_documents_were_drawn_with_are_found(engine):
     """Three topics, each of words of its own; two components that go together."""
     rng = np.random.default_rng(3)
     covariance = np.array([[4.0, 3.0, 0.0], [3.0, 4.0, 0.0], [0.0, 0.0, 3.0]])
-    theta, words = softmax(rng.multivariate_normal(np.zeros(3), covariance, 400), axis=1), np.arange(30).reshape(3, 10)
-    documents = [np.concatenate([rng.choice(words[k], n) for k, n in enumerate(rng.multinomial(60, row))]) for row in theta]
+    theta, words = (
+        softmax(rng.multivariate_normal(np.zeros(3), covariance, 400), axis=1),
+        np.arange(30).reshape(3, 10),
+    )
+    documents = [
+        np.concatenate([rng.choice(words[k], n) for k, n in enumerate(rng.multinomial(60, row))])
+        for row in theta
+    ]
     rows = np.repeat(np.arange(400), 60)
     corpus = wb.Corpus.from_pairs(rows, np.concatenate(documents), np.ones(len(rows), int))
     run = wb.fit(corpus, engine, 3, n_iterations=600, snapshot_every=20, progress=False)
     found, phi = topic_correlations(run)["correlation"].values, run["phi"].values
     at = [int(np.argmax(phi[:, words[k]].sum(axis=1))) for k in range(3)]
     assert sorted(at) == [0, 1, 2]
-    assert found[np.ix_(at, at)] == pytest.approx(np.corrcoef(theta.T), abs=0.15)  # 400 documents: 0.05, and the posterior's
+    # 400 documents: 0.05, and the posterior's
+    assert found[np.ix_(at, at)] == pytest.approx(np.corrcoef(theta.T), abs=0.15)

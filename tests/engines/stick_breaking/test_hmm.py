@@ -28,7 +28,9 @@ def symbols(n_sequences=3, length=200, seed=0) -> tuple[Corpus, np.ndarray]:
             words.append(random.choice(6, p=EMISSIONS[state]))
     n, names = len(words), "abcdefgh"
     sequence = [(names[t // length], t % length) for t in range(n)]
-    return Corpus.from_pairs(range(n), words, [1] * n, n_words=6, sequence=sequence, name="symbols"), np.array(states)
+    return Corpus.from_pairs(
+        range(n), words, [1] * n, n_words=6, sequence=sequence, name="symbols"
+    ), np.array(states)
 
 
 @pytest.fixture(scope="module")
@@ -36,26 +38,45 @@ def fitted():
     corpus, states = symbols()
     train, test = wb.hold_out_ends(corpus, 20)
     options = {"n_states": 3, "alpha0": 0.5}
-    return train, test, states, wb.fit(train, "hmm", test=test, n_iterations=200, burn_in=50, options=options, progress=False)
+    return (
+        train,
+        test,
+        states,
+        wb.fit(
+            train, "hmm", test=test, n_iterations=200, burn_in=50, options=options, progress=False
+        ),
+    )
 
 
 def test_states_that_made_the_symbols_are_found(fitted):
     train, _, states, run = fitted
     last = run.isel(snapshot=-1)
-    order = [int(last["emissions"].values[:, [2 * s, 2 * s + 1]].sum(axis=1).argmax()) for s in range(3)]
+    order = [
+        int(last["emissions"].values[:, [2 * s, 2 * s + 1]].sum(axis=1).argmax()) for s in range(3)
+    ]
     assert sorted(order) == [0, 1, 2]
-    assert np.abs(last["emissions"].values[order] - EMISSIONS).max() < 0.2  # four deviations of a draw given 180 symbols
-    assert np.abs(last["transitions"].values[np.ix_(order, order)] - TRANSITIONS).max() < 0.1  # the same, for 0.1
+    # four deviations of a draw given 180 symbols
+    assert np.abs(last["emissions"].values[order] - EMISSIONS).max() < 0.2
+    # the same, for 0.1
+    assert np.abs(last["transitions"].values[np.ix_(order, order)] - TRANSITIONS).max() < 0.1
     known = train.document_tokens > 0
-    assert (last["state_probability"].values[:, order].argmax(axis=1) == states)[known].mean() > 0.99  # symbols tell the state
-    for name, dim in (("emissions", "word"), ("transitions", "to_state"), ("state_probability", "hidden_state")):
+    # symbols tell the state
+    assert (last["state_probability"].values[:, order].argmax(axis=1) == states)[
+        known
+    ].mean() > 0.99
+    for name, dim in (
+        ("emissions", "word"),
+        ("transitions", "to_state"),
+        ("state_probability", "hidden_state"),
+    ):
         np.testing.assert_allclose(last[name].sum(dim), 1.0, rtol=1e-12)
 
 
 def test_the_end_of_a_sequence_is_predicted_from_what_came_before(fitted):
     train, test, _, run = fitted
     shares = np.bincount(train.words, train.counts) / train.n_tokens
-    assert float(run["test_perplexity"][-1]) < 0.6 * np.exp(-np.log(shares[test.words]).mean())  # of six symbols two are left
+    # of six symbols two are left
+    assert float(run["test_perplexity"][-1]) < 0.6 * np.exp(-np.log(shares[test.words]).mean())
 
 
 def test_the_order_of_sequences_and_of_documents_changes_nothing():
@@ -77,16 +98,22 @@ def test_rows_without_words_may_stand_anywhere():
     used = np.ones(40, bool)
     used[[0, 7, 8, 19, 20, 39]] = False
     counts = np.where(used, corpus.counts, 0)
-    gaps = Corpus.from_pairs(corpus.documents, corpus.words, counts, n_documents=40, n_words=6, sequence=corpus.sequence)
+    gaps = Corpus.from_pairs(
+        corpus.documents, corpus.words, counts, n_documents=40, n_words=6, sequence=corpus.sequence
+    )
     run = wb.fit(gaps, "hmm", n_iterations=5, progress=False, options={"n_states": 2})
-    assert np.isfinite(run["state_probability"].values).all() and np.isfinite(run["log_joint"].values).all()
+    assert (
+        np.isfinite(run["state_probability"].values).all()
+        and np.isfinite(run["log_joint"].values).all()
+    )
 
 
 def test_one_state_is_a_multinomial_and_its_log_joint_is_exact():
     corpus, _ = symbols(1, 30)
     run = wb.fit(corpus, "hmm", n_iterations=3, progress=False, options={"n_states": 1})
     phi = run["emissions"].values[-1, 0]
-    wanted = np.bincount(corpus.words, minlength=6) @ np.log(phi) + np.log(120.0)  # Dirichlet(1, …, 1) of six words: 5!
+    # Dirichlet(1, …, 1) of six words: 5!
+    wanted = np.bincount(corpus.words, minlength=6) @ np.log(phi) + np.log(120.0)
     assert float(run["log_joint"][-1]) == pytest.approx(wanted, rel=1e-12)
 
 
@@ -100,9 +127,13 @@ def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(tmp_path):
         assert np.array_equal(whole[name], longer[name])
 
 
-@pytest.mark.parametrize(("options", "wrong"), [
-    ({"alpha0": 0}, "alpha0.* a number from 0.001"), ({"n_states": 0}, "n_states.* a whole number from 1 to 1000"),
-])
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"alpha0": 0}, "alpha0.* a number from 0.001"),
+        ({"n_states": 0}, "n_states.* a whole number from 1 to 1000"),
+    ],
+)
 def test_a_prior_of_nothing_and_no_states_are_refused(options, wrong):
     with pytest.raises(OptionError, match=wrong):
         wb.fit(symbols(1, 10)[0], "hmm", n_iterations=1, progress=False, options=options)

@@ -37,7 +37,8 @@ def test_the_log_joint_is_that_of_scipy(corpus):
     state, alpha = state_after(corpus, model, 3), pad_topics(np.ones(4))
     mean, kappa, nu, scale = model.components_prior
     wanted = (  # topics and words given theta: the part of LDA's log joint that is of words, and the log theta of each token
-        log_joint(state.n_dk, state.n_wk, state.n_k, alpha, model.beta, 4) - log_documents(state.n_dk, alpha, 4)
+        log_joint(state.n_dk, state.n_wk, state.n_k, alpha, model.beta, 4)
+        - log_documents(state.n_dk, alpha, 4)
         + (state.n_dk[:, :4] * log_softmax(state.psi, axis=1)).sum()
         + stats.multivariate_normal(state.mean, state.covariance).logpdf(state.psi).sum()
         + stats.multivariate_normal(mean, state.covariance / kappa).logpdf(state.mean)
@@ -56,13 +57,20 @@ def test_priors_are_those_of_the_specification(corpus):
     assert (kappa, nu) == (10.0, 3.0) and not mean.any()
     np.testing.assert_array_equal(scale, 3.0 * np.eye(30))
     assert LogisticNormalTopics(13, prior="paper").for_data(corpus)
-    with pytest.raises(ModelError, match="is no distribution and needs more than 26 documents for 30 dimensions; there are 12"):
+    with pytest.raises(
+        ModelError,
+        match="is no distribution and needs more than 26 documents for 30 dimensions; there are 12",
+    ):
         LogisticNormalTopics(30, prior="paper").for_data(corpus)
 
 
 def test_one_topic_has_every_token(corpus):
     state = state_after(corpus, LogisticNormalTopics(1, 0.2), 2)
-    assert state.psi.shape == (12, 1) and state.n_k[0] == corpus.n_tokens and np.isfinite(state.psi).all()
+    assert (
+        state.psi.shape == (12, 1)
+        and state.n_k[0] == corpus.n_tokens
+        and np.isfinite(state.psi).all()
+    )
 
 
 def test_components_do_not_depend_on_the_order_in_which_documents_are_drawn(corpus):
@@ -71,7 +79,15 @@ def test_components_do_not_depend_on_the_order_in_which_documents_are_drawn(corp
     def drawn(slices):
         psi = state.psi.copy()
         for first, last in slices:
-            draw_components(first, last, state.n_dk, padded_rows(state.precision), state.mean, psi, StepContext(0, 9).key(1))
+            draw_components(
+                first,
+                last,
+                state.n_dk,
+                padded_rows(state.precision),
+                state.mean,
+                psi,
+                StepContext(0, 9).key(1),
+            )
         return psi
 
     assert (drawn([(0, 12)]) == drawn([(d, d + 1) for d in reversed(range(12))])).all()
@@ -84,9 +100,12 @@ def test_documents_without_a_token_follow_their_prior():
     state = state_after(corpus, model, 1)
     psi, rows = state.psi.copy(), padded_rows(state.precision)
     for sweep in range(200):  # psi was drawn under the mu and Sigma before
-        draw_components(0, 4000, state.n_dk, rows, state.mean, psi, StepContext(0, 2 + sweep).key(1))
+        draw_components(
+            0, 4000, state.n_dk, rows, state.mean, psi, StepContext(0, 2 + sweep).key(1)
+        )
     white = np.linalg.solve(np.linalg.cholesky(state.covariance), (psi[1:] - state.mean).T)
-    for row in white:  # three tests of one draw each: 1e-4 would fail once in three thousand seeds, and the seed is fixed
+    # three tests of one draw each: 1e-4 would fail once in three thousand seeds, and the seed is fixed
+    for row in white:
         assert stats.kstest(row, "norm").pvalue > 1e-4
     assert np.abs(np.corrcoef(white) - np.eye(3)).max() < 4.5 / np.sqrt(3999)
 

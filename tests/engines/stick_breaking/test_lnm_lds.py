@@ -19,9 +19,12 @@ OPTIONS = {"state_dim": 3, "sweep_particles": 20}
 @pytest.mark.slow  # 150 iterations of 600 documents
 def test_the_end_of_a_sequence_is_predicted_from_what_came_before():
     train, test = wb.hold_out_ends(symbols()[0], 20)
-    run = wb.fit(train, "lnm-lds", test=test, n_iterations=150, burn_in=50, options=OPTIONS, progress=False)
+    run = wb.fit(
+        train, "lnm-lds", test=test, n_iterations=150, burn_in=50, options=OPTIONS, progress=False
+    )
     shares = np.bincount(train.words, train.counts) / train.n_tokens
-    assert float(run["test_perplexity"][-1]) < 0.75 * np.exp(-np.log(shares[test.words]).mean())  # of six symbols two are left
+    # of six symbols two are left
+    assert float(run["test_perplexity"][-1]) < 0.75 * np.exp(-np.log(shares[test.words]).mean())
     assert 0.5 < run["moved"].values.mean() < 1.0  # twenty particles and ancestor sampling
     assert run["states"].dims == ("snapshot", "document", "state_dim") and "stick" not in run.dims
 
@@ -46,7 +49,8 @@ def test_a_sequence_without_words_has_states_of_the_prior_and_predictions():
     for i in range(400):
         state, _ = ENGINE.step(train, model, options, state, StepContext(0, i + 1))
         squares.append((state.states[12] ** 2).mean())
-    assert np.mean(squares) == pytest.approx(1.0, abs=0.2)  # variance 1; 800 squares of standard deviation 1.4: 4 errors
+    # variance 1; 800 squares of standard deviation 1.4: 4 errors
+    assert np.mean(squares) == pytest.approx(1.0, abs=0.2)
     probability = ENGINE.predict(train, model, options, state, test, StepContext(0, 401))
     assert probability.shape == (12,) and (probability > 0).all() and (probability < 1).all()
 
@@ -65,7 +69,9 @@ def test_states_that_are_forecast_follow_the_system_of_the_same_draw():
 
 def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(tmp_path):
     train, test = wb.hold_out_ends(symbols(2, 30)[0], 5)
-    settings = dict(test=test, snapshot_every=2, progress=False, options=OPTIONS | {"learn_sigma_c2": True})
+    settings = dict(
+        test=test, snapshot_every=2, progress=False, options=OPTIONS | {"learn_sigma_c2": True}
+    )
     whole = wb.fit(train, "lnm-lds", n_iterations=6, store=tmp_path / "a", **settings)
     begun = wb.fit(train, "lnm-lds", n_iterations=4, store=tmp_path / "b", **settings)
     longer = wb.resume(begun.attrs["name"], n_iterations=6, store=tmp_path / "b", progress=False)
@@ -73,11 +79,16 @@ def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(tmp_path):
         assert np.array_equal(whole[name], longer[name])
 
 
-@pytest.mark.parametrize(("options", "wrong"), [
-    ({"sweep_particles": 1}, "sweep_particles.* must be a whole number from 2"),
-    ({"n_particles": 1}, "n_particles.* must be a whole number from 2"), ({"sigma_c2": 0}, "sigma_c2.* must be a number from"),
-    ({"sigma_c2": -1}, "sigma_c2.* must be a number from"), ({"order": "random"}, "has no option 'order'"),
-])
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"sweep_particles": 1}, "sweep_particles.* must be a whole number from 2"),
+        ({"n_particles": 1}, "n_particles.* must be a whole number from 2"),
+        ({"sigma_c2": 0}, "sigma_c2.* must be a number from"),
+        ({"sigma_c2": -1}, "sigma_c2.* must be a number from"),
+        ({"order": "random"}, "has no option 'order'"),
+    ],
+)
 def test_too_few_particles_and_scales_of_nothing_are_refused(options, wrong):
     with pytest.raises(OptionError, match=wrong):
         wb.fit(symbols(1, 10)[0], "lnm-lds", n_iterations=1, progress=False, options=options)

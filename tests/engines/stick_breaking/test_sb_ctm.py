@@ -40,7 +40,8 @@ def test_the_log_joint_is_that_of_scipy(corpus):
     mean, kappa, nu, scale = model.sticks_prior
     theta = probabilities(state.sticks)
     wanted = (  # topics and words given theta: the part of LDA's log joint that is of words, and the log theta of each token
-        log_joint(state.n_dk, state.n_wk, state.n_k, alpha, model.beta, 4) - log_documents(state.n_dk, alpha, 4)
+        log_joint(state.n_dk, state.n_wk, state.n_k, alpha, model.beta, 4)
+        - log_documents(state.n_dk, alpha, 4)
         + (state.n_dk[:, :4] * np.log(theta)).sum()
         + stats.multivariate_normal(state.mean, state.covariance).logpdf(state.sticks).sum()
         + stats.multivariate_normal(mean, state.covariance / kappa).logpdf(state.mean)
@@ -52,16 +53,21 @@ def test_the_log_joint_is_that_of_scipy(corpus):
 
 def test_the_log_joint_of_a_prior_that_is_no_distribution_is_finite(corpus):
     model = CorrelatedTopics(4, 0.2, prior="paper").for_data(corpus)
-    assert np.isfinite(ENGINE.watch(corpus, model, None, state_after(corpus, model, 2))["log_joint"])
+    assert np.isfinite(
+        ENGINE.watch(corpus, model, None, state_after(corpus, model, 2))["log_joint"]
+    )
 
 
 def test_one_topic_has_no_stick_and_every_token(corpus):
     model = CorrelatedTopics(1, 0.2)
     state = state_after(corpus, model, 2)
     assert state.sticks.shape == (12, 0) and state.n_k[0] == corpus.n_tokens
-    lda = log_joint(state.n_dk, state.n_wk, state.n_k, pad_topics(np.ones(1)), 0.2, 1)  # n! / n! of documents: nothing
+    # n! / n! of documents: nothing
+    lda = log_joint(state.n_dk, state.n_wk, state.n_k, pad_topics(np.ones(1)), 0.2, 1)
     of_documents = log_documents(state.n_dk, pad_topics(np.ones(1)), 1)
-    assert ENGINE.watch(corpus, model, None, state)["log_joint"] == pytest.approx(lda - of_documents, rel=1e-12)
+    assert ENGINE.watch(corpus, model, None, state)["log_joint"] == pytest.approx(
+        lda - of_documents, rel=1e-12
+    )
 
 
 def test_sticks_do_not_depend_on_the_order_in_which_documents_are_drawn(corpus):
@@ -72,8 +78,14 @@ def test_sticks_do_not_depend_on_the_order_in_which_documents_are_drawn(corpus):
         sticks = state.sticks.copy()
         for first, last in slices:
             draw_sticks(
-                first, last, state.n_dk, state.precision, (state.precision * state.mean).sum(axis=1), sticks,
-                StepContext(0, 9).key(1), StepContext(0, 9).key(2),
+                first,
+                last,
+                state.n_dk,
+                state.precision,
+                (state.precision * state.mean).sum(axis=1),
+                sticks,
+                StepContext(0, 9).key(1),
+                StepContext(0, 9).key(2),
             )
         return sticks
 
@@ -91,7 +103,8 @@ def test_documents_without_a_token_follow_their_prior():
     mean, covariance = state.mean, state.covariance
     after, _ = ENGINE.step(corpus, model, options, state, StepContext(0, 2))
     white = np.linalg.solve(np.linalg.cholesky(covariance), (after.sticks[1:] - mean).T)
-    for row in white:  # two tests of one draw each: 1e-4 would fail once in five thousand seeds, and the seed is fixed
+    # two tests of one draw each: 1e-4 would fail once in five thousand seeds, and the seed is fixed
+    for row in white:
         assert stats.kstest(row, "norm").pvalue > 1e-4
     assert abs(np.corrcoef(white)[0, 1]) < 4.5 / np.sqrt(3999)
 
@@ -103,13 +116,29 @@ def test_two_topics_are_a_logistic_posterior(counts):
     n_dk, sticks = np.tile(np.array(counts, np.int32), (n, 1)), np.full((n, 1), mean)
     for sweep in range(300):
         context = StepContext(5, sweep)
-        draw_sticks(0, n, n_dk, np.array([[1 / variance]]), np.array([mean / variance]), sticks, context.key(1), context.key(2))
+        draw_sticks(
+            0,
+            n,
+            n_dk,
+            np.array([[1 / variance]]),
+            np.array([mean / variance]),
+            sticks,
+            context.key(1),
+            context.key(2),
+        )
     grid = np.linspace(-25, 25, 20_001)
-    logs = counts[0] * log_expit(grid) + counts[1] * log_expit(-grid) - 0.5 * (grid - mean) ** 2 / variance
+    logs = (
+        counts[0] * log_expit(grid)
+        + counts[1] * log_expit(-grid)
+        - 0.5 * (grid - mean) ** 2 / variance
+    )
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     for power in (1, 2):
-        wanted, spread = weights @ grid**power, np.sqrt(weights @ grid ** (2 * power) - (weights @ grid**power) ** 2)
+        wanted, spread = (
+            weights @ grid**power,
+            np.sqrt(weights @ grid ** (2 * power) - (weights @ grid**power) ** 2),
+        )
         assert abs((sticks[:, 0] ** power).mean() - wanted) < 4.5 * spread / np.sqrt(n)
 
 

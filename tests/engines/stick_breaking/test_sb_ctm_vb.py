@@ -27,17 +27,28 @@ def states(corpus, model, options, n, seed=0):
     state = ENGINE.init(corpus, model, options, StepContext(seed, 0))
     for step in range(1, n + 1):
         state, _ = ENGINE.step(corpus, model, options, state, StepContext(seed, step))
-        copy = type(state)(*(np.copy(field) if isinstance(field, np.ndarray) else field for field in state))
+        copy = type(state)(
+            *(np.copy(field) if isinstance(field, np.ndarray) else field for field in state)
+        )
         yield copy, ENGINE.watch(corpus, model, options, copy)["bound"]
 
 
-@pytest.mark.parametrize("n_topics, given", [
-    (4, {}), (4, {"n_inner": 1}), (1, {}), (2, {"n_inner": 3}), (17, {"start_sweeps": 0}),
-])
+@pytest.mark.parametrize(
+    "n_topics, given",
+    [
+        (4, {}),
+        (4, {"n_inner": 1}),
+        (1, {}),
+        (2, {"n_inner": 3}),
+        (17, {"start_sweeps": 0}),
+    ],
+)
 @pytest.mark.parametrize("prior", ["proper", "paper"])
 def test_the_local_bound_never_falls(n_topics, given, prior):
     corpus = simulated(30, 25, 40)
-    bounds = [bound for _, bound in states(corpus, CorrelatedTopics(n_topics, 0.1, prior), given, 40)]
+    bounds = [
+        bound for _, bound in states(corpus, CorrelatedTopics(n_topics, 0.1, prior), given, 40)
+    ]
     assert np.diff(bounds).min() > -1e-9 * abs(bounds[-1])  # rounding
     assert n_topics == 1 or bounds[-1] > bounds[0] + 1
 
@@ -51,7 +62,8 @@ def test_the_local_bound_never_falls_on_kos(kos):
 def log_evidence(corpus, model, n=400_000):
     """(log p(words), its standard error) by draws from the prior."""
     rng, prior, T = np.random.default_rng(0), model.sticks_prior, model.n_topics
-    x = rng.normal(size=(n, int(prior.nu), T - 1)) / np.sqrt(np.diag(prior.scale))  # Sigma^-1 ~ Wishart, nu is whole
+    # Sigma^-1 ~ Wishart, nu is whole
+    x = rng.normal(size=(n, int(prior.nu), T - 1)) / np.sqrt(np.diag(prior.scale))
     covariance = np.linalg.inv(np.swapaxes(x, 1, 2) @ x)
     root = np.linalg.cholesky(covariance)
     mu = prior.mean + (root @ rng.normal(size=(n, T - 1, 1)))[..., 0] / np.sqrt(prior.kappa)
@@ -65,7 +77,12 @@ def log_evidence(corpus, model, n=400_000):
 
 def elbo_by_draws(corpus, model, state, n=100_000):
     """(E_q[log p - log q], its standard error) of a settled state by draws of all but z, whose expectation is exact."""
-    rng, prior, q, live = np.random.default_rng(1), model.sticks_prior, state.gaussian, slice(model.n_topics)
+    rng, prior, q, live = (
+        np.random.default_rng(1),
+        model.sticks_prior,
+        state.gaussian,
+        slice(model.n_topics),
+    )
     of_sigma = stats.invwishart(q.nu, q.scale)
     sigma = of_sigma.rvs(n, random_state=rng)
     root, precision = np.linalg.cholesky(sigma), np.linalg.inv(sigma)
@@ -74,7 +91,9 @@ def elbo_by_draws(corpus, model, state, n=100_000):
     def gaussian(x, mean, kappa):
         """log N(x; mean, Sigma / kappa) of each draw."""
         far = np.einsum("ni,nij,nj->n", x - mean, precision, x - mean)
-        return 0.5 * (len(q.mean) * np.log(kappa / (2 * np.pi)) - np.linalg.slogdet(sigma)[1] - kappa * far)
+        return 0.5 * (
+            len(q.mean) * np.log(kappa / (2 * np.pi)) - np.linalg.slogdet(sigma)[1] - kappa * far
+        )
 
     inner = np.moveaxis(sigma, 0, -1)
     values = stats.invwishart(prior.nu, prior.scale).logpdf(inner) - of_sigma.logpdf(inner)
@@ -88,9 +107,16 @@ def elbo_by_draws(corpus, model, state, n=100_000):
     for d in range(corpus.n_documents):
         pairs = slice(corpus.indptr[d], corpus.indptr[d + 1])
         _, V, gamma, _ = plain_fit(
-            corpus.words[pairs], corpus.counts[pairs], digamma(state.mean_wk[:, live] + model.beta) -
-            digamma(state.mean_k[live] + model.beta * corpus.n_words), expected_precision, q.mean,
-            state.sticks[d], state.variances[d], 1, "paper",
+            corpus.words[pairs],
+            corpus.counts[pairs],
+            digamma(state.mean_wk[:, live] + model.beta)
+            - digamma(state.mean_k[live] + model.beta * corpus.n_words),
+            expected_precision,
+            q.mean,
+            state.sticks[d],
+            state.variances[d],
+            1,
+            "paper",
         )
         psi = rng.multivariate_normal(state.sticks[d], V, n)
         values += gaussian(psi, mu, 1.0) - stats.multivariate_normal(state.sticks[d], V).logpdf(psi)
@@ -130,12 +156,14 @@ def test_one_topic_has_the_evidence_for_its_bound():
 def test_one_full_batch_is_one_iteration_of_variational_inference():
     """The rate of the first batch is 1 with a delay of 1."""
     corpus, model = simulated(), CorrelatedTopics(5)
-    (one, bound), = states(corpus, model, {}, 1)
-    (other, same_bound), = states(corpus, model, {"batch": corpus.n_documents}, 1)
+    ((one, bound),) = states(corpus, model, {}, 1)
+    ((other, same_bound),) = states(corpus, model, {"batch": corpus.n_documents}, 1)
     for name in one._fields:
         if name != "fitted_wk":
             assert np.array_equal(getattr(one, name), getattr(other, name)), name
-    assert np.array_equal(other.fitted_wk, one.mean_wk) and same_bound == pytest.approx(bound, rel=1e-12)
+    assert np.array_equal(other.fitted_wk, one.mean_wk) and same_bound == pytest.approx(
+        bound, rel=1e-12
+    )
 
 
 def test_rates_fall_and_batches_hold_every_document_once():
@@ -149,10 +177,14 @@ def test_rates_fall_and_batches_hold_every_document_once():
     options, mixed, i = make_options(ENGINE, given), of_all.astype(float), 0
     for step in (1, 2):
         batches = batches_of(corpus.n_documents, options, StepContext(0, step))
-        assert sorted(np.concatenate(batches)) == list(range(10)) and [len(rows) for rows in batches] == [5, 5]
+        assert sorted(np.concatenate(batches)) == list(range(10)) and [
+            len(rows) for rows in batches
+        ] == [5, 5]
         for rows in batches:
             part, rate = corpus.of_documents(rows), (i + 2.0) ** -0.9
-            mixed = (1 - rate) * mixed + rate * 2 * np.bincount(part.words, part.counts, corpus.n_words)
+            mixed = (1 - rate) * mixed + rate * 2 * np.bincount(
+                part.words, part.counts, corpus.n_words
+            )
             i += 1
     assert second.mean_wk[:, 0] == pytest.approx(mixed, rel=1e-12)
 
@@ -169,13 +201,22 @@ def test_natural_parameters_come_back_and_mixtures_are_positive_definite():
     rng = np.random.default_rng(0)
     prior = CorrelatedTopics(6).sticks_prior
     for _ in range(200):
-        q = NormalInverseWishart(rng.normal(0, 5, 5), rng.uniform(0.1, 50), rng.uniform(5, 90), np.cov(rng.normal(size=(5, 9))))
-        again = gaussian_posterior.from_natural(gaussian_posterior.natural(q, prior.mean), prior.mean)
+        q = NormalInverseWishart(
+            rng.normal(0, 5, 5),
+            rng.uniform(0.1, 50),
+            rng.uniform(5, 90),
+            np.cov(rng.normal(size=(5, 9))),
+        )
+        again = gaussian_posterior.from_natural(
+            gaussian_posterior.natural(q, prior.mean), prior.mean
+        )
         for one, other in zip(q, again, strict=True):
             assert other == pytest.approx(one, rel=1e-9, abs=1e-9)
         rows = rng.normal(0, rng.uniform(0.1, 10), (3, 5)) + rng.normal(0, 10, 5)
         about = rows - prior.mean
-        q = gaussian_posterior.moved(q, prior, 40, 3 / 40, about.sum(axis=0), about.T @ about, rng.uniform(0, 1))
+        q = gaussian_posterior.moved(
+            q, prior, 40, 3 / 40, about.sum(axis=0), about.T @ about, rng.uniform(0, 1)
+        )
         assert np.linalg.eigvalsh(q.scale).min() > 0
 
 
@@ -191,7 +232,8 @@ def test_documents_without_a_token_have_the_mean_of_the_gaussian():
     corpus = corpus_of([(0, 0, 3), (0, 1, 1), (2, 2, 2)], 4, 4)
     run = wb.fit(corpus, "sb-ctm-vb", 3, n_iterations=300, progress=False, options={"n_inner": 30})
     last = run.isel(snapshot=-1)
-    assert last["psi"].values[1] == pytest.approx(last["psi_mean"].values, abs=1e-3)  # the Gaussian moves after the documents
+    # the Gaussian moves after the documents
+    assert last["psi"].values[1] == pytest.approx(last["psi_mean"].values, abs=1e-3)
     assert last["psi"].values[3] == pytest.approx(last["psi"].values[1], abs=1e-12)
 
 
@@ -204,12 +246,18 @@ def test_unseen_documents_are_inferred_as_those_of_the_run():
     assert np.abs(theta - run["theta"].values).mean() < 0.05
 
 
-@pytest.mark.parametrize("given, said", [
-    ({"batch": 41}, "batch=41 is more than the 40 documents of .*; choose at most 40, or 0 for all documents at once"),
-    ({"kappa": 0.5}, "kappa must be above 0.5 and at most 1, so that rates settle; got 0.5"),
-    ({"kappa": 1.2}, "'kappa' of sb-ctm-vb must be a number from 0.5 to 1; got 1.2"),
-    ({"tau": 0.5}, "'tau' of sb-ctm-vb must be a number of at least 1; got 0.5"),
-])
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (
+            {"batch": 41},
+            "batch=41 is more than the 40 documents of .*; choose at most 40, or 0 for all documents at once",
+        ),
+        ({"kappa": 0.5}, "kappa must be above 0.5 and at most 1, so that rates settle; got 0.5"),
+        ({"kappa": 1.2}, "'kappa' of sb-ctm-vb must be a number from 0.5 to 1; got 1.2"),
+        ({"tau": 0.5}, "'tau' of sb-ctm-vb must be a number of at least 1; got 0.5"),
+    ],
+)
 def test_settings_that_cannot_be_are_refused_in_a_sentence(given, said):
     with pytest.raises(OptionError, match=said):
         wb.fit(simulated(40), "sb-ctm-vb", 3, n_iterations=2, options=given, progress=False)
@@ -218,6 +266,11 @@ def test_settings_that_cannot_be_are_refused_in_a_sentence(given, said):
 @pytest.mark.parametrize("name, value", [("tau", 5.0), ("kappa", 0.9)])
 def test_the_rate_of_batches_is_refused_where_there_are_none(name, value):
     corpus, _ = wb.models.LDA(2).simulate(5, 6, 8)
-    with pytest.raises(OptionError, match=rf"{name}={value} is without effect while batch=0; set batch, or leave out {name}"):
+    with pytest.raises(
+        OptionError,
+        match=rf"{name}={value} is without effect while batch=0; set batch, or leave out {name}",
+    ):
         wb.fit(corpus, "sb-ctm-vb", 3, n_iterations=1, options={name: value}, progress=False)
-    wb.fit(corpus, "sb-ctm-vb", 3, n_iterations=1, options={name: value, "batch": 2}, progress=False)
+    wb.fit(
+        corpus, "sb-ctm-vb", 3, n_iterations=1, options={name: value, "batch": 2}, progress=False
+    )

@@ -25,23 +25,32 @@ def drifting(n_documents=210, n_tokens=60, seed=0):
     first = np.hstack([(1 - DRIFT) * np.ones(2), DRIFT * np.ones(2), np.zeros((N_YEARS, 4))]) / 2
     phi = np.stack([first, np.tile([0, 0, 0, 0, 0.25, 0.25, 0.25, 0.25], (N_YEARS, 1))], axis=1)
     theta = random.dirichlet([0.3, 0.3], n_documents)
-    counts = np.stack([random.multinomial(n_tokens, theta[d] @ phi[year[d]]) for d in range(n_documents)])
+    counts = np.stack(
+        [random.multinomial(n_tokens, theta[d] @ phi[year[d]]) for d in range(n_documents)]
+    )
     documents, words = np.nonzero(counts)
-    corpus = Corpus.from_pairs(documents, words, counts[documents, words], times=tuple(2000 + year), name="drifting")
+    corpus = Corpus.from_pairs(
+        documents, words, counts[documents, words], times=tuple(2000 + year), name="drifting"
+    )
     return corpus, phi
 
 
 @pytest.fixture(scope="module")
 def fitted():
     corpus, phi = drifting()
-    return corpus, phi, wb.fit(corpus, "sb-dtm", 2, n_iterations=150, options={"learn_q": True}, progress=False)
+    return (
+        corpus,
+        phi,
+        wb.fit(corpus, "sb-dtm", 2, n_iterations=150, options={"learn_q": True}, progress=False),
+    )
 
 
 def test_words_that_change_are_found_year_by_year(fitted):
     _, phi, run = fitted
     found = run["phi_by_time"].isel(snapshot=-1).transpose("time", "topic", "word").values
     found = found[:, np.argsort(-found[:, :, :4].sum(axis=(0, 2)))]  # the topic that drifts first
-    assert np.abs(found - phi).sum(axis=2).max() < 0.25  # total variation of an eighth, some 900 tokens a topic and year
+    # total variation of an eighth, some 900 tokens a topic and year
+    assert np.abs(found - phi).sum(axis=2).max() < 0.25
     assert run["time"].values.tolist() == list(range(2000, 2007))
     assert (run["q"].values > 0).all() and len(np.unique(run["q"])) == 150
 
@@ -63,8 +72,10 @@ def test_unseen_documents_have_the_topics_of_their_year(fitted):
     """Words 0 and 1 are the first topic's at the start, words 2 and 3 at the end; without a year it is the last one's."""
     _, _, run = fitted
     unseen = Corpus.from_pairs([0, 0, 1, 1], [0, 1, 2, 3], [20, 20, 20, 20], n_words=N_WORDS)
-    of_years = {times: wb.infer(run, replace(unseen, times=times)).attrs["perplexity_foldin_same"]
-                for times in ((2000, 2006), (2006, 2000), (1900, 2100), None)}
+    of_years = {
+        times: wb.infer(run, replace(unseen, times=times)).attrs["perplexity_foldin_same"]
+        for times in ((2000, 2006), (2006, 2000), (1900, 2100), None)
+    }
     assert of_years[2000, 2006] < 3 < 10 < of_years[2006, 2000]
     assert of_years[1900, 2100] == of_years[2000, 2006]
     assert of_years[2000, 2006] < of_years[None] < of_years[2006, 2000]
@@ -79,7 +90,9 @@ def test_held_out_tokens_are_predicted_with_the_topics_of_their_year():
     counts = ENGINE.counts(corpus, model, options, state)
     theta = counts["n_dk"] + 0.1
     theta = theta / theta.sum(axis=1, keepdims=True)
-    wanted = np.einsum("dk,dkw->dw", theta, counts["phi_by_time"][np.arange(84) % N_YEARS].astype(float))
+    wanted = np.einsum(
+        "dk,dkw->dw", theta, counts["phi_by_time"][np.arange(84) % N_YEARS].astype(float)
+    )
     found = ENGINE.predict(corpus, model, options, state, every_pair(corpus))
     assert found == pytest.approx(wanted.ravel(), rel=1e-6)  # of single precision
     assert np.array_equal(counts["n_kw"].sum(axis=0), np.bincount(corpus.words, corpus.counts))
@@ -100,10 +113,16 @@ def test_the_variance_of_a_step_is_drawn_from_its_inverse_gamma():
 def test_reports_tell_how_q_is_learnt_and_what_it_came_to(fitted):
     _, _, run = fitted
     assert [(each.name, each.how, each.values.tolist()) for each in hyperparameters(run)] == [
-        ("alpha", "fixed", [0.1]), ("q", "sampled", [float(run["q"][-1])]),
+        ("alpha", "fixed", [0.1]),
+        ("q", "sampled", [float(run["q"][-1])]),
     ]
-    fixed = wb.fit(dated(simulated()), "sb-dtm", 3, n_iterations=1, options={"q": 0.02}, progress=False)
-    assert [each.values.tolist() for each in hyperparameters(fixed)] == [[0.1], [0.02]] and "q" not in fixed
+    fixed = wb.fit(
+        dated(simulated()), "sb-dtm", 3, n_iterations=1, options={"q": 0.02}, progress=False
+    )
+    assert [each.values.tolist() for each in hyperparameters(fixed)] == [
+        [0.1],
+        [0.02],
+    ] and "q" not in fixed
 
 
 def test_a_year_without_documents_is_a_state_and_has_no_share():
@@ -123,7 +142,10 @@ def test_one_year_is_a_model_without_time(engine):
 
 @pytest.mark.parametrize("engine", ["sb-dtm", "sb-ctm-lds"])
 def test_a_corpus_without_years_is_refused_before_anything_is_done(engine, tmp_path):
-    with pytest.raises(DataError, match="^topics over time need the year of each document, and 'simulated' has none"):
+    with pytest.raises(
+        DataError,
+        match="^topics over time need the year of each document, and 'simulated' has none",
+    ):
         wb.fit(simulated(), engine, 3, n_iterations=3, store=tmp_path, progress=False)
     assert not any(tmp_path.iterdir())
 

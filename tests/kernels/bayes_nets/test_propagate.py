@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from bayes_net_twins import completions, enumerated, families, random_net, records_of
 
-from workbench.engines.bayes_nets.cases import cases_within, evidence, expected_counts, in_slices, trees_of, workspace
+from workbench.engines.bayes_nets.cases import (
+    cases_within,
+    evidence,
+    expected_counts,
+    in_slices,
+    trees_of,
+    workspace,
+)
 from workbench.engines.engine import StepContext
 from workbench.kernels.bayes_nets.propagate import collect, draw_cells, expect
 from workbench.kernels.jit import lean
@@ -48,20 +55,28 @@ def test_a_junction_tree_is_the_sum_over_completions(seed, missing):
     net, records = random_net(seed, tied=seed % 3 == 0, missing=missing)
     table = table_of(net, seed)
     cases, ready = ready_of(net, records)
-    found, exact = evidence(ready, np.log(table)), [enumerated(net, case, table, counted(net, case)) for case in cases.values]
+    found, exact = (
+        evidence(ready, np.log(table)),
+        [enumerated(net, case, table, counted(net, case)) for case in cases.values],
+    )
     np.testing.assert_allclose(found, [log_z for log_z, _ in exact], rtol=1e-11, atol=1e-11)
     counts, log_z = expected_counts(ready, np.log(table), StepContext(0, 0))
     wanted = sum(weight * each for weight, (_, each) in zip(cases.weights, exact, strict=True))
     np.testing.assert_allclose(counts, wanted, rtol=1e-10, atol=1e-12)
     assert log_z == pytest.approx(cases.weights @ found, rel=1e-12)
-    by_logs, vanished = np.zeros_like(counts), np.zeros_like(table)  # products that vanish are computed with logarithms
-    again = expect(0, len(found), ready.plan, vanished, np.log(table), *workspace(ready.plan), by_logs)
+    # products that vanish are computed with logarithms
+    by_logs, vanished = np.zeros_like(counts), np.zeros_like(table)
+    again = expect(
+        0, len(found), ready.plan, vanished, np.log(table), *workspace(ready.plan), by_logs
+    )
     np.testing.assert_allclose(by_logs, counts, rtol=1e-10, atol=1e-12)
     assert again == pytest.approx(log_z, rel=1e-11)
 
 
 def test_what_is_left_out_has_no_observed_descendant():
-    net = BayesNet("v", (Node("a", 2), Node("b", 2), Node("c", 2, ("a", "b")), Node("d", 2, ("c",))))
+    net = BayesNet(
+        "v", (Node("a", 2), Node("b", 2), Node("c", 2, ("a", "b")), Node("d", 2, ("c",)))
+    )
     counts = {}
     for case in ([0, -1, -1, -1], [-1, -1, -1, 1], [-1, -1, 0, -1]):
         _, ready = ready_of(net, records_of(net.nodes, [case]))
@@ -72,11 +87,19 @@ def test_what_is_left_out_has_no_observed_descendant():
 
 def test_a_loop_of_hidden_nodes_is_triangulated():
     """a, b, c, d, e in a ring: two parents each way round, an observed child at the end."""
-    ring = (Node("a", 2), Node("b", 2, ("a",)), Node("c", 3, ("b",)), Node("d", 2, ("a",)), Node("e", 2, ("c", "d")))
+    ring = (
+        Node("a", 2),
+        Node("b", 2, ("a",)),
+        Node("c", 3, ("b",)),
+        Node("d", 2, ("a",)),
+        Node("e", 2, ("c", "d")),
+    )
     net, case = BayesNet("ring", ring), [-1, -1, -1, -1, 1]
     table = table_of(net, 5)
     _, ready = ready_of(net, records_of(ring, [case]))
-    assert evidence(ready, np.log(table))[0] == pytest.approx(enumerated(net, case, table, [])[0], rel=1e-12)
+    assert evidence(ready, np.log(table))[0] == pytest.approx(
+        enumerated(net, case, table, [])[0], rel=1e-12
+    )
 
 
 def test_probabilities_too_small_for_a_double_are_added_up():
@@ -141,12 +164,20 @@ def test_the_plan_is_a_function_of_the_trees_that_are_kept():
 
 def test_many_families_of_one_clique_are_rescaled():
     """A hundred children of a hidden node, each about as likely as 1e-8: together less than the smallest double."""
-    net = BayesNet("wide", (Node("h", 3), *(Node(f"x{i}", 2, ("h",), 0.5, "show" if i % 2 else "") for i in range(100))))
+    net = BayesNet(
+        "wide",
+        (
+            Node("h", 3),
+            *(Node(f"x{i}", 2, ("h",), 0.5, "show" if i % 2 else "") for i in range(100)),
+        ),
+    )
     table = table_of(net, 3)
     table[3:] *= 1e-8
     case = [-1] + [i % 2 for i in range(100)]
     _, ready = ready_of(net, records_of(net.nodes, [case]))
-    logs = [sum(np.log(table[cell]) for cell in families(net, each)) for each in completions(net, case)]
+    logs = [
+        sum(np.log(table[cell]) for cell in families(net, each)) for each in completions(net, case)
+    ]
     assert evidence(ready, np.log(table))[0] == pytest.approx(np.logaddexp.reduce(logs), rel=1e-13)
 
 
@@ -158,6 +189,12 @@ def test_a_clique_whose_products_vanish_is_weighed_by_logarithms(seed):
     cases, ready = ready_of(net, records)
     small = evidence(ready, np.log(table) - 300 * np.log(10.0))
     n_families = [len(counted(net, case)) for case in cases.values]
-    np.testing.assert_allclose(small, evidence(ready, np.log(table)) - np.multiply(n_families, 300 * np.log(10.0)), rtol=1e-12)
+    np.testing.assert_allclose(
+        small,
+        evidence(ready, np.log(table)) - np.multiply(n_families, 300 * np.log(10.0)),
+        rtol=1e-12,
+    )
     found, _ = expected_counts(ready, np.log(table) - 300 * np.log(10.0), StepContext(0, 0))
-    np.testing.assert_allclose(found, expected_counts(ready, np.log(table), StepContext(0, 0))[0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        found, expected_counts(ready, np.log(table), StepContext(0, 0))[0], rtol=1e-9, atol=1e-12
+    )

@@ -25,8 +25,14 @@ def room_of(alpha):
 
 
 def sampled_of(corpus, n_topics, n_chains, r):
-    counts = [twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, r) for seed in range(n_chains)]
-    n_dk, n_wk = (np.stack([padded_rows(rows, np.int32) for rows in arrays]) for arrays in list(zip(*counts, strict=True))[:2])
+    counts = [
+        twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, r)
+        for seed in range(n_chains)
+    ]
+    n_dk, n_wk = (
+        np.stack([padded_rows(rows, np.int32) for rows in arrays])
+        for arrays in list(zip(*counts, strict=True))[:2]
+    )
     n_k = np.stack([padded_rows(each.n_k[None], np.int64) for each in counts])
     return (n_dk, n_wk, n_k), counts
 
@@ -43,15 +49,29 @@ def test_one_pair_meets_its_twin(n_topics, n_chains, second_order):
     else:
         sampled, counts = NOTHING_SAMPLED, [twins.no_counts(corpus, n_topics)]
     new = gamma.copy()
-    new[pair] = twins.collapsed_responsibility(corpus, gamma, pair, counts, alpha, beta, r, second_order)
+    new[pair] = twins.collapsed_responsibility(
+        corpus, gamma, pair, counts, alpha, beta, r, second_order
+    )
     state = cvb_state(corpus, LDA(n_topics), gamma, r, second_order)
     row = int(np.sum(corpus.counts[:pair] > r))
     change = collapsed_vb.update_pair(
-        d, w, n, *state.moments, *sampled, alpha, *words_of(corpus, beta), n_topics, state.gamma, row, room_of(alpha)
+        d,
+        w,
+        n,
+        *state.moments,
+        *sampled,
+        alpha,
+        *words_of(corpus, beta),
+        n_topics,
+        state.gamma,
+        row,
+        room_of(alpha),
     )
     np.testing.assert_allclose(state.gamma[row, :n_topics], new[pair], rtol=0, atol=ROUNDING)
     assert change == pytest.approx(np.abs(new - gamma).max(), abs=ROUNDING)
-    for array, expected in zip(state[:6], cvb_state(corpus, LDA(n_topics), new, r, second_order)[:6], strict=True):
+    for array, expected in zip(
+        state[:6], cvb_state(corpus, LDA(n_topics), new, r, second_order)[:6], strict=True
+    ):
         np.testing.assert_allclose(array, expected, rtol=0, atol=ROUNDING)
     assert state.gamma.shape[1] == padded(n_topics)
 
@@ -65,20 +85,51 @@ def test_tiny_priors_meet_their_twin_in_the_log_domain(prior):
     for pair in range(corpus.n_pairs):
         d, w, n = twins.pairs_of(corpus)[pair]
         state = cvb_state(corpus, LDA(len(alpha)), gamma)
-        given = (*state.moments, *NOTHING_SAMPLED, alpha, *words_of(corpus, prior), 4, state.gamma, pair, room_of(alpha))
+        given = (
+            *state.moments,
+            *NOTHING_SAMPLED,
+            alpha,
+            *words_of(corpus, prior),
+            4,
+            state.gamma,
+            pair,
+            room_of(alpha),
+        )
         collapsed_vb.update_pair(d, w, n, *given)
-        expected = twins.collapsed_responsibility(corpus, gamma, pair, [twins.no_counts(corpus, 4)], alpha, prior)
+        expected = twins.collapsed_responsibility(
+            corpus, gamma, pair, [twins.no_counts(corpus, 4)], alpha, prior
+        )
         # exponents of up to 1 / prior are rounded to 1e-16 / prior, and less what rounding leaves of an empty topic
-        np.testing.assert_allclose(state.gamma[pair, :4], expected, rtol=0, atol=max(ROUNDING, 1e-14 / prior))
+        np.testing.assert_allclose(
+            state.gamma[pair, :4], expected, rtol=0, atol=max(ROUNDING, 1e-14 / prior)
+        )
 
 
 @pytest.mark.parametrize("share", [1e-5, 3e-5])
 def test_a_pair_whose_every_topic_is_out_of_reach_meets_its_twin_in_the_log_domain(share):
     """Its document has a trace of topic 1 and its word one of topic 0: both exponents are below -8000."""
-    corpus = Corpus.from_pairs(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 1, 1]), n_documents=2, n_words=2)
-    gamma, alpha, prior = np.array([[0.5, 0.5], [1 - share, share], [share, 1 - share]]), np.full(2, 1e-5), 1e-5
+    corpus = Corpus.from_pairs(
+        np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 1, 1]), n_documents=2, n_words=2
+    )
+    gamma, alpha, prior = (
+        np.array([[0.5, 0.5], [1 - share, share], [share, 1 - share]]),
+        np.full(2, 1e-5),
+        1e-5,
+    )
     state = cvb_state(corpus, LDA(len(alpha)), gamma)
-    given = (*state.moments, *NOTHING_SAMPLED, alpha, *words_of(corpus, prior), 2, state.gamma, 0, room_of(alpha))
+    given = (
+        *state.moments,
+        *NOTHING_SAMPLED,
+        alpha,
+        *words_of(corpus, prior),
+        2,
+        state.gamma,
+        0,
+        room_of(alpha),
+    )
     collapsed_vb.update_pair(0, 0, 1, *given)
-    expected = twins.collapsed_responsibility(corpus, gamma, 0, [twins.no_counts(corpus, 2)], alpha, prior)
-    np.testing.assert_allclose(state.gamma[0, :2], expected, rtol=0, atol=1e-6)  # rounded exponents of 1e4
+    expected = twins.collapsed_responsibility(
+        corpus, gamma, 0, [twins.no_counts(corpus, 2)], alpha, prior
+    )
+    # rounded exponents of 1e4
+    np.testing.assert_allclose(state.gamma[0, :2], expected, rtol=0, atol=1e-6)

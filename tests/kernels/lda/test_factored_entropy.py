@@ -24,7 +24,10 @@ def rows(array):
 def test_the_logs_of_normalisers_are_those_taken_one_by_one(counts, least, most, n):
     """Of products that would leave the range of doubles; right to the roundings of 2000 terms, of which none is cancelled."""
     random = np.random.default_rng(3)
-    pair_counts, normalisers = random.choice(counts, n).astype(np.int32), 10.0 ** random.uniform(least, most, n)
+    pair_counts, normalisers = (
+        random.choice(counts, n).astype(np.int32),
+        10.0 ** random.uniform(least, most, n),
+    )
     terms = [c * math.log(z) for c, z in zip(pair_counts, normalisers, strict=True)]
     found, n_by_logs = log_normalisers(pair_counts, pair_counts / normalisers)
     assert n_by_logs == 0
@@ -37,7 +40,9 @@ def test_the_entropy_is_that_of_the_responsibilities(n_topics, scale):
     """Log weights that vary by a little, by much, and so much that weights are faint or 0 and pairs go by their logs."""
     random = np.random.default_rng(4)
     documents, words = np.nonzero(random.random((7, 9)) < 0.6)
-    corpus = Corpus.from_pairs(documents, words, random.integers(1, 6, len(words)), n_documents=7, n_words=9)
+    corpus = Corpus.from_pairs(
+        documents, words, random.integers(1, 6, len(words)), n_documents=7, n_words=9
+    )
     logs_dk, logs_wk = (scale * random.uniform(-3.0, 0.0, (n, n_topics)) for n in (7, 9))
     logs = logs_dk[documents] + logs_wk[words]
     log_z = np.log(np.exp(logs - logs.max(axis=1, keepdims=True)).sum(axis=1)) + logs.max(axis=1)
@@ -47,7 +52,10 @@ def test_the_entropy_is_that_of_the_responsibilities(n_topics, scale):
     ratios = np.where(by_logs, 0.0, corpus.counts * np.exp(-np.where(by_logs, 0.0, log_z)))
     assert by_logs.any() == (scale == 200.0)
     factors = (rows(logs_dk), rows(np.exp(logs_dk))), (rows(logs_wk), rows(np.exp(logs_wk)))
-    found = float(Entropy(corpus, (rows(n.n_dk), rows(n.n_wk)), Workspace((), *factors, ratios), n_topics))
+    found = float(
+        Entropy(corpus, (rows(n.n_dk), rows(n.n_wk)), Workspace((), *factors, ratios), n_topics)
+    )
     expected = twins.entropy(corpus, gamma)
-    size = expected + np.sum(corpus.counts[:, None] * gamma * np.abs(logs))  # of the terms that cancel, a thousand in one sum
+    # of the terms that cancel, a thousand in one sum
+    size = expected + np.sum(corpus.counts[:, None] * gamma * np.abs(logs))
     assert found == pytest.approx(expected, rel=0, abs=1e-13 * size)

@@ -30,7 +30,10 @@ def counts_of(n_topics, n_words, seed=0, scale=5.0):
 
 def documents_of(corpus):
     """[(word, count)] of each document."""
-    return [[(w, n) for d, w, n in twins.pairs_of(corpus) if d == document] for document in range(corpus.n_documents)]
+    return [
+        [(w, n) for d, w, n in twins.pairs_of(corpus) if d == document]
+        for document in range(corpus.n_documents)
+    ]
 
 
 @pytest.mark.parametrize("prior", [1e-8, 1e-4, 0.1, 3.0])
@@ -71,7 +74,9 @@ def test_gibbs_and_its_twin_draw_the_same_topics_from_the_same_uniforms(n_topics
         def uniform_of(sweep, i, first=first):
             return uniform(np.uint64(absorb(context.key(FOLD_IN), sweep)), first + i)
 
-        expected = twins.sampled_theta(pairs, phi, model.alphas, fold_in.BURN_IN, fold_in.KEPT, uniform_of)
+        expected = twins.sampled_theta(
+            pairs, phi, model.alphas, fold_in.BURN_IN, fold_in.KEPT, uniform_of
+        )
         np.testing.assert_allclose(theta[d], expected, rtol=ROUNDING)
 
 
@@ -79,12 +84,19 @@ def test_gibbs_and_its_twin_draw_the_same_topics_from_the_same_uniforms(n_topics
 @pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 def test_theta_is_a_distribution_and_the_prior_mean_without_tokens(corpus, way):
     for model in (LDA(3, (0.5, 1.0, 2.5), 0.1), LDA(3, (1e-8, 2e-8, 3e-8), 1e-8), LDA(1)):
-        theta = way(learnt(model, counts_of(model.n_topics, corpus.n_words)), None, corpus, StepContext(0, 0))
+        theta = way(
+            learnt(model, counts_of(model.n_topics, corpus.n_words)),
+            None,
+            corpus,
+            StepContext(0, 0),
+        )
         np.testing.assert_allclose(theta.sum(axis=1), 1.0, rtol=ROUNDING)
         assert theta.min() >= 0
         empty = corpus.document_tokens == 0
         np.testing.assert_allclose(
-            theta[empty], np.tile(model.alphas / model.alphas.sum(), (empty.sum(), 1)), rtol=ROUNDING
+            theta[empty],
+            np.tile(model.alphas / model.alphas.sum(), (empty.sum(), 1)),
+            rtol=ROUNDING,
         )
 
 
@@ -92,7 +104,9 @@ def test_theta_is_a_distribution_and_the_prior_mean_without_tokens(corpus, way):
 def test_a_corpus_of_empty_documents_alone_is_legal(way):
     empty = simulated(4, 10, 5).with_pairs(np.zeros(5, np.int64), [], [])
     np.testing.assert_allclose(
-        way(learnt(LDA(2, (0.3, 0.1)), counts_of(2, 10)), None, empty, StepContext(0, 0)), [[0.75, 0.25]] * 4, rtol=ROUNDING
+        way(learnt(LDA(2, (0.3, 0.1)), counts_of(2, 10)), None, empty, StepContext(0, 0)),
+        [[0.75, 0.25]] * 4,
+        rtol=ROUNDING,
     )
 
 
@@ -101,12 +115,19 @@ def test_one_document_does_not_touch_another(way):
     corpus, n_kw, model = simulated(8, 10, 12), counts_of(5, 10), LDA(5, 0.2, 0.2)
     together = way(learnt(model, n_kw), None, corpus, StepContext(0, 0))
     for d in range(corpus.n_documents):
-        assert np.array_equal(way(learnt(model, n_kw), None, corpus.of_documents([d]), StepContext(0, 0))[0], together[d])
+        assert np.array_equal(
+            way(learnt(model, n_kw), None, corpus.of_documents([d]), StepContext(0, 0))[0],
+            together[d],
+        )
 
 
 def test_cvb0_of_one_token_is_exact():
     """With one copy taken out nothing is left, so gamma ~ phi alpha: the posterior itself."""
-    corpus, n_kw, model = corpus_of([(0, 2, 1)], 1, 4), counts_of(3, 4), LDA(3, (0.2, 0.7, 1.1), 0.3)
+    corpus, n_kw, model = (
+        corpus_of([(0, 2, 1)], 1, 4),
+        counts_of(3, 4),
+        LDA(3, (0.2, 0.7, 1.1), 0.3),
+    )
     phi = twins.word_probabilities(n_kw, model.beta)
     np.testing.assert_allclose(
         fold_in.by_cvb0(learnt(model, n_kw), None, corpus, StepContext(0, 0))[0],

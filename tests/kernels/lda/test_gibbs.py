@@ -25,23 +25,48 @@ def arrays_of(corpus, topics, n_topics, threshold=EVERY_COUNT):
     """topics, n_dk, n_wk, n_k as the kernel wants them."""
     lanes = padded(n_topics)
     arrays = (
-        np.array(topics, np.uint16), aligned_zeros((corpus.n_documents, lanes), np.int32),
-        aligned_zeros((corpus.n_words, lanes), np.int32), aligned_zeros((lanes,), np.int64),
+        np.array(topics, np.uint16),
+        aligned_zeros((corpus.n_documents, lanes), np.int32),
+        aligned_zeros((corpus.n_words, lanes), np.int32),
+        aligned_zeros((lanes,), np.int64),
     )
-    gibbs.count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, corpus.counts <= threshold, *arrays)
+    gibbs.count_topics(
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        corpus.counts <= threshold,
+        *arrays,
+    )
     return arrays
 
 
 def sweep(draw_topics, corpus, model, arrays, key):
     return draw_topics(
-        0, corpus.n_documents, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before,
-        *arrays, *(None,) * 5, pad_topics(model.alphas), model.beta, model.n_topics, key,
+        0,
+        corpus.n_documents,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        *arrays,
+        *(None,) * 5,
+        pad_topics(model.alphas),
+        model.beta,
+        model.n_topics,
+        key,
     )
 
 
 def sweep_beside(corpus, model, arrays, context, mean, threshold=EVERY_COUNT):
     """A sweep of the tokens up to the threshold beside a mean part, as `cgs` does one."""
-    return cgs.sweep(corpus, split_by_count(corpus, threshold), cgs.State(*arrays, model.alphas, model.beta), mean, context)
+    return cgs.sweep(
+        corpus,
+        split_by_count(corpus, threshold),
+        cgs.State(*arrays, model.alphas, model.beta),
+        mean,
+        context,
+    )
 
 
 def uniforms_of(key):
@@ -63,11 +88,28 @@ def probabilities_drawn_from(kernels, corpus, model, topics, pair):
     """The normalised conditional that `draw_pair` used for the first token of a pair."""
     _, n_dk, n_wk, n_k = arrays_of(corpus, topics, model.n_topics)
     words_beta = corpus.n_words * model.beta
-    cumulative, inverse = np.empty(padded(model.n_topics)), kernels.inverse_sizes(n_k, None, words_beta, 0)
+    cumulative, inverse = (
+        np.empty(padded(model.n_topics)),
+        kernels.inverse_sizes(n_k, None, words_beta, 0),
+    )
     d, w, _ = twins.pairs_of(corpus)[pair]
     kernels.draw_pair(
-        corpus.tokens_before[pair], 1, np.uint64(1), np.array(topics, np.uint16), n_dk[d], n_wk[w], n_k, None, None, None,
-        pad_topics(model.alphas), model.beta, words_beta, inverse, cumulative, np.zeros(gibbs.ENDS),
+        corpus.tokens_before[pair],
+        1,
+        np.uint64(1),
+        np.array(topics, np.uint16),
+        n_dk[d],
+        n_wk[w],
+        n_k,
+        None,
+        None,
+        None,
+        pad_topics(model.alphas),
+        model.beta,
+        words_beta,
+        inverse,
+        cumulative,
+        np.zeros(gibbs.ENDS),
     )
     weights = np.diff(cumulative.reshape(-1, LANES), axis=0, prepend=0.0).ravel()
     assert not weights[model.n_topics :].any()
@@ -91,7 +133,11 @@ def test_the_conditional_is_the_ratio_of_joints_in_every_state(toy):
 @kernel
 def drawn(weights, uniforms):
     """The topic that the kernel draws with each uniform, given the weights (lanes,)."""
-    cumulative, topics, sums = np.empty(len(weights)), np.empty(len(uniforms), np.int64), spread(0.0)
+    cumulative, topics, sums = (
+        np.empty(len(weights)),
+        np.empty(len(uniforms), np.int64),
+        spread(0.0),
+    )
     ends = np.zeros(LANES + 1)
     for i in range(0, len(weights), LANES):
         sums += load(weights, i)
@@ -124,7 +170,9 @@ def test_a_topic_without_weight_is_never_drawn(n_topics, scale):
     random = np.random.default_rng(7)
     order = twins.order_of_draws(n_topics)
     for _ in range(200):
-        weights = scale * np.where(random.random(n_topics) < 0.7, 0.0, 10.0 ** random.uniform(-15, 15, n_topics))
+        weights = scale * np.where(
+            random.random(n_topics) < 0.7, 0.0, 10.0 ** random.uniform(-15, 15, n_topics)
+        )
         weights[random.integers(n_topics)] = scale
         steps = np.cumsum(weights[order]) / weights.sum()
         beside = np.nextafter(steps, 0), np.nextafter(steps, 1)
@@ -138,7 +186,9 @@ def test_the_twin_follows_the_printed_trajectory(oracles):
     corpus, _ = toy_a()
     topics, stream = printed["z0"], iter(printed["uniforms"])
     for expected in printed["z_after_each_sweep"]:
-        topics = twins.gibbs_sweep(corpus, topics, np.array(toy["alpha"]), toy["beta"], lambda token: next(stream))
+        topics = twins.gibbs_sweep(
+            corpus, topics, np.array(toy["alpha"]), toy["beta"], lambda token: next(stream)
+        )
         assert topics.tolist() == expected
 
 
@@ -150,10 +200,15 @@ def test_kernel_and_twin_draw_the_same_topics_from_the_same_uniforms(n_topics):
     for step in range(2):
         key = StepContext(5, step).key(GIBBS)
         n_moved = sweep(gibbs.draw_topics, corpus, model, arrays, key)
-        before, topics = topics, twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(key))
+        before, topics = (
+            topics,
+            twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(key)),
+        )
         assert np.array_equal(arrays[0], topics)
         assert n_moved == np.sum(before != topics)
-    for array, counts in zip(arrays[1:], twins.sampled_counts(corpus, topics, n_topics), strict=True):
+    for array, counts in zip(
+        arrays[1:], twins.sampled_counts(corpus, topics, n_topics), strict=True
+    ):
         assert np.array_equal(array[..., :n_topics], counts)
         assert not array[..., n_topics:].any()
 
@@ -169,12 +224,19 @@ def test_kernel_and_twin_agree_beside_a_mean_part(n_topics):
         arrays = arrays_of(corpus, topics, n_topics, np.int64(r))
         n_moved = sweep_beside(corpus, model, arrays, context, (*mean, *NO_VARIANCE), np.int64(r))
         expected = twins.gibbs_sweep(
-            corpus, topics, model.alphas, model.beta, uniforms_of(context.key(GIBBS)), r,
+            corpus,
+            topics,
+            model.alphas,
+            model.beta,
+            uniforms_of(context.key(GIBBS)),
+            r,
             twins.expected_counts(corpus, gamma, r),
         )
         assert np.array_equal(arrays[0], expected)
         assert n_moved == np.sum(expected != topics)
-        for array, counts in zip(arrays[1:], twins.sampled_counts(corpus, expected, n_topics, r), strict=True):
+        for array, counts in zip(
+            arrays[1:], twins.sampled_counts(corpus, expected, n_topics, r), strict=True
+        ):
             assert np.array_equal(array[..., :n_topics], counts)
         assert all(np.array_equal(a, b) for a, b in zip(mean, untouched, strict=True))
 
@@ -188,8 +250,14 @@ def test_kernel_and_twin_agree_beside_a_mean_part_with_variances(n_topics):
     context, arrays = StepContext(6, 1), arrays_of(corpus, topics, n_topics, np.int64(1))
     sweep_beside(corpus, model, arrays, context, (*mean, *variance), np.int64(1))
     expected = twins.gibbs_sweep(
-        corpus, topics, model.alphas, model.beta, uniforms_of(context.key(GIBBS)), 1,
-        twins.expected_counts(corpus, gamma, 1), twins.count_variances(corpus, gamma, 1),
+        corpus,
+        topics,
+        model.alphas,
+        model.beta,
+        uniforms_of(context.key(GIBBS)),
+        1,
+        twins.expected_counts(corpus, gamma, 1),
+        twins.count_variances(corpus, gamma, 1),
     )
     assert np.array_equal(arrays[0], expected)
 
@@ -257,7 +325,9 @@ def test_draws_follow_the_exact_posterior_of_an_empty_document_and_unused_words(
 @cache
 def two_blocks():
     """2 documents, 2 words, 3 tokens and so many topics, 18, that they fill a second block: 5832 assignments."""
-    return corpus_of([(0, 0, 1), (0, 1, 1), (1, 0, 1)]), LDA(18, tuple(np.linspace(0.05, 0.6, 18)), 0.3)
+    return corpus_of([(0, 0, 1), (0, 1, 1), (1, 0, 1)]), LDA(
+        18, tuple(np.linspace(0.05, 0.6, 18)), 0.3
+    )
 
 
 def test_draws_of_more_topics_than_lanes_follow_the_exact_posterior():
@@ -270,12 +340,18 @@ def test_the_twin_enumerates_the_published_posterior(oracles):
     found = twins.enumerate_topics(corpus, model.alphas, model.beta)
     expected = found.probability @ quantities(corpus, model, found.topics)
     same = np.array(exact["same"])[np.triu_indices(9, 1)]
-    assert found.log_sum == pytest.approx(exact["log_evidence"], abs=1e-10)  # exact quantities, spec E.5
-    np.testing.assert_allclose(expected, np.concatenate([np.ravel(exact["pz"]), same, np.ravel(exact["pred"])]), atol=1e-10)
+    # exact quantities, spec E.5
+    assert found.log_sum == pytest.approx(exact["log_evidence"], abs=1e-10)
+    np.testing.assert_allclose(
+        expected, np.concatenate([np.ravel(exact["pz"]), same, np.ravel(exact["pred"])]), atol=1e-10
+    )
     edge = oracles["edge"]["empty_doc_and_unused_words"]
     corpus, alpha = corpus_of(edge["pairs"], edge["D"], edge["W"]), np.array(edge["alpha"])
     found = twins.enumerate_topics(corpus, alpha, edge["beta"])
-    tables = [twins.predictive(twins.sampled_counts(corpus, z, 2), alpha, edge["beta"]) for z in found.topics]
+    tables = [
+        twins.predictive(twins.sampled_counts(corpus, z, 2), alpha, edge["beta"])
+        for z in found.topics
+    ]
     assert found.log_sum == pytest.approx(edge["log_evidence"], abs=1e-10)
     np.testing.assert_allclose(np.tensordot(found.probability, tables, 1), edge["pred"], atol=1e-10)
     assert toy["K"] == model.n_topics
@@ -295,12 +371,18 @@ REMOVAL = """\
 DRAWN = "                topics[np.uint64(token)] = new\n"
 PLANTED_BUGS = {
     "own token left in": [(REMOVAL, ""), (DRAWN, DRAWN + REMOVAL)],
-    "W beta written beta": [("words_beta, lanes = n_wk.shape[0] * beta", "words_beta, lanes = beta")],
-    "one uniform for all tokens": [("uniform(key, token)), row, True", "uniform(key, 0)), row, True")],
+    "W beta written beta": [
+        ("words_beta, lanes = n_wk.shape[0] * beta", "words_beta, lanes = beta")
+    ],
+    "one uniform for all tokens": [
+        ("uniform(key, token)), row, True", "uniform(key, 0)), row, True")
+    ],
 }
 BEYOND_A_BLOCK = {
     "lanes before not taken off": [(" - ends[COLUMN_BEFORE[place]]", "")],
-    "blocks of a lane not searched": [("above += cumulative[np.uint64(i)] <= target", "above += False")],
+    "blocks of a lane not searched": [
+        ("above += cumulative[np.uint64(i)] <= target", "above += False")
+    ],
 }
 
 
@@ -309,8 +391,13 @@ def kernels_with(replacements):
     source = Path(gibbs.__file__).read_text()
     cached = "from workbench.kernels.jit import inlined, kernel, lean"
     plain = "kernel = lean = numba.njit(nogil=True, error_model='numpy')"
-    for old, new in [*replacements, (cached, f"import numba\nfrom workbench.kernels.jit import inlined\n{plain}")]:
-        assert source.count(old) == 1, f"the text to be replaced stands there {source.count(old)} times: {old!r}"
+    for old, new in [
+        *replacements,
+        (cached, f"import numba\nfrom workbench.kernels.jit import inlined\n{plain}"),
+    ]:
+        assert source.count(old) == 1, (
+            f"the text to be replaced stands there {source.count(old)} times: {old!r}"
+        )
         source = source.replace(old, new)
     names = {"__name__": "a_copy_of_gibbs"}
     exec(compile(source, "a copy of gibbs.py", "exec"), names)
@@ -332,4 +419,7 @@ def test_a_planted_bug_is_caught_by_enumeration(bug):
 @pytest.mark.long
 @pytest.mark.parametrize("bug", BEYOND_A_BLOCK)
 def test_a_planted_bug_beyond_sixteen_topics_is_caught_by_enumeration(bug):
-    assert largest_deviation(kernels_with(BEYOND_A_BLOCK[bug])["draw_topics"], *two_blocks(), 10_000) > 6
+    assert (
+        largest_deviation(kernels_with(BEYOND_A_BLOCK[bug])["draw_topics"], *two_blocks(), 10_000)
+        > 6
+    )

@@ -40,12 +40,18 @@ def words_sweep(corpus, topics, alpha, beta, uniform):
     """Topics after one sweep word after word: eq. A6, what a document holds before what it may come to hold."""
     topics, n_topics = np.array(topics), len(alpha)
     lists = [[] for _ in range(corpus.n_documents)]
-    for entries, row in zip(lists, twins.sampled_counts(corpus, topics, n_topics).n_dk, strict=True):
+    for entries, row in zip(
+        lists, twins.sampled_counts(corpus, topics, n_topics).n_dk, strict=True
+    ):
         for k in np.flatnonzero(row):
-            entries += [] if entries and not all(n for _, n in entries) else [[0, 0] for _ in range(LANES)]
+            entries += (
+                [] if entries and not all(n for _, n in entries) else [[0, 0] for _ in range(LANES)]
+            )
             next(entry for entry in entries if not entry[1])[:] = k, int(row[k])
     tokens = twins.tokens_of(corpus)
-    for token in sorted(range(len(tokens)), key=lambda token: (tokens[token][1], tokens[token][0], token)):
+    for token in sorted(
+        range(len(tokens)), key=lambda token: (tokens[token][1], tokens[token][0], token)
+    ):
         d, w, _ = tokens[token]
         next(entry for entry in lists[d] if entry[0] == topics[token] and entry[1])[1] -= 1
         here = np.arange(len(tokens)) == token
@@ -64,7 +70,9 @@ def state_of(corpus, model, topics):
 
 
 def assert_counts_are_those_of_the_topics(corpus, state, n_topics):
-    for array, counts in zip(state[1:4], twins.sampled_counts(corpus, state.topics, n_topics), strict=True):
+    for array, counts in zip(
+        state[1:4], twins.sampled_counts(corpus, state.topics, n_topics), strict=True
+    ):
         assert np.array_equal(array[..., :n_topics], counts)
         assert not array[..., n_topics:].any()
 
@@ -75,9 +83,15 @@ def assert_meets_its_twin(corpus, model, n_sweeps=2, seed=5):
     for step in range(1, n_sweeps + 1):
         context, before = StepContext(seed, step), topics
         state, info = ENGINE.step(corpus, model, BY_WORDS, state, context)
-        topics = words_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(context.key(GIBBS)))
+        topics = words_sweep(
+            corpus, topics, model.alphas, model.beta, uniforms_of(context.key(GIBBS))
+        )
         assert np.array_equal(state.topics, topics)
-        assert info == {"updates": corpus.n_tokens, "moved": np.mean(before != topics), "scan": WORDS}
+        assert info == {
+            "updates": corpus.n_tokens,
+            "moved": np.mean(before != topics),
+            "scan": WORDS,
+        }
         assert_counts_are_those_of_the_topics(corpus, state, model.n_topics)
 
 
@@ -107,7 +121,9 @@ def test_slices_of_words_change_no_bit(monkeypatch):
     corpus, model = simulated(), LDA(33, 0.3, 0.2)
     one, many = (state_of(corpus, model, random_topics(corpus, 33)) for _ in range(2))
     ENGINE.step(corpus, model, BY_WORDS, one, StepContext(3, 1))
-    monkeypatch.setattr(scan, "slice_bounds", lambda indptr, lanes: [(w, w + 1) for w in range(len(indptr) - 1)])
+    monkeypatch.setattr(
+        scan, "slice_bounds", lambda indptr, lanes: [(w, w + 1) for w in range(len(indptr) - 1)]
+    )
     ENGINE.step(corpus, model, BY_WORDS, many, StepContext(3, 1))
     assert all(np.array_equal(a, b) for a, b in zip(one, many, strict=True))
 
@@ -122,21 +138,30 @@ def test_lists_hold_the_counts_and_give_them_back(n_topics):
     lists = sparse_gibbs.make_lists(state.n_dk, corpus.document_tokens, n_topics)
     held = np.count_nonzero(state.n_dk, axis=1)
     assert np.array_equal(lists.ends - lists.starts[:-1], -(-held // LANES) * LANES)
-    assert np.all(np.diff(lists.starts) >= np.minimum(corpus.document_tokens, n_topics)) and not np.any(lists.starts % LANES)
+    assert np.all(
+        np.diff(lists.starts) >= np.minimum(corpus.document_tokens, n_topics)
+    ) and not np.any(lists.starts % LANES)
     found = np.full_like(state.n_dk, 7)
     sparse_gibbs.write_back(found, *lists)
     assert np.array_equal(found, state.n_dk)
     assert sparse_gibbs.mean_held(state.n_dk, corpus.document_tokens) == pytest.approx(
-        np.average(held, weights=corpus.document_tokens), rel=1e-12  # rounding of one division
+        np.average(held, weights=corpus.document_tokens),
+        rel=1e-12,  # rounding of one division
     )
 
 
 def test_counts_that_an_entry_cannot_hold_are_drawn_by_documents():
     """Of 500 topics, 9 bits, 22 are left for counts below the sign."""
-    assert sparse_gibbs.entries_fit(np.array([0, 2**22 - 1]), 500) and not sparse_gibbs.entries_fit(np.array([2**22]), 500)
-    assert sparse_gibbs.entries_fit(np.array([2**30]), 1) and not sparse_gibbs.entries_fit(np.array([2**15]), 2**16)
+    assert sparse_gibbs.entries_fit(np.array([0, 2**22 - 1]), 500) and not sparse_gibbs.entries_fit(
+        np.array([2**22]), 500
+    )
+    assert sparse_gibbs.entries_fit(np.array([2**30]), 1) and not sparse_gibbs.entries_fit(
+        np.array([2**15]), 2**16
+    )
     corpus = corpus_of([(0, 0, 2**22), (0, 1, 1)])
-    assert not scan.by_words(corpus, ENGINE.init(corpus, LDA(500, 0.1, 0.1), cgs.Options(), StepContext(1, 0)), "words")
+    assert not scan.by_words(
+        corpus, ENGINE.init(corpus, LDA(500, 0.1, 0.1), cgs.Options(), StepContext(1, 0)), "words"
+    )
 
 
 # ---------------------------------------------------------------------- the posterior, by enumeration
@@ -148,7 +173,9 @@ def largest_deviation(corpus, model, n_sweeps, options):
     expected = exact.probability @ quantities(corpus, model, exact.topics)
     state, visited = state_of(corpus, model, np.zeros(corpus.n_tokens)), []
     for step in range(100 + n_sweeps):  # 100 sweeps from the same start until it is forgotten
-        state, _ = ENGINE.step(corpus, model, options[step % len(options)], state, StepContext(11, step))
+        state, _ = ENGINE.step(
+            corpus, model, options[step % len(options)], state, StepContext(11, step)
+        )
         visited.append(state.topics.copy())
     mean, error = batch_means(quantities(corpus, model, np.array(visited[100:])))
     return np.max(np.abs(mean - expected) / np.maximum(error, 1e-12))
@@ -156,7 +183,9 @@ def largest_deviation(corpus, model, n_sweeps, options):
 
 def four_tokens():
     """17 topics with unequal alpha, 2 documents, 2 words, 3 tokens: 4913 assignments, two blocks of topics."""
-    return corpus_of([(0, 0, 1), (0, 1, 1), (1, 1, 1)]), LDA(17, tuple(np.linspace(0.05, 0.6, 17)), 0.3)
+    return corpus_of([(0, 0, 1), (0, 1, 1), (1, 1, 1)]), LDA(
+        17, tuple(np.linspace(0.05, 0.6, 17)), 0.3
+    )
 
 
 @pytest.mark.slow
@@ -190,7 +219,9 @@ def test_the_order_follows_from_the_state():
         scans.append(info["scan"])
     assert scans[0] == DOCUMENTS and scans[-1] == WORDS
     few = LDA(scan.SPARED, 0.01, 0.1)
-    assert not scan.by_words(corpus, ENGINE.init(corpus, few, cgs.Options(), StepContext(1, 0)), "auto")
+    assert not scan.by_words(
+        corpus, ENGINE.init(corpus, few, cgs.Options(), StepContext(1, 0)), "auto"
+    )
 
 
 def test_a_run_that_changes_its_order_resumes_bit_for_bit(tmp_path):
@@ -209,7 +240,9 @@ def test_a_run_that_changes_its_order_resumes_bit_for_bit(tmp_path):
 @pytest.mark.parametrize("name", ["svb-cgs", "cvb0-cgs"])
 def test_a_hybrid_that_samples_everything_takes_the_order_of_cgs(name, phases):
     corpus, model, hybrid = simulated(), LDA(300, 0.05, 0.1), get_engine(name)
-    given = {"r": "inf", "phases": phases} | ({"schedule": "sequential"} if name == "svb-cgs" else {})
+    given = {"r": "inf", "phases": phases} | (
+        {"schedule": "sequential"} if name == "svb-cgs" else {}
+    )
     options = make_options(hybrid, given)
     one, other = (
         hybrid.init(corpus, model, options, StepContext(6, 0)),
@@ -219,12 +252,18 @@ def test_a_hybrid_that_samples_everything_takes_the_order_of_cgs(name, phases):
         one, info = hybrid.step(corpus, model, options, one, StepContext(6, step))
         other, pure = ENGINE.step(corpus, model, cgs.Options(), other, StepContext(6, step))
         assert info["scan"] == pure["scan"] == WORDS and info["moved"] == pure["moved"]
-        assert all(np.array_equal(a, b) for a, b in zip(one[-6:-2], [array[None] for array in other[:4]], strict=True))
+        assert all(
+            np.array_equal(a, b)
+            for a, b in zip(one[-6:-2], [array[None] for array in other[:4]], strict=True)
+        )
 
 
 def test_a_run_says_in_what_order_its_tokens_were_drawn():
     corpus, given = simulated(), dict(n_topics=3, n_iterations=2, progress=False)
     assert wb.fit(corpus, "cgs", **given)["scan"].values.tolist() == [0, 0]
-    assert wb.fit(corpus, "cgs", options={"scan": "words"}, **given)["scan"].values.tolist() == [1, 1]
+    assert wb.fit(corpus, "cgs", options={"scan": "words"}, **given)["scan"].values.tolist() == [
+        1,
+        1,
+    ]
     assert wb.fit(corpus, "svb-cgs", **given)["scan"].values.tolist() == [0, 0]
     assert np.isnan(wb.fit(corpus, "svb-cgs", options={"r": 0}, **given)["scan"].values).all()

@@ -14,14 +14,20 @@ from workbench.kernels.simd.lanes import pad_topics, padded
 
 SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
 RANDOM = np.random.default_rng(4)
-log_weight, log_domain_gamma = (lean(part.py_func) for part in (standard_vb.log_weight, standard_vb.log_domain_gamma))
+log_weight, log_domain_gamma = (
+    lean(part.py_func) for part in (standard_vb.log_weight, standard_vb.log_domain_gamma)
+)
 
 
 def sampled_of(corpus, n_topics, n_chains):
     """n_dk, n_wk (chain, row, topic), n_k (chain, 1, topic) and the same as Counts of the twins."""
-    counts = [twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, 1) for seed in range(n_chains)]
+    counts = [
+        twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, 1)
+        for seed in range(n_chains)
+    ]
     n_dk, n_wk, n_k = (
-        np.stack([padded_rows(np.atleast_2d(rows), np.int32) for rows in arrays]) for arrays in zip(*counts, strict=True)
+        np.stack([padded_rows(np.atleast_2d(rows), np.int32) for rows in arrays])
+        for arrays in zip(*counts, strict=True)
     )
     return (n_dk, n_wk, n_k), counts
 
@@ -44,7 +50,9 @@ def test_weights_are_averaged_over_chains_in_the_log_domain(n_padded, n_chains, 
 
 @pytest.mark.parametrize("point", [False, True])
 @pytest.mark.parametrize("n_chains", [0, 1, 3])
-def test_logs_are_stored_where_a_weight_is_faint_and_are_those_of_the_weights_elsewhere(n_chains, point):
+def test_logs_are_stored_where_a_weight_is_faint_and_are_those_of_the_weights_elsewhere(
+    n_chains, point
+):
     """Topics 13 to 15 are padding, which weighs nothing and is not faint."""
     prior, mean = np.full(16, 1e-160 if point else 1e-4), RANDOM.gamma(9.0, 1.0, (3, 16))
     mean[1, 6] = 0.0  # psi of 1e-4 is about -1e4
@@ -56,7 +64,8 @@ def test_logs_are_stored_where_a_weight_is_faint_and_are_those_of_the_weights_el
     assert not weights[:, 13:].any()
     found = [[log_weight(row, k, logs, weights, 13) for k in range(13)] for row in range(3)]
     expected = (np.log if point else psi)(prior + mean) - log_sizes
-    np.testing.assert_allclose(found, expected[:, :13], rtol=1e-11, atol=SERIES_ERROR)  # 1e-11: spec A.11, psi of 1e-4
+    # 1e-11: spec A.11, psi of 1e-4
+    np.testing.assert_allclose(found, expected[:, :13], rtol=1e-11, atol=SERIES_ERROR)
 
 
 @pytest.mark.parametrize("n_chains", [0, 1, 3])
@@ -66,8 +75,11 @@ def test_a_padding_topic_weighs_nothing_and_an_empty_one_as_much_as_it_must(n_ch
     sampled = RANDOM.integers(0, 9, (n_chains, 1, 16)).astype(np.int64)
     logs, weights = np.empty((2, 1, 16))
     sizes = standard_vb.log_sizes(3e-8, mean, sampled, False, 13)
-    standard_vb.weigh_rows(0, 1, np.full(16, 3e-8), mean[None], sampled, sizes, False, logs, weights)
-    np.testing.assert_allclose(weights[0], [1.0] * 13 + [0.0] * 3, rtol=1e-8)  # psi of -1/3e-8 is rounded to about 4e-9
+    standard_vb.weigh_rows(
+        0, 1, np.full(16, 3e-8), mean[None], sampled, sizes, False, logs, weights
+    )
+    # psi of -1/3e-8 is rounded to about 4e-9
+    np.testing.assert_allclose(weights[0], [1.0] * 13 + [0.0] * 3, rtol=1e-8)
 
 
 @pytest.mark.parametrize("n_chains", [0, 1, 3])
@@ -77,15 +89,22 @@ def test_one_pair_of_the_sequential_schedule_meets_its_twin(n_topics, n_chains):
     gamma, pair = random_gamma(corpus, n_topics), int(np.argmax(corpus.counts))
     d, w, n = twins.pairs_of(corpus)[pair]
     mean = twins.expected_counts(corpus, gamma, 1)
-    sampled, counts = sampled_of(corpus, n_topics, n_chains) if n_chains else (NOTHING_SAMPLED, [mean.plus(mean)])
+    sampled, counts = (
+        sampled_of(corpus, n_topics, n_chains) if n_chains else (NOTHING_SAMPLED, [mean.plus(mean)])
+    )
     totals = [mean.plus(c) for c in counts] if n_chains else [mean]
-    expected = twins.responsibility(totals, np.full(len(totals), 1 / len(totals)), d, w, alpha, beta)
+    expected = twins.responsibility(
+        totals, np.full(len(totals), 1 / len(totals)), d, w, alpha, beta
+    )
     moved = padded_rows(mean.n_dk, float), padded_rows(mean.n_wk, float), pad_topics(mean.n_k)
     kept, alphas = padded_rows(gamma[[pair, pair]], float), pad_topics(alpha, np.nan)
-    standard_vb.update_pair(d, w, n, *moved, *sampled, alphas, beta, n_topics, kept, 1, np.empty(padded(n_topics)))
+    standard_vb.update_pair(
+        d, w, n, *moved, *sampled, alphas, beta, n_topics, kept, 1, np.empty(padded(n_topics))
+    )
     assert not any(array[..., n_topics:].any() for array in (*moved, kept))
     np.testing.assert_array_equal(kept[0, :n_topics], gamma[pair])
-    np.testing.assert_allclose(kept[1, :n_topics], expected, rtol=6 * SERIES_ERROR)  # three series, and the normaliser's three
+    # three series, and the normaliser's three
+    np.testing.assert_allclose(kept[1, :n_topics], expected, rtol=6 * SERIES_ERROR)
     new = gamma.copy()
     new[pair] = expected
     for array, after in zip(moved, twins.expected_counts(corpus, new, 1), strict=True):
@@ -103,13 +122,18 @@ def test_the_log_domain_meets_its_twin_however_small_the_prior(prior):
         found, word_logs = np.empty(6), psi(prior + mean.n_wk[w]) - sizes
         logs, faint = (psi(alpha + mean.n_dk[d])[None], word_logs[None]), np.zeros((1, 6))
         log_normaliser = log_domain_gamma(0, logs[0], faint, 0, logs[1], faint, 6, found)
-        assert log_normaliser == pytest.approx(logsumexp(psi(alpha + mean.n_dk[d]) + word_logs), rel=1e-14)
+        assert log_normaliser == pytest.approx(
+            logsumexp(psi(alpha + mean.n_dk[d]) + word_logs), rel=1e-14
+        )
         expected = twins.responsibility([mean], [1.0], d, w, alpha, prior)
-        np.testing.assert_allclose(found, expected, rtol=max(6 * SERIES_ERROR, 1e-15 / prior), atol=1e-300)
+        np.testing.assert_allclose(
+            found, expected, rtol=max(6 * SERIES_ERROR, 1e-15 / prior), atol=1e-300
+        )
 
 
 def test_entropy_takes_zero_responsibilities():
     gamma, weights = np.zeros((2, 16)), np.array([3, 2], np.int32)
     gamma[0, :2], gamma[1, 0] = [0.25, 0.75], 1.0
     expected = -3 * (0.25 * np.log(0.25) + 0.75 * np.log(0.75))
-    assert standard_vb.weighted_entropy(weights, gamma) == pytest.approx(expected, rel=1e-15)  # rounding
+    # rounding
+    assert standard_vb.weighted_entropy(weights, gamma) == pytest.approx(expected, rel=1e-15)

@@ -16,11 +16,26 @@ AT_RANDOM = (None, None, None, None)
 def started(corpus, way, n_topics, threshold=0, keep=True, given=AT_RANDOM, seed=1):
     """(kept gamma, (n_dk, n_wk, n_k)) of a start."""
     n_kept = int(np.sum(corpus.counts > threshold)) if keep else 0
-    kept, counts = np.zeros((n_kept, 16)), [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)]
+    kept, counts = (
+        np.zeros((n_kept, 16)),
+        [np.zeros((corpus.n_documents, 16)), np.zeros((corpus.n_words, 16)), np.zeros(16)],
+    )
     starting.start_responsibilities(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, corpus.counts <= threshold, way,
-        StepContext(seed, 0).key(RESPONSIBILITIES), *given, np.full(n_topics, 0.3), 0.2, n_topics, kept, *counts,
-        np.zeros(16 * TOGETHER), np.zeros(TOGETHER, np.int64),
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        corpus.counts <= threshold,
+        way,
+        StepContext(seed, 0).key(RESPONSIBILITIES),
+        *given,
+        np.full(n_topics, 0.3),
+        0.2,
+        n_topics,
+        kept,
+        *counts,
+        np.zeros(16 * TOGETHER),
+        np.zeros(TOGETHER, np.int64),
     )
     return kept, counts
 
@@ -34,7 +49,9 @@ def test_a_start_counts_its_responsibilities_once(name, threshold, way):
     gamma = np.zeros((corpus.n_pairs, n_topics))
     gamma[corpus.counts > threshold] = kept[:, :n_topics]
     np.testing.assert_allclose(kept.sum(axis=1), 1.0, rtol=1e-14)  # rounding
-    for array, expected in zip(counts, twins.expected_counts(corpus, gamma, threshold), strict=True):
+    for array, expected in zip(
+        counts, twins.expected_counts(corpus, gamma, threshold), strict=True
+    ):
         np.testing.assert_allclose(array[..., :n_topics], expected, rtol=0, atol=1e-12)  # rounding
         assert not array[..., n_topics:].any()
 
@@ -52,7 +69,11 @@ def gammas(way, n=20_000):
 def test_the_usual_start_is_flat_on_the_simplex():
     """Moments of Dir(1, 1, 1): mean 1/3, E[x_i x_j] 1/12, E[x_i^2] 1/6; 4 standard errors of 20,000 draws."""
     draws = gammas(DIRICHLET)
-    for sample, exact in [(draws[:, 0], 1 / 3), (draws[:, 1] * draws[:, 2], 1 / 12), (draws[:, 2] ** 2, 1 / 6)]:
+    for sample, exact in [
+        (draws[:, 0], 1 / 3),
+        (draws[:, 1] * draws[:, 2], 1 / 12),
+        (draws[:, 2] ** 2, 1 / 6),
+    ]:
         assert abs(sample.mean() - exact) < 4 * sample.std() / np.sqrt(len(draws))
 
 
@@ -74,7 +95,9 @@ def test_a_hard_start_has_one_topic_with_certainty_each_as_often():
 
 def test_topics_start_uniform():
     """12,000 draws of 6 topics: 2000 each, standard deviation 41; four of them allowed."""
-    filled = np.bincount(starting.uniform_topics(StepContext(1, 0).key(TOPICS), 12_000, 6), minlength=6)
+    filled = np.bincount(
+        starting.uniform_topics(StepContext(1, 0).key(TOPICS), 12_000, 6), minlength=6
+    )
     assert np.all(np.abs(filled - 2000) < 164)
 
 
@@ -82,7 +105,12 @@ def test_topics_start_uniform():
 def test_responsibilities_given_counts_are_the_conditional_of_their_words(documents_known):
     corpus, alpha, beta = simulated(), np.full(4, 0.3), 0.2
     counts = twins.sampled_counts(corpus, random_topics(corpus, 4), 4)
-    kept, _ = started(corpus, DIRICHLET, 4, given=(counts.n_dk if documents_known else None, counts.n_wk, counts.n_k, None))
+    kept, _ = started(
+        corpus,
+        DIRICHLET,
+        4,
+        given=(counts.n_dk if documents_known else None, counts.n_wk, counts.n_k, None),
+    )
     seen = counts if documents_known else counts._replace(n_dk=np.zeros_like(counts.n_dk))
     for (d, w, _), row in zip(twins.pairs_of(corpus), kept, strict=True):
         expected = twins.conditional(seen, d, w, alpha, beta)
@@ -92,20 +120,26 @@ def test_responsibilities_given_counts_are_the_conditional_of_their_words(docume
 @pytest.mark.parametrize("threshold", [0, 1])
 def test_responsibilities_given_topics_are_the_share_of_the_tokens(threshold):
     corpus, n_topics = simulated(), 4
-    topics = random_topics(corpus, n_topics + 1).astype(np.int32) - 1  # -1: dropped, counts for all topics alike
+    # -1: dropped, counts for all topics alike
+    topics = random_topics(corpus, n_topics + 1).astype(np.int32) - 1
     kept, counts = started(corpus, DIRICHLET, n_topics, threshold, given=(None, None, None, topics))
     shares = np.vstack([np.full(n_topics, 1 / n_topics), np.eye(n_topics)])[topics + 1]
     pairs = np.repeat(np.arange(corpus.n_pairs), corpus.counts)
     expected = np.array([shares[pairs == pair].mean(axis=0) for pair in range(corpus.n_pairs)])
-    np.testing.assert_allclose(kept[:, :n_topics], expected[corpus.counts > threshold], rtol=1e-13)  # rounding
-    for array, total in zip(counts, twins.expected_counts(corpus, expected, threshold), strict=True):
+    # rounding
+    np.testing.assert_allclose(kept[:, :n_topics], expected[corpus.counts > threshold], rtol=1e-13)
+    for array, total in zip(
+        counts, twins.expected_counts(corpus, expected, threshold), strict=True
+    ):
         np.testing.assert_allclose(array[..., :n_topics], total, rtol=0, atol=1e-12)  # rounding
 
 
 def test_topics_given_counts_are_drawn_from_the_conditional():
     """20,000 copies of one pair: the shares of 3 topics within 4 standard deviations of the multinomial."""
     corpus, n = corpus_of([(0, 0, 20_000), (0, 1, 5)]), 20_000
-    counts = twins.Counts(np.array([[5.0, 1, 2]]), np.array([[1.0, 4, 2], [4, 0, 1]]), np.array([5.0, 4, 3]))
+    counts = twins.Counts(
+        np.array([[5.0, 1, 2]]), np.array([[1.0, 4, 2], [4, 0, 1]]), np.array([5.0, 4, 3])
+    )
     alpha, topics = np.array([0.3, 0.2, 0.5]), np.empty(corpus.n_tokens, np.uint16)
     starting.topics_of_counts(
         corpus.indptr,
@@ -121,7 +155,9 @@ def test_topics_given_counts_are_drawn_from_the_conditional():
     )
     p = twins.conditional(counts, 0, 0, alpha, 0.1)
     p /= p.sum()
-    assert np.all(np.abs(np.bincount(topics[:n], minlength=3) - n * p) < 4 * np.sqrt(n * p * (1 - p)))
+    assert np.all(
+        np.abs(np.bincount(topics[:n], minlength=3) - n * p) < 4 * np.sqrt(n * p * (1 - p))
+    )
 
 
 @pytest.mark.parametrize("way", range(len(WAYS)), ids=WAYS)

@@ -17,13 +17,29 @@ def test_words_counted_in_slices_are_those_counted_at_once(n_topics):
     corpus = Corpus.from_pairs(documents, np.repeat(lengths, lengths), random.integers(1, 4, 45))
     by_word, ratios = corpus.by_word, random.uniform(0.5, 2.0, corpus.n_pairs)
     of_documents, of_words = (
-        padded_rows(random.uniform(0.5, 2.0, (n, n_topics)), float) for n in (corpus.n_documents, corpus.n_words)
+        padded_rows(random.uniform(0.5, 2.0, (n, n_topics)), float)
+        for n in (corpus.n_documents, corpus.n_words)
     )
-    nothing, new_wk, expected = np.zeros_like(of_documents), np.zeros_like(of_words), np.zeros_like(of_words)
+    nothing, new_wk, expected = (
+        np.zeros_like(of_documents),
+        np.zeros_like(of_words),
+        np.zeros_like(of_words),
+    )
     found = [
         count_words(
-            first, last, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, nothing, of_documents,
-            np.zeros_like(of_words), of_words, n_topics, ratios, new_wk,
+            first,
+            last,
+            by_word.indptr,
+            by_word.documents,
+            by_word.pairs,
+            corpus.counts,
+            nothing,
+            of_documents,
+            np.zeros_like(of_words),
+            of_words,
+            n_topics,
+            ratios,
+            new_wk,
         )
         for first, last in ((0, 4), (4, 5), (5, corpus.n_words))
     ]

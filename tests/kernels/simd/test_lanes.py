@@ -6,7 +6,9 @@ import pytest
 from workbench.kernels.simd.lanes import ALIGNMENT, LANES, aligned_zeros, pad_topics, padded
 
 
-@pytest.mark.parametrize(("n_topics", "lanes"), [(1, 16), (15, 16), (16, 16), (17, 32), (33, 48), (100, 112)])
+@pytest.mark.parametrize(
+    ("n_topics", "lanes"), [(1, 16), (15, 16), (16, 16), (17, 32), (33, 48), (100, 112)]
+)
 def test_rows_are_padded_to_whole_lanes(n_topics, lanes):
     assert padded(n_topics) == lanes
     assert lanes % LANES == 0

@@ -44,7 +44,10 @@ def arguments(seed: int) -> np.ndarray:
     return found[found > 0][: len(found) // 2 // 16 * 32]
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library rounds its logarithms in another way")
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc",
+    reason="another C library rounds its logarithms in another way",
+)
 @pytest.mark.parametrize("seed", range(4))
 def test_logarithms_have_the_bits_of_the_c_library(seed):
     x = arguments(seed)

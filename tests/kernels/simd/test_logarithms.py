@@ -53,7 +53,9 @@ def test_log_gammas_meet_scipy():
 
 
 def exact(counts, probability):
-    return math.fsum(c * math.log(p) for c, p in zip(counts.tolist(), probability.tolist(), strict=True))
+    return math.fsum(
+        c * math.log(p) for c, p in zip(counts.tolist(), probability.tolist(), strict=True)
+    )
 
 
 RANDOM = np.random.default_rng(5)
@@ -63,7 +65,10 @@ PAIRS = {
     "small counts": (RANDOM.integers(1, 4, 1000), LIKELY),
     "any counts": (RANDOM.geometric(0.3, 1000), LIKELY),
     "a count of millions": (np.r_[np.ones(20), 5_000_000, np.ones(20)], LIKELY[:41]),
-    "nearly impossible": (RANDOM.integers(1, 4, 1000), RANDOM.choice([1e-300, 1e-150, 1e-90, 0.5], 1000)),
+    "nearly impossible": (
+        RANDOM.integers(1, 4, 1000),
+        RANDOM.choice([1e-300, 1e-150, 1e-90, 0.5], 1000),
+    ),
     "nearly certain": (RANDOM.integers(1, 4, 1000), 1 - LIKELY * 1e-6),
 }
 ROUNDING = 1e-13
@@ -73,13 +78,17 @@ ROUNDING = 1e-13
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_log_likelihood_is_the_exact_sum(name):
     counts, probability = PAIRS[name][0].astype(np.int32), PAIRS[name][1]
-    assert log_likelihood(counts, probability) == pytest.approx(exact(counts, probability), rel=ROUNDING)
+    assert log_likelihood(counts, probability) == pytest.approx(
+        exact(counts, probability), rel=ROUNDING
+    )
 
 
 @pytest.mark.parametrize("n_pairs", [0, 1, 2, 15, 16, 17, 31, 32, 33])
 def test_no_pair_is_left_out_or_counted_twice(n_pairs):
     counts, probability = np.arange(1, n_pairs + 1, dtype=np.int32) % 5 + 1, LIKELY[:n_pairs]
-    assert log_likelihood(counts, probability) == pytest.approx(exact(counts, probability), rel=ROUNDING)
+    assert log_likelihood(counts, probability) == pytest.approx(
+        exact(counts, probability), rel=ROUNDING
+    )
 
 
 @pytest.mark.parametrize(("wrong", "expected"), [(0.0, -math.inf), (math.nan, math.nan)])
@@ -92,7 +101,11 @@ def test_one_impossible_pair_makes_all_impossible(wrong, expected, at):
 
 @pytest.mark.parametrize("n_pairs", [0, 5, 16, 37])
 def test_a_mean_takes_in_one_more(n_pairs):
-    counts, before, p = np.arange(n_pairs, dtype=np.int32) % 5 + 1, LIKELY[:n_pairs], LIKELY[100 : 100 + n_pairs]
+    counts, before, p = (
+        np.arange(n_pairs, dtype=np.int32) % 5 + 1,
+        LIKELY[:n_pairs],
+        LIKELY[100 : 100 + n_pairs],
+    )
     mean = np.empty(n_pairs)
     logs_of = take_in(counts, p, before, 3, mean)
     np.testing.assert_allclose(mean, (3 * before + p) / 4, rtol=UNITS)

@@ -10,7 +10,11 @@ from workbench.kernels.simd import special
 from workbench.kernels.simd.vectors import load, store
 
 digamma = called(special.digamma)
-fast_exp, fast_log, exp_nearly = called(special.fast_exp), called(special.fast_log), called(special.exp_nearly)
+fast_exp, fast_log, exp_nearly = (
+    called(special.fast_exp),
+    called(special.fast_log),
+    called(special.exp_nearly),
+)
 shifted, exp_digamma_ratio = called(special.shifted), called(special.exp_digamma_ratio)
 
 
@@ -24,7 +28,8 @@ def exp_digamma(x):
 RANDOM = np.random.default_rng(0)
 
 ARGUMENTS = np.concatenate([np.geomspace(0.002, 1e9, 8000), [1.0, 1.46163]])
-SERIES_ERROR = 3e-10  # the series after a shift by six is cut at its fourth term: 2.7e-10 relative, spec A.11
+# the series after a shift by six is cut at its fourth term: 2.7e-10 relative, spec A.11
+SERIES_ERROR = 3e-10
 
 
 def values(function, *arguments):
@@ -52,7 +57,9 @@ def test_exp_digamma_meets_its_40_digit_values(oracles):
 
 def test_exp_digamma_is_the_exponential_of_digamma():
     """scipy rounds psi, so that its exponential has an error of 2e-16 of psi."""
-    np.testing.assert_allclose(values(exp_digamma, ARGUMENTS), np.exp(psi(ARGUMENTS)), rtol=SERIES_ERROR)
+    np.testing.assert_allclose(
+        values(exp_digamma, ARGUMENTS), np.exp(psi(ARGUMENTS)), rtol=SERIES_ERROR
+    )
 
 
 def test_exp_digamma_rises_from_zero_without_nan():
@@ -76,18 +83,24 @@ def test_a_ratio_of_exp_digammas_needs_no_more_than_three_series():
 
 def test_digamma_is_right_to_the_error_of_the_series():
     """Absolute, since it is the logarithm of the series; 1e-15 of the value is rounding."""
-    np.testing.assert_allclose(values(digamma, ARGUMENTS), psi(ARGUMENTS), rtol=1e-15, atol=SERIES_ERROR)
+    np.testing.assert_allclose(
+        values(digamma, ARGUMENTS), psi(ARGUMENTS), rtol=1e-15, atol=SERIES_ERROR
+    )
 
 
 def test_reciprocals_share_one_division():
     series, reciprocals = np.array([shifted(x) for x in ARGUMENTS]).T
-    np.testing.assert_allclose(reciprocals, sum(1.0 / (ARGUMENTS + j) for j in range(6)), rtol=4e-15)  # twenty roundings
+    # twenty roundings
+    np.testing.assert_allclose(
+        reciprocals, sum(1.0 / (ARGUMENTS + j) for j in range(6)), rtol=4e-15
+    )
     np.testing.assert_allclose(series, np.exp(psi(ARGUMENTS + 6)), rtol=SERIES_ERROR)
 
 
 def test_fast_exp_is_exp_to_the_last_bits():
     x = np.linspace(-707.9, 699, 20001)
-    np.testing.assert_allclose(values(fast_exp, x), np.exp(x), rtol=5e-16)  # two units in the last place
+    # two units in the last place
+    np.testing.assert_allclose(values(fast_exp, x), np.exp(x), rtol=5e-16)
     assert fast_exp(0.0) == 1.0
     assert fast_exp(-708.5) == 0.0
     assert fast_exp(-np.inf) == 0.0
@@ -103,7 +116,15 @@ def test_the_shorter_exponential_is_right_to_twelve_digits():
 def test_fast_log_is_log_to_the_last_bits():
     """Relative to the value, near 1 too."""
     near = np.sqrt([0.5, 2.0])
-    x = np.concatenate([np.geomspace(1e-300, 1e300, 20001), np.linspace(0.5, 2, 20001), near, np.nextafter(near, 0)])
-    np.testing.assert_allclose(values(fast_log, x), np.log(x), rtol=5e-16)  # two units in the last place
+    x = np.concatenate(
+        [
+            np.geomspace(1e-300, 1e300, 20001),
+            np.linspace(0.5, 2, 20001),
+            near,
+            np.nextafter(near, 0),
+        ]
+    )
+    # two units in the last place
+    np.testing.assert_allclose(values(fast_log, x), np.log(x), rtol=5e-16)
     assert fast_log(1.0) == 0.0
     assert fast_log(1.0 + 2**-52) == 2**-52

@@ -8,7 +8,16 @@ import pytest
 
 from workbench.kernels.jit import inlined
 from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.reductions import STAIR, count, counted, running, running_in_order, stairs, total, totals
+from workbench.kernels.simd.reductions import (
+    STAIR,
+    count,
+    counted,
+    running,
+    running_in_order,
+    stairs,
+    total,
+    totals,
+)
 from workbench.kernels.simd.special import SHIFTER, power_of_two
 from workbench.kernels.simd.vectors import (
     bump,
@@ -96,10 +105,20 @@ def test_sums_across_lanes_have_one_order(dtype):
 def summed_together(a, wide, narrow, one_by_one):
     w, x, y, z = load(a, 0), load(a, LANES), load(a, 2 * LANES), load(a, AT)
     store(wide, 0, totals(w, x, y, z))
-    one_by_one[0], one_by_one[1], one_by_one[2], one_by_one[3] = total(w), total(x), total(y), total(z)
+    one_by_one[0], one_by_one[1], one_by_one[2], one_by_one[3] = (
+        total(w),
+        total(x),
+        total(y),
+        total(z),
+    )
     w8, x8, y8, z8 = load_eight(a, 0), load_eight(a, 8), load_eight(a, LANES), load_eight(a, AT)
     store(narrow, 0, totals(w8, x8, y8, z8))
-    one_by_one[4], one_by_one[5], one_by_one[6], one_by_one[7] = total(w8), total(x8), total(y8), total(z8)
+    one_by_one[4], one_by_one[5], one_by_one[6], one_by_one[7] = (
+        total(w8),
+        total(x8),
+        total(y8),
+        total(z8),
+    )
 
 
 def test_four_totals_at_once_have_the_bits_of_four():
@@ -122,8 +141,14 @@ def copied(a, four, eight, i):
 def test_four_and_eight_are_loaded_from_any_place(i):
     four, eight = np.full(12, np.nan), np.full(24, np.nan)
     copied(A, four, eight, i)
-    assert np.array_equal(four[4:8], A.ravel()[i : i + 4]) and np.isnan(np.delete(four, range(4, 8))).all()
-    assert np.array_equal(eight[8:16], A.ravel()[i : i + 8]) and np.isnan(np.delete(eight, range(8, 16))).all()
+    assert (
+        np.array_equal(four[4:8], A.ravel()[i : i + 4])
+        and np.isnan(np.delete(four, range(4, 8))).all()
+    )
+    assert (
+        np.array_equal(eight[8:16], A.ravel()[i : i + 8])
+        and np.isnan(np.delete(eight, range(8, 16))).all()
+    )
 
 
 @numba.njit
@@ -244,10 +269,17 @@ def test_a_part_is_compiled_once_whoever_calls_it_and_never_entered_from_python(
     def twice(x):
         return x + x
 
-    callers = [numba.njit(lambda n: twice(n)), numba.njit(lambda n: twice(n), _nrt=False), numba.njit(lambda n: twice(2))]
+    callers = [
+        numba.njit(lambda n: twice(n)),
+        numba.njit(lambda n: twice(n), _nrt=False),
+        numba.njit(lambda n: twice(2)),
+    ]
     assert [caller(2) for caller in callers] == [4, 4, 4]
     assert len(twice.overloads) == 1
-    with pytest.raises(TypeError, match="twice is compiled into kernels and has no wrapper for Python; call it from a kernel"):
+    with pytest.raises(
+        TypeError,
+        match="twice is compiled into kernels and has no wrapper for Python; call it from a kernel",
+    ):
         twice(2)
 
 

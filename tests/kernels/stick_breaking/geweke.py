@@ -71,19 +71,32 @@ def shares(topics, words):
 
 def empty_counts():
     """n_dk, n_wk and n_k, padded."""
-    return np.zeros((len(LENGTHS), 16), np.int32), np.zeros((N_WORDS, 16), np.int32), np.zeros(16, np.int64)
+    return (
+        np.zeros((len(LENGTHS), 16), np.int32),
+        np.zeros((N_WORDS, 16), np.int32),
+        np.zeros(16, np.int64),
+    )
 
 
 def z_of(chain, wanted, n_batches=100):
     """How many standard errors, by batch means, a chain (draw, …) is off."""
-    batches = chain[: len(chain) // n_batches * n_batches].reshape(n_batches, -1, *chain.shape[1:]).mean(axis=1)
-    return np.abs(batches.mean(axis=0) - wanted) / (batches.std(axis=0, ddof=1) / math.sqrt(n_batches))
+    batches = (
+        chain[: len(chain) // n_batches * n_batches]
+        .reshape(n_batches, -1, *chain.shape[1:])
+        .mean(axis=1)
+    )
+    return np.abs(batches.mean(axis=0) - wanted) / (
+        batches.std(axis=0, ddof=1) / math.sqrt(n_batches)
+    )
 
 
 def assert_same_expectations(chain, independent, n_batches=60):
     """A chain (draw, statistic) and independent draws have the same means: each within four standard errors."""
     batches = chain.reshape(n_batches, -1, chain.shape[1]).mean(axis=1)
-    error = np.sqrt(batches.var(axis=0, ddof=1) / n_batches + independent.var(axis=0) / len(independent))
+    error = np.sqrt(
+        batches.var(axis=0, ddof=1) / n_batches + independent.var(axis=0) / len(independent)
+    )
     z = (chain.mean(axis=0) - independent.mean(axis=0)) / error
     assert np.abs(z).max() < 4, z
-    assert stats.chi2.sf((z**2).sum(), len(z)) > 1e-6  # the statistics are dependent, so a loose bound
+    # the statistics are dependent, so a loose bound
+    assert stats.chi2.sf((z**2).sum(), len(z)) > 1e-6

@@ -8,7 +8,12 @@ from scipy import stats
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.state_space import draw_inverse_gamma
-from workbench.kernels.stick_breaking.dynamic_topics import break_sticks, count_rows, draw_topics, draw_walks
+from workbench.kernels.stick_breaking.dynamic_topics import (
+    break_sticks,
+    count_rows,
+    draw_topics,
+    draw_walks,
+)
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
 from workbench.kernels.uniforms import absorb, draw_key, uniform
 from workbench.kernels.variates import gamma, normal, stream_of
@@ -81,7 +86,11 @@ def note(q, sticks, topics, rows, row):
 @kernel
 def from_the_prior(n, mean, variance, starts, year_of, key):
     sticks, phi = np.empty((N_YEARS, N_WORDS - 1, N_TOPICS)), np.zeros((N_YEARS * N_WORDS, 16))
-    topics, rows, kept = np.empty(N_TOKENS, np.uint16), np.empty(N_TOKENS, np.int32), np.empty((n, N_NOTED))
+    topics, rows, kept = (
+        np.empty(N_TOKENS, np.uint16),
+        np.empty(N_TOKENS, np.int32),
+        np.empty((n, N_NOTED)),
+    )
     for i in range(n):
         here = absorb(key, i)
         q = draw_prior(mean, variance, sticks, phi, topics, starts, here)
@@ -94,7 +103,11 @@ def from_the_prior(n, mean, variance, starts, year_of, key):
 def by_turns(n, mean, variance, starts, year_of, alpha, phi, n_dk, n_rk, key):
     """The sampler and the data in turns: words given all else, then one sweep of all else given the words."""
     sticks = np.empty((N_YEARS, N_WORDS - 1, N_TOPICS))
-    topics, rows, kept = np.empty(N_TOKENS, np.uint16), np.empty(N_TOKENS, np.int32), np.empty((n, N_NOTED))
+    topics, rows, kept = (
+        np.empty(N_TOKENS, np.uint16),
+        np.empty(N_TOKENS, np.int32),
+        np.empty((n, N_NOTED)),
+    )
     ones, before = np.ones(N_TOKENS, np.int32), np.arange(N_TOKENS + 1)
     q = draw_prior(mean, variance, sticks, phi, topics, starts, absorb(key, n))
     for i in range(n):
@@ -104,15 +117,31 @@ def by_turns(n, mean, variance, starts, year_of, alpha, phi, n_dk, n_rk, key):
         for d in range(len(starts) - 1):
             for j in range(starts[d], starts[d + 1]):
                 n_dk[d, topics[j]] += 1
-        draw_topics(0, len(starts) - 1, starts, rows, ones, before, topics, n_dk, alpha, phi, absorb(here, 5))
+        draw_topics(
+            0,
+            len(starts) - 1,
+            starts,
+            rows,
+            ones,
+            before,
+            topics,
+            n_dk,
+            alpha,
+            phi,
+            absorb(here, 5),
+        )
         count_rows(rows, ones, before, topics, n_rk)
         later = np.zeros((N_YEARS, N_TOPICS), np.int64)
         for t in range(N_YEARS):
             for k in range(N_TOPICS):
                 later[t, k] = n_rk[t * N_WORDS + N_WORDS - 1, k]
-        squares = draw_walks(0, N_WORDS - 1, n_rk, later, mean, variance, q, sticks, absorb(here, 6), absorb(here, 7))
+        squares = draw_walks(
+            0, N_WORDS - 1, n_rk, later, mean, variance, q, sticks, absorb(here, 6), absorb(here, 7)
+        )
         break_sticks(0, N_YEARS, sticks, phi)
-        q = draw_inverse_gamma(A + 0.5 * (N_YEARS - 1) * (N_WORDS - 1) * N_TOPICS, B + 0.5 * squares, absorb(here, 8))
+        q = draw_inverse_gamma(
+            A + 0.5 * (N_YEARS - 1) * (N_WORDS - 1) * N_TOPICS, B + 0.5 * squares, absorb(here, 8)
+        )
         note(q, sticks, topics, rows, kept[i])
     return kept
 
@@ -125,12 +154,23 @@ def test_the_sampler_leaves_the_joint_distribution_as_it_is():
     mean, variance = dirichlet_moments(np.full(N_WORDS, 2.0))
     independent = from_the_prior(n, mean, variance, starts, YEAR_OF, key_of(4))
     counts = np.zeros((len(LENGTHS), 16), np.int32), np.zeros((N_YEARS * N_WORDS, 16), np.int32)
-    chain = by_turns(n, mean, variance, starts, YEAR_OF, alpha, np.zeros((N_YEARS * N_WORDS, 16)), *counts, key_of(5))
+    chain = by_turns(
+        n,
+        mean,
+        variance,
+        starts,
+        YEAR_OF,
+        alpha,
+        np.zeros((N_YEARS * N_WORDS, 16)),
+        *counts,
+        key_of(5),
+    )
     batches = chain.reshape(60, -1, chain.shape[1]).mean(axis=1)
     error = np.sqrt(batches.var(axis=0, ddof=1) / 60 + independent.var(axis=0) / len(independent))
     z = (chain.mean(axis=0) - independent.mean(axis=0)) / error
     assert np.abs(z).max() < 4, z
-    assert stats.chi2.sf((z**2).sum(), len(z)) > 1e-6  # the statistics are dependent, so a loose bound
+    # the statistics are dependent, so a loose bound
+    assert stats.chi2.sf((z**2).sum(), len(z)) > 1e-6
 
 
 def test_the_stick_is_broken_into_the_probabilities_of_its_year():
@@ -138,7 +178,8 @@ def test_the_stick_is_broken_into_the_probabilities_of_its_year():
     phi = np.zeros((10, 16))
     break_sticks(0, 2, sticks, phi)
     wanted = probabilities(sticks.transpose(0, 2, 1)).transpose(0, 2, 1)  # (year, word, topic)
-    assert phi[:, :3].reshape(2, 5, 3) == pytest.approx(wanted, rel=1e-12)  # rounding of a dozen products
+    # rounding of a dozen products
+    assert phi[:, :3].reshape(2, 5, 3) == pytest.approx(wanted, rel=1e-12)
     assert not phi[:, 3:].any()
 
 
@@ -162,7 +203,18 @@ def one_year(n, n_rk, later, mean, variance, key, sticks):
     """n sweeps of the two sticks of three words in the last of the years given: (sweep, stick)."""
     kept = np.empty((n, 2))
     for i in range(n):
-        draw_walks(0, 2, n_rk, later, mean, variance, 0.4, sticks, absorb(key, 2 * i), absorb(key, 2 * i + 1))
+        draw_walks(
+            0,
+            2,
+            n_rk,
+            later,
+            mean,
+            variance,
+            0.4,
+            sticks,
+            absorb(key, 2 * i),
+            absorb(key, 2 * i + 1),
+        )
         kept[i] = sticks[-1, :, 0]
     return kept
 
@@ -174,7 +226,9 @@ def test_sticks_given_counts_are_those_of_quadrature(n_before):
     n_rk = np.zeros((3 * n_before + 3, 16), np.int32)
     n_rk[-3:, 0] = 3, 0, 9
     later = n_rk[2::3, :1].astype(np.int64)
-    kept = one_year(100_000, n_rk, later, mean, variance, key_of(8), np.zeros((n_before + 1, 2, 1)))[100:]
+    kept = one_year(
+        100_000, n_rk, later, mean, variance, key_of(8), np.zeros((n_before + 1, 2, 1))
+    )[100:]
     nodes, weights = np.polynomial.hermite_e.hermegauss(120)
     for v, (x, n) in enumerate(((3, 12), (0, 9))):
         psi = mean[v] + math.sqrt(variance[v] + 0.4 * n_before) * nodes

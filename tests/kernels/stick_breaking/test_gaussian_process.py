@@ -60,32 +60,47 @@ def exact(full, omega, h):
 
 def test_the_covariance_is_the_oracle():
     of, z = ORACLES["gp_kernel"], np.array(ORACLES["gp_kernel"]["Z"])
-    found = covariance(Inputs(z[:, :1], z[:, 1:]), Kernel(of["l_t"], of["l_x"], of["s_t"] * of["s_x"], 1.0))
+    found = covariance(
+        Inputs(z[:, :1], z[:, 1:]), Kernel(of["l_t"], of["l_x"], of["s_t"] * of["s_x"], 1.0)
+    )
     np.testing.assert_allclose(found, of["C"], rtol=0, atol=ALGEBRA)
 
 
 @pytest.mark.parametrize("n_time, n_space", [(1, 0), (0, 1), (0, 3)])
 def test_one_kind_of_inputs_is_enough(n_time, n_space):
     where = inputs(6, n_time=n_time, n_space=n_space)
-    r = math.sqrt(5.0) * np.abs(np.subtract.outer(where.time[:, 0], where.time[:, 0])) / 8.0 if n_time else 0.0
+    r = (
+        math.sqrt(5.0) * np.abs(np.subtract.outer(where.time[:, 0], where.time[:, 0])) / 8.0
+        if n_time
+        else 0.0
+    )
     apart = ((where.space[:, None] - where.space) ** 2).sum(axis=2) if n_space else 0.0
     wanted = 1.3 * (1.0 + r + r * r / 3.0) * np.exp(-r - apart / 18.0)
     np.testing.assert_allclose(covariance(where, HYPER), wanted, atol=1e-14)  # rounding
-    np.testing.assert_allclose(full_of(low_rank(where, HYPER, 1e-12)), wanted, atol=1e-11)  # the threshold
+    # the threshold
+    np.testing.assert_allclose(full_of(low_rank(where, HYPER, 1e-12)), wanted, atol=1e-11)
 
 
 def full_of(prior: LowRank):
     return prior.weights @ prior.weights.T
 
 
-@pytest.mark.parametrize("where", [
-    grid(), inputs(40), Inputs(*(each[:50] for each in grid())), Inputs(*(np.repeat(each, 2, axis=0) for each in inputs(9))),
-], ids=["a grid", "rows anywhere", "a grid with gaps", "rows twice"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        grid(),
+        inputs(40),
+        Inputs(*(each[:50] for each in grid())),
+        Inputs(*(np.repeat(each, 2, axis=0) for each in inputs(9))),
+    ],
+    ids=["a grid", "rows anywhere", "a grid with gaps", "rows twice"],
+)
 def test_a_low_rank_factor_is_the_covariance(where):
     smooth = Kernel(30.0, 6.0, 1.3, 0.5)
     prior = low_rank(where, smooth, 1e-6)
     assert prior.n_noise < len(where.time)
-    np.testing.assert_allclose(full_of(prior), covariance(where, smooth), atol=1e-4)  # eigenvalues up to 60 * 1e-6 are left out
+    # eigenvalues up to 60 * 1e-6 are left out
+    np.testing.assert_allclose(full_of(prior), covariance(where, smooth), atol=1e-4)
 
 
 def test_the_oracle_given_omega_is_the_posterior():
@@ -127,8 +142,11 @@ def test_draws_have_the_mean_and_covariance_of_the_plain_formula(form, empty):
 def test_low_rank_and_dense_have_the_same_posterior():
     where = grid(12, 8)
     omega, h = likelihood(96, empty=range(88, 96))
-    (one, spread), (other, spread_other) = (by_unit_vectors(make(where, HYPER), omega, h) for make in (dense, low_rank))
-    np.testing.assert_allclose(one, other, atol=1e-4)  # the threshold of 1e-8, and the jitter of 1e-6
+    (one, spread), (other, spread_other) = (
+        by_unit_vectors(make(where, HYPER), omega, h) for make in (dense, low_rank)
+    )
+    # the threshold of 1e-8, and the jitter of 1e-6
+    np.testing.assert_allclose(one, other, atol=1e-4)
     np.testing.assert_allclose(spread, spread_other, atol=1e-4)
 
 
@@ -137,10 +155,16 @@ def test_without_counts_the_prior_is_drawn_and_its_integral_is_1(make):
     where = grid()
     prior, nothing = make(where, HYPER), np.zeros(54)
     noise = np.random.default_rng(1).normal(size=(prior.n_noise, 3))
-    np.testing.assert_allclose(posterior_draws(prior, nothing, nothing, noise), prior_draws(prior, noise), atol=1e-12)
+    np.testing.assert_allclose(
+        posterior_draws(prior, nothing, nothing, noise), prior_draws(prior, noise), atol=1e-12
+    )
     assert log_normaliser(prior, nothing, nothing) == 0.0
-    full = prior_draws(prior, np.eye(prior.n_noise)[:, : prior.n_noise]) @ prior_draws(prior, np.eye(prior.n_noise)).T
-    np.testing.assert_allclose(full, covariance(where, HYPER), atol=3e-6)  # the jitter, and the threshold
+    full = (
+        prior_draws(prior, np.eye(prior.n_noise)[:, : prior.n_noise])
+        @ prior_draws(prior, np.eye(prior.n_noise)).T
+    )
+    # the jitter, and the threshold
+    np.testing.assert_allclose(full, covariance(where, HYPER), atol=3e-6)
 
 
 def test_the_collapsed_prediction_is_that_of_rows_that_are_not_observed():
@@ -150,29 +174,43 @@ def test_the_collapsed_prediction_is_that_of_rows_that_are_not_observed():
     old, new = (Inputs(*(each[rows] for each in where)) for rows in (here, there))
     found_mean, found_spread = collapsed_prediction(old, new, HYPER, omega[here], h[here])
     np.testing.assert_allclose(found_mean, mean[there], atol=ALGEBRA)
-    np.testing.assert_allclose(found_spread + 1e-6 * HYPER.scale * np.eye(3), spread[np.ix_(there, there)], atol=ALGEBRA)
+    np.testing.assert_allclose(
+        found_spread + 1e-6 * HYPER.scale * np.eye(3), spread[np.ix_(there, there)], atol=ALGEBRA
+    )
 
 
-@pytest.mark.parametrize("where", [grid(4, 3), inputs(12), inputs(12, n_space=0), inputs(12, n_time=0)],
-                         ids=["a grid", "anywhere", "time", "space"])
-def test_the_marginal_likelihood_is_the_gaussian_density_and_its_gradient_that_of_differences(where):
+@pytest.mark.parametrize(
+    "where",
+    [grid(4, 3), inputs(12), inputs(12, n_space=0), inputs(12, n_time=0)],
+    ids=["a grid", "anywhere", "time", "space"],
+)
+def test_the_marginal_likelihood_is_the_gaussian_density_and_its_gradient_that_of_differences(
+    where,
+):
     outputs, logs = np.random.default_rng(3).normal(size=(12, 5)), np.log([3.0, 2.0, 0.9, 0.4])
     log_p = kernel_fit.log_likelihood_of(where, outputs)
     on_grid = len(np.unique(where.time, axis=0)) * len(np.unique(where.space, axis=0)) == 12
     assert isinstance(log_p, kernel_fit.Grid if on_grid else kernel_fit.Rows)
     value, gradient = log_p(Kernel(*np.exp(logs)))
     full = covariance(where, Kernel(*np.exp(logs))) + 0.4 * np.eye(12)
-    assert value == pytest.approx(multivariate_normal(np.zeros(12), full).logpdf(outputs.T).sum(), abs=1e-9)
+    assert value == pytest.approx(
+        multivariate_normal(np.zeros(12), full).logpdf(outputs.T).sum(), abs=1e-9
+    )
     for i, step in enumerate(1e-5 * np.eye(4)):
-        slope = (log_p(Kernel(*np.exp(logs + step)))[0] - log_p(Kernel(*np.exp(logs - step)))[0]) / 2e-5
+        slope = (
+            log_p(Kernel(*np.exp(logs + step)))[0] - log_p(Kernel(*np.exp(logs - step)))[0]
+        ) / 2e-5
         assert gradient[i] == pytest.approx(slope, abs=1e-6)  # of central differences
 
 
 def test_the_fit_finds_the_kernel_that_outputs_were_drawn_with():
     where, true, random = grid(30, 12), Kernel(12.0, 2.5, 0.8, 0.3), np.random.default_rng(5)
     root = np.linalg.cholesky(covariance(where, true) + 0.3 * np.eye(360))
-    found = kernel_fit.fitted(where, root @ random.normal(size=(360, 40)), Kernel(30.0, 5.0, 1.0, 1.0))
-    np.testing.assert_allclose(found, true, rtol=0.15)  # 14 400 numbers that are far from independent
+    found = kernel_fit.fitted(
+        where, root @ random.normal(size=(360, 40)), Kernel(30.0, 5.0, 1.0, 1.0)
+    )
+    # 14 400 numbers that are far from independent
+    np.testing.assert_allclose(found, true, rtol=0.15)
     assert kernel_fit.fitted(where, np.zeros((360, 4)), true) == true
 
 
@@ -181,7 +219,10 @@ def test_the_smoothing_is_the_regression():
     full = covariance(where, HYPER)
     wanted = full[:, :40] @ np.linalg.solve(full[:40, :40] + 0.5 * np.eye(40), outputs)
     for prior in (dense(where, HYPER), low_rank(where, HYPER)):
-        np.testing.assert_allclose(kernel_fit.smoothed(prior, observed, outputs, 0.5), wanted, atol=1e-4)  # jitter, threshold
+        # jitter, threshold
+        np.testing.assert_allclose(
+            kernel_fit.smoothed(prior, observed, outputs, 0.5), wanted, atol=1e-4
+        )
 
 
 def test_normal_numbers_of_a_draw_do_not_depend_on_how_many_there_are():

@@ -26,9 +26,14 @@ MEANS = np.array([-0.4, 0.2, 0.1])
 
 def sticks_chain(counts, n_sweeps, prior, mean, redraw=None, psi=None, predict="conditional"):
     """psi (sweep, row, stick) of the sampler; `redraw(psi, sweep)` gives the next counts."""
-    state = SimpleNamespace(psi=np.zeros((len(counts), len(mean))) if psi is None else psi, mean=mean)
+    state = SimpleNamespace(
+        psi=np.zeros((len(counts), len(mean))) if psi is None else psi, mean=mean
+    )
     empty = np.flatnonzero(counts.sum(axis=1) == 0)
-    state.prediction, found = np.zeros((len(empty), len(mean))), np.empty((n_sweeps, *state.psi.shape))
+    state.prediction, found = (
+        np.zeros((len(empty), len(mean))),
+        np.empty((n_sweeps, *state.psi.shape)),
+    )
     seen = np.empty((n_sweeps, *counts.shape))
     with one_blas_thread():
         for sweep in range(n_sweeps):
@@ -59,7 +64,10 @@ def test_sticks_follow_the_exact_posterior_of_two_points(n_sweeps=6_000):
     prior, counts = low_rank(where, PROCESS, 1e-12), np.array([[4, 1], [0, 2], [0, 0]])
     full, mean = covariance(where, PROCESS), np.array([0.3])
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
-    points = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2) @ np.linalg.cholesky(full[:2, :2]).T
+    points = (
+        np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2)
+        @ np.linalg.cholesky(full[:2, :2]).T
+    )
     psi = 0.3 + points
     share = np.outer(weights, weights).ravel() * np.exp(
         (counts[:2, 0] * log_expit(psi) + counts[:2, 1] * log_expit(-psi)).sum(axis=1)
@@ -67,8 +75,16 @@ def test_sticks_follow_the_exact_posterior_of_two_points(n_sweeps=6_000):
     share /= share.sum()
     pull = np.linalg.solve(full[:2, :2], full[:2, 2])
     left = full[2, 2] - full[2, :2] @ pull
-    ahead = np.average([expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights)
-    wanted = np.concatenate([share @ expit(psi), share @ expit(psi) ** 2, [share @ expit(psi).prod(axis=1), share @ ahead]])
+    ahead = np.average(
+        [expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights
+    )
+    wanted = np.concatenate(
+        [
+            share @ expit(psi),
+            share @ expit(psi) ** 2,
+            [share @ expit(psi).prod(axis=1), share @ ahead],
+        ]
+    )
     for predict in ("conditional", "collapsed"):
         found, _ = sticks_chain(counts, n_sweeps, prior, mean, predict=predict)
         p = expit(found[200:, :, 0])
@@ -80,7 +96,10 @@ def test_sticks_follow_the_exact_posterior_of_two_points(n_sweeps=6_000):
 def test_successive_conditional_draws_of_sticks_follow_the_prior(n_sweeps=24_000):
     """Geweke: rows of 3, 0, 2 and 5 tokens over three words."""
     random, prior = np.random.default_rng(1), low_rank(WHERE, PROCESS, 1e-12)
-    root, mean = np.linalg.cholesky(prior.weights @ prior.weights.T + 1e-12 * np.eye(ROWS)), MEANS[:2]
+    root, mean = (
+        np.linalg.cholesky(prior.weights @ prior.weights.T + 1e-12 * np.eye(ROWS)),
+        MEANS[:2],
+    )
 
     def data(psi, _=None):
         return random.multinomial(LENGTHS, probabilities(psi))
@@ -96,8 +115,15 @@ def statistics(psi, counts):
     """(draw, statistic): bounded functions of psi, and their products with the data."""
     bounded, shares = np.tanh(psi), counts[..., :2] / np.maximum(LENGTHS, 1)[:, None]
     with_data = (bounded[..., :2] * shares)[:, LENGTHS > 0]
-    neighbours = bounded[:, 0] * bounded[:, 1], bounded[:, 1] * bounded[:, 3], bounded[:, 0, :1] * bounded[:, 2, 1:2]
-    flat = [each.reshape(len(psi), -1) for each in (bounded, bounded**2, with_data, *neighbours, shares[:, LENGTHS > 0])]
+    neighbours = (
+        bounded[:, 0] * bounded[:, 1],
+        bounded[:, 1] * bounded[:, 3],
+        bounded[:, 0, :1] * bounded[:, 2, 1:2],
+    )
+    flat = [
+        each.reshape(len(psi), -1)
+        for each in (bounded, bounded**2, with_data, *neighbours, shares[:, LENGTHS > 0])
+    ]
     return np.concatenate(flat, axis=1)
 
 
@@ -137,19 +163,33 @@ def test_columns_follow_the_exact_posterior_of_two_points():
     where = Inputs(np.array([[0.0], [1.0], [3.0]]), np.zeros((3, 0)))
     full, counts = covariance(where, PROCESS), np.array([[4.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
-    points = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2) @ np.linalg.cholesky(2 * full[:2, :2]).T
+    points = (
+        np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2)
+        @ np.linalg.cholesky(2 * full[:2, :2]).T
+    )
     psi = 0.3 + points
     log_p = (counts[0, :2] * log_expit(psi) + counts[1, :2] * log_expit(-psi)).sum(axis=1)
     share = np.outer(weights, weights).ravel() * np.exp(log_p)
     share /= share.sum()
     pull = np.linalg.solve(full[:2, :2], full[:2, 2])
     left = 2 * (full[2, 2] - full[2, :2] @ pull)
-    ahead = np.average([expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights)
+    ahead = np.average(
+        [expit(0.3 + points @ pull + math.sqrt(left) * z) for z in nodes], axis=0, weights=weights
+    )
     wanted = np.concatenate([share @ expit(psi), share @ expit(psi) ** 2, [share @ ahead]])
     found, key = np.empty((200_000, 2, 3)), np.uint64(draw_key(0, 1, 0, 0))
     root, mean, lengths = np.linalg.cholesky(full), np.array([0.4, 0.1]), np.array([5, 2, 0])
     columns_chain(
-        len(found), root, mean, lengths, np.array([0, 1]), key, np.zeros((2, 3)), counts, found, np.empty((0, 2, 3)),
+        len(found),
+        root,
+        mean,
+        lengths,
+        np.array([0, 1]),
+        key,
+        np.zeros((2, 3)),
+        counts,
+        found,
+        np.empty((0, 2, 3)),
     )
     p = expit(found[:, 0] - found[:, 1])
     assert z_of(np.column_stack([p[:, :2], p[:, :2] ** 2, p[:, 2]]), wanted).max() < 4.5
@@ -163,10 +203,16 @@ def test_successive_conditional_draws_of_columns_follow_the_prior(n_sweeps=300_0
     counts = random.multinomial(LENGTHS, softmax(psi.T, axis=1)).T.astype(float)
     found, seen = np.empty((2, n_sweeps, N_WORDS, ROWS))
     key = np.uint64(draw_key(1, 1, 0, 0))
-    columns_chain(n_sweeps, root, MEANS, LENGTHS, np.flatnonzero(LENGTHS), key, psi, counts, found, seen)
-    independent = MEANS + np.einsum("mn,dnk->dmk", root, random.normal(size=(300_000, ROWS, N_WORDS)))
+    columns_chain(
+        n_sweeps, root, MEANS, LENGTHS, np.flatnonzero(LENGTHS), key, psi, counts, found, seen
+    )
+    independent = MEANS + np.einsum(
+        "mn,dnk->dmk", root, random.normal(size=(300_000, ROWS, N_WORDS))
+    )
     data = random.multinomial(LENGTHS, softmax(independent, axis=2))
-    assert_same_expectations(statistics(found.swapaxes(1, 2), seen.swapaxes(1, 2)), statistics(independent, data))
+    assert_same_expectations(
+        statistics(found.swapaxes(1, 2), seen.swapaxes(1, 2)), statistics(independent, data)
+    )
 
 
 def test_columns_of_one_word_and_of_no_tokens_follow_the_prior():
@@ -175,7 +221,9 @@ def test_columns_of_one_word_and_of_no_tokens_follow_the_prior():
         found = np.empty((50_000, 1, 4))
         counts = lengths[None].astype(float)
         unseen = np.empty((0, 1, 4))
-        columns_chain(len(found), root, MEANS[:1], lengths, rows, key, np.zeros((1, 4)), counts, found, unseen)
+        columns_chain(
+            len(found), root, MEANS[:1], lengths, rows, key, np.zeros((1, 4)), counts, found, unseen
+        )
         f = found[:, 0] - MEANS[0]
         full = covariance(WHERE, PROCESS)
         wanted = np.concatenate([np.zeros(4), np.diag(full), [full[0, 3]]])

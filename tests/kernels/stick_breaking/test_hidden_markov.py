@@ -18,7 +18,9 @@ from workbench.kernels.stick_breaking.hidden_markov import count_states, draw_st
 from workbench.kernels.uniforms import absorb, draw_key
 from workbench.kernels.variates import next_uniform, stream_of
 
-ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())["hmm_T3"]
+ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())[
+    "hmm_T3"
+]
 
 
 def key_of(step):
@@ -30,7 +32,13 @@ def corpus_of(table, sequence) -> Corpus:
     documents, words = np.nonzero(table)
     n_documents, n_words = table.shape
     return Corpus.from_pairs(
-        documents, words, table[documents, words], n_documents=n_documents, n_words=n_words, sequence=sequence, name="rows"
+        documents,
+        words,
+        table[documents, words],
+        n_documents=n_documents,
+        n_words=n_words,
+        sequence=sequence,
+        name="rows",
     )
 
 
@@ -48,7 +56,9 @@ def two_sequences(seed=0):
     table = np.random.default_rng(seed).integers(0, 4, (7, 3))
     table[[0, 4]] = 0
     table[5] = 0, 1, 0
-    return corpus_of(table, [("a", 3), ("b", 9), ("a", 1), ("a", 2), ("b", 1), ("a", 7), ("b", 2)]), table
+    return corpus_of(
+        table, [("a", 3), ("b", 9), ("a", 1), ("a", 2), ("b", 1), ("a", 7), ("b", 2)]
+    ), table
 
 
 def by_paths(corpus, table, state) -> dict:
@@ -61,8 +71,12 @@ def by_paths(corpus, table, state) -> dict:
         for upto in range(1, len(here) + 1):
             mass = np.zeros((len(here), n))
             for path in itertools.product(range(n), repeat=len(here)):
-                p = state.first_state[path[0]] * math.prod(state.transitions[s, r] for s, r in itertools.pairwise(path))
-                mass[np.arange(len(here)), path] += p * math.prod(of_rows[here[t], path[t]] for t in range(upto))
+                p = state.first_state[path[0]] * math.prod(
+                    state.transitions[s, r] for s, r in itertools.pairwise(path)
+                )
+                mass[np.arange(len(here)), path] += p * math.prod(
+                    of_rows[here[t], path[t]] for t in range(upto)
+                )
             filtered[here[upto - 1]] = mass[upto - 1] / mass[upto - 1].sum()
         smoothed[here] = mass / mass.sum(axis=1, keepdims=True)
         total += math.log(mass[0].sum())
@@ -72,9 +86,15 @@ def by_paths(corpus, table, state) -> dict:
 def test_the_filter_is_that_of_the_oracle():
     corpus = corpus_of(np.array(ORACLE["x"]), [("a", t) for t in range(3)])
     emissions = np.log(np.array(ORACLE["phi"]).T)
-    state = hmm.State(np.zeros(3, np.uint16), np.array(ORACLE["p0"]), np.array(ORACLE["P"]), np.ascontiguousarray(emissions))
+    state = hmm.State(
+        np.zeros(3, np.uint16),
+        np.array(ORACLE["p0"]),
+        np.array(ORACLE["P"]),
+        np.ascontiguousarray(emissions),
+    )
     filtered, log_likelihood = hmm.filtered_of(corpus, state)
-    assert log_likelihood == pytest.approx(ORACLE["loglik_no_coef"], abs=1e-10)  # given to sixteen digits
+    # given to sixteen digits
+    assert log_likelihood == pytest.approx(ORACLE["loglik_no_coef"], abs=1e-10)
     np.testing.assert_allclose(filtered, ORACLE["filtered"], rtol=0, atol=1e-10)
 
 
@@ -103,13 +123,18 @@ def test_predictions_multiply_to_the_probability_of_what_is_held_out(split):
     state = random_state(corpus, 3, 1)
     probability = hmm.predict(train, None, None, state, test)
     wanted = by_paths(corpus, table, state)["log"] - by_paths(train, table - held, state)["log"]
-    assert test.counts @ np.log(probability) == pytest.approx(wanted, rel=1e-11)  # a difference of two logarithms
+    # a difference of two logarithms
+    assert test.counts @ np.log(probability) == pytest.approx(wanted, rel=1e-11)
     _, starts, rows = corpus.by_sequence
     known, before = (table - held).copy(), by_paths(train, table - held, state)["log"]
-    for pair in sorted(range(test.n_pairs), key=lambda pair: (list(rows).index(test.documents[pair]), pair)):
+    for pair in sorted(
+        range(test.n_pairs), key=lambda pair: (list(rows).index(test.documents[pair]), pair)
+    ):
         known[test.documents[pair], test.words[pair]] += test.counts[pair]
         after = by_paths(corpus, known, state)["log"]
-        assert test.counts[pair] * math.log(probability[pair]) == pytest.approx(after - before, abs=1e-11)
+        assert test.counts[pair] * math.log(probability[pair]) == pytest.approx(
+            after - before, abs=1e-11
+        )
         before = after
 
 
@@ -120,7 +145,17 @@ def test_states_are_drawn_as_paths_are_likely():
     filtered, _ = hmm.filtered_of(corpus, state)
     drawn = np.zeros((n, 7), np.uint16)
     for i in range(n):
-        draw_states(0, 2, starts, rows, filtered, state.transitions, drawn[i], np.arange(2, dtype=np.uint64), key_of(i))
+        draw_states(
+            0,
+            2,
+            starts,
+            rows,
+            filtered,
+            state.transitions,
+            drawn[i],
+            np.arange(2, dtype=np.uint64),
+            key_of(i),
+        )
     z = (drawn.mean(axis=0) - wanted[:, 1]) / np.sqrt(wanted.prod(axis=1) / n)
     assert np.abs(z).max() < 4.5
     pair = rows[1:3]  # two rows that follow each other in the first sequence: their joint law too
@@ -132,7 +167,9 @@ def test_states_are_drawn_as_paths_are_likely():
 def pair_law(corpus, table, state, pair):
     """p(s_t, s_{t+1} | words) of each pair of states, by two words more that leave one state possible each."""
     whole = by_paths(corpus, table, state)["log"]
-    other = state._replace(log_emissions=np.vstack([state.log_emissions, np.log([[1, 1e-300], [1e-300, 1]])]))
+    other = state._replace(
+        log_emissions=np.vstack([state.log_emissions, np.log([[1, 1e-300], [1e-300, 1]])])
+    )
     for marks in itertools.product(np.eye(2), repeat=2):
         longer = np.hstack([table, np.zeros((7, 2))])
         longer[pair, 3:] = marks
@@ -145,7 +182,8 @@ def test_a_count_far_too_large_for_a_product_of_probabilities_is_weighed():
     state = random_state(corpus, 2, 3)
     filtered, log_likelihood = hmm.filtered_of(corpus, state)
     best = (table @ state.log_emissions).max(axis=1)
-    assert np.isfinite(filtered).all() and log_likelihood == pytest.approx(best.sum(), rel=1e-4)  # but for p_0 and P
+    # but for p_0 and P
+    assert np.isfinite(filtered).all() and log_likelihood == pytest.approx(best.sum(), rel=1e-4)
 
 
 N_STATES, N_WORDS, ALPHA0 = 2, 3, 0.7
@@ -157,7 +195,10 @@ ROW_SIZES = (2, 0, 3, 1, 1, 2)
 def draw_parameters(of_first, of_steps, of_words, key):
     """p_0, P and log phi given counts."""
     first = draw_log_dirichlets(of_first.reshape(1, -1), 1.0, absorb(key, 1))
-    steps, words = draw_log_dirichlets(of_steps, 1.0, absorb(key, 2)), draw_log_dirichlets(of_words, ALPHA0, absorb(key, 3))
+    steps, words = (
+        draw_log_dirichlets(of_steps, 1.0, absorb(key, 2)),
+        draw_log_dirichlets(of_words, ALPHA0, absorb(key, 3)),
+    )
     return np.exp(first[0]), np.exp(steps), np.ascontiguousarray(words.T)
 
 
@@ -201,8 +242,16 @@ def note(first, steps, log_emissions, states, counts, row):
 def by_turns(n, chain, starts, rows, indptr, words, keys, key):
     """Parameters, states and counts from the prior, or (`chain`) the sampler and the data in turns: (draw, statistic)."""
     n_rows, kept = len(rows), np.empty((n, 15))
-    none = np.zeros(N_STATES, np.int64), np.zeros((N_STATES, N_STATES), np.int64), np.zeros((N_STATES, N_WORDS), np.int64)
-    states, counts, filtered = np.zeros(n_rows, np.uint16), np.zeros(n_rows * N_WORDS, np.int32), np.empty((n_rows, N_STATES))
+    none = (
+        np.zeros(N_STATES, np.int64),
+        np.zeros((N_STATES, N_STATES), np.int64),
+        np.zeros((N_STATES, N_WORDS), np.int64),
+    )
+    states, counts, filtered = (
+        np.zeros(n_rows, np.uint16),
+        np.zeros(n_rows * N_WORDS, np.int32),
+        np.empty((n_rows, N_STATES)),
+    )
     for i in range(n):
         here = absorb(key, i)
         if i == 0 or not chain:
@@ -214,7 +263,9 @@ def by_turns(n, chain, starts, rows, indptr, words, keys, key):
                     stream, states[t] = choose(stream, weights)
             draw_rows(starts, states, log_emissions, counts, absorb(here, 6))
         else:
-            filter_forward(0, 2, starts, rows, indptr, words, counts, first, steps, log_emissions, filtered)
+            filter_forward(
+                0, 2, starts, rows, indptr, words, counts, first, steps, log_emissions, filtered
+            )
             draw_states(0, 2, starts, rows, filtered, steps, states, keys, absorb(here, 7))
             tables = count_states(starts, rows, indptr, words, counts, states, N_WORDS, N_STATES)
             first, steps, log_emissions = draw_parameters(*tables, absorb(here, 8))
@@ -228,4 +279,6 @@ def test_the_sampler_leaves_the_joint_distribution_as_it_is():
     n, starts, rows = 150_000, np.array([0, 4, 6]), np.arange(6)
     indptr, words = np.arange(7) * N_WORDS, np.tile(np.arange(N_WORDS, dtype=np.int32), 6)
     data = starts, rows, indptr, words, np.arange(2, dtype=np.uint64)
-    assert_same_expectations(by_turns(n, True, *data, key_of(1)), by_turns(n, False, *data, key_of(2)))
+    assert_same_expectations(
+        by_turns(n, True, *data, key_of(1)), by_turns(n, False, *data, key_of(2))
+    )

@@ -53,8 +53,12 @@ def chain_of_components(counts, precision, mean, n, key):
 def posterior_by_quadrature(counts, mean, covariance, n_nodes=60):
     """Mean and covariance of psi, and mean of theta, of a document with these counts, by Gauss-Hermite nodes of the prior."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(n_nodes)
-    grid = np.stack(np.meshgrid(*[nodes] * len(mean), indexing="ij"), axis=-1).reshape(-1, len(mean))
-    mass = np.prod(np.stack(np.meshgrid(*[weights] * len(mean), indexing="ij"), axis=-1), axis=-1).ravel()
+    grid = np.stack(np.meshgrid(*[nodes] * len(mean), indexing="ij"), axis=-1).reshape(
+        -1, len(mean)
+    )
+    mass = np.prod(
+        np.stack(np.meshgrid(*[weights] * len(mean), indexing="ij"), axis=-1), axis=-1
+    ).ravel()
     psi = mean + grid @ np.linalg.cholesky(covariance).T
     theta = softmax(psi, axis=1)
     mass = mass * np.prod(theta**counts, axis=1)
@@ -73,11 +77,16 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("counts", "mean", "covariance"), CASES, ids=["-".join(map(str, case[0])) for case in CASES])
+@pytest.mark.parametrize(
+    ("counts", "mean", "covariance"), CASES, ids=["-".join(map(str, case[0])) for case in CASES]
+)
 def test_components_given_counts_are_those_of_quadrature(counts, mean, covariance):
     wanted = posterior_by_quadrature(np.array(counts), np.array(mean), np.array(covariance))
     chain = chain_of_components(
-        np.array([counts], np.int32), padded_rows(np.linalg.inv(covariance)), np.array(mean), 200_000,
+        np.array([counts], np.int32),
+        padded_rows(np.linalg.inv(covariance)),
+        np.array(mean),
+        200_000,
         np.uint64(draw_key(4, 5, 6, 7)),
     )[500:]
     off = chain - wanted[0]
@@ -90,7 +99,9 @@ def test_the_sum_of_the_others_is_that_of_the_oracle_and_of_any_size():
     oracle = ORACLES["ln_single_site"]
     log_sum = called(log_sum_of_others)
     assert log_sum(np.array(oracle["psi"]), oracle["k"]) == pytest.approx(oracle["zeta"], rel=1e-15)
-    assert log_sum(np.array([-2000.0, 3.0, -2001.0]), 1) == pytest.approx(-2000.0 + math.log1p(math.exp(-1.0)), rel=1e-15)
+    assert log_sum(np.array([-2000.0, 3.0, -2001.0]), 1) == pytest.approx(
+        -2000.0 + math.log1p(math.exp(-1.0)), rel=1e-15
+    )
     assert log_sum(np.array([800.0, 3.0, 1500.0]), 1) == 1500.0
 
 
@@ -100,26 +111,51 @@ def test_the_conditional_of_a_component_given_omega_is_that_of_the_oracle():
     off = np.array(oracle["psi"]) - oracle["mu"]
     pulled = precision[k] @ off - precision[k, k] * off[k]
     h, information = called(conditional)(
-        counts[k], counts.sum(), oracle["omega"], oracle["zeta"], precision[k, k], oracle["mu"][k], pulled
+        counts[k],
+        counts.sum(),
+        oracle["omega"],
+        oracle["zeta"],
+        precision[k, k],
+        oracle["mu"][k],
+        pulled,
     )
-    assert (h / information, 1 / information) == pytest.approx((oracle["mean"], oracle["var"]), rel=1e-12)  # rounding
+    # rounding
+    assert (h / information, 1 / information) == pytest.approx(
+        (oracle["mean"], oracle["var"]), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("far", [900.0, -900.0])
 def test_components_far_from_the_others_are_drawn_without_an_overflow(far):
     psi = np.array([[far, 0.0, 0.1]])
-    draw_components(0, 1, np.array([[4, 2, 1]], np.int32), padded_rows(np.eye(3)), np.zeros(3), psi, np.uint64(1))
-    assert np.isfinite(psi).all() and (np.abs(psi) < 30).all()  # the prior and seven tokens bring them back at once
+    draw_components(
+        0,
+        1,
+        np.array([[4, 2, 1]], np.int32),
+        padded_rows(np.eye(3)),
+        np.zeros(3),
+        psi,
+        np.uint64(1),
+    )
+    # the prior and seven tokens bring them back at once
+    assert np.isfinite(psi).all() and (np.abs(psi) < 30).all()
 
 
 def test_the_only_component_is_drawn_from_its_prior():
     counts, precision = np.array([[50]], np.int32), padded_rows(np.array([[4.0]]))
-    chain = chain_of_components(counts, precision, np.array([1.5]), 50_000, np.uint64(draw_key(4, 5, 6, 7)))
+    chain = chain_of_components(
+        counts, precision, np.array([1.5]), 50_000, np.uint64(draw_key(4, 5, 6, 7))
+    )
     assert z_of(chain, [1.5]).max() < 4.5
     assert z_of((chain - 1.5) ** 2, [0.25]).max() < 4.5
 
 
-PRIOR = np.array([0.3, -0.4, 0.1]), 0.8, N_TOPICS + 5.0, np.array([[1.5, 0.4, 0.0], [0.4, 2.0, -0.3], [0.0, -0.3, 1.0]])
+PRIOR = (
+    np.array([0.3, -0.4, 0.1]),
+    0.8,
+    N_TOPICS + 5.0,
+    np.array([[1.5, 0.4, 0.0], [0.4, 2.0, -0.3], [0.0, -0.3, 1.0]]),
+)
 
 
 @kernel
@@ -143,9 +179,17 @@ def note(mu, sigma, psi, topics, words, row):
         j = (k + 1) % 3
         row[6 + k] = sigma[k, j] / math.sqrt(sigma[k, k] * sigma[j, j])
         row[9 + k] = math.tanh(psi[k, k])
-    row[12], row[13], row[14] = row[9] * math.tanh(psi[0, 1]), row[9] * row[0], math.tanh(psi[3, 0] - psi[3, 1])
+    row[12], row[13], row[14] = (
+        row[9] * math.tanh(psi[0, 1]),
+        row[9] * row[0],
+        math.tanh(psi[3, 0] - psi[3, 1]),
+    )
     row[15], row[16], row[17] = shares(topics, words)
-    row[18], row[19], row[20] = row[15] * row[9], row[17] * row[3], (topics[0] == topics[1]) * row[10]
+    row[18], row[19], row[20] = (
+        row[15] * row[9],
+        row[17] * row[3],
+        (topics[0] == topics[1]) * row[10],
+    )
 
 
 @kernel
@@ -172,11 +216,27 @@ def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, key):
         here = absorb(key, i)
         draw_words(topics, words, absorb(here, 4))
         count(topics, words, starts, n_dk, n_wk, n_k)
-        draw_topics(0, len(starts) - 1, starts, words, ones, before, topics, n_dk, n_wk, n_k, psi, BETA, absorb(here, 5))
+        draw_topics(
+            0,
+            len(starts) - 1,
+            starts,
+            words,
+            ones,
+            before,
+            topics,
+            n_dk,
+            n_wk,
+            n_k,
+            psi,
+            BETA,
+            absorb(here, 5),
+        )
         rows[:, :N_TOPICS] = precision
         draw_components(0, len(starts) - 1, n_dk, rows, mu, psi, absorb(here, 6))
         posterior = niw_posterior(psi, mean, kappa, nu, scale)
-        mu, sigma, precision = draw_niw(posterior[0], posterior[1], posterior[2], posterior[3], absorb(here, 8))
+        mu, sigma, precision = draw_niw(
+            posterior[0], posterior[1], posterior[2], posterior[3], absorb(here, 8)
+        )
         note(mu, sigma, psi, topics, words, kept[i])
     return kept
 
@@ -184,20 +244,41 @@ def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, key):
 def test_the_sampler_leaves_the_joint_distribution_as_it_is():
     n = 150_000
     independent = from_the_prior(2 * n, *PRIOR, STARTS, np.uint64(draw_key(1, 2, 3, 4)))
-    assert_same_expectations(by_turns(n, *PRIOR, STARTS, *empty_counts(), np.uint64(draw_key(1, 2, 3, 5))), independent)
+    assert_same_expectations(
+        by_turns(n, *PRIOR, STARTS, *empty_counts(), np.uint64(draw_key(1, 2, 3, 5))), independent
+    )
 
 
 def test_theta_of_unseen_documents_is_its_posterior_mean():
     """One token and two topics, or none: theta is the mean of the softmax under N(mu, Sigma) times the token's probability."""
-    mu, covariance, phi = np.array([0.4, -0.1]), np.array([[1.7, 0.5], [0.5, 0.9]]), np.array([[0.9, 0.2], [0.1, 0.8]])
-    indptr, words, counts, before = np.array([0, 1, 2, 2]), np.array([0, 1], np.int32), np.ones(2, np.int32), np.arange(3)
+    mu, covariance, phi = (
+        np.array([0.4, -0.1]),
+        np.array([[1.7, 0.5], [0.5, 0.9]]),
+        np.array([[0.9, 0.2], [0.1, 0.8]]),
+    )
+    indptr, words, counts, before = (
+        np.array([0, 1, 2, 2]),
+        np.array([0, 1], np.int32),
+        np.ones(2, np.int32),
+        np.arange(3),
+    )
     theta, key = np.empty((3, 2)), np.uint64(draw_key(0, 1, 0, 0))
     rows = padded_rows(np.linalg.inv(covariance))
     sampled_theta(0, 3, indptr, words, counts, before, phi, rows, mu, 50, 200_000, key, theta)
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
-    share = 1 / (1 + np.exp(-(0.5 + np.sqrt(1.7 + 0.9 - 2 * 0.5) * nodes)))  # softmax of two is sigma of their difference
-    for d, p in enumerate((share * phi[0, 0] + (1 - share) * phi[0, 1], share * phi[1, 0] + (1 - share) * phi[1, 1], 1.0)):
-        assert theta[d, 0] == pytest.approx((weights * p * share).sum() / (weights * p).sum(), abs=4e-3)  # 200,000 draws
+    # softmax of two is sigma of their difference
+    share = 1 / (1 + np.exp(-(0.5 + np.sqrt(1.7 + 0.9 - 2 * 0.5) * nodes)))
+    for d, p in enumerate(
+        (
+            share * phi[0, 0] + (1 - share) * phi[0, 1],
+            share * phi[1, 0] + (1 - share) * phi[1, 1],
+            1.0,
+        )
+    ):
+        # 200,000 draws
+        assert theta[d, 0] == pytest.approx(
+            (weights * p * share).sum() / (weights * p).sum(), abs=4e-3
+        )
     assert theta.sum(axis=1) == pytest.approx(1.0, abs=1e-9)
 
 
@@ -205,8 +286,13 @@ def test_theta_under_q_is_its_mean_over_many_draws():
     rng = np.random.default_rng(2)
     psi, variance = rng.normal(0, 2, (6, 5)), rng.uniform(0.05, 1.5, (6, 5))
     found = expected_theta(psi, variance)
-    drawn = softmax(psi[:, None] + np.sqrt(variance)[:, None] * rng.standard_normal((6, 200_000, 5)), axis=2)
-    assert np.abs(found - drawn.mean(axis=1)).max() < 0.03  # fifty points: sd of theta, at most .3, / sqrt(100)
+    drawn = softmax(
+        psi[:, None] + np.sqrt(variance)[:, None] * rng.standard_normal((6, 200_000, 5)), axis=2
+    )
+    # fifty points: sd of theta, at most .3, / sqrt(100)
+    assert np.abs(found - drawn.mean(axis=1)).max() < 0.03
     assert found.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_array_equal(found[3:4], expected_theta(psi[3:4], variance[3:4]))
-    np.testing.assert_allclose(expected_theta(psi, np.zeros((6, 5))), softmax(psi, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        expected_theta(psi, np.zeros((6, 5))), softmax(psi, axis=1), rtol=1e-12
+    )

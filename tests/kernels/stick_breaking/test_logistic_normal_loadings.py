@@ -9,7 +9,11 @@ from scipy.special import log_softmax, logsumexp
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.state_space import draw_mniw, mniw_posterior
-from workbench.kernels.stick_breaking.logistic_normal_loadings import draw_loadings, largest_psi, sums_after
+from workbench.kernels.stick_breaking.logistic_normal_loadings import (
+    draw_loadings,
+    largest_psi,
+    sums_after,
+)
 from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles
 from workbench.kernels.uniforms import absorb, draw_key, uniform
 from workbench.kernels.variates import normal, stream_of
@@ -26,7 +30,11 @@ def sweep(loadings, offset, states, counts, variance, n_parts, key):
     """One draw of all rows of C, in so many parts, from states (time, state_dim) and counts (time, word)."""
     n_times, n_dims = states.shape
     n_words, lanes = len(offset), (n_times + 15) // 16 * 16
-    by_dim, n_tokens, weighted = np.zeros((n_dims, lanes)), np.zeros(lanes), np.zeros((n_words, n_dims))
+    by_dim, n_tokens, weighted = (
+        np.zeros((n_dims, lanes)),
+        np.zeros(lanes),
+        np.zeros((n_words, n_dims)),
+    )
     for t in range(n_times):
         by_dim[:, t] = states[t]
         for k in range(n_words):
@@ -38,7 +46,20 @@ def sweep(loadings, offset, states, counts, variance, n_parts, key):
     sums_after(loadings, offset, by_dim, top, after)
     for part in range(n_parts):
         first, last = n_words * part // n_parts, n_words * (part + 1) // n_parts
-        draw_loadings(first, last, loadings, offset, by_dim, n_tokens, weighted, variance, top, before, after, key)
+        draw_loadings(
+            first,
+            last,
+            loadings,
+            offset,
+            by_dim,
+            n_tokens,
+            weighted,
+            variance,
+            top,
+            before,
+            after,
+            key,
+        )
 
 
 @kernel
@@ -53,8 +74,14 @@ def many_sweeps(n, loadings, offset, states, counts, variance, key):
 
 def test_loadings_given_states_have_the_law_of_quadrature():
     """Two words, one number in a state: (c_1, c_2) on a grid."""
-    states, counts, offset = np.array([[0.8], [-1.5], [0.3]]), np.array([[4, 1], [0, 3], [0, 0]]), np.array([0.5, -0.2])
-    kept = many_sweeps(40_000, np.zeros((2, 1)), offset, states, counts, VARIANCE, key_of(1))[:, :, 0]
+    states, counts, offset = (
+        np.array([[0.8], [-1.5], [0.3]]),
+        np.array([[4, 1], [0, 3], [0, 0]]),
+        np.array([0.5, -0.2]),
+    )
+    kept = many_sweeps(40_000, np.zeros((2, 1)), offset, states, counts, VARIANCE, key_of(1))[
+        :, :, 0
+    ]
     axis = np.linspace(-6, 6, 401)
     one, two = np.ix_(axis, axis)
     logs = -0.5 * (one**2 + two**2) / VARIANCE
@@ -69,7 +96,11 @@ def test_loadings_given_states_have_the_law_of_quadrature():
 
 def test_parts_of_the_words_draw_the_same_rows():
     random = np.random.default_rng(0)
-    states, counts, offset = random.normal(size=(40, 3)), random.integers(0, 2, (40, 9)), random.normal(size=9)
+    states, counts, offset = (
+        random.normal(size=(40, 3)),
+        random.integers(0, 2, (40, 9)),
+        random.normal(size=9),
+    )
     whole, parts = (random.normal(size=(9, 3)) * 0 + 0.1 for _ in range(2))
     sweep(whole, offset, states, counts, VARIANCE, 1, key_of(5))
     sweep(parts, offset, states, counts, VARIANCE, 4, key_of(5))
@@ -83,7 +114,8 @@ def test_rows_of_words_in_no_document_are_drawn_where_others_are_certain():
     loadings = np.array([[20.0], [-20.0], [0.0], [1.0]])
     for i in range(50):
         sweep(loadings, np.zeros(4), states, counts, 400.0, 1, key_of(i))
-        assert np.isfinite(loadings).all() and (loadings[0] > loadings[1:, 0]).all()  # the word of all tokens is the first
+        # the word of all tokens is the first
+        assert np.isfinite(loadings).all() and (loadings[0] > loadings[1:, 0]).all()
 
 
 N_TIMES, N_DIMS, N_WORDS, N_PARTICLES = (3, 2), 2, 3, 4
@@ -115,10 +147,17 @@ def draw_counts(loadings, offset, path, counts, key):
 def note(loadings, path, system, noise, counts, row):
     """Bounded functions of all parts, and products of parts; the first sequence is at times 0 to 2, the second at 3 and 4."""
     row[0], row[1] = math.tanh(loadings[0, 0]), math.tanh(loadings[2, 1]) ** 2
-    row[2], row[3], row[4] = math.tanh(path[0, 0]), math.tanh(path[2, 1]) ** 2, math.tanh(path[4, 0]) ** 2
+    row[2], row[3], row[4] = (
+        math.tanh(path[0, 0]),
+        math.tanh(path[2, 1]) ** 2,
+        math.tanh(path[4, 0]) ** 2,
+    )
     row[5] = math.tanh(path[0, 0]) * math.tanh(path[1, 0])
     row[6] = math.tanh(path[1, 0]) * math.tanh(path[2, 1])
-    row[7], row[8] = math.tanh(path[3, 0] * path[3, 1]), math.tanh(path[2, 0] * path[2, 1] * noise[0, 1])
+    row[7], row[8] = (
+        math.tanh(path[3, 0] * path[3, 1]),
+        math.tanh(path[2, 0] * path[2, 1] * noise[0, 1]),
+    )
     row[9], row[10] = math.tanh(system[0, 0]), math.tanh(system[0, 1]) * math.tanh(system[1, 0])
     row[11], row[12] = math.log(noise[0, 0]), noise[0, 1] / math.sqrt(noise[0, 0] * noise[1, 1])
     row[13] = (counts[2, 0] > 0) * math.tanh(path[2, 0] * loadings[0, 0])
@@ -129,17 +168,25 @@ def note(loadings, path, system, noise, counts, row):
 @kernel
 def from_the_prior(n, offset, key):
     """(draw, statistic)"""
-    path, counts, kept = np.empty((5, N_DIMS)), np.zeros((5, N_WORDS), np.int64), np.empty((n, N_NOTED))
+    path, counts, kept = (
+        np.empty((5, N_DIMS)),
+        np.zeros((5, N_WORDS), np.int64),
+        np.empty((n, N_NOTED)),
+    )
     loadings, eye = np.empty((N_WORDS, N_DIMS)), np.eye(N_DIMS)
     for i in range(n):
         here = absorb(key, i)
         stream = stream_of(here, 0)
-        system, noise, _ = draw_mniw(np.zeros((N_DIMS, N_DIMS)), PRECISION * eye, NU, SCALE * eye, absorb(here, 1))
+        system, noise, _ = draw_mniw(
+            np.zeros((N_DIMS, N_DIMS)), PRECISION * eye, NU, SCALE * eye, absorb(here, 1)
+        )
         for k in range(N_WORDS):
             for j in range(N_DIMS):
                 stream, z = normal(stream)
                 loadings[k, j] = math.sqrt(VARIANCE) * z
-        root = np.array([[math.sqrt(noise[0, 0]), 0.0], [noise[0, 1] / math.sqrt(noise[0, 0]), 0.0]])
+        root = np.array(
+            [[math.sqrt(noise[0, 0]), 0.0], [noise[0, 1] / math.sqrt(noise[0, 0]), 0.0]]
+        )
         root[1, 1] = math.sqrt(noise[1, 1] - root[1, 0] ** 2)
         for t in range(5):
             stream, one = normal(stream)
@@ -158,12 +205,20 @@ def from_the_prior(n, offset, key):
 @kernel
 def by_turns(n, offset, key):
     """The sampler and the data in turns: (draw, statistic)."""
-    path, counts, kept = np.zeros((5, N_DIMS)), np.zeros((5, N_WORDS), np.int64), np.empty((n, N_NOTED))
+    path, counts, kept = (
+        np.zeros((5, N_DIMS)),
+        np.zeros((5, N_WORDS), np.int64),
+        np.empty((n, N_NOTED)),
+    )
     loadings, eye, starts = np.zeros((N_WORDS, N_DIMS)), np.eye(N_DIMS), (0, N_TIMES[0], 5)
     system, noise, noise_precision = 0.5 * eye, eye.copy(), eye.copy()
     rows, log_weights = np.arange(5 * N_WORDS) % N_WORDS, np.zeros(16)
     particles, ancestors = np.zeros((3, N_DIMS, 16)), np.zeros((3, N_PARTICLES), np.int64)
-    pairs, before, after = np.empty(5 * N_WORDS, np.int64), np.empty((3, N_DIMS)), np.empty((3, N_DIMS))
+    pairs, before, after = (
+        np.empty(5 * N_WORDS, np.int64),
+        np.empty((3, N_DIMS)),
+        np.empty((3, N_DIMS)),
+    )
     for i in range(n):
         here = absorb(key, i)
         draw_counts(loadings, offset, path, counts, absorb(here, 2))
@@ -172,14 +227,39 @@ def by_turns(n, offset, key):
             first, last, own = starts[s], starts[s + 1], absorb(here, 3 + s)
             n_times = last - first
             filter_particles(
-                0, n_times, N_WORDS * np.arange(first, last + 1), rows, pairs, loadings, offset, False, np.zeros(N_DIMS),
-                eye, system, noise, noise_precision, N_PARTICLES, path[first:last], own, particles[:n_times],
-                ancestors[:n_times], log_weights,
+                0,
+                n_times,
+                N_WORDS * np.arange(first, last + 1),
+                rows,
+                pairs,
+                loadings,
+                offset,
+                False,
+                np.zeros(N_DIMS),
+                eye,
+                system,
+                noise,
+                noise_precision,
+                N_PARTICLES,
+                path[first:last],
+                own,
+                particles[:n_times],
+                ancestors[:n_times],
+                log_weights,
             )
-            draw_path(particles[:n_times], ancestors[:n_times], log_weights, N_PARTICLES, path[first:last], absorb(own, 1))
+            draw_path(
+                particles[:n_times],
+                ancestors[:n_times],
+                log_weights,
+                N_PARTICLES,
+                path[first:last],
+                absorb(own, 1),
+            )
         sweep(loadings, offset, path, counts, VARIANCE, 1, absorb(here, 5))
         before[:2], before[2], after[:2], after[2] = path[:2], path[3], path[1:3], path[4]
-        posterior = mniw_posterior(after, before, np.zeros((N_DIMS, N_DIMS)), PRECISION * eye, NU, SCALE * eye)
+        posterior = mniw_posterior(
+            after, before, np.zeros((N_DIMS, N_DIMS)), PRECISION * eye, NU, SCALE * eye
+        )
         system, noise, noise_precision = draw_mniw(*posterior, absorb(here, 6))
         note(loadings, path, system, noise, counts, kept[i])
     return kept

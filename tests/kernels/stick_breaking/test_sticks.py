@@ -43,7 +43,9 @@ def test_the_inverse_comes_back_to_the_sticks():
     sticks = np.random.default_rng(1).normal(0, 5, size=(200, 30))
     assert sb.sticks_of(sb.log_probabilities(sticks)) == pytest.approx(sticks, abs=1e-12)
     with np.errstate(divide="ignore"):
-        assert sb.sticks_of(np.log([0.25, 0.75, 0.0])).tolist() == pytest.approx([-np.log(3), np.inf])
+        assert sb.sticks_of(np.log([0.25, 0.75, 0.0])).tolist() == pytest.approx(
+            [-np.log(3), np.inf]
+        )
         assert sb.sticks_of(np.log([1.0, 0.0, 0.0])).tolist() == [np.inf, 0.0]
 
 
@@ -55,13 +57,21 @@ def test_one_category_has_no_stick():
 
 def test_the_jacobian_is_that_of_finite_differences():
     sticks, step = np.array([0.4, -1.1, 0.7, 2.0]), 1e-5
-    plus, minus = (np.stack([sb.probabilities(sticks + sign * step * row)[:-1] for row in np.eye(4)]) for sign in (1, -1))
-    assert np.linalg.slogdet((plus - minus) / (2 * step))[1] == pytest.approx(sb.log_jacobian(sticks), abs=1e-8)
+    plus, minus = (
+        np.stack([sb.probabilities(sticks + sign * step * row)[:-1] for row in np.eye(4)])
+        for sign in (1, -1)
+    )
+    assert np.linalg.slogdet((plus - minus) / (2 * step))[1] == pytest.approx(
+        sb.log_jacobian(sticks), abs=1e-8
+    )
 
 
 def test_counts_that_remain_and_kappa_are_those_of_the_oracle():
     for case in ORACLES["N_kappa"]:
-        assert sb.remaining(case["x"]).tolist() == case["N"] and sb.kappa(case["x"]).tolist() == case["kappa"]
+        assert (
+            sb.remaining(case["x"]).tolist() == case["N"]
+            and sb.kappa(case["x"]).tolist() == case["kappa"]
+        )
 
 
 def test_the_multinomial_is_that_of_the_oracle_and_of_scipy():
@@ -78,22 +88,31 @@ def test_the_multinomial_is_that_of_the_oracle_and_of_scipy():
 def test_moments_of_the_sticks_of_a_dirichlet_are_those_of_the_oracle():
     for case in ORACLES["dirichlet_match"]:
         mean, variance = sb.dirichlet_moments(case["alpha"])
-        assert mean == pytest.approx(case["mean"], rel=1e-10) and variance == pytest.approx(case["var"], rel=1e-10)
+        assert mean == pytest.approx(case["mean"], rel=1e-10) and variance == pytest.approx(
+            case["var"], rel=1e-10
+        )
 
 
 def test_densities_are_those_of_the_change_of_variables():
     alpha, sticks = np.array([0.7, 2.0, 1.3]), np.array([[0.3, -0.8], [2.0, 1.0]])
     logs = sb.log_probabilities(sticks)
     dirichlet = [stats.dirichlet(alpha).logpdf(np.exp(row)) for row in logs]
-    assert sb.log_density_of_sticks(sticks, alpha) == pytest.approx(dirichlet + sb.log_jacobian(sticks), rel=1e-10)
+    assert sb.log_density_of_sticks(sticks, alpha) == pytest.approx(
+        dirichlet + sb.log_jacobian(sticks), rel=1e-10
+    )
     mean, covariance = np.array([0.2, -0.4]), np.array([[1.0, 0.6], [0.6, 1.5]])
     gaussian = stats.multivariate_normal(mean, covariance).logpdf(sticks)
     expected = gaussian - sb.log_jacobian(sticks)
-    assert sb.log_density_of_probabilities(logs, mean, covariance) == pytest.approx(expected, rel=1e-9)
+    assert sb.log_density_of_probabilities(logs, mean, covariance) == pytest.approx(
+        expected, rel=1e-9
+    )
     assert sb.log_density_of_probabilities(logs[0], mean, covariance).shape == ()
     stacked = sb.log_density_of_probabilities(np.stack([logs, logs, logs]), mean, covariance)
     assert stacked == pytest.approx(np.stack([expected] * 3), rel=1e-9)
-    assert sb.log_density_of_probabilities(np.zeros((5, 1)), np.zeros(0), np.zeros((0, 0))).tolist() == [0.0] * 5
+    assert (
+        sb.log_density_of_probabilities(np.zeros((5, 1)), np.zeros(0), np.zeros((0, 0))).tolist()
+        == [0.0] * 5
+    )
 
 
 def test_the_density_of_probabilities_integrates_to_1():

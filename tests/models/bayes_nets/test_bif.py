@@ -44,10 +44,32 @@ probability ( rain | cloud, season ) {
 }
 """
 NODES = (
-    Node("season", ("dry", "wet")), Node("cloud", ("none", "some", "many"), "season"),
+    Node("season", ("dry", "wet")),
+    Node("cloud", ("none", "some", "many"), "season"),
     Node("rain", ("no", "yes"), ("cloud", "season")),
 )
-TABLES = [0.6, 0.4, 0.7, 0.2, 0.1, 0.1, 0.3, 0.6, 1, 0, 0.95, 0.05, 0.9, 0.1, 0.6, 0.4, 0.7, 0.3, 0.2, 0.8]
+TABLES = [
+    0.6,
+    0.4,
+    0.7,
+    0.2,
+    0.1,
+    0.1,
+    0.3,
+    0.6,
+    1,
+    0,
+    0.95,
+    0.05,
+    0.9,
+    0.1,
+    0.6,
+    0.4,
+    0.7,
+    0.3,
+    0.2,
+    0.8,
+]
 
 
 class Reader:
@@ -59,7 +81,11 @@ class Reader:
         self.variable_names = ["season", "cloud", "rain"]
         self.variable_states = {node.name: list(node.states) for node in NODES}
         self.variable_parents = {node.name: list(node.parents) for node in NODES}
-        parts = np.array(TABLES[:2]).reshape(1, 2), np.array(TABLES[2:8]).reshape(2, 3), np.array(TABLES[8:]).reshape(6, 2)
+        parts = (
+            np.array(TABLES[:2]).reshape(1, 2),
+            np.array(TABLES[2:8]).reshape(2, 3),
+            np.array(TABLES[8:]).reshape(6, 2),
+        )
         self.variable_cpds = dict(zip(self.variable_names, (part.T for part in parts), strict=True))
 
 
@@ -91,7 +117,8 @@ def test_pgmpy_itself_reads_the_same(tmp_path):
     assert net == BayesNet("rain", NODES) and tables == pytest.approx(TABLES, abs=1e-15)
     net, tables = read_bif(published("asia"))
     either = net.tables.starts[net.tables.names.index("either")]
-    assert len(net.nodes) == 8 and tables[either:either + 8].tolist() == [1, 0, 1, 0, 1, 0, 0, 1]  # lung or tub
+    # lung or tub
+    assert len(net.nodes) == 8 and tables[either : either + 8].tolist() == [1, 0, 1, 0, 1, 0, 0, 1]
     with pytest.raises(ModelError, match="pgmpy has no network 'aisa'; it has alarm, andes, asia"):
         published("aisa")
     with pytest.raises(ModelError, match=r"cut.bif is no BIF that can be read \(\w+"):
@@ -99,44 +126,73 @@ def test_pgmpy_itself_reads_the_same(tmp_path):
 
 
 def test_what_is_no_network_is_refused_in_one_sentence(tmp_path, monkeypatch, with_reader):
-    with pytest.raises(ModelError, match=r"cut.bif is no BIF that can be read \(ValueError: no such network\); check the file"):
+    with pytest.raises(
+        ModelError,
+        match=r"cut.bif is no BIF that can be read \(ValueError: no such network\); check the file",
+    ):
         read_bif(put(tmp_path, "cut.bif", RAIN[:100]))
     with pytest.raises(DataError, match="there is no file .*none.bif; check the path"):
         BayesNet.of(tmp_path / "none.bif")
-    monkeypatch.setattr(sys.modules["pgmpy.readwrite"], "BIFReader", lambda string: SimpleNamespace(
-        variable_names=["a"], variable_states={"a": ["x", "y"]}, variable_parents={"a": []},
-        variable_cpds={"a": [[0.5], [0.4]]},
-    ))
-    with pytest.raises(ModelError, match="rain.bif: every distribution of 'a' must have numbers of at least 0 that sum to 1"):
+    monkeypatch.setattr(
+        sys.modules["pgmpy.readwrite"],
+        "BIFReader",
+        lambda string: SimpleNamespace(
+            variable_names=["a"],
+            variable_states={"a": ["x", "y"]},
+            variable_parents={"a": []},
+            variable_cpds={"a": [[0.5], [0.4]]},
+        ),
+    )
+    with pytest.raises(
+        ModelError,
+        match="rain.bif: every distribution of 'a' must have numbers of at least 0 that sum to 1",
+    ):
         read_bif(put(tmp_path))
     monkeypatch.setitem(sys.modules, "pgmpy.readwrite", None)
-    with pytest.raises(ModelError, match=r"rain.bif: networks in BIF need the package pgmpy, .*\[bif\]' adds it, or give"):
+    with pytest.raises(
+        ModelError,
+        match=r"rain.bif: networks in BIF need the package pgmpy, .*\[bif\]' adds it, or give",
+    ):
         read_bif(tmp_path / "rain.bif")
 
 
 def test_records_are_drawn_from_the_tables():
     net, n = BayesNet("rain", NODES), 200_000
     records = draw_records(net, TABLES, n, seed=3)
-    assert (records.n_records, records.fields, records.levels[1]) == (n, ("season", "cloud", "rain"), ("none", "some", "many"))
-    season, cloud, rain = np.array(TABLES[:2]), np.reshape(TABLES[2:8], (2, 3)), np.reshape(TABLES[8:], (3, 2, 2))
+    assert (records.n_records, records.fields, records.levels[1]) == (
+        n,
+        ("season", "cloud", "rain"),
+        ("none", "some", "many"),
+    )
+    season, cloud, rain = (
+        np.array(TABLES[:2]),
+        np.reshape(TABLES[2:8], (2, 3)),
+        np.reshape(TABLES[8:], (3, 2, 2)),
+    )
     joint = season[:, None, None] * cloud[:, :, None] * rain.transpose(1, 0, 2)
     drawn = np.zeros(joint.shape)
     drawn[tuple(records.values.T)] = records.multiplicities
     error = np.sqrt(n * joint * (1 - joint))
-    assert np.all(np.abs(drawn - n * joint) <= 4.5 * error)  # 4.5 sd for each of 12 cells; impossible ones never come
+    # 4.5 sd for each of 12 cells; impossible ones never come
+    assert np.all(np.abs(drawn - n * joint) <= 4.5 * error)
     assert draw_records(net, TABLES, n, seed=3).content_hash == records.content_hash
     assert draw_records(net, TABLES, n, seed=4).content_hash != records.content_hash
 
 
 def test_the_last_of_parents_of_several_sizes_is_the_fastest():
     nodes = [Node("a", 2), Node("b", 3), Node("both", 6, ("a", "b"))]
-    records = draw_records(BayesNet("pair", nodes), [*[1 / 2] * 2, *[1 / 3] * 3, *np.eye(6).ravel()], 200)
+    records = draw_records(
+        BayesNet("pair", nodes), [*[1 / 2] * 2, *[1 / 3] * 3, *np.eye(6).ravel()], 200
+    )
     a, b, both = records.values.T
     assert records.n_distinct == 6 and both.tolist() == (3 * a + b).tolist()
 
 
 def test_tied_nodes_are_drawn_from_one_table():
-    nodes = [Node("s1", 2, (), cpt="start"), *(Node(f"s{t}", 2, f"s{t - 1}", cpt="next") for t in (2, 3))]
+    nodes = [
+        Node("s1", 2, (), cpt="start"),
+        *(Node(f"s{t}", 2, f"s{t - 1}", cpt="next") for t in (2, 3)),
+    ]
     records = draw_records(BayesNet("chain", nodes), [1, 0, 0, 1, 1, 0], 5)
     assert records.values.tolist() == [[0, 1, 0]] and records.multiplicities.tolist() == [5]
 
@@ -145,21 +201,40 @@ def test_a_share_of_the_inner_nodes_is_hidden():
     nodes = [Node("n0", 2), *(Node(f"n{at}", 2, f"n{at - 1}") for at in range(1, 12))]
     net = BayesNet("chain", nodes)
     hidden = draw_hidden(net, 0.3, seed=1)
-    assert len(hidden) == 3 and set(hidden) <= {f"n{at}" for at in range(1, 11)} and hidden == draw_hidden(net, 0.3, seed=1)
+    assert (
+        len(hidden) == 3
+        and set(hidden) <= {f"n{at}" for at in range(1, 11)}
+        and hidden == draw_hidden(net, 0.3, seed=1)
+    )
     assert draw_hidden(net, 0) == ()
-    assert {name for seed in range(60) for name in draw_hidden(net, 0.3, seed)} == {f"n{at}" for at in range(1, 11)}
-    with pytest.raises(DataError, match="hidden must be a number of at least 0 and below 1; got 1.5"):
+    assert {name for seed in range(60) for name in draw_hidden(net, 0.3, seed)} == {
+        f"n{at}" for at in range(1, 11)
+    }
+    with pytest.raises(
+        DataError, match="hidden must be a number of at least 0 and below 1; got 1.5"
+    ):
         draw_hidden(net, 1.5)
 
 
-@pytest.mark.parametrize(("given", "sentence"), [
-    ({"tables": TABLES[:-1]}, "network 'rain' has 20 cells of tables; 19 came"),
-    ({"tables": [*TABLES[:-1], 0.7]}, "network 'rain': every row of its tables must be probabilities that sum to 1"),
-    ({"n_records": 0}, "n_records must be a whole number of at least 1; got 0"),
-    ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
-    ({"net": BayesNet("d", [Node("a", 2, given=True), Node("b", 2, "a")]), "tables": [0.5] * 4},
-     "network 'd': node 'a' is given, so nothing is drawn from it"),
-])
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"tables": TABLES[:-1]}, "network 'rain' has 20 cells of tables; 19 came"),
+        (
+            {"tables": [*TABLES[:-1], 0.7]},
+            "network 'rain': every row of its tables must be probabilities that sum to 1",
+        ),
+        ({"n_records": 0}, "n_records must be a whole number of at least 1; got 0"),
+        ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
+        (
+            {
+                "net": BayesNet("d", [Node("a", 2, given=True), Node("b", 2, "a")]),
+                "tables": [0.5] * 4,
+            },
+            "network 'd': node 'a' is given, so nothing is drawn from it",
+        ),
+    ],
+)
 def test_what_cannot_be_drawn_is_refused_in_one_sentence(given, sentence):
     with pytest.raises((ModelError, DataError)) as refused:
         draw_records(**({"net": BayesNet("rain", NODES), "tables": TABLES, "n_records": 3} | given))

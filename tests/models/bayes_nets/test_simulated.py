@@ -10,7 +10,9 @@ from workbench.models.bayes_nets.simulated import SIMULATED, simulate_records
 from workbench.records import DataError
 from workbench.runs.loading import kind_of, named_set
 
-CHAIN = wb.BayesNet("asia", [wb.Node("n0", 2), *(wb.Node(f"n{at}", 2, f"n{at - 1}") for at in range(1, 12))])
+CHAIN = wb.BayesNet(
+    "asia", [wb.Node("n0", 2), *(wb.Node(f"n{at}", 2, f"n{at - 1}") for at in range(1, 12))]
+)
 TABLES = np.array([0.4, 0.6, *[0.8, 0.2, 0.3, 0.7] * 11])
 
 
@@ -24,10 +26,17 @@ def chain(monkeypatch):
 def test_a_fifth_of_the_inner_nodes_is_hidden_and_the_truth_is_known(chain):
     records, truth = simulate_records("asia", n_records=500, seed=1)
     hidden = set(truth.complete.fields) - set(records.fields)
-    assert len(hidden) == 2 and hidden <= {f"n{at}" for at in range(1, 11)} and truth.complete.n_fields == 12
+    assert (
+        len(hidden) == 2
+        and hidden <= {f"n{at}" for at in range(1, 11)}
+        and truth.complete.n_fields == 12
+    )
     assert truth.net == CHAIN and truth.tables is TABLES and truth.complete.n_records == 500
     assert truth.complete.of_fields(records.fields).content_hash == records.content_hash
-    assert simulate_records("asia", 500, seed=1, hidden=0)[0].content_hash == truth.complete.content_hash
+    assert (
+        simulate_records("asia", 500, seed=1, hidden=0)[0].content_hash
+        == truth.complete.content_hash
+    )
 
 
 def test_the_seed_chooses_both_the_records_and_the_hidden_nodes(chain):
@@ -46,15 +55,26 @@ def test_the_name_of_simulated_records_draws_them_again(chain):
     assert wb.load_records("asia:seed=1").content_hash != wb.load_records("asia").content_hash
 
 
-@pytest.mark.parametrize(("name", "given", "sentence"), [
-    ("asia:n_records=0", {}, "n_records must be a whole number of at least 1; got 0"),
-    ("asia:n_records=many", {}, "n_records must be a whole number of at least 1; got 'many'"),
-    ("asia:seed=-1", {}, "seed must be a whole number of at least 0; got -1"),
-    ("asia:hidden=1", {}, "hidden must be a number of at least 0 and below 1; got 1"),
-    ("asia:hidden=no", {}, "hidden must be a number of at least 0 and below 1; got 'no'"),
-    ("asia:records=9", {}, "the data set 'asia' has no option 'records'; there are n_records, seed, hidden"),
-    ("asia:seed=1", {"seed": 2}, "the option 'seed' of 'asia' is given twice; leave one of them out"),
-])
+@pytest.mark.parametrize(
+    ("name", "given", "sentence"),
+    [
+        ("asia:n_records=0", {}, "n_records must be a whole number of at least 1; got 0"),
+        ("asia:n_records=many", {}, "n_records must be a whole number of at least 1; got 'many'"),
+        ("asia:seed=-1", {}, "seed must be a whole number of at least 0; got -1"),
+        ("asia:hidden=1", {}, "hidden must be a number of at least 0 and below 1; got 1"),
+        ("asia:hidden=no", {}, "hidden must be a number of at least 0 and below 1; got 'no'"),
+        (
+            "asia:records=9",
+            {},
+            "the data set 'asia' has no option 'records'; there are n_records, seed, hidden",
+        ),
+        (
+            "asia:seed=1",
+            {"seed": 2},
+            "the option 'seed' of 'asia' is given twice; leave one of them out",
+        ),
+    ],
+)
 def test_options_that_cannot_be_are_refused_in_one_sentence(chain, name, given, sentence):
     with pytest.raises(DataError) as refused:
         wb.load_records(name, **given)
@@ -72,7 +92,9 @@ def test_without_pgmpy_the_name_says_what_to_install(monkeypatch):
 
 
 def test_simulated_records_are_in_the_catalog():
-    assert next(iter(wb.record_sets())) == "votes" and list(wb.record_sets())[-4:] == list(SIMULATED)
+    assert next(iter(wb.record_sets())) == "votes" and list(wb.record_sets())[-4:] == list(
+        SIMULATED
+    )
     assert named_set("alarm:seed=2") is SIMULATED["alarm"] and kind_of("alarm") is wb.Records
     assert SIMULATED["alarm"].facts()["options"] == {"n_records": 1000, "seed": 0, "hidden": 0.2}
 
@@ -94,7 +116,11 @@ def test_published_networks_are_as_described_and_are_models_by_name(name):
         skip_without("pgmpy is not installed; the extra bif has it")
     records, truth = simulate_records(name)
     assert wb.BayesNet.of(name) == truth.net and truth.net.name == records.name == name
-    assert (records.n_records, records.n_fields, records.n_distinct) == (about.n_records, about.n_fields, about.n_distinct)
+    assert (records.n_records, records.n_fields, records.n_distinct) == (
+        about.n_records,
+        about.n_fields,
+        about.n_distinct,
+    )
     assert records.n_items == records.n_records * records.n_fields
     assert set(records.fields) < {node.name for node in truth.net.nodes}
     truth.net.for_data(records)  # every level is a state of its node

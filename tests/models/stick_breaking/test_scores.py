@@ -28,18 +28,30 @@ def test_gains_are_those_of_their_definitions():
     clipped = 2 * np.log(0.7) + np.log(1e-8) + 3 * np.log(0.3)
     added = 2 * np.log(7.1 / 10.4) + np.log(0.1 / 10.4) + 3 * np.log(3.1 / 10.4)
     seen = (2 * np.log(0.5 / 0.7) + 3 * np.log(0.25 / 0.3)) / 5
-    assert found == pytest.approx({
-        "test_log_likelihood": logs / 6, "test_gain_clipped": (logs - clipped) / 6, "test_gain_added": (logs - added) / 6,
-        "test_gain_seen": seen, "test_gain_joint_clipped": (logs - clipped) / 6, "test_gain_joint_added": (logs - added) / 6,
-        "test_gain_joint_seen": seen,
-    }, rel=TOLERANCE)
+    assert found == pytest.approx(
+        {
+            "test_log_likelihood": logs / 6,
+            "test_gain_clipped": (logs - clipped) / 6,
+            "test_gain_added": (logs - added) / 6,
+            "test_gain_seen": seen,
+            "test_gain_joint_clipped": (logs - clipped) / 6,
+            "test_gain_joint_added": (logs - added) / 6,
+            "test_gain_joint_seen": seen,
+        },
+        rel=TOLERANCE,
+    )
     assert tuple(found) == tuple(each.name for each in GAINS.variables)
 
 
 def test_a_prediction_of_training_frequencies_gains_nothing_on_seen_words():
-    p, log_of_seen = np.array([0.7, 0.1, 0.3]), np.array([0.0, 0.0, 2 * np.log(0.7), 3 * np.log(0.3)])
+    p, log_of_seen = (
+        np.array([0.7, 0.1, 0.3]),
+        np.array([0.0, 0.0, 2 * np.log(0.7), 3 * np.log(0.3)]),
+    )
     found = GAINS.compute(TRAIN, TEST, predicted()._replace(probability=p, log_of_seen=log_of_seen))
-    assert [found["test_gain_seen"], found["test_gain_joint_seen"]] == pytest.approx([0, 0], abs=TOLERANCE)
+    assert [found["test_gain_seen"], found["test_gain_joint_seen"]] == pytest.approx(
+        [0, 0], abs=TOLERANCE
+    )
 
 
 def test_held_out_words_that_are_all_unseen_leave_no_gain_on_seen_words():
@@ -53,7 +65,8 @@ def among_top_by_all_orders(values, n):
     orders = list(permutations(range(len(values))))
     found = np.zeros(len(values))
     for order in orders:
-        found[sorted(order, key=lambda w: -values[w])[:n]] += 1  # sorting is stable: ties stay in this order
+        # sorting is stable: ties stay in this order
+        found[sorted(order, key=lambda w: -values[w])[:n]] += 1
     return found / len(orders)
 
 
@@ -68,7 +81,9 @@ def test_ties_are_broken_as_all_orders_would_on_average(n):
 def test_expected_hits_are_means_over_the_orders_of_both_sides():
     prediction, came = np.array([[0.4, 0.2, 0.2, 0.1, 0.1]]), np.array([[9.0, 0.0, 4.0, 0.0, 0.0]])
     for sign, found in zip((1, -1), expected_hits(prediction, came, 2), strict=True):
-        wanted = among_top_by_all_orders(sign * prediction[0], 2) @ among_top_by_all_orders(sign * came[0], 2)
+        wanted = among_top_by_all_orders(sign * prediction[0], 2) @ among_top_by_all_orders(
+            sign * came[0], 2
+        )
         assert found[0] == pytest.approx(wanted, abs=TOLERANCE)
 
 
@@ -80,7 +95,10 @@ def test_a_prediction_without_differences_hits_as_chance_does():
 
 def test_hits_are_over_the_rows_with_held_out_words():
     random = np.random.default_rng(0)
-    counts, words = random.multinomial(200, np.full(30, 1 / 30), 3), random.dirichlet(np.ones(30), 3)
+    counts, words = (
+        random.multinomial(200, np.full(30, 1 / 30), 3),
+        random.dirichlet(np.ones(30), 3),
+    )
     rows, at = np.nonzero(counts)
     test = Corpus.from_pairs(2 * rows, at, counts[rows, at], n_documents=6, n_words=30)
     found = HITS.compute(None, test, predicted(words))
@@ -88,4 +106,6 @@ def test_hits_are_over_the_rows_with_held_out_words():
     wanted = most.mean(), most.std(), least.mean(), least.std()
     assert tuple(found.values()) == pytest.approx(wanted, rel=TOLERANCE)
     perfect = HITS.compute(None, test, predicted(counts + random.random(counts.shape) / 2))
-    assert perfect["test_top_hits"] > 9 and np.isnan(HITS.compute(None, test, predicted())["test_top_hits"])
+    assert perfect["test_top_hits"] > 9 and np.isnan(
+        HITS.compute(None, test, predicted())["test_top_hits"]
+    )

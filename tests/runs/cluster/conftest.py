@@ -50,7 +50,9 @@ def whole():
     def run(seed):
         if seed not in found:
             train, test = wb.hold_out_tokens(wb.load_corpus(CORPUS), fraction=0.1, seed=0)
-            found[seed] = wb.fit(train, "cgs", n_topics=2, seed=seed, test=test, progress=False, **long())
+            found[seed] = wb.fit(
+                train, "cgs", n_topics=2, seed=seed, test=test, progress=False, **long()
+            )
         return found[seed]
 
     return run
@@ -61,6 +63,8 @@ def make(corpus, store):
     """Makes runs of `cgs`, one for each seed, which nobody has begun."""
 
     def runs(n, **more):
-        return make_runs(store, lay_out(corpus, {"seed": list(range(n))}, "cgs", n_topics=2, **long() | more), 1)
+        return make_runs(
+            store, lay_out(corpus, {"seed": list(range(n))}, "cgs", n_topics=2, **long() | more), 1
+        )
 
     return runs

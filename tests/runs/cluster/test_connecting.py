@@ -11,10 +11,17 @@ from distributed import Client
 from workbench.errors import not_installed
 from workbench.kernels.jit import instruction_set
 from workbench.runs.execution.cluster import connecting
-from workbench.runs.execution.cluster.connecting import ClusterError, about_process, check_workers, client_of
+from workbench.runs.execution.cluster.connecting import (
+    ClusterError,
+    about_process,
+    check_workers,
+    client_of,
+)
 from workbench.runs.store.provenance import KERNELS
 
-OTHER_KERNELS = "from workbench.runs.execution.cluster import connecting\nconnecting.KERNELS = '0123456789ab'\n"
+OTHER_KERNELS = (
+    "from workbench.runs.execution.cluster import connecting\nconnecting.KERNELS = '0123456789ab'\n"
+)
 
 
 def refused(scheduler) -> str:
@@ -25,7 +32,10 @@ def refused(scheduler) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("address", ["", "nonsense", "tcp://127.0.0.1", "foo://bar:1", "tcp://127.0.0.1:abc", 8786, None, b"x"])
+@pytest.mark.parametrize(
+    "address",
+    ["", "nonsense", "tcp://127.0.0.1", "foo://bar:1", "tcp://127.0.0.1:abc", 8786, None, b"x"],
+)
 def test_what_is_no_address_is_refused_with_what_is_one(address):
     assert refused(address) == f"{connecting.WANTED}; got {address!r}"
 
@@ -70,7 +80,9 @@ def test_the_package_is_imported_without_dask():
 
 
 @pytest.mark.slow
-def test_a_scheduler_without_workers_is_refused_with_the_command_that_starts_one(cluster, monkeypatch):
+def test_a_scheduler_without_workers_is_refused_with_the_command_that_starts_one(
+    cluster, monkeypatch
+):
     monkeypatch.setattr(connecting, "WORKERS_WITHIN", 1.0)
     assert refused(cluster.address) == (
         f"no worker came to the scheduler {cluster.address} within 1 s; start one with: dask worker {cluster.address}"
@@ -78,15 +90,23 @@ def test_a_scheduler_without_workers_is_refused_with_the_command_that_starts_one
 
 
 @pytest.mark.slow
-def test_workers_say_what_they_compute_with_and_the_address_of_one_is_no_scheduler(cluster, client_to):
+def test_workers_say_what_they_compute_with_and_the_address_of_one_is_no_scheduler(
+    cluster, client_to
+):
     cluster.add_worker()
     with client_of(cluster.address) as client:
         found = check_workers(client)
     assert list(found.values()) == [about_process()]
     (about,) = found.values()
-    assert about.kernels == KERNELS and about.cpu == instruction_set() and about.c_library not in ("", "unknown")
+    assert (
+        about.kernels == KERNELS
+        and about.cpu == instruction_set()
+        and about.c_library not in ("", "unknown")
+    )
     (worker,) = found
-    assert refused(worker) == f"at {worker} is a worker of Dask and no scheduler; give its scheduler"
+    assert (
+        refused(worker) == f"at {worker} is a worker of Dask and no scheduler; give its scheduler"
+    )
 
 
 @pytest.mark.slow
@@ -94,12 +114,16 @@ def test_a_worker_with_other_kernels_is_refused(cluster, client_to):
     cluster.add_worker(preload=OTHER_KERNELS)
     with client_of(cluster.address) as client, pytest.raises(ClusterError) as error:
         check_workers(client)
-    assert "with kernels 0123456789ab, and the client " in str(error.value) and f" with {KERNELS}: the" in str(error.value)
+    assert "with kernels 0123456789ab, and the client " in str(
+        error.value
+    ) and f" with {KERNELS}: the" in str(error.value)
 
 
 @pytest.mark.slow
 def test_a_worker_without_this_package_is_refused(cluster):
-    cluster.add_worker(preload="import sys\nsys.modules['workbench.runs.execution.cluster.connecting'] = None\n")
+    cluster.add_worker(
+        preload="import sys\nsys.modules['workbench.runs.execution.cluster.connecting'] = None\n"
+    )
     with client_of(cluster.address) as client, pytest.raises(ClusterError) as error:
         check_workers(client)
     assert "ModuleNotFoundError" in str(error.value) and "install workbench" in str(error.value)
@@ -112,7 +136,10 @@ def test_a_client_that_is_given_stays_open_and_one_that_is_closed_is_refused(clu
         with client_of(client) as same:
             assert same is client
         assert client.status == "running"
-    assert refused(client) == "the client has no connection to its scheduler (it is closed); make a new one"
+    assert (
+        refused(client)
+        == "the client has no connection to its scheduler (it is closed); make a new one"
+    )
 
 
 @pytest.mark.slow

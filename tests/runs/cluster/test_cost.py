@@ -28,7 +28,10 @@ def planned(corpus, engine, **options) -> Planned:
 @pytest.mark.parametrize("n_workers", [1, 2, 3, 4, 8])
 def test_added_counts_go_to_each_worker_and_up_a_tree(in_shards, n_workers):
     of_words = in_shards.n_words * padded(N_TOPICS) * 8
-    found, levels = cost.network_of(cost.moved_by(planned(in_shards, "svb")), n_workers), int(np.ceil(np.log2(n_workers)))
+    found, levels = (
+        cost.network_of(cost.moved_by(planned(in_shards, "svb")), n_workers),
+        int(np.ceil(np.log2(n_workers))),
+    )
     assert found == pytest.approx((2 * n_workers * of_words, 2 * (1 + levels) * of_words))
 
 
@@ -40,7 +43,10 @@ def test_sets_of_words_go_to_each_worker_once(in_shards):
 
 def test_a_hybrid_moves_both(in_shards):
     both = cost.network_of(cost.moved_by(planned(in_shards, "svb-cgs", partition=4)), 4)
-    assert both.n_bytes > cost.network_of(cost.moved_by(planned(in_shards, "cgs", partition=4)), 4).n_bytes
+    assert (
+        both.n_bytes
+        > cost.network_of(cost.moved_by(planned(in_shards, "cgs", partition=4)), 4).n_bytes
+    )
 
 
 @pytest.mark.slow
@@ -52,7 +58,9 @@ def test_it_is_told_first(in_shards, one_worker, capsys, monkeypatch):
     short = said()
     assert short.startswith("1 worker, ") and short.endswith("GB over the network in an iteration")
     monkeypatch.setattr(cost, "LONG", 0)
-    assert ", about " in (long := said()) and ("have something to do" in long or "take longer than computing" in long)
+    assert ", about " in (long := said()) and (
+        "have something to do" in long or "take longer than computing" in long
+    )
     wb.fit(in_shards, "svb", N_TOPICS, n_iterations=2, client=one_worker.address, progress=False)
     assert capsys.readouterr().err == ""
 
@@ -62,8 +70,13 @@ def test_workers_too_many_are_told(in_shards, client_to, one_worker, monkeypatch
     monkeypatch.setattr(cost, "LONG", 0)
     client = client_to(one_worker.address)
     cell = planned(in_shards, "svb")
-    for per_byte, told in ((0.0, "have something to do"), (1e3, "one process without a scheduler is faster")):
-        monkeypatch.setattr(cost, "_seconds_of_a_byte", lambda client, home, per_byte=per_byte: per_byte)
+    for per_byte, told in (
+        (0.0, "have something to do"),
+        (1e3, "one process without a scheduler is faster"),
+    ):
+        monkeypatch.setattr(
+            cost, "_seconds_of_a_byte", lambda client, home, per_byte=per_byte: per_byte
+        )
         assert told in cost.cost_of(client, cell)
 
 
@@ -77,4 +90,6 @@ def test_a_worker_lost_meanwhile_is_told(in_shards, client_to, one_worker, monke
     monkeypatch.setattr(cost, "LONG", 0)
     monkeypatch.setattr(cost, "_seconds_of_a_byte", lost)
     told = cost.cost_of(client_to(one_worker.address), planned(in_shards, "svb"))
-    assert told.startswith("1 worker, ") and told.endswith("in an iteration; a worker was lost while an iteration was timed")
+    assert told.startswith("1 worker, ") and told.endswith(
+        "in an iteration; a worker was lost while an iteration was timed"
+    )

@@ -29,9 +29,14 @@ from workbench.runs.store import writer
 pytestmark = pytest.mark.slow
 LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
 ENGINES = [
-    ("svb", {**LEARNT, "learn_beta": "maximised"}), ("vb", LEARNT), ("cgs", {}),
-    ("cgs", {"partition": 3, **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}), ("cvb0", {"partition": 2}),
-    ("cvb", {"partition": 3}), ("svb-cgs", {"partition": 3, "n_chains": 2}), ("cvb0-cgs", {"partition": 2}),
+    ("svb", {**LEARNT, "learn_beta": "maximised"}),
+    ("vb", LEARNT),
+    ("cgs", {}),
+    ("cgs", {"partition": 3, **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}),
+    ("cvb0", {"partition": 2}),
+    ("cvb", {"partition": 3}),
+    ("svb-cgs", {"partition": 3, "n_chains": 2}),
+    ("cvb0-cgs", {"partition": 2}),
 ]
 
 
@@ -42,7 +47,10 @@ def in_shards(tmp_path_factory):
     writing.SHARD_PAIRS = 64
     try:
         pair = hold_out_tokens(drawn_corpus(), 0.2, 1)
-        yield tuple(ShardedCorpus.write(corpus, folder / name) for corpus, name in zip(pair, ("train", "test"), strict=True))
+        yield tuple(
+            ShardedCorpus.write(corpus, folder / name)
+            for corpus, name in zip(pair, ("train", "test"), strict=True)
+        )
     finally:
         writing.SHARD_PAIRS = before
 
@@ -60,29 +68,51 @@ def shared(request, tmp_path_factory):
 
 def fitted(corpora, engine, options, n_iterations=6, **more):
     train, test = corpora
-    return wb.fit(train, engine, 4, test=test, options=options, n_iterations=n_iterations, burn_in=2, progress=False, **more)
+    return wb.fit(
+        train,
+        engine,
+        4,
+        test=test,
+        options=options,
+        n_iterations=n_iterations,
+        burn_in=2,
+        progress=False,
+        **more,
+    )
 
 
 @pytest.mark.parametrize(("engine", "options"), ENGINES)
 def test_one_two_and_three_workers_have_the_bits_of_one_process(in_shards, shared, engine, options):
-    assert differing(fitted(in_shards, engine, options), fitted(in_shards, engine, options, client=shared)) == []
+    assert (
+        differing(
+            fitted(in_shards, engine, options), fitted(in_shards, engine, options, client=shared)
+        )
+        == []
+    )
 
 
 def test_a_run_of_a_cluster_goes_on_in_one_process_and_the_other_way(in_shards, shared, tmp_path):
     straight = fitted(in_shards, "cgs", {"partition": 3}, 9)
     run = fitted(in_shards, "cgs", {"partition": 3}, 3, client=shared, store=tmp_path).attrs["name"]
     wb.resume(run, 6, store=tmp_path, progress=False)
-    assert differing(straight, wb.resume(run, 9, store=tmp_path, progress=False, client=shared)) == []
+    assert (
+        differing(straight, wb.resume(run, 9, store=tmp_path, progress=False, client=shared)) == []
+    )
 
 
 def test_recounts_in_the_fiftieth_step_are_those_of_one_process(in_shards, one_worker):
-    whole, shared = (fitted(in_shards, "cvb", {"partition": 2}, 51, **more) for more in ({}, {"client": one_worker.address}))
+    whole, shared = (
+        fitted(in_shards, "cvb", {"partition": 2}, 51, **more)
+        for more in ({}, {"client": one_worker.address})
+    )
     assert differing(whole, shared) == []
 
 
 def test_cpu_seconds_are_those_of_the_workers_too(in_shards, shared):
     assert float(fitted(in_shards, "svb", {}, 3, client=shared)["cpu_time"][-1]) > 0.0
-    assert all(not groups for groups in shared.run(lambda: [*on_worker.GROUPS]).values()), "groups were left behind"
+    assert all(not groups for groups in shared.run(lambda: [*on_worker.GROUPS]).values()), (
+        "groups were left behind"
+    )
 
 
 LONG = dict(n_iterations=60, record_every=5, snapshot_every=1000)
@@ -99,11 +129,15 @@ def past(run: Run, iteration: int) -> bool:
 
 
 def only_run(store) -> Run:
-    return Run(until(lambda: [path for path in store.glob("*") if (path / "status.json").exists()])[0])
+    return Run(
+        until(lambda: [path for path in store.glob("*") if (path / "status.json").exists()])[0]
+    )
 
 
 @pytest.mark.parametrize("what", ["worker", "nanny"])
-def test_a_worker_or_a_nanny_that_is_killed_costs_no_bit(in_shards, cluster, client_to, tmp_path, frequent_checkpoints, what):
+def test_a_worker_or_a_nanny_that_is_killed_costs_no_bit(
+    in_shards, cluster, client_to, tmp_path, frequent_checkpoints, what
+):
     straight = fitted(in_shards, "cvb0", {"partition": 3}, **LONG)
     for _ in range(2):
         cluster.add_worker()
@@ -127,15 +161,18 @@ def test_a_worker_or_a_nanny_that_is_killed_costs_no_bit(in_shards, cluster, cli
 
     thread = threading.Thread(target=disturb)
     thread.start()
-    shared = fitted(in_shards, "cvb0", {"partition": 3}, client=client, store=tmp_path / "runs", **LONG)
+    shared = fitted(
+        in_shards, "cvb0", {"partition": 3}, client=client, store=tmp_path / "runs", **LONG
+    )
     thread.join()
     assert killed == [what] * 2
     assert shared.attrs["state"] == "finished"
     assert differing(straight, shared) == []
 
 
-def test_where_the_scheduler_is_gone_the_run_says_so_and_goes_on_under_another(in_shards, cluster, client_to, tmp_path,
-                                                                              frequent_checkpoints):
+def test_where_the_scheduler_is_gone_the_run_says_so_and_goes_on_under_another(
+    in_shards, cluster, client_to, tmp_path, frequent_checkpoints
+):
     straight = fitted(in_shards, "svb", {}, **LONG)
     cluster.add_worker()
 
@@ -146,7 +183,10 @@ def test_where_the_scheduler_is_gone_the_run_says_so_and_goes_on_under_another(i
 
     thread = threading.Thread(target=disturb)
     thread.start()
-    with pytest.raises(ClusterError, match="the scheduler is gone; start one again, and then go on with: workbench resume"):
+    with pytest.raises(
+        ClusterError,
+        match="the scheduler is gone; start one again, and then go on with: workbench resume",
+    ):
         fitted(in_shards, "svb", {}, client=cluster.address, store=tmp_path / "runs", **LONG)
     thread.join()
     assert only_run(tmp_path / "runs").state == "failed"
@@ -168,10 +208,16 @@ wb.fit(ShardedCorpus.open(train), "svb", 4, test=ShardedCorpus.open(test), n_ite
 """
 
 
-def test_a_client_that_is_killed_leaves_a_run_that_goes_on_and_workers_that_forget(in_shards, cluster, client_to, tmp_path):
+def test_a_client_that_is_killed_leaves_a_run_that_goes_on_and_workers_that_forget(
+    in_shards, cluster, client_to, tmp_path
+):
     straight = fitted(in_shards, "svb", {}, **LONG)
     cluster.add_worker()
-    arguments = [*(str(corpus.folder) for corpus in in_shards), str(tmp_path / "runs"), cluster.address]
+    arguments = [
+        *(str(corpus.folder) for corpus in in_shards),
+        str(tmp_path / "runs"),
+        cluster.address,
+    ]
     process = subprocess.Popen([sys.executable, "-c", CLIENT, *arguments])
     run = only_run(tmp_path / "runs")
     until(lambda: past(run, 10))
@@ -189,7 +235,9 @@ def test_a_client_that_is_killed_leaves_a_run_that_goes_on_and_workers_that_forg
 def test_a_stop_ends_the_run_and_it_can_go_on(in_shards, one_worker, tmp_path):
     each = LONG | {"record_every": 1}  # a stop leaves a row of its own
     straight = fitted(in_shards, "svb", {}, **each)
-    began = threading.Thread(target=lambda: (until(lambda: past(only_run(tmp_path), 5)), only_run(tmp_path).stop()))
+    began = threading.Thread(
+        target=lambda: (until(lambda: past(only_run(tmp_path), 5)), only_run(tmp_path).stop())
+    )
     began.start()
     stopped = fitted(in_shards, "svb", {}, client=one_worker.address, store=tmp_path, **each)
     began.join()
@@ -201,20 +249,33 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
     in_shards, one_worker, client_to, tmp_path, monkeypatch
 ):
     client = client_to(one_worker.address)
-    with pytest.raises(SpecError, match="'drawn' is small enough for a single one: one process infers .* leave client out$"):
+    with pytest.raises(
+        SpecError,
+        match="'drawn' is small enough for a single one: one process infers .* leave client out$",
+    ):
         wb.fit(drawn_corpus(), "svb", 4, n_iterations=2, progress=False, client=client)
     monkeypatch.setattr("workbench.runs.execution.fit.SHARD_PAIRS", 5)
-    with pytest.raises(SpecError, match="'drawn' is whole.*leave client out, or convert it: workbench data convert IN FOLDER"):
+    with pytest.raises(
+        SpecError,
+        match="'drawn' is whole.*leave client out, or convert it: workbench data convert IN FOLDER",
+    ):
         wb.fit(drawn_corpus(), "svb", 4, n_iterations=2, progress=False, client=client)
     with pytest.raises(SpecError, match="the shards of a corpus, and 'votes' has none"):
         wb.fit("votes", "bn-vb", n_iterations=2, progress=False, client=client)
     monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 10**6 * GIB)
-    with pytest.raises(ClusterError, match="would need about .* GB of memory for its part of .* and .* are free there"):
+    with pytest.raises(
+        ClusterError,
+        match="would need about .* GB of memory for its part of .* and .* are free there",
+    ):
         fitted(in_shards, "svb", {}, client=client)
     monkeypatch.undo()
-    monkeypatch.setattr("workbench.runs.parts.laying_out.given", lambda corpus: str(tmp_path / "elsewhere"))
+    monkeypatch.setattr(
+        "workbench.runs.parts.laying_out.given", lambda corpus: str(tmp_path / "elsewhere")
+    )
     monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 0)
-    with pytest.raises(ClusterError, match="a worker cannot read the corpus .*; keep it where all machines see it"):
+    with pytest.raises(
+        ClusterError, match="a worker cannot read the corpus .*; keep it where all machines see it"
+    ):
         fitted(in_shards, "svb", {}, client=client)
 
 
@@ -224,15 +285,25 @@ def test_what_a_worker_has_free_is_what_the_machine_says(monkeypatch):
 
 
 def test_a_sum_leaves_what_it_adds_as_it_is():
-    a, b = {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 1.0}, {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 2.0}
+    a, b = (
+        {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 1.0},
+        {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 2.0},
+    )
     total = on_worker.added_up(a, b)
-    assert total["n_wk"].tolist() == [2, 2, 2] and total["alpha"].tolist() == [1, 1] and total["entropy"] == 3.0
+    assert (
+        total["n_wk"].tolist() == [2, 2, 2]
+        and total["alpha"].tolist() == [1, 1]
+        and total["entropy"] == 3.0
+    )
     assert a["n_wk"].tolist() == b["n_wk"].tolist() == [1, 1, 1]
 
 
-def test_workers_that_a_cache_of_the_client_has_forgotten_are_not_lost(in_shards, one_worker, client_to, monkeypatch):
+def test_workers_that_a_cache_of_the_client_has_forgotten_are_not_lost(
+    in_shards, one_worker, client_to, monkeypatch
+):
     client = client_to(one_worker.address)
-    monkeypatch.setattr(client, "scheduler_info", lambda **more: {"workers": {}})  # as Dask's timer may leave it
+    # as Dask's timer may leave it
+    monkeypatch.setattr(client, "scheduler_info", lambda **more: {"workers": {}})
     monkeypatch.setattr(fitting, "LOOK_EVERY", 0.001)
     assert fitted(in_shards, "svb", {}, client=client).attrs["state"] == "finished"
 
@@ -253,16 +324,25 @@ def groups_go(monkeypatch):
     monkeypatch.setattr(running, "_crew", lambda client, corpus: Losing)
 
 
-def test_a_run_whose_parts_are_lost_again_and_again_is_given_up(in_shards, groups_go, tmp_path, capsys):
-    with pytest.raises(InputError, match=(
-        "^worker tcp://there:1 was lost, 5 times before the run got past iteration [0-9]+; see to the workers, perhaps they "
-        "have too little memory, then go on with: workbench resume "
-    )):
+def test_a_run_whose_parts_are_lost_again_and_again_is_given_up(
+    in_shards, groups_go, tmp_path, capsys
+):
+    with pytest.raises(
+        InputError,
+        match=(
+            "^worker tcp://there:1 was lost, 5 times before the run got past iteration [0-9]+; "
+            "see to the workers, perhaps they "
+            "have too little memory, then go on with: workbench resume "
+        ),
+    ):
         fitted(in_shards, "svb", {}, 20, store=tmp_path)
     assert capsys.readouterr().err.count("goes on from its last checkpoint") >= running.LOSSES - 1
     assert only_run(tmp_path).state == "interrupted"
 
 
 def test_without_a_store_a_loss_ends_the_run_with_what_would_have_kept_it(in_shards, groups_go):
-    with pytest.raises(InputError, match="^worker tcp://there:1 was lost, and this run with it; with store it goes on from"):
+    with pytest.raises(
+        InputError,
+        match="^worker tcp://there:1 was lost, and this run with it; with store it goes on from",
+    ):
         fitted(in_shards, "svb", {}, 20)

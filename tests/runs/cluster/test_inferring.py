@@ -52,8 +52,10 @@ def test_workers_infer_the_bits_of_one_process(name, two_workers, one_worker):
 
 def test_a_file_is_written_as_results_come(two_workers, tmp_path):
     run, documents = run_of("cgs"), strangers(short_settings("cgs")[0])
-    told = [wb.infer_to_file(run, documents, tmp_path / name, client=client, progress=False)
-            for name, client in (("here.csv", None), ("there.csv", two_workers))]
+    told = [
+        wb.infer_to_file(run, documents, tmp_path / name, client=client, progress=False)
+        for name, client in (("here.csv", None), ("there.csv", two_workers))
+    ]
     assert told[0] | {"path": ""} == told[1] | {"path": ""}
     assert (tmp_path / "here.csv").read_bytes() == (tmp_path / "there.csv").read_bytes()
 
@@ -63,16 +65,33 @@ def test_texts_are_inferred_by_a_command_on_workers_of_its_own(tmp_path):
     wb.fit(texts, "cgs", 2, n_iterations=5, store=tmp_path / "runs", name="talk", progress=False)
     (tmp_path / "new.csv").write_text("text\n" + "\n".join(texts))
     preload = "import workbench.runs.afterwards.slices as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
-    command = [sys.executable, "-c", MAIN.format(preload=preload), "infer", "talk", "new.csv", "--store", "runs"]
+    command = [
+        sys.executable,
+        "-c",
+        MAIN.format(preload=preload),
+        "infer",
+        "talk",
+        "new.csv",
+        "--store",
+        "runs",
+    ]
     for out, more in (("here.csv", ()), ("there.csv", ("--scheduler", "local"))):
         done = subprocess.run(
             [*command, "--out", out, *more],
-            cwd=tmp_path, capture_output=True, text=True, timeout=300,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         assert f"{out}: theta of 50 documents" in done.stderr and "50/50" in done.stderr
     assert (tmp_path / "here.csv").read_bytes() == (tmp_path / "there.csv").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["here.csv", "new.csv", "runs", "there.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "here.csv",
+        "new.csv",
+        "runs",
+        "there.csv",
+    ]
 
 
 MAIN = "if __name__ == '__main__':\n    {preload}"
@@ -80,6 +99,7 @@ MAIN = "if __name__ == '__main__':\n    {preload}"
 
 def tasks():
     """Work for tests: quick, slow, and refusing the piece 3. Functions within one are sent to workers as they are."""
+
     def plus(number, piece):
         return number + piece
 
@@ -119,8 +139,19 @@ def test_few_pieces_are_under_way_and_results_are_in_their_order(two_workers):
 
 def test_what_all_need_is_sent_once(two_workers, monkeypatch):
     sent, scatter = [], Client.scatter
-    monkeypatch.setattr(Client, "scatter", lambda *given, **more: sent.append(more) or scatter(*given, **more))
-    assert len([*results_of(two_workers, lambda numbers, piece: len(numbers), (np.zeros(1000),), range(20))]) == 20
+    monkeypatch.setattr(
+        Client, "scatter", lambda *given, **more: sent.append(more) or scatter(*given, **more)
+    )
+    assert (
+        len(
+            [
+                *results_of(
+                    two_workers, lambda numbers, piece: len(numbers), (np.zeros(1000),), range(20)
+                )
+            ]
+        )
+        == 20
+    )
     assert sent == [{"broadcast": True, "hash": False}]
 
 
@@ -158,7 +189,9 @@ def test_when_all_workers_are_lost_those_that_come_go_on(cluster, client_to):
     assert [*found, *results] == [7 + piece for piece in range(12)]
 
 
-def test_workers_that_are_lost_again_and_again_and_a_lost_scheduler_are_a_sentence(cluster, client_to, monkeypatch, tmp_path):
+def test_workers_that_are_lost_again_and_again_and_a_lost_scheduler_are_a_sentence(
+    cluster, client_to, monkeypatch, tmp_path
+):
     cluster.add_worker("--no-nanny")
     client = client_to(cluster.address)
     client.wait_for_workers(1, 120)
@@ -181,16 +214,42 @@ def test_ctrl_c_leaves_no_file(cluster, tmp_path):
     import signal
 
     cluster.add_worker()
-    run = wb.fit(["sun beach sand", "snow ski"], "cgs", 2, n_iterations=5, store=tmp_path / "runs", name="talk", progress=False)
+    run = wb.fit(
+        ["sun beach sand", "snow ski"],
+        "cgs",
+        2,
+        n_iterations=5,
+        store=tmp_path / "runs",
+        name="talk",
+        progress=False,
+    )
     assert run.attrs["name"] == "talk"
     (tmp_path / "new.csv").write_text("text\n" + "\n".join(["sun beach sand snow ski"] * 30_000))
     preload = "import workbench.runs.afterwards.slices as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
     with subprocess.Popen(
-        [sys.executable, "-c", MAIN.format(preload=preload), "infer", "talk", "new.csv", "--store", "runs", "--out", "a.csv",
-         "--scheduler", cluster.address],
-        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        [
+            sys.executable,
+            "-c",
+            MAIN.format(preload=preload),
+            "infer",
+            "talk",
+            "new.csv",
+            "--store",
+            "runs",
+            "--out",
+            "a.csv",
+            "--scheduler",
+            cluster.address,
+        ],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as command:
-        until(lambda: [path for path in tmp_path.glob(".a.csv-*.partial") if path.stat().st_size > 2000])
+        until(
+            lambda: [
+                path for path in tmp_path.glob(".a.csv-*.partial") if path.stat().st_size > 2000
+            ]
+        )
         command.send_signal(signal.SIGINT)
         told = command.communicate(timeout=60)[1]
     assert command.returncode == 130, told

@@ -7,7 +7,12 @@ import pytest
 
 from workbench.runs.execution.cluster import shared_store
 from workbench.runs.execution.cluster.connecting import ClusterError
-from workbench.runs.execution.cluster.shared_store import NotShared, Seen, check_shared, look_at_probe
+from workbench.runs.execution.cluster.shared_store import (
+    NotShared,
+    Seen,
+    check_shared,
+    look_at_probe,
+)
 from workbench.runs.store.layout import StoreError
 
 
@@ -17,7 +22,9 @@ def seen_as(monkeypatch):
 
     def change(do):
         monkeypatch.setattr(
-            shared_store, "ask_workers", lambda client, look, path: {"tcp://there:1": do(look_at_probe(path), path)}
+            shared_store,
+            "ask_workers",
+            lambda client, look, path: {"tcp://there:1": do(look_at_probe(path), path)},
         )
 
     monkeypatch.setattr(shared_store, "SEEN_WITHIN", 0.1)
@@ -31,7 +38,9 @@ def refused(store) -> str:
     return str(error.value)
 
 
-def test_a_store_that_is_shared_is_given_by_its_whole_path_and_the_probe_is_removed(seen_as, tmp_path, monkeypatch):
+def test_a_store_that_is_shared_is_given_by_its_whole_path_and_the_probe_is_removed(
+    seen_as, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     seen_as(lambda seen, path: seen)
     store = tmp_path / "runs"
@@ -46,15 +55,23 @@ def test_each_thing_that_is_not_shared_has_its_sentence(seen_as, store):
         (dict(token=""), f"{who} does not see the files of the store {store}{elsewhere}"),
         (dict(token="another"), f"{who} does not see the files of the store {store}{elsewhere}"),
         (dict(wrote=""), f"{who} cannot write to the store {store}; make it writable there"),
-        (dict(wrote="nowhere"), f"a file that {who} writes to the store {store} is not seen here{elsewhere}"),
-        (dict(is_held=False), f"{who} does not see a lock that is held here in the store {store}; its file system needs locks "
-                              "that hold across machines (NFS: not mounted with nolock or local_lock)"),
+        (
+            dict(wrote="nowhere"),
+            f"a file that {who} writes to the store {store} is not seen here{elsewhere}",
+        ),
+        (
+            dict(is_held=False),
+            f"{who} does not see a lock that is held here in the store {store}; its file system needs locks "
+            "that hold across machines (NFS: not mounted with nolock or local_lock)",
+        ),
     ):
         seen_as(lambda seen, path, change=change: seen._replace(**change))
         assert refused(store) == told
 
 
-@pytest.mark.parametrize(("off", "told"), [(2.5, "2.5 s ahead of"), (-3600, "3,600.0 s behind"), (1.5, ""), (-1.5, "")])
+@pytest.mark.parametrize(
+    ("off", "told"), [(2.5, "2.5 s ahead of"), (-3600, "3,600.0 s behind"), (1.5, ""), (-1.5, "")]
+)
 def test_clocks_may_be_two_seconds_apart(seen_as, store, off, told):
     seen_as(lambda seen, path: seen._replace(time=seen.time + off))
     if told:
@@ -65,22 +82,31 @@ def test_clocks_may_be_two_seconds_apart(seen_as, store, off, told):
 
 def test_a_store_that_cannot_be_written_here_is_one_sentence(seen_as, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot write to the store .*file/runs: Not a directory; choose another"):
+    with pytest.raises(
+        StoreError, match="cannot write to the store .*file/runs: Not a directory; choose another"
+    ):
         check_shared(None, tmp_path / "file" / "runs")
 
 
 def test_a_worker_looks_for_itself(tmp_path):
     (tmp_path / shared_store.HERE).write_text("token")
     seen = look_at_probe(str(tmp_path))
-    assert seen == Seen(shared_store.machine(), "token", seen.wrote, False, seen.time) and abs(seen.time - time.time()) < 60
+    assert (
+        seen == Seen(shared_store.machine(), "token", seen.wrote, False, seen.time)
+        and abs(seen.time - time.time()) < 60
+    )
     assert (tmp_path / seen.wrote).read_text() == "token"
 
 
 @pytest.mark.slow
-def test_a_worker_that_has_another_folder_at_the_path_of_the_store_is_found_out(cluster, client_to, store):
+def test_a_worker_that_has_another_folder_at_the_path_of_the_store_is_found_out(
+    cluster, client_to, store
+):
     cluster.add_worker()
-    cluster.add_worker(preload="from workbench.runs.execution.cluster import shared_store\nshared_store.HERE = 'other'\n"
-                               "shared_store.SEEN_WITHIN = 0.1\n")
+    cluster.add_worker(
+        preload="from workbench.runs.execution.cluster import shared_store\nshared_store.HERE = 'other'\n"
+        "shared_store.SEEN_WITHIN = 0.1\n"
+    )
     (client := client_to(cluster.address)).wait_for_workers(2)
     with pytest.raises(NotShared, match="does not see the files of the store"):
         check_shared(client, store)

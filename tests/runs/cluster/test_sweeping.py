@@ -22,25 +22,45 @@ GRID = {"n_topics": [2, 3], "seed": [0, 1]}
 
 
 def test_a_sweep_on_a_cluster_has_the_bits_of_one_here(corpus, tmp_path):
-    here = wb.sweep(corpus, GRID, "svb-cgs", n_iterations=5, store=tmp_path / "here", progress=False)
-    in_turn = dict(grid={"n_topics": [2, 3]}, engine="cgs", n_iterations=5, warm=True, progress=False)
+    here = wb.sweep(
+        corpus, GRID, "svb-cgs", n_iterations=5, store=tmp_path / "here", progress=False
+    )
+    in_turn = dict(
+        grid={"n_topics": [2, 3]}, engine="cgs", n_iterations=5, warm=True, progress=False
+    )
     warm = wb.sweep(corpus, store=tmp_path / "here", **in_turn)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0") as local,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+        ) as local,
         Client(local, set_as_default=False) as client,
     ):
-        there = wb.sweep(corpus, GRID, "svb-cgs", n_iterations=5, store=tmp_path / "there", client=client, progress=False)
+        there = wb.sweep(
+            corpus,
+            GRID,
+            "svb-cgs",
+            n_iterations=5,
+            store=tmp_path / "there",
+            client=client,
+            progress=False,
+        )
         warm_there = wb.sweep(corpus, store=tmp_path / "there", client=client, **in_turn)
         settings = dict(engines=["svb", "cgs"], n_topics=2, n_iterations=5, progress=False)
         compared = wb.compare(corpus, store=tmp_path / "there", client=client, **settings)
     assert list(there.state.values) == ["finished"] * 4
-    for one, other in ((here, there), (warm, warm_there), (wb.compare(corpus, **settings), compared)):
+    for one, other in (
+        (here, there),
+        (warm, warm_there),
+        (wb.compare(corpus, **settings), compared),
+    ):
         timed = ["elapsed", "cpu_time"]
         assert one.drop_vars([*timed, "spec"]).identical(other.drop_vars([*timed, "spec"]))
     assert not [path for path in (tmp_path / "there").iterdir() if "probe" in path.name]
 
 
-def test_a_run_goes_on_elsewhere_when_its_worker_or_nanny_is_killed(cluster, client_to, make, whole):
+def test_a_run_goes_on_elsewhere_when_its_worker_or_nanny_is_killed(
+    cluster, client_to, make, whole
+):
     cluster.add_worker()
     cluster.add_worker()
     client, runs, killed = client_to(cluster.address), make(2), []
@@ -48,14 +68,21 @@ def test_a_run_goes_on_elsewhere_when_its_worker_or_nanny_is_killed(cluster, cli
     def kill_some(left):
         """The worker of the first run, later the nanny of the second."""
         for at, run in enumerate(runs):
-            if len(killed) == at and run in left and run.state == RUNNING and run.status()["iteration"] > 1000:
+            if (
+                len(killed) == at
+                and run in left
+                and run.state == RUNNING
+                and run.status()["iteration"] > 1000
+            ):
                 child, worker = child_of(run), worker_of(run)
                 killed.append(child)
                 kill(worker.pid if at == 0 else worker.parent().pid)
                 until(lambda child=child: has_ended(child), 20, "a process outlives its worker")
 
     work_through_on(client, runs, kill_some)
-    assert len(killed) == 2 and not {child.pid for child in killed} & {run.status()["pid"] for run in runs}
+    assert len(killed) == 2 and not {child.pid for child in killed} & {
+        run.status()["pid"] for run in runs
+    }
     ended_whole(runs, whole)
 
 
@@ -65,7 +92,12 @@ def test_a_run_goes_on_elsewhere_when_its_worker_retires(cluster, client_to, mak
     client, runs, retired = client_to(cluster.address), make(1), []
 
     def retire(left):
-        if not retired and left and runs[0].state == RUNNING and runs[0].status()["iteration"] > 1000:
+        if (
+            not retired
+            and left
+            and runs[0].state == RUNNING
+            and runs[0].status()["iteration"] > 1000
+        ):
             retired.append(next(address for address, keys in client.processing().items() if keys))
             child = child_of(runs[0])
             client.retire_workers(retired)
@@ -76,7 +108,9 @@ def test_a_run_goes_on_elsewhere_when_its_worker_retires(cluster, client_to, mak
     ended_whole(runs, whole)
 
 
-def test_a_run_whose_process_is_killed_is_tried_again_and_given_up_at_the_third_time(one_worker, client_to, make):
+def test_a_run_whose_process_is_killed_is_tried_again_and_given_up_at_the_third_time(
+    one_worker, client_to, make
+):
     (run,), killed = make(1, n_iterations=10**6), set()
 
     def kill_child(left):
@@ -90,7 +124,9 @@ def test_a_run_whose_process_is_killed_is_tried_again_and_given_up_at_the_third_
     assert run.status()["message"] == told
 
 
-def test_without_its_scheduler_a_sweep_says_so_and_goes_on_with_another(cluster, client_to, make, whole):
+def test_without_its_scheduler_a_sweep_says_so_and_goes_on_with_another(
+    cluster, client_to, make, whole
+):
     cluster.add_worker()
     runs = make(2)
     client = client_to(cluster.address)
@@ -99,7 +135,10 @@ def test_without_its_scheduler_a_sweep_says_so_and_goes_on_with_another(cluster,
         if runs[0].state == RUNNING and runs[0].status()["iteration"] > 1000:
             cluster.lose_scheduler()
 
-    with pytest.raises(ClusterError, match="the scheduler is gone; what its runs had committed is kept: start it again"):
+    with pytest.raises(
+        ClusterError,
+        match="the scheduler is gone; what its runs had committed is kept: start it again",
+    ):
         work_through_on(client, runs, lose)
     until(lambda: runs[0].state == "interrupted")
     assert runs[1].state == "interrupted" and runs[0].status()["iteration"] > 0
@@ -124,18 +163,35 @@ class Ended:
         raise self._error
 
 
-@pytest.mark.parametrize("error", [
-    CommClosedError("in <TCP (closed) ConnectionPool.gather>: ConnectionResetError: Connection reset by peer"),
-    FutureCancelledError("cgs-k2", "scheduler-connection-lost"),
-])
-def test_a_scheduler_that_is_lost_while_a_result_is_fetched_is_told_alike(one_worker, client_to, make, monkeypatch, error):
-    monkeypatch.setattr(sweeping._Queue, "_submit", lambda queue, runs: queue._tasks.update(dict.fromkeys(runs, Ended(error))))
-    with pytest.raises(ClusterError, match="the scheduler is gone; what its runs had committed is kept: start it again"):
+@pytest.mark.parametrize(
+    "error",
+    [
+        CommClosedError(
+            "in <TCP (closed) ConnectionPool.gather>: ConnectionResetError: Connection reset by peer"
+        ),
+        FutureCancelledError("cgs-k2", "scheduler-connection-lost"),
+    ],
+)
+def test_a_scheduler_that_is_lost_while_a_result_is_fetched_is_told_alike(
+    one_worker, client_to, make, monkeypatch, error
+):
+    monkeypatch.setattr(
+        sweeping._Queue,
+        "_submit",
+        lambda queue, runs: queue._tasks.update(dict.fromkeys(runs, Ended(error))),
+    )
+    with pytest.raises(
+        ClusterError,
+        match="the scheduler is gone; what its runs had committed is kept: start it again",
+    ):
         work_through_on(client_to(one_worker.address), make(1), lambda left: None)
 
 
 def test_a_result_that_was_cancelled_is_of_a_run_that_another_takes_on():
-    assert sweeping._outcome(Ended(FutureCancelledError("cgs-k2", "scheduler-restart"))) == (sweeping.ELSEWHERE, None)
+    assert sweeping._outcome(Ended(FutureCancelledError("cgs-k2", "scheduler-restart"))) == (
+        sweeping.ELSEWHERE,
+        None,
+    )
 
 
 def test_a_client_that_is_killed_loses_nothing(one_worker, store, whole):
@@ -177,12 +233,16 @@ def test_a_client_may_go_and_find_its_runs_again(cluster, client_to, store, whol
     ended_whole(runs, whole)
 
 
-def test_a_client_cannot_go_while_no_worker_has_a_thread_for_its_task(one_worker, client_to, make, monkeypatch):
+def test_a_client_cannot_go_while_no_worker_has_a_thread_for_its_task(
+    one_worker, client_to, make, monkeypatch
+):
     client, runs = client_to(one_worker.address), make(1)
     busy = client.submit(time.sleep, 10, pure=False)
     until(lambda: client.processing() and any(client.processing().values()))
     monkeypatch.setattr(sweeping, "WORKERS_WITHIN", 1.0)
-    with pytest.raises(ClusterError, match="no worker had a thread free within 1 s, and nothing was begun"):
+    with pytest.raises(
+        ClusterError, match="no worker had a thread free within 1 s, and nothing was begun"
+    ):
         leave(runs, client)
     assert runs[0].state == STOPPED
     client.cancel(busy)
@@ -233,7 +293,9 @@ def test_runs_that_wait_are_paused_go_on_and_are_stopped(one_worker, client_to, 
             runs[1].stop()
 
     work_through_on(client_to(one_worker.address), runs, steer)
-    assert steps == ["asked", "heeded", "overtaken"] and [run.state for run in runs] == [STOPPED] * 4
+    assert (
+        steps == ["asked", "heeded", "overtaken"] and [run.state for run in runs] == [STOPPED] * 4
+    )
 
 
 def test_a_run_that_is_removed_while_it_waits_holds_nobody_up(one_worker, client_to, make):
@@ -253,7 +315,15 @@ def test_what_fails_on_a_worker_is_told_and_the_others_go_on(one_worker, corpus,
     for file in (store / ".corpora").iterdir():
         file.unlink()
     with pytest.warns(UserWarning, match="failed: the corpus of this run is not in the store"):
-        wb.sweep(corpus, {"seed": [0, 1]}, "svb", n_iterations=3, store=store, progress=False, client=one_worker.address)
+        wb.sweep(
+            corpus,
+            {"seed": [0, 1]},
+            "svb",
+            n_iterations=3,
+            store=store,
+            progress=False,
+            client=one_worker.address,
+        )
 
 
 def test_a_worker_asks_for_the_memory_of_a_run_there(cluster, corpus, store, monkeypatch):
@@ -261,11 +331,22 @@ def test_a_worker_asks_for_the_memory_of_a_run_there(cluster, corpus, store, mon
     cluster.add_worker()
     monkeypatch.setenv("WORKBENCH_MEMORY", "10G")
     with pytest.warns(UserWarning, match="of memory and WORKBENCH_MEMORY allows 1 MB"):
-        wb.sweep(corpus, {"seed": [0]}, "svb", n_iterations=3, store=store, progress=False, client=cluster.address)
+        wb.sweep(
+            corpus,
+            {"seed": [0]},
+            "svb",
+            n_iterations=3,
+            store=store,
+            progress=False,
+            client=cluster.address,
+        )
 
 
 def test_jobs_and_no_store_are_refused_on_a_cluster(corpus, store):
-    with pytest.raises(ClusterError, match="as many runs go on at a time as its workers have threads; leave jobs out"):
+    with pytest.raises(
+        ClusterError,
+        match="as many runs go on at a time as its workers have threads; leave jobs out",
+    ):
         wb.sweep(corpus, GRID, store=store, jobs=2, client="tcp://127.0.0.1:1")
     with pytest.raises(wb.SpecError, match="kept in a store; give store="):
         wb.compare(corpus, client="tcp://127.0.0.1:1")

@@ -15,7 +15,15 @@ from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
 from workbench.runs.store.lock import Lock
-from workbench.runs.store.status import FINISHED, PAUSED, RUNNING, STOPPED, WAITING, request, set_state
+from workbench.runs.store.status import (
+    FINISHED,
+    PAUSED,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    request,
+    set_state,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +57,9 @@ def computed(run: Run, queue: Lock, has=None) -> str:
 
 
 @pytest.mark.slow
-def test_a_run_is_computed_by_a_process_of_its_own_and_has_the_bits_of_one_here(run, queue, thirty_documents):
+def test_a_run_is_computed_by_a_process_of_its_own_and_has_the_bits_of_one_here(
+    run, queue, thirty_documents
+):
     train, test = thirty_documents
     assert computed(run, queue) == FINISHED
     here = wb.fit(train, "svb", 3, test=test, n_iterations=5, progress=False)
@@ -96,9 +106,14 @@ def test_a_run_whose_process_is_about_to_end_is_waited_for(run, queue):
     releasing.join()
 
 
-def test_the_lock_of_a_machine_that_is_gone_is_waited_for_no_longer_than_it_may_last(run, queue, monkeypatch):
+def test_the_lock_of_a_machine_that_is_gone_is_waited_for_no_longer_than_it_may_last(
+    run, queue, monkeypatch
+):
     monkeypatch.setattr(task, "SILENT_WITHIN", 0.1)
-    with Lock(run.path / "lock"), pytest.raises(ClusterError, match="is locked by a machine that has been silent for 0 s"):
+    with (
+        Lock(run.path / "lock"),
+        pytest.raises(ClusterError, match="is locked by a machine that has been silent for 0 s"),
+    ):
         computed(run, queue)
 
 
@@ -109,15 +124,23 @@ def test_a_worker_that_does_not_see_the_lock_of_the_client_computes_nothing(run,
 
 
 def test_a_worker_that_came_later_and_has_other_kernels_computes_nothing(run, queue):
-    with pytest.raises(ClusterError, match="and the client .* with ffffffffffff: the numbers may differ"):
+    with pytest.raises(
+        ClusterError, match="and the client .* with ffffffffffff: the numbers may differ"
+    ):
         computed(run, queue, about_process()._replace(kernels="f" * 12))
     assert run.status()["iteration"] == 0
 
 
 @pytest.mark.slow
-def test_the_process_of_a_run_ends_with_its_worker_which_gives_the_run_back(on_a_worker, queue, thirty_documents, store):
+def test_the_process_of_a_run_ends_with_its_worker_which_gives_the_run_back(
+    on_a_worker, queue, thirty_documents, store
+):
     train, _ = thirty_documents
-    run = Run(create_run(store, make_spec(train, "cgs", 3, n_iterations=10**6, record_every=1000), train, None))
+    run = Run(
+        create_run(
+            store, make_spec(train, "cgs", 3, n_iterations=10**6, record_every=1000), train, None
+        )
+    )
     closing = threading.Thread(target=close_when_begun, args=(run, on_a_worker))
     closing.start()
     with pytest.raises(distributed.Reschedule):

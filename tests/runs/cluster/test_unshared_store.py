@@ -34,7 +34,15 @@ from workbench.runs.store.checkpoint import read_iteration
 from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.lock import Lock
-from workbench.runs.store.status import FINISHED, PAUSED, RUNNING, STOPPED, WAITING, request, set_state
+from workbench.runs.store.status import (
+    FINISHED,
+    PAUSED,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    request,
+    set_state,
+)
 
 APART = """
 import sys, time
@@ -69,8 +77,11 @@ def worker(tmp_path, monkeypatch):
     """A worker in this process."""
     executing = SimpleNamespace(state="executing")
     made = SimpleNamespace(
-        address="tcp://there:1", status=SimpleNamespace(name="running"), local_directory=str(tmp_path / "worker"),
-        get_current_task=lambda: "key", state=SimpleNamespace(tasks={"key": executing}),
+        address="tcp://there:1",
+        status=SimpleNamespace(name="running"),
+        local_directory=str(tmp_path / "worker"),
+        get_current_task=lambda: "key",
+        state=SimpleNamespace(tasks={"key": executing}),
     )
     monkeypatch.setattr(distributed, "get_worker", lambda: made)
     return made
@@ -129,7 +140,9 @@ def outcome(run: Run, transfers: Transfers) -> str:
 
 
 @pytest.mark.slow
-def test_rows_come_while_a_copy_is_computed_and_it_has_the_bits_of_a_run_here(store, transfers, tmp_path, thirty_documents):
+def test_rows_come_while_a_copy_is_computed_and_it_has_the_bits_of_a_run_here(
+    store, transfers, tmp_path, thirty_documents
+):
     train, test = thirty_documents
     run, seen = made(store, train, test, "cgs", 1500, record_every=10), set()
     with task(run.name) as future:
@@ -137,7 +150,10 @@ def test_rows_come_while_a_copy_is_computed_and_it_has_the_bits_of_a_run_here(st
             transfers.exchange([run])
             seen.add((run.state, run.dataset().sizes["iteration"] > 0))
     assert future.result() == FINISHED and (RUNNING, True) in seen and run.state == FINISHED
-    same_bits(run.dataset(), wb.fit(train, "cgs", 3, test=test, n_iterations=1500, record_every=10, progress=False))
+    same_bits(
+        run.dataset(),
+        wb.fit(train, "cgs", 3, test=test, n_iterations=1500, record_every=10, progress=False),
+    )
     assert run.status()["pid"] and (run.path / "checkpoint.npz").exists()
     assert outcome(run, transfers) == FINISHED
     transfers.close()
@@ -178,7 +194,9 @@ def test_a_copy_gives_its_run_back_when_its_worker_is_about_to_end(run, worker):
 
 
 def test_a_later_copy_takes_the_place_of_one_whose_worker_was_lost(run, transfers, monkeypatch):
-    monkeypatch.setattr(run_copy, "outcome_of_child", lambda path, lock, goes_on: until(lambda: not goes_on()))
+    monkeypatch.setattr(
+        run_copy, "outcome_of_child", lambda path, lock, goes_on: until(lambda: not goes_on())
+    )
     with task(run.name) as first:
         until(lambda: transfers.exchange([run]) or run.name in transfers._given)
         with task(run.name) as second:
@@ -189,14 +207,22 @@ def test_a_later_copy_takes_the_place_of_one_whose_worker_was_lost(run, transfer
     assert run.state == "interrupted"
 
 
-def test_what_cannot_be_read_here_or_written_there_is_a_sentence(run, transfers, store, tmp_path, thirty_documents):
+def test_what_cannot_be_read_here_or_written_there_is_a_sentence(
+    run, transfers, store, tmp_path, thirty_documents
+):
     (tmp_path / "worker").write_text("")
-    with pytest.raises(StoreError, match=f"a copy of run '{run.name}' on .* cannot be written: Not a directory .*; see to the"):
+    with pytest.raises(
+        StoreError,
+        match=f"a copy of run '{run.name}' on .* cannot be written: Not a directory .*; see to the",
+    ):
         outcome(run, transfers)
     (tmp_path / "worker").unlink()
     for file in (store / ".corpora").iterdir():
         file.unlink()
-    with pytest.raises(StoreError, match=f"run '{run.name}' cannot be read: No such file or directory .*; what it has"):
+    with pytest.raises(
+        StoreError,
+        match=f"run '{run.name}' cannot be read: No such file or directory .*; what it has",
+    ):
         outcome(run, transfers)
     assert run.state == "interrupted"
 
@@ -206,8 +232,13 @@ def test_what_cannot_be_written_here_ends_the_copy_with_a_sentence(run, transfer
         raise OSError(28, "No space left on device", "checkpoint.npz")
 
     monkeypatch.setattr(unshared_store, "_write", full)
-    monkeypatch.setattr(run_copy, "outcome_of_child", lambda path, lock, goes_on: set_state(path, FINISHED))
-    with pytest.raises(StoreError, match=r"cannot be written: No space left on device \(checkpoint.npz\); what it has"):
+    monkeypatch.setattr(
+        run_copy, "outcome_of_child", lambda path, lock, goes_on: set_state(path, FINISHED)
+    )
+    with pytest.raises(
+        StoreError,
+        match=r"cannot be written: No space left on device \(checkpoint.npz\); what it has",
+    ):
         outcome(run, transfers)
 
 
@@ -237,10 +268,14 @@ def test_whatever_has_come_at_any_moment_is_a_run_that_goes_on_with_the_same_bit
     store, worker, tmp_path, monkeypatch, thirty_documents, engine, in_shards
 ):
     train, test = thirty_documents
-    settings = dict(n_iterations=60, snapshot_every=4, budget=0)  # all but some snapshots are thinned out
+    # all but some snapshots are thinned out
+    settings = dict(n_iterations=60, snapshot_every=4, budget=0)
     if in_shards:
         monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 150)
-        train, test = (wb.ShardedCorpus.write(corpus, tmp_path / name) for corpus, name in ((train, "train"), (test, "test")))
+        train, test = (
+            wb.ShardedCorpus.write(corpus, tmp_path / name)
+            for corpus, name in ((train, "train"), (test, "test"))
+        )
     carry_on((known := made(tmp_path / "whole", train, test, engine, **settings)).path)
     whole = known.dataset()
     monkeypatch.setattr(file_pieces, "PIECE", 512)
@@ -252,9 +287,15 @@ def test_whatever_has_come_at_any_moment_is_a_run_that_goes_on_with_the_same_bit
     with Copy(run.name, "queue", worker) as copy:
         files = [*unshared_store._files(run, frozenset())]
         copy.begin([*pieces_of(files)], False)
-        assert copy.report(None, 1).data == {name for name, _ in files if name.startswith(".corpora/")}
+        assert copy.report(None, 1).data == {
+            name for name, _ in files if name.startswith(".corpora/")
+        }
         copy.begin([], True)
-        computing = threading.Thread(target=carry_on, args=(copy.path,), kwargs=dict(on_iteration=lambda *_: time.sleep(0.03)))
+        computing = threading.Thread(
+            target=carry_on,
+            args=(copy.path,),
+            kwargs=dict(on_iteration=lambda *_: time.sleep(0.03)),
+        )
         computing.start()
         at, killed, is_all = 0, [], False
         while not is_all:
@@ -273,10 +314,15 @@ def test_whatever_has_come_at_any_moment_is_a_run_that_goes_on_with_the_same_bit
                     shutil.copytree(store, tmp_path / f"killed-{at}")
                     killed.append(tmp_path / f"killed-{at}" / run.name)
         computing.join()
-        here, there = ({name: path.read_bytes() for name, path in own_files(folder)} for folder in (run.path, copy.path))
+        here, there = (
+            {name: path.read_bytes() for name, path in own_files(folder)}
+            for folder in (run.path, copy.path)
+        )
         assert here.pop("status.json") and there.pop("status.json") and here == there
     same_bits(run.dataset(), whole)
-    sent = {name.removeprefix(f"{run.name}/") for name, _ in unshared_store._files(run, frozenset())}
+    sent = {
+        name.removeprefix(f"{run.name}/") for name, _ in unshared_store._files(run, frozenset())
+    }
     assert "checkpoint.npz" in sent and not [name for name in sent if "/n_kw/c/" in name]
     n_files = len([name for name in here if name.startswith("parts-")])
     assert (n_files > 0) == in_shards
@@ -289,21 +335,31 @@ def test_whatever_has_come_at_any_moment_is_a_run_that_goes_on_with_the_same_bit
 
 
 @pytest.mark.slow
-def test_a_sweep_has_the_bits_of_one_here_and_leaves_nothing_on_its_workers(apart, corpus, tmp_path, store, capsys):
-    grid, more = {"n_topics": [2, 3], "seed": [0, 1]}, dict(engine="svb-cgs", n_iterations=5, warm=True, progress=False)
+def test_a_sweep_has_the_bits_of_one_here_and_leaves_nothing_on_its_workers(
+    apart, corpus, tmp_path, store, capsys
+):
+    grid, more = (
+        {"n_topics": [2, 3], "seed": [0, 1]},
+        dict(engine="svb-cgs", n_iterations=5, warm=True, progress=False),
+    )
     here = wb.sweep(corpus, grid, store=tmp_path / "here", **more)
     there = wb.sweep(corpus, grid, store=store, client=apart.address, **more)
     assert list(there.state.values) == ["finished"] * 4
     timed = ["elapsed", "cpu_time", "spec"]
     assert here.drop_vars(timed).identical(there.drop_vars(timed))
     (told,) = capsys.readouterr().err.splitlines()
-    assert f"on there does not see the files of the store {store}: rows and checkpoints go through the scheduler to" in told
+    assert (
+        f"on there does not see the files of the store {store}: rows and checkpoints go through the scheduler to"
+        in told
+    )
     assert not copies_in(apart)
-    assert apart.log().count("'collect'") <= 2  # what is asked several times a second is not in the logs of workers
+    # what is asked several times a second is not in the logs of workers
+    assert apart.log().count("'collect'") <= 2
 
 
 def after_a_pause(run, steps: list, end):
     """Pauses a run, resumes it when its checkpoint has come, at which a row is recorded, and ends it; each is one more step."""
+
     def steer(left):
         state = run.state
         if not steps and state == RUNNING and run.status()["iteration"] > 100:
@@ -319,14 +375,20 @@ def after_a_pause(run, steps: list, end):
 @pytest.mark.slow
 def test_a_run_goes_on_elsewhere_from_the_checkpoint_that_came(apart, client_to, make, whole):
     (run,), steps = make(1), []
-    work_through_on(client_to(apart.address), [run], after_a_pause(run, steps, lambda: kill(worker_of(run).pid)))
+    work_through_on(
+        client_to(apart.address), [run], after_a_pause(run, steps, lambda: kill(worker_of(run).pid))
+    )
     assert len(steps) == 3 and run.state == FINISHED, run.status()
     known = whole(0)
-    same_bits(run.dataset().sel(iteration=known.iteration).isel(snapshot=[-1]), known.isel(snapshot=[-1]))
+    same_bits(
+        run.dataset().sel(iteration=known.iteration).isel(snapshot=[-1]), known.isel(snapshot=[-1])
+    )
 
 
 @pytest.mark.slow
-def test_where_some_workers_share_the_store_runs_go_on_with_those_that_do_not(cluster, client_to, make, whole, store):
+def test_where_some_workers_share_the_store_runs_go_on_with_those_that_do_not(
+    cluster, client_to, make, whole, store
+):
     client, runs = client_to(cluster.address), make(2)
     cluster.add_worker()
     cluster.add_worker(preload=APART.format(store=str(store)))
@@ -344,7 +406,9 @@ def test_pause_and_stop_reach_a_copy(apart, client_to, make):
 
 
 @pytest.mark.slow
-def test_a_client_that_is_killed_leaves_its_runs_interrupted_and_the_same_command_goes_on(apart, store, whole):
+def test_a_client_that_is_killed_leaves_its_runs_interrupted_and_the_same_command_goes_on(
+    apart, store, whole
+):
     with in_command(store, "--scheduler", apart.address) as command:
         runs = made_by(command, store)
         until(lambda: any(run.status()["iteration"] > 100 for run in runs))
@@ -366,7 +430,10 @@ def test_ctrl_c_stops_the_copies_cleanly(apart, store):
         told = command.communicate(timeout=60)[1]
     assert command.returncode == 130 and "interrupted; what was committed is kept" in told
     for run in runs:
-        assert run.state == STOPPED and run.dataset().iteration.values[-1] == run.status()["iteration"] > 100
+        assert (
+            run.state == STOPPED
+            and run.dataset().iteration.values[-1] == run.status()["iteration"] > 100
+        )
     until(lambda: not copies_in(apart), 20, "copies are left on a worker")
 
 
@@ -375,10 +442,24 @@ def test_a_client_cannot_go_where_the_store_is_not_shared(apart, store):
     with in_command(store, "--scheduler", apart.address, "--detach", n_iterations=10) as command:
         told = command.communicate(timeout=60)[1]
     assert command.returncode == 2 and not store.exists()
-    assert "so its runs need this process; leave --detach out, or give a store that all machines share" in told
+    assert (
+        "so its runs need this process; leave --detach out, or give a store that all machines share"
+        in told
+    )
 
 
 @pytest.mark.slow
 def test_one_run_over_shards_needs_a_store_that_is_shared(apart, store, thirty_documents):
-    with pytest.raises(ClusterError, match="does not see the files of the store .*; give a store on a file system that all"):
-        wb.fit(thirty_documents[0], "svb", 3, n_iterations=2, store=store, client=apart.address, progress=False)
+    with pytest.raises(
+        ClusterError,
+        match="does not see the files of the store .*; give a store on a file system that all",
+    ):
+        wb.fit(
+            thirty_documents[0],
+            "svb",
+            3,
+            n_iterations=2,
+            store=store,
+            client=apart.address,
+            progress=False,
+        )

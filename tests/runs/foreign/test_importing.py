@@ -28,15 +28,25 @@ from workbench.runs.store.examine import examine
 from workbench.views import draw_view
 from workbench.views.every import VIEWS
 
-SAME = 1e-6  # wanted of the perplexity, which is some 20: sums in another order differ by 1e-14 of it
+# wanted of the perplexity, which is some 20: sums in another order differ by 1e-14 of it
+SAME = 1e-6
 
 
 @pytest.fixture
 def store(tmp_path):
     """A store with a run of our own on the split, ``ours``."""
     train, test = split_corpus()
-    wb.fit(train, "cgs", n_topics=N_TOPICS, n_iterations=20, test=test, split=SPLIT, store=tmp_path / "runs", name="ours",
-           progress=False)
+    wb.fit(
+        train,
+        "cgs",
+        n_topics=N_TOPICS,
+        n_iterations=20,
+        test=test,
+        split=SPLIT,
+        store=tmp_path / "runs",
+        name="ours",
+        progress=False,
+    )
     return tmp_path / "runs"
 
 
@@ -55,10 +65,19 @@ def test_models_of_tomotopy_are_scored_by_their_own_distributions(kind, store):
     model = tomotopy_model(kind)
     theta, phi, words = of_tomotopy(kind, model)
     run = brought(model, store)
-    assert float(run.test_perplexity[-1]) == pytest.approx(own_perplexity(theta, phi, words), abs=SAME)
+    assert float(run.test_perplexity[-1]) == pytest.approx(
+        own_perplexity(theta, phi, words), abs=SAME
+    )
     np.testing.assert_array_equal(run.theta.values, theta)
-    assert run.attrs["engine"] == {"LDAModel": "tomotopy-lda", "HDPModel": "tomotopy-hdp", "CTModel": "tomotopy-ct",
-                                   "PAModel": "tomotopy-pa"}[kind]
+    assert (
+        run.attrs["engine"]
+        == {
+            "LDAModel": "tomotopy-lda",
+            "HDPModel": "tomotopy-hdp",
+            "CTModel": "tomotopy-ct",
+            "PAModel": "tomotopy-pa",
+        }[kind]
+    )
 
 
 def test_a_model_of_gensim_is_scored_by_its_own_distributions_and_keeps_its_random_numbers(store):
@@ -84,7 +103,14 @@ def test_a_model_of_scikit_learn_is_scored_by_its_own_distributions(store):
 
 def test_what_is_not_known_is_not_there(store):
     run = brought(sklearn_model(), store)
-    assert not {"elapsed", "cpu_time", "updates", "bound", "test_perplexity_average", "log_joint"} & set(run.variables)
+    assert not {
+        "elapsed",
+        "cpu_time",
+        "updates",
+        "bound",
+        "test_perplexity_average",
+        "log_joint",
+    } & set(run.variables)
     assert run.sizes["iteration"] == run.sizes["snapshot"] == 1
     last = wb.measures.final([run])
     assert np.isnan(last["iteration"].values).all() and np.isnan(last["elapsed"].values).all()
@@ -96,9 +122,14 @@ def test_pages_and_figures_draw_no_course_of_it(store):
     run, ours = wb.open_run(path), wb.open_run("ours", store)
     fits = {view.name: view.fits(run) for view in VIEWS}
     assert fits["ordering"] and fits["topic-words"] and fits["topic-map"]
-    assert not any(fits[name] for name in ("perplexity-by-iterations", "state-and-average", "topic-sizes", "recorded"))
+    assert not any(
+        fits[name]
+        for name in ("perplexity-by-iterations", "state-and-average", "topic-sizes", "recorded")
+    )
     (picture,) = draw_view("perplexity-by-iterations", [ours, run])
-    assert picture.caption.endswith("Left out, as nothing is known of their iterations: sklearn-lda (imported).")
+    assert picture.caption.endswith(
+        "Left out, as nothing is known of their iterations: sklearn-lda (imported)."
+    )
     assert {row[0] for row in picture.rows} == {"cgs"}
     assert size_series(path, "", 0, ())["content"] == {}
     assert repr(wb.Run(path)).endswith(f"imported from {wb.Run(path).spec.model['program']})")
@@ -111,7 +142,9 @@ def test_expected_tokens_are_those_of_theta_and_phi(store):
     q = theta[:, :, None] * phi
     q /= q.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(run.n_dk.values[0], (q * counts[:, None]).sum(axis=2), rtol=1e-12)
-    np.testing.assert_allclose(run.n_kw.values[0], (q * counts[:, None]).sum(axis=0), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        run.n_kw.values[0], (q * counts[:, None]).sum(axis=0), rtol=1e-12, atol=1e-12
+    )
     np.testing.assert_allclose(run.n_k.values[0], run.n_kw.values[0].sum(axis=1))
     assert float(run.n_k.sum()) == pytest.approx(counts.sum())
 
@@ -121,7 +154,8 @@ def test_an_imported_model_stands_beside_ours_on_the_same_split(store):
     table = wb.measures.paired_differences([ours, theirs]).to_pandas()
     assert table["n_pairs"].tolist() == [1, 1] and set(table["reference"]) == {"cgs"}
     assert float(table["difference"].iloc[1]) == pytest.approx(
-        float(theirs.test_perplexity[-1]) - float(ours.test_perplexity[-1]))
+        float(theirs.test_perplexity[-1]) - float(ours.test_perplexity[-1])
+    )
     assert wb.measures.match_topics(ours, theirs).sizes["topic"] == N_TOPICS
 
 
@@ -129,7 +163,9 @@ def test_a_run_is_whole_and_scored_by_document_and_comes_again_as_it_is(store):
     path = wb.import_run(sklearn_model(), store, like="ours")
     run = wb.Run(path)
     assert run.state == "finished" and examine(path).wrong == []
-    assert score_documents(run).perplexity == pytest.approx(float(run.dataset().test_perplexity[-1]), rel=1e-12)
+    assert score_documents(run).perplexity == pytest.approx(
+        float(run.dataset().test_perplexity[-1]), rel=1e-12
+    )
     before = {each: each.stat().st_mtime_ns for each in path.rglob("*") if each.is_file()}
     assert wb.import_run(sklearn_model(), store, like="ours") == path
     assert {each: each.stat().st_mtime_ns for each in before} == before
@@ -142,13 +178,17 @@ def test_no_iteration_goes_on_from_an_imported_model(store):
     assert wb.Run(path).state == "finished"
     with pytest.raises(InputError, match="imported, and never inferred here"):
         wb.fit(split_corpus()[0], "sklearn-lda", progress=False)
-    warm = wb.fit(split_corpus()[0], "cgs", n_topics=N_TOPICS, n_iterations=2, start=path, progress=False)
+    warm = wb.fit(
+        split_corpus()[0], "cgs", n_topics=N_TOPICS, n_iterations=2, start=path, progress=False
+    )
     assert warm.sizes["iteration"] == 2
 
 
 def test_unseen_documents_need_the_prior_of_topics(store):
     text = [[*split_corpus()[0].vocabulary[:4], "nobody-knows"]]
-    found = wb.infer(wb.Run(wb.import_run(sklearn_model(), store, like="ours")), text, progress=False)
+    found = wb.infer(
+        wb.Run(wb.import_run(sklearn_model(), store, like="ours")), text, progress=False
+    )
     assert found.theta.sum() == pytest.approx(1)
     theta, phi = tables()
     path = wb.import_run(phi, store, like="ours", theta=theta)
@@ -164,11 +204,18 @@ def test_words_are_matched_by_name_and_those_that_one_side_lacks_are_said(store)
     order = np.random.default_rng(0).permutation(30)
     words = [train.vocabulary[w] for w in order]
     mixed = brought(phi[:, order], store, theta=theta, words=words)
-    assert float(mixed.test_perplexity[-1]) == pytest.approx(own_perplexity(theta, phi, train.vocabulary), abs=SAME)
+    assert float(mixed.test_perplexity[-1]) == pytest.approx(
+        own_perplexity(theta, phi, train.vocabulary), abs=SAME
+    )
     wider = np.hstack([phi * 0.75, np.full((N_TOPICS, 1), 0.25)])
-    with pytest.warns(UserWarning, match=r"1 of the 31 words of the model are not in the corpus \(in the mean 25.00%"):
+    with pytest.warns(
+        UserWarning,
+        match=r"1 of the 31 words of the model are not in the corpus \(in the mean 25.00%",
+    ):
         run = brought(wider, store, theta=theta, words=[*train.vocabulary, "elsewhere"])
-    assert float(run.test_perplexity[-1]) == pytest.approx(own_perplexity(theta, phi * 0.75, train.vocabulary), abs=SAME)
+    assert float(run.test_perplexity[-1]) == pytest.approx(
+        own_perplexity(theta, phi * 0.75, train.vocabulary), abs=SAME
+    )
 
 
 def test_a_held_out_token_of_probability_zero_is_refused_or_left_out(store):
@@ -177,41 +224,64 @@ def test_a_held_out_token_of_probability_zero_is_refused_or_left_out(store):
     gone = int(test.words[0])
     kept = [w for w in range(30) if w != gone]
     fewer = phi[:, kept] / phi[:, kept].sum(axis=1, keepdims=True)
-    words, before = [train.vocabulary[w] for w in kept], sorted(each.name for each in store.iterdir())
+    words, before = (
+        [train.vocabulary[w] for w in kept],
+        sorted(each.name for each in store.iterdir()),
+    )
     settings = dict(theta=theta, words=words, like="ours")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(InputError, match=f"probability 0 to .* held-out tokens .of '{train.vocabulary[gone]}'.*leave out"):
+        with pytest.raises(
+            InputError,
+            match=f"probability 0 to .* held-out tokens .of '{train.vocabulary[gone]}'.*leave out",
+        ):
             wb.import_run(fewer, store, **settings)
     assert sorted(each.name for each in store.iterdir()) == before
     with pytest.warns(UserWarning, match="which are other data"):
         run = wb.open_run(wb.import_run(fewer, store, unknown="leave out", **settings))
     known = test.words != gone
-    probability = (theta[test.documents[known]] * fewer.T[np.searchsorted(kept, test.words[known])]).sum(axis=1)
+    probability = (
+        theta[test.documents[known]] * fewer.T[np.searchsorted(kept, test.words[known])]
+    ).sum(axis=1)
     expected = np.exp(-(test.counts[known] @ np.log(probability)) / test.counts[known].sum())
     assert float(run.test_perplexity[-1]) == pytest.approx(expected, abs=SAME)
     assert run.attrs["corpus_hash"] != wb.open_run("ours", store).attrs["corpus_hash"]
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (dict(theta=None), "no theta of the training documents"),
-    (dict(theta=tables()[0][:5]), "theta of 5 documents and the training corpus 24"),
-    (dict(theta=tables()[0][:, :2]), "a column for each of the 3 topics"),
-    (dict(theta=tables()[0] * 2), "theta is a distribution that sums to 1; that of document 0 sums to 2"),
-    (dict(theta=np.where(np.arange(24)[:, None] == 3, -1.0, tables()[0])), "document 3 has a negative number"),
-    (dict(phi=tables()[1] * 0.5), "phi is a distribution that sums to 1; that of topic 0 sums to 0.5"),
-    (dict(phi=tables()[1] * np.nan), "topic 0 has a number that is not finite"),
-    (dict(phi=tables()[1][0]), "phi has a row for each topic; got the shape"),
-    (dict(phi=[["a"]]), "something that is no number"),
-    (dict(words=["a", "b"]), "30 columns and 2 words"),
-    (dict(words=["a"] * 30), "'a' comes twice"),
-    (dict(words=[f"x{w}" for w in range(30)]), "no word in common"),
-    (dict(phi=tables()[1][:, :20] / tables()[1][:, :20].sum(axis=1, keepdims=True)), "20 words by number alone"),
-    (dict(alpha=[0.1, 0.2]), "one per topic"),
-    (dict(alpha=-1.0), "alpha must be"),
-    (dict(unknown="guess"), "unknown must be 'refuse' or 'leave out'"),
-    (dict(phi={"phi": 1}), "got a builtins.dict"),
-])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (dict(theta=None), "no theta of the training documents"),
+        (dict(theta=tables()[0][:5]), "theta of 5 documents and the training corpus 24"),
+        (dict(theta=tables()[0][:, :2]), "a column for each of the 3 topics"),
+        (
+            dict(theta=tables()[0] * 2),
+            "theta is a distribution that sums to 1; that of document 0 sums to 2",
+        ),
+        (
+            dict(theta=np.where(np.arange(24)[:, None] == 3, -1.0, tables()[0])),
+            "document 3 has a negative number",
+        ),
+        (
+            dict(phi=tables()[1] * 0.5),
+            "phi is a distribution that sums to 1; that of topic 0 sums to 0.5",
+        ),
+        (dict(phi=tables()[1] * np.nan), "topic 0 has a number that is not finite"),
+        (dict(phi=tables()[1][0]), "phi has a row for each topic; got the shape"),
+        (dict(phi=[["a"]]), "something that is no number"),
+        (dict(words=["a", "b"]), "30 columns and 2 words"),
+        (dict(words=["a"] * 30), "'a' comes twice"),
+        (dict(words=[f"x{w}" for w in range(30)]), "no word in common"),
+        (
+            dict(phi=tables()[1][:, :20] / tables()[1][:, :20].sum(axis=1, keepdims=True)),
+            "20 words by number alone",
+        ),
+        (dict(alpha=[0.1, 0.2]), "one per topic"),
+        (dict(alpha=-1.0), "alpha must be"),
+        (dict(unknown="guess"), "unknown must be 'refuse' or 'leave out'"),
+        (dict(phi={"phi": 1}), "got a builtins.dict"),
+    ],
+)
 def test_what_is_no_model_is_one_sentence_and_leaves_nothing(change, said, store):
     theta, phi = tables()
     settings = dict(phi=phi, theta=theta) | change
@@ -248,7 +318,9 @@ def test_a_model_that_saw_the_held_out_tokens_is_refused(store):
     train, test = split_corpus()
     model = tomotopy_model("LDAModel")
     whole = wb.Corpus.from_pairs(
-        np.append(train.documents, test.documents), np.append(train.words, test.words), np.append(train.counts, test.counts),
+        np.append(train.documents, test.documents),
+        np.append(train.words, test.words),
+        np.append(train.counts, test.counts),
         vocabulary=train.vocabulary,
     )
     with pytest.raises(InputError, match="fit on other tokens than the training corpus"):

@@ -20,7 +20,14 @@ def drawn_corpus(n_documents: int = 60, n_words: int = 12, seed: int = 3) -> Cor
     table[::9] = 0
     table[4, :3] = 40, 7, 1
     documents, words = np.nonzero(table)
-    return Corpus.from_pairs(documents, words, table[documents, words], n_documents=n_documents, n_words=n_words, name="drawn")
+    return Corpus.from_pairs(
+        documents,
+        words,
+        table[documents, words],
+        n_documents=n_documents,
+        n_words=n_words,
+        name="drawn",
+    )
 
 
 @pytest.fixture
@@ -33,7 +40,10 @@ def pair():
 def in_shards(pair, tmp_path, monkeypatch):
     """The same two in folders, in five shards or more."""
     monkeypatch.setattr(writing, "SHARD_PAIRS", 64)
-    train, test = (ShardedCorpus.write(corpus, tmp_path / name) for corpus, name in zip(pair, ("train", "test"), strict=True))
+    train, test = (
+        ShardedCorpus.write(corpus, tmp_path / name)
+        for corpus, name in zip(pair, ("train", "test"), strict=True)
+    )
     assert train.n_shards >= 5
     return train, test
 
@@ -47,6 +57,8 @@ def differing(a, b) -> list[str]:
     """The variables of two runs, times apart, that are not the same in every bit."""
     assert set(a.data_vars) == set(b.data_vars)
     return [
-        name for name in a.data_vars
-        if name not in TIMES and not np.array_equal(last(a[name]), last(b[name]), equal_nan=a[name].dtype.kind == "f")
+        name
+        for name in a.data_vars
+        if name not in TIMES
+        and not np.array_equal(last(a[name]), last(b[name]), equal_nan=a[name].dtype.kind == "f")
     ]

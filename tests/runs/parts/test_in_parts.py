@@ -24,19 +24,37 @@ from workbench.runs.store.examine import examine
 
 LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
 EXACT = [
-    ("cgs", {"scan": "documents"}), ("cgs", {"partition": 2}), ("cgs", {"partition": 4}), ("cgs", {"partition": 7}),
+    ("cgs", {"scan": "documents"}),
+    ("cgs", {"partition": 2}),
+    ("cgs", {"partition": 4}),
+    ("cgs", {"partition": 7}),
     ("cgs", {"partition": 3, **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}),
-    ("cvb0", {}), ("cvb0", {"partition": 2}), ("cvb0", {"partition": 4}), ("cvb0", {"partition": 3, "precision": "single"}),
-    ("cvb", {}), ("cvb", {"partition": 4}),
-    ("cvb0-cgs", {"partition": 3, "r": 1}), ("cvb0-cgs", {"partition": 2, "r": 2, "n_chains": 2}), ("cvb0-cgs", {"r": 1}),
-    ("cvb-cgs", {"partition": 3, "r": 2, "cg_second_order": True}), ("cvb0-cgs", {"partition": 3, "r": math.inf}),
-    ("cvb0-cgs", {"partition": 3, "r": 0}), ("svb-cgs", {"partition": 3, "r": math.inf, "n_chains": 2}),
+    ("cvb0", {}),
+    ("cvb0", {"partition": 2}),
+    ("cvb0", {"partition": 4}),
+    ("cvb0", {"partition": 3, "precision": "single"}),
+    ("cvb", {}),
+    ("cvb", {"partition": 4}),
+    ("cvb0-cgs", {"partition": 3, "r": 1}),
+    ("cvb0-cgs", {"partition": 2, "r": 2, "n_chains": 2}),
+    ("cvb0-cgs", {"r": 1}),
+    ("cvb-cgs", {"partition": 3, "r": 2, "cg_second_order": True}),
+    ("cvb0-cgs", {"partition": 3, "r": math.inf}),
+    ("cvb0-cgs", {"partition": 3, "r": 0}),
+    ("svb-cgs", {"partition": 3, "r": math.inf, "n_chains": 2}),
 ]
 """Of a partition: bit for bit that of the whole corpus."""
 SUMMED = [
-    ("svb", {}), ("svb", {**LEARNT, "learn_beta": "maximised"}), ("svb", {"init": "noise"}), ("vb", {}), ("vb", LEARNT),
-    ("vb", {"n_inner": 1, "topics": "point"}), ("vb", {"restart_documents": True}),
-    ("svb-cgs", {"partition": 3, "r": 1}), ("svb-cgs", {"r": 2, "n_chains": 2}), ("svb-cgs", {"r": 0}),
+    ("svb", {}),
+    ("svb", {**LEARNT, "learn_beta": "maximised"}),
+    ("svb", {"init": "noise"}),
+    ("vb", {}),
+    ("vb", LEARNT),
+    ("vb", {"n_inner": 1, "topics": "point"}),
+    ("vb", {"restart_documents": True}),
+    ("svb-cgs", {"partition": 3, "r": 1}),
+    ("svb-cgs", {"r": 2, "n_chains": 2}),
+    ("svb-cgs", {"r": 0}),
     ("svb-cgs", {"partition": 2, "r": 2, **LEARNT, "learn_beta": "maximised"}),
     ("cvb0-cgs", {"partition": 2, "r": 1, **LEARNT}),
 ]
@@ -46,36 +64,59 @@ ROUNDING = 1e-9
 
 
 def fitted(corpus, test, engine: str, options: dict, n_iterations: int = 6, **more):
-    return wb.fit(corpus, engine, 4, test=test, options=options, n_iterations=n_iterations, burn_in=2, progress=False, **more)
+    return wb.fit(
+        corpus,
+        engine,
+        4,
+        test=test,
+        options=options,
+        n_iterations=n_iterations,
+        burn_in=2,
+        progress=False,
+        **more,
+    )
 
 
 @pytest.mark.parametrize(("engine", "options"), EXACT)
-def test_a_partition_of_a_corpus_in_shards_is_that_of_the_whole_corpus_bit_for_bit(pair, in_shards, engine, options):
+def test_a_partition_of_a_corpus_in_shards_is_that_of_the_whole_corpus_bit_for_bit(
+    pair, in_shards, engine, options
+):
     whole, parts = fitted(*pair, engine, options), fitted(*in_shards, engine, options)
     assert not {*KEPT, "n_k"} & set(differing(whole, parts))
-    numbers = [name for name in whole.data_vars if whole[name].dims == ("iteration",) and name not in TIMES]
+    numbers = [
+        name for name in whole.data_vars if whole[name].dims == ("iteration",) and name not in TIMES
+    ]
     for name in numbers:
-        np.testing.assert_allclose(parts[name], whole[name], rtol=1e-12, err_msg=name)  # sums over parts, in another order
+        # sums over parts, in another order
+        np.testing.assert_allclose(parts[name], whole[name], rtol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize(("engine", "options"), SUMMED)
-def test_sums_over_shards_are_those_of_the_whole_corpus_up_to_rounding(pair, in_shards, engine, options):
+def test_sums_over_shards_are_those_of_the_whole_corpus_up_to_rounding(
+    pair, in_shards, engine, options
+):
     whole, parts = fitted(*pair, engine, options), fitted(*in_shards, engine, options)
     for name in set(whole.data_vars) - set(TIMES):
-        np.testing.assert_allclose(last(parts[name]), last(whole[name]), rtol=ROUNDING, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(
+            last(parts[name]), last(whole[name]), rtol=ROUNDING, atol=1e-12, err_msg=name
+        )
 
 
 def test_recounts_in_every_fiftieth_step_are_those_of_the_whole_corpus(pair, in_shards):
     whole, parts = (fitted(*corpora, "cvb", {"partition": 3}, 51) for corpora in (pair, in_shards))
     assert not {*KEPT, "n_k"} & set(differing(whole, parts))
-    np.testing.assert_allclose(parts["collapsed_bound"], whole["collapsed_bound"], rtol=1e-12)  # drift is less
+    # drift is less
+    np.testing.assert_allclose(parts["collapsed_bound"], whole["collapsed_bound"], rtol=1e-12)
 
 
 @pytest.fixture
 def out_of_core(monkeypatch, tmp_path):
     """Nothing fits into memory any more once it is called."""
+
     def begin():
-        monkeypatch.setattr(memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0))
+        monkeypatch.setattr(
+            memory_check, "predict_whole", lambda planned: memory_check.Prediction(2**60, 0, 0, 0)
+        )
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
         (tmp_path / "scratch").mkdir()
 
@@ -83,17 +124,23 @@ def out_of_core(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(("engine", "options"), [*EXACT, *SUMMED])
-def test_rows_in_files_are_the_rows_in_memory(in_shards, engine, options, monkeypatch, tmp_path, out_of_core):
+def test_rows_in_files_are_the_rows_in_memory(
+    in_shards, engine, options, monkeypatch, tmp_path, out_of_core
+):
     held = fitted(*in_shards, engine, options)
     out_of_core()
     used, mapped = [], OwnRows._mapped
-    monkeypatch.setattr(OwnRows, "_mapped", lambda self, name: used.append(name) or mapped(self, name))
+    monkeypatch.setattr(
+        OwnRows, "_mapped", lambda self, name: used.append(name) or mapped(self, name)
+    )
     assert differing(held, fitted(*in_shards, engine, options)) == []
     assert used, "nothing was in files"
     assert [*(tmp_path / "scratch").iterdir()] == []
 
 
-def test_rows_in_files_outlast_a_checkpoint_and_are_deleted_at_the_end(in_shards, monkeypatch, tmp_path, out_of_core):
+def test_rows_in_files_outlast_a_checkpoint_and_are_deleted_at_the_end(
+    in_shards, monkeypatch, tmp_path, out_of_core
+):
     held = fitted(*in_shards, "svb", {})
     out_of_core()
     monkeypatch.setattr(writer, "CHECKPOINT_EVERY", 0.0)
@@ -112,7 +159,9 @@ def test_rows_in_files_of_a_process_that_was_killed_are_deleted_by_the_next(in_s
     assert not left.parent.exists()
 
 
-def test_files_of_a_part_are_asked_for_while_the_one_before_is_worked_on(in_shards, monkeypatch, out_of_core):
+def test_files_of_a_part_are_asked_for_while_the_one_before_is_worked_on(
+    in_shards, monkeypatch, out_of_core
+):
     asked = []
     monkeypatch.setattr(group, "read_ahead", asked.append)
     fitted(*in_shards, "svb", {}, 1)
@@ -125,11 +174,15 @@ def test_files_of_a_part_are_asked_for_while_the_one_before_is_worked_on(in_shar
 
 def test_all_arrays_of_a_folder_are_read_ahead(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(own_rows.os, "posix_fadvise", lambda *given: asked.append(given), raising=False)
+    monkeypatch.setattr(
+        own_rows.os, "posix_fadvise", lambda *given: asked.append(given), raising=False
+    )
     monkeypatch.setattr(own_rows.os, "POSIX_FADV_WILLNEED", 3, raising=False)
     for name in ("one.npy", "average/two.npy", "none.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        np.save(tmp_path / name, np.zeros(3)) if name.endswith("npy") else (tmp_path / name).write_text("")
+        np.save(tmp_path / name, np.zeros(3)) if name.endswith("npy") else (
+            tmp_path / name
+        ).write_text("")
     own_rows.read_ahead(tmp_path)
     assert [given[1:] for given in asked] == [(0, 0, 3)] * 2
     monkeypatch.delattr(own_rows.os, "posix_fadvise")
@@ -138,18 +191,41 @@ def test_all_arrays_of_a_folder_are_read_ahead(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])
-@pytest.mark.parametrize(("engine", "options"), [
-    ("svb", {}), ("vb", {}), ("cgs", {"partition": 4}), ("cvb0", {"partition": 3}), ("cvb0-cgs", {"partition": 3}),
-])
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [
+        ("svb", {}),
+        ("vb", {}),
+        ("cgs", {"partition": 4}),
+        ("cvb0", {"partition": 3}),
+        ("cvb0-cgs", {"partition": 3}),
+    ],
+)
 def test_threads_change_no_bit(in_shards, engine, options, n_threads):
-    assert differing(fitted(*in_shards, engine, options), fitted(*in_shards, engine, options, n_threads=n_threads)) == []
+    assert (
+        differing(
+            fitted(*in_shards, engine, options),
+            fitted(*in_shards, engine, options, n_threads=n_threads),
+        )
+        == []
+    )
 
 
-@pytest.mark.parametrize(("engine", "options"), [
-    ("svb", {**LEARNT, "learn_beta": "maximised"}), ("vb", {}), ("cgs", {"partition": 3}), ("cvb", {"partition": 2}),
-    ("cvb0", {}), ("svb-cgs", {"partition": 3}), ("cvb0-cgs", {"partition": 2, "n_chains": 2}),
-])
-def test_a_run_that_goes_on_from_its_checkpoint_has_the_bits_of_an_uninterrupted_one(in_shards, tmp_path, engine, options):
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [
+        ("svb", {**LEARNT, "learn_beta": "maximised"}),
+        ("vb", {}),
+        ("cgs", {"partition": 3}),
+        ("cvb", {"partition": 2}),
+        ("cvb0", {}),
+        ("svb-cgs", {"partition": 3}),
+        ("cvb0-cgs", {"partition": 2, "n_chains": 2}),
+    ],
+)
+def test_a_run_that_goes_on_from_its_checkpoint_has_the_bits_of_an_uninterrupted_one(
+    in_shards, tmp_path, engine, options
+):
     straight = fitted(*in_shards, engine, options, 9)
     fitted(*in_shards, engine, options, 4, store=tmp_path / "runs")
     (folder,) = (path for path in (tmp_path / "runs").iterdir() if not path.name.startswith("."))
@@ -175,43 +251,71 @@ def test_an_examination_reads_the_rows_of_a_checkpoint(in_shards, tmp_path):
     (folder,) = (path for path in (tmp_path / "runs").iterdir() if not path.name.startswith("."))
     assert examine(folder).wrong == [] and "checkpoint of iteration 4" in examine(folder).readable
     (folder / "parts-4" / "1.npz").unlink()
-    assert examine(folder).wrong == ["parts-4/1.npz cannot be read; a resume would begin at the first iteration"]
+    assert examine(folder).wrong == [
+        "parts-4/1.npz cannot be read; a resume would begin at the first iteration"
+    ]
 
 
 def test_a_run_begins_from_the_counts_of_another_as_it_does_with_the_whole_corpus(pair, in_shards):
     first = fitted(*pair, "cgs", {"scan": "documents"}, 3)
     for engine, options in (("cgs", {"partition": 2}), ("cvb0", {"partition": 2})):
-        whole, parts = (fitted(*corpora, engine, options, 3, start=first) for corpora in (pair, in_shards))
+        whole, parts = (
+            fitted(*corpora, engine, options, 3, start=first) for corpora in (pair, in_shards)
+        )
         assert not {*KEPT, "n_k"} & set(differing(whole, parts))
 
 
 def test_a_corpus_in_shards_is_another_run_than_the_whole_one(pair, in_shards):
     names = {fitted(*corpora, "svb", {}, 1).attrs["spec_hash"] for corpora in (pair, in_shards)}
     assert len(names) == 2
-    assert json.loads(fitted(*in_shards, "svb", {}, 1).attrs["spec"])["shards"] == in_shards[0].n_shards
+    assert (
+        json.loads(fitted(*in_shards, "svb", {}, 1).attrs["spec"])["shards"]
+        == in_shards[0].n_shards
+    )
 
 
 def test_a_corpus_in_one_shard_is_the_run_of_the_whole_one(pair, tmp_path):
     one = [ShardedCorpus.write(corpus, tmp_path / str(at)) for at, corpus in enumerate(pair)]
     assert one[0].n_shards == 1
-    assert differing(fitted(*pair, "g-hdp", {}, 3), fitted(*one, "g-hdp", {}, 3, store=tmp_path / "runs")) == []
+    assert (
+        differing(
+            fitted(*pair, "g-hdp", {}, 3), fitted(*one, "g-hdp", {}, 3, store=tmp_path / "runs")
+        )
+        == []
+    )
 
 
-@pytest.mark.parametrize("table", [
-    [[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 2], [1, 1, 0]], [[1, 0], [0, 1], [1, 0], [0, 1]],
-])
-@pytest.mark.parametrize(("engine", "options"), [
-    ("svb", {}), ("vb", {}), ("cgs", {"partition": 3}), ("cvb0", {}), ("cvb", {}), ("svb-cgs", {}), ("cvb0-cgs", {}),
-])
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 2], [1, 1, 0]],
+        [[1, 0], [0, 1], [1, 0], [0, 1]],
+    ],
+)
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [
+        ("svb", {}),
+        ("vb", {}),
+        ("cgs", {"partition": 3}),
+        ("cvb0", {}),
+        ("cvb", {}),
+        ("svb-cgs", {}),
+        ("cvb0-cgs", {}),
+    ],
+)
 @pytest.mark.parametrize("n_topics", [1, 3])
-def test_empty_documents_and_documents_of_one_token(tmp_path, monkeypatch, table, engine, options, n_topics):
+def test_empty_documents_and_documents_of_one_token(
+    tmp_path, monkeypatch, table, engine, options, n_topics
+):
     monkeypatch.setattr(writing, "SHARD_PAIRS", 1)
     table = np.array(table)
     documents, words = np.nonzero(table)
     corpus = Corpus.from_pairs(documents, words, table[documents, words], None, *table.shape)
     parts = ShardedCorpus.write(corpus, tmp_path / "corpus")
     whole, parts = (
-        wb.fit(each, engine, n_topics, 1e-6, options=options, n_iterations=4, progress=False) for each in (corpus, parts)
+        wb.fit(each, engine, n_topics, 1e-6, options=options, n_iterations=4, progress=False)
+        for each in (corpus, parts)
     )
     np.testing.assert_allclose(last(parts["n_dk"]), last(whole["n_dk"]), rtol=ROUNDING, atol=1e-12)
     np.testing.assert_allclose(parts["train_perplexity"], whole["train_perplexity"], rtol=ROUNDING)
@@ -220,15 +324,24 @@ def test_empty_documents_and_documents_of_one_token(tmp_path, monkeypatch, table
 def test_engines_that_need_the_whole_corpus_say_so(in_shards):
     for name in ENGINES:
         if get_engine(name).model.__name__ == "LDA" and get_engine(name).in_parts is None:
-            with pytest.raises(SpecError, match=f"{name} needs its corpus in memory, and 'drawn' is kept in .* shards; take "):
+            with pytest.raises(
+                SpecError,
+                match=f"{name} needs its corpus in memory, and 'drawn' is kept in .* shards; take ",
+            ):
                 wb.fit(in_shards[0], name, 3, n_iterations=1)
 
 
-@pytest.mark.parametrize(("engine", "options", "instead"), [
-    ("svb", {"schedule": "sequential"}, "schedule=parallel"), ("cgs", {"scan": "words"}, "scan=documents"),
-    ("cgs", {"scored": "sampled"}, "scored=means"), ("cvb", {"learn_beta": "maximised"}, "learn_beta=fixed"),
-    ("svb-cgs", {"schedule": "sequential"}, "schedule=parallel"), ("cvb0-cgs", {"phases": "interleaved"}, "phases=two_phase"),
-])
+@pytest.mark.parametrize(
+    ("engine", "options", "instead"),
+    [
+        ("svb", {"schedule": "sequential"}, "schedule=parallel"),
+        ("cgs", {"scan": "words"}, "scan=documents"),
+        ("cgs", {"scored": "sampled"}, "scored=means"),
+        ("cvb", {"learn_beta": "maximised"}, "learn_beta=fixed"),
+        ("svb-cgs", {"schedule": "sequential"}, "schedule=parallel"),
+        ("cvb0-cgs", {"phases": "interleaved"}, "phases=two_phase"),
+    ],
+)
 def test_options_that_need_the_whole_corpus_say_what_to_use(in_shards, engine, options, instead):
     with pytest.raises(OptionError, match=f"this (corpus|one) is kept in parts; use {instead}"):
         wb.fit(in_shards[0], engine, 3, n_iterations=1, options=options)
@@ -237,9 +350,18 @@ def test_options_that_need_the_whole_corpus_say_what_to_use(in_shards, engine, o
 def test_a_corpus_of_sequences_in_shards_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "SHARD_PAIRS", 20)
     corpus = drawn_corpus(20)
-    corpus = Corpus(corpus.indptr, corpus.words, corpus.counts, corpus.vocabulary, corpus.titles,
-                    sequence=tuple(("s", d) for d in range(20)))
-    with pytest.raises(SpecError, match="stand in sequences, which shards would tear apart; load it whole with in_memory"):
+    corpus = Corpus(
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.vocabulary,
+        corpus.titles,
+        sequence=tuple(("s", d) for d in range(20)),
+    )
+    with pytest.raises(
+        SpecError,
+        match="stand in sequences, which shards would tear apart; load it whole with in_memory",
+    ):
         wb.fit(ShardedCorpus.write(corpus, tmp_path / "corpus"), "svb", 3, n_iterations=1)
 
 
@@ -251,7 +373,9 @@ def test_sums_of_subtrees_are_added_as_in_the_whole_tree(n):
     for cut in range(n):
         ranges = [*subtrees(0, cut), *subtrees(cut, n)]
         assert [number for _, numbers in ranges for number in numbers] == [*range(n)]
-        assert from_subtrees([(level, in_tree(numbers, add)) for level, numbers in ranges], add) == in_tree(range(n), add)
+        assert from_subtrees(
+            [(level, in_tree(numbers, add)) for level, numbers in ranges], add
+        ) == in_tree(range(n), add)
 
 
 @pytest.mark.parametrize("n", range(1, 20))
@@ -259,7 +383,11 @@ def test_a_tree_adds_neighbours_first_and_everything_once(n):
     total = in_tree(((i,) for i in range(n)), lambda a, b: (a, b))
 
     def leaves(node):
-        return list(node) if isinstance(node[0], int) else [leaf for each in node for leaf in leaves(each)]
+        return (
+            list(node)
+            if isinstance(node[0], int)
+            else [leaf for each in node for leaf in leaves(each)]
+        )
 
     assert leaves(total if n > 1 else (total[0],)) == list(range(n))
     if n == 6:

@@ -44,6 +44,7 @@ def run(pair):
 
 def refuse_whole(monkeypatch):
     """From now on a corpus in shards that is taken into memory as a whole, or in several shards at once, is an error."""
+
     def never(*_):
         raise AssertionError("more than a shard was taken into memory")
 
@@ -77,7 +78,9 @@ def test_numbers_by_k_take_coherence_from_shards(pair, in_shards, monkeypatch):
 def test_topics_of_the_words_of_a_document_are_the_same(run, pair, in_shards, monkeypatch):
     refuse_whole(monkeypatch)
     for document in (0, 3, 59):  # the first is empty
-        xr.testing.assert_identical(token_topics(run, in_shards[0], document), token_topics(run, pair[0], document))
+        xr.testing.assert_identical(
+            token_topics(run, in_shards[0], document), token_topics(run, pair[0], document)
+        )
     with pytest.raises(MeasureError, match="trained on another corpus than ShardedCorpus"):
         token_topics(run, in_shards[1], 0)
 
@@ -86,7 +89,9 @@ def test_the_flow_between_topics_is_the_same_sum(run, pair, in_shards, monkeypat
     refuse_whole(monkeypatch)
     other = fitted(*pair, "svb", {})
     monkeypatch.setattr(matching, "PAIRS_AT_ONCE", 7)
-    np.testing.assert_allclose(topic_flow(run, other, in_shards[0]), topic_flow(run, other, pair[0]), rtol=ROUNDING)
+    np.testing.assert_allclose(
+        topic_flow(run, other, in_shards[0]), topic_flow(run, other, pair[0]), rtol=ROUNDING
+    )
 
 
 def test_words_of_groups_are_the_same_sums(run, pair, in_shards, monkeypatch):
@@ -100,27 +105,49 @@ def test_words_of_groups_are_the_same_sums(run, pair, in_shards, monkeypatch):
 def test_documents_are_found_by_their_words(run, pair, in_shards, monkeypatch):
     refuse_whole(monkeypatch)
     for query in ("w3", "W0 w1", "w11"):
-        whole, parts = (find_documents(run, query, None, corpus) for corpus in (pair[0], in_shards[0]))
+        whole, parts = (
+            find_documents(run, query, None, corpus) for corpus in (pair[0], in_shards[0])
+        )
         assert np.array_equal(whole, parts)
     assert 0 < len(find_documents(run, "w3", None, in_shards[0])) < 60
 
 
-@pytest.mark.parametrize(("engine", "options", "averaged"), [
-    ("cgs", {"partition": 3}, True), ("cvb0-cgs", {"partition": 2, "r": 1}, True), ("cvb0", {"partition": 2}, False),
-    ("svb-cgs", {"partition": 2, "r": math.inf}, True), ("svb", {}, False),
-])
-def test_scores_of_documents_are_those_of_the_run_in_memory(pair, in_shards, tmp_path, monkeypatch, engine, options, averaged):
+@pytest.mark.parametrize(
+    ("engine", "options", "averaged"),
+    [
+        ("cgs", {"partition": 3}, True),
+        ("cvb0-cgs", {"partition": 2, "r": 1}, True),
+        ("cvb0", {"partition": 2}, False),
+        ("svb-cgs", {"partition": 2, "r": math.inf}, True),
+        ("svb", {}, False),
+    ],
+)
+def test_scores_of_documents_are_those_of_the_run_in_memory(
+    pair, in_shards, tmp_path, monkeypatch, engine, options, averaged
+):
     for name, corpora in (("whole", pair), ("parts", in_shards)):
         fitted(*corpora, engine, options, store=tmp_path, name=name)
     refuse_whole(monkeypatch)
     whole, parts = (score_documents(name, tmp_path) for name in ("whole", "parts"))
-    np.testing.assert_allclose(parts.log_likelihood, whole.log_likelihood, rtol=1e-9 if engine == "svb" else ROUNDING)
-    assert np.array_equal(parts.n_tokens, whole.n_tokens) and parts.n_tokens.sum() == pair[1].n_tokens
-    assert (parts.iteration, parts.n_averaged) == (whole.iteration, whole.n_averaged) == (6, 4 if averaged else 0)
-    assert parts.perplexity == pytest.approx(float(wb.open_run("parts", tmp_path)["test_perplexity"][-1]), rel=ROUNDING)
+    np.testing.assert_allclose(
+        parts.log_likelihood, whole.log_likelihood, rtol=1e-9 if engine == "svb" else ROUNDING
+    )
+    assert (
+        np.array_equal(parts.n_tokens, whole.n_tokens) and parts.n_tokens.sum() == pair[1].n_tokens
+    )
+    assert (
+        (parts.iteration, parts.n_averaged)
+        == (whole.iteration, whole.n_averaged)
+        == (6, 4 if averaged else 0)
+    )
+    assert parts.perplexity == pytest.approx(
+        float(wb.open_run("parts", tmp_path)["test_perplexity"][-1]), rel=ROUNDING
+    )
 
 
-def test_rows_of_a_checkpoint_that_are_gone_are_refused_unless_a_later_one_is_there(in_shards, tmp_path, monkeypatch):
+def test_rows_of_a_checkpoint_that_are_gone_are_refused_unless_a_later_one_is_there(
+    in_shards, tmp_path, monkeypatch
+):
     fitted(*in_shards, "cgs", {"partition": 2}, store=tmp_path, name="run")
     rows = stored._rows
     asked = []
@@ -138,20 +165,34 @@ def test_rows_of_a_checkpoint_that_are_gone_are_refused_unless_a_later_one_is_th
     with pytest.raises(SpecError, match=sentence):
         score_documents("run", tmp_path)
     (tmp_path / "run" / "checkpoint.npz").unlink()
-    with pytest.raises(SpecError, match="run 'run' has no whole checkpoint; `workbench resume run` makes one"):
+    with pytest.raises(
+        SpecError, match="run 'run' has no whole checkpoint; `workbench resume run` makes one"
+    ):
         score_documents("run", tmp_path)
 
 
 def test_chains_over_shards_are_pooled_as_chains_over_the_whole_corpus(pair, in_shards, tmp_path):
     for name, corpora in (("whole", pair), ("parts", in_shards)):
         for seed in (0, 1, 2):
-            fitted(*corpora, "cgs", {"partition": 2 + seed % 2}, seed=seed, store=tmp_path, name=f"{name}-{seed}")
-    whole, parts = (pool_chains([f"{name}-{seed}" for seed in (0, 1, 2)], tmp_path) for name in ("whole", "parts"))
+            fitted(
+                *corpora,
+                "cgs",
+                {"partition": 2 + seed % 2},
+                seed=seed,
+                store=tmp_path,
+                name=f"{name}-{seed}",
+            )
+    whole, parts = (
+        pool_chains([f"{name}-{seed}" for seed in (0, 1, 2)], tmp_path)
+        for name in ("whole", "parts")
+    )
     assert parts.log_perplexity == pytest.approx(whole.log_perplexity, rel=ROUNDING)
     assert parts.error == pytest.approx(whole.error, rel=1e-9)  # a difference of means
 
 
-def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(pair, in_shards, tmp_path, monkeypatch):
+def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(
+    pair, in_shards, tmp_path, monkeypatch
+):
     moments = []
     for name, corpora in (("whole", pair), ("parts", in_shards)):
         store = tmp_path / name
@@ -163,7 +204,10 @@ def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(
     drawn = []
     for name in ("whole", "parts"):
         found = gather(open_runs(tmp_path / name))
-        pictures_of = [draw_view(view, [each.dataset for each in found], 2, corpora_of(found)) for view in VIEWS_OF_A_CORPUS]
+        pictures_of = [
+            draw_view(view, [each.dataset for each in found], 2, corpora_of(found))
+            for view in VIEWS_OF_A_CORPUS
+        ]
         drawn.append([each for (picture,) in pictures_of for row in picture.rows for each in row])
     assert len(drawn[0]) == len(drawn[1]) > 100
     for whole, parts in zip(*drawn, strict=True):
@@ -175,17 +219,27 @@ def test_figures_of_a_report_and_the_topics_page_are_those_of_the_run_in_memory(
 
 def test_what_needs_documents_in_memory_says_so_in_a_sentence(run, in_shards):
     for ask, why in (
-        (lambda: wb.document_completion(run, in_shards[1]), "unseen documents are scored in memory"),
-        (lambda: wb.exact(in_shards[0], wb.LDA(2)), "the exact posterior is of a few tokens in memory"),
+        (
+            lambda: wb.document_completion(run, in_shards[1]),
+            "unseen documents are scored in memory",
+        ),
+        (
+            lambda: wb.exact(in_shards[0], wb.LDA(2)),
+            "the exact posterior is of a few tokens in memory",
+        ),
     ):
-        with pytest.raises(wb.DataError, match=rf"'drawn' is kept in shards, and {why}; take shard\(i\), rows"):
+        with pytest.raises(
+            wb.DataError, match=rf"'drawn' is kept in shards, and {why}; take shard\(i\), rows"
+        ):
             ask()
 
 
 def test_of_several_shards_one_is_read_at_a_time(run, pair, in_shards, monkeypatch):
     at_once = []
     shard = ShardedCorpus.shard
-    monkeypatch.setattr(ShardedCorpus, "shard", lambda self, number: at_once.append(number) or shard(self, number))
+    monkeypatch.setattr(
+        ShardedCorpus, "shard", lambda self, number: at_once.append(number) or shard(self, number)
+    )
     coherence(run, in_shards[0])
     assert at_once == [*range(in_shards[0].n_shards)]
 
@@ -193,17 +247,31 @@ def test_of_several_shards_one_is_read_at_a_time(run, pair, in_shards, monkeypat
 def test_shards_of_one_document_and_empty_ones(tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "SHARD_PAIRS", 1)
     corpus = drawn_corpus(20)
-    parts, run = ShardedCorpus.write(corpus, tmp_path / "corpus"), wb.fit(corpus, "svb", 3, n_iterations=2, progress=False)
+    parts, run = (
+        ShardedCorpus.write(corpus, tmp_path / "corpus"),
+        wb.fit(corpus, "svb", 3, n_iterations=2, progress=False),
+    )
     xr.testing.assert_identical(coherence(run, parts, 3), coherence(run, corpus, 3))
-    assert find_documents(run, "w3", None, parts).tolist() == find_documents(run, "w3", None, corpus).tolist()
+    assert (
+        find_documents(run, "w3", None, parts).tolist()
+        == find_documents(run, "w3", None, corpus).tolist()
+    )
 
 
-@pytest.mark.parametrize(("engine", "options"), [
-    ("svb-cgs", {"partition": 3, "r": 1}), ("cvb-cgs", {"partition": 2, "r": 2, "n_chains": 2}),
-    ("cvb0-cgs", {"partition": 3, "r": 1}), ("cvb0-cgs", {"partition": 2, "r": 0}),
-    ("cvb-cgs", {"partition": 2, "r": math.inf}), ("svb-cgs", {"partition": 2, "r": math.inf}),
-])
-def test_the_bound_of_a_hybrid_is_that_of_the_same_state_in_memory(pair, in_shards, tmp_path, monkeypatch, engine, options):
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [
+        ("svb-cgs", {"partition": 3, "r": 1}),
+        ("cvb-cgs", {"partition": 2, "r": 2, "n_chains": 2}),
+        ("cvb0-cgs", {"partition": 3, "r": 1}),
+        ("cvb0-cgs", {"partition": 2, "r": 0}),
+        ("cvb-cgs", {"partition": 2, "r": math.inf}),
+        ("svb-cgs", {"partition": 2, "r": math.inf}),
+    ],
+)
+def test_the_bound_of_a_hybrid_is_that_of_the_same_state_in_memory(
+    pair, in_shards, tmp_path, monkeypatch, engine, options
+):
     fitted(*in_shards, engine, options, store=tmp_path, name="parts")
     run = Run(tmp_path / "parts")
     own, model, made = run.spec.parts()
@@ -211,7 +279,11 @@ def test_the_bound_of_a_hybrid_is_that_of_the_same_state_in_memory(pair, in_shar
     def whole_state(position, parts):
         states = [part.state._asdict() for part in parts]
         axis = {"gamma": 0, "mean_dk": 0, "var_dk": 0, "n_dk": 1, "topics": 1}
-        joined = {name: np.concatenate([state[name] for state in states], at) for name, at in axis.items() if name in states[0]}
+        joined = {
+            name: np.concatenate([state[name] for state in states], at)
+            for name, at in axis.items()
+            if name in states[0]
+        }
         return position.state._replace(**joined)
 
     state = stored.at_last_checkpoint(run, whole_state)
@@ -219,9 +291,13 @@ def test_the_bound_of_a_hybrid_is_that_of_the_same_state_in_memory(pair, in_shar
     refuse_whole(monkeypatch)
     found = wb.hybrid_bound(run, "ais", seed=3, n_runs=3, n_temperatures=5, progress=False)
     twin = hybrid_bound.ais(pair[0], split, state, entropy, StepContext(3, 0), 3, 5)
-    assert found["n_sampled"] == split.n_tokens and found["entropy"] == pytest.approx(entropy, rel=ROUNDING)
+    assert found["n_sampled"] == split.n_tokens and found["entropy"] == pytest.approx(
+        entropy, rel=ROUNDING
+    )
     np.testing.assert_allclose(found["log_weights"], twin.log_weights, rtol=ROUNDING)
-    threaded = wb.hybrid_bound(run, "ais", seed=3, n_runs=3, n_temperatures=5, n_threads=2, progress=False)
+    threaded = wb.hybrid_bound(
+        run, "ais", seed=3, n_runs=3, n_temperatures=5, n_threads=2, progress=False
+    )
     assert threaded["log_weights"] == found["log_weights"]
     found = wb.hybrid_bound(run, "bracket", seed=3, n_sweeps=4, burn_in=2, progress=False)
     twin = hybrid_bound.bracket(pair[0], split, state, entropy, StepContext(3, 0), 4, 2)
@@ -239,7 +315,19 @@ def test_the_exact_bound_takes_the_rows_of_documents_with_sampled_tokens(tmp_pat
     corpus = wb.Corpus.from_pairs(documents, words, table[documents, words])
     sharded, options = ShardedCorpus.write(corpus, tmp_path / "corpus"), {"partition": 2}
     for name, given in (("whole", corpus), ("parts", sharded)):
-        wb.fit(given, "cvb0-cgs", 3, n_iterations=5, options=options, store=tmp_path / "runs", name=name, progress=False)
-    whole, parts = (wb.hybrid_bound(name, "exact", store=tmp_path / "runs", progress=False) for name in ("whole", "parts"))
+        wb.fit(
+            given,
+            "cvb0-cgs",
+            3,
+            n_iterations=5,
+            options=options,
+            store=tmp_path / "runs",
+            name=name,
+            progress=False,
+        )
+    whole, parts = (
+        wb.hybrid_bound(name, "exact", store=tmp_path / "runs", progress=False)
+        for name in ("whole", "parts")
+    )
     assert whole["n_sampled"] == parts["n_sampled"] == 4 and sharded.n_shards == 9
     assert parts["bound"] == pytest.approx(whole["bound"], rel=ROUNDING)

@@ -7,7 +7,14 @@ import panel as pn
 
 from workbench.corpus.catalog import DEFAULT
 from workbench.dashboard.choose_k.results import NOTHING, Shown, points_of, results_file, shown_of
-from workbench.dashboard.choose_k.sweeping import engines, mistakes, progress_of, runs_of, start_sweep, values_of
+from workbench.dashboard.choose_k.sweeping import (
+    engines,
+    mistakes,
+    progress_of,
+    runs_of,
+    start_sweep,
+    values_of,
+)
 from workbench.dashboard.compare.fields import corpora, defaults, number_field, reading_fields
 from workbench.dashboard.compare.settings import ALWAYS
 from workbench.dashboard.compare.starting import describe_sweep, n_runs, paces
@@ -38,11 +45,15 @@ class ChooseKPage(SweepPage):
 
     def __init__(self, store: Path):
         self.advice = text(sizing_mode="stretch_width")
-        self.figure, self.table = text(sizing_mode="stretch_width"), text("", "comparison.css", sizing_mode="stretch_width")
-        self.runs: list[Reading] = []   # those of the form, by K and seed
+        self.figure, self.table = (
+            text(sizing_mode="stretch_width"),
+            text("", "comparison.css", sizing_mode="stretch_width"),
+        )
+        self.runs: list[Reading] = []  # those of the form, by K and seed
         super().__init__(store, _fields())
         self.files = Downloads(
-            self.handover, {"CSV": partial(self._make, "csv")},
+            self.handover,
+            {"CSV": partial(self._make, "csv")},
             {form.upper(): partial(self._make, form) for form in ("svg", "pdf", "png")},
         )
         download = self.files.row("Download", "download the numbers by K")
@@ -62,7 +73,11 @@ class ChooseKPage(SweepPage):
         if values is None:
             self._asked = points_of([]), "", ()
             return ""
-        self._asked = points_of(self.runs), values["engine"] + " warm" * values["warm"], tuple(values["n_topics"])
+        self._asked = (
+            points_of(self.runs),
+            values["engine"] + " warm" * values["warm"],
+            tuple(values["n_topics"]),
+        )
         return describe_sweep(values, paces(listing.readings))
 
     def runs_shown(self) -> list[Reading]:
@@ -75,7 +90,9 @@ class ChooseKPage(SweepPage):
 
     def goes_on(self, values: dict) -> bool:
         """Is a warm sweep at work on these runs?"""
-        return values["warm"] and bool({one.name for one in self.runs} & warm_sweep.at_work(self.store))
+        return values["warm"] and bool(
+            {one.name for one in self.runs} & warm_sweep.at_work(self.store)
+        )
 
     def stoppable(self, values: dict) -> list[Reading]:
         """The runs that Stop asks: of a warm sweep all, since each begins the next."""
@@ -94,7 +111,11 @@ class ChooseKPage(SweepPage):
         """Shows the numbers, or why there are none."""
         found = found or NOTHING
         self.advice.object = found.advice if error is None else message(sentence_of(error), "bad")
-        self.figure.object, self.table.object, self.results.visible = found.figure, found.table, bool(found.table)
+        self.figure.object, self.table.object, self.results.visible = (
+            found.figure,
+            found.table,
+            bool(found.table),
+        )
 
     def n_started_by(self, values: dict) -> int:
         """How many runs Start makes."""
@@ -106,7 +127,15 @@ class ChooseKPage(SweepPage):
 
     def cards(self) -> list:
         """The one card beside the form."""
-        return [column(text("<h2>Recommended K</h2>"), self.advice, self.progress, self.results, kind="wb-card choose-k")]
+        return [
+            column(
+                text("<h2>Recommended K</h2>"),
+                self.advice,
+                self.progress,
+                self.results,
+                kind="wb-card choose-k",
+            )
+        ]
 
     def _make(self, form: str, columns: int = 1):
         return partial(results_file, *self._asked, form, columns)
@@ -119,15 +148,33 @@ def page() -> pn.Column:
 
 def _fields() -> dict[str, Field]:
     """The fields of the form by their names in a link."""
-    numbers = {name: number_field(name, value) for name, value in (defaults() | {"seeds": SEEDS}).items() if name in NUMBERS}
+    numbers = {
+        name: number_field(name, value)
+        for name, value in (defaults() | {"seeds": SEEDS}).items()
+        if name in NUMBERS
+    }
     reading = reading_fields()
     return {
         "corpus": Menu("Corpus", corpora(), DEFAULT, wide=True),
-        "path": Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True),
+        "path": Field(
+            "Path of the corpus",
+            placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt",
+            wide=True,
+        ),
         **{name: reading[name] for name in ALWAYS},
-        "engine": Menu("Engine", {name: name for name in engines()}, "cgs", "the engine of all runs; cgs, a Gibbs sampler, is "
-                       "a good first choice"),
-        "n_topics": Values(LABELS["n_topics"], TOPICS, "numbers of topics to choose from, with commas", whole=True, wide=True),
+        "engine": Menu(
+            "Engine",
+            {name: name for name in engines()},
+            "cgs",
+            "the engine of all runs; cgs, a Gibbs sampler, is a good first choice",
+        ),
+        "n_topics": Values(
+            LABELS["n_topics"],
+            TOPICS,
+            "numbers of topics to choose from, with commas",
+            whole=True,
+            wide=True,
+        ),
         **numbers,
         "warm": Menu("Warm starts", {"no": False, "yes": True}, False, WARM),
     }

@@ -13,7 +13,13 @@ from workbench.dashboard.compare.files import File, FileError, picture_file
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.snapshots import Moment, counts_of, moment_of
 from workbench.measures import MeasureError, recommend_k
-from workbench.measures.choosing import RunNumbers, numbers_of_run, pairs_to_match, table_by_k, topic_similarity
+from workbench.measures.choosing import (
+    RunNumbers,
+    numbers_of_run,
+    pairs_to_match,
+    table_by_k,
+    topic_similarity,
+)
 from workbench.measures.selection import grouped
 from workbench.report.drawing import draw, inline
 from workbench.report.gathering import gather_begun
@@ -26,11 +32,23 @@ from workbench.views.choosing import choose_k_picture
 
 STYLE = "margin: 0; max-width: 1000px; fill: currentColor"
 NUMBERS = {
-    "log_likelihood": ("Log likelihood", 4, "mean log p of a held-out token, nats; mean over runs ± standard error over seeds"),
-    "difference": ("From the best", 4, "mean difference of runs with the same seed from the best K ± its standard error"),
+    "log_likelihood": (
+        "Log likelihood",
+        4,
+        "mean log p of a held-out token, nats; mean over runs ± standard error over seeds",
+    ),
+    "difference": (
+        "From the best",
+        4,
+        "mean difference of runs with the same seed from the best K ± its standard error",
+    ),
     "test_perplexity": ("Perplexity", 1, "of the held-out tokens"),
     "bound_per_token": ("Bound", 4, "variational bound for each training token, nats"),
-    "npmi": ("Coherence", 3, "mean NPMI of the ten top words of a topic; −1 to 1, higher is better"),
+    "npmi": (
+        "Coherence",
+        3,
+        "mean NPMI of the ten top words of a topic; −1 to 1, higher is better",
+    ),
     "diversity": ("Diversity", 3, "share of distinct words among the 25 top words of all topics"),
     "stability": ("Stability", 3, "how alike the topics of two seeds are that are matched: 0 to 1"),
     "n_active_topics": ("In use", 0, "topics with a token"),
@@ -41,7 +59,7 @@ NUMBERS = {
 class Point(NamedTuple):
     """A run, and how far it is: what is shown of it changes when this does."""
 
-    moment: Moment     # its last snapshot
+    moment: Moment  # its last snapshot
     iteration: int
     n_topics: int
     seed: int
@@ -50,9 +68,9 @@ class Point(NamedTuple):
 class Shown(NamedTuple):
     """What the page shows."""
 
-    advice: str        # HTML
-    figure: str        # HTML
-    table: str         # HTML
+    advice: str  # HTML
+    figure: str  # HTML
+    table: str  # HTML
     picture: Picture | None
 
 
@@ -62,7 +80,10 @@ NOTHING = Shown("", "", "", None)
 def points_of(runs: list[Reading]) -> tuple[Point, ...]:
     """The runs that have a first row, as they come: by K."""
     begun = [one for one in runs if np.isfinite(one.latest[0])]
-    return tuple(Point(moment_of(one), int(one.latest[0]), one.spec.model["n_topics"], one.spec.seed) for one in begun)
+    return tuple(
+        Point(moment_of(one), int(one.latest[0]), one.spec.model["n_topics"], one.spec.seed)
+        for one in begun
+    )
 
 
 @lru_cache(maxsize=8)
@@ -71,12 +92,19 @@ def shown_of(points: tuple[Point, ...], label: str, wanted: tuple[int, ...]) -> 
     if not points:
         return NOTHING
     rows, similar = [], {}
-    for own in grouped([point.n_topics for point in points], points).values():  # so the counts of few runs are held at a time
+    # so the counts of few runs are held at a time
+    for own in grouped([point.n_topics for point in points], points).values():
         rows += [_numbers(point) for point in own]
-        similar |= {(a, b): _similar(a, b) for a, b in pairs_to_match({
-            point.moment: point.n_topics for point in own if _of_topics(point.moment)})}
+        similar |= {
+            (a, b): _similar(a, b)
+            for a, b in pairs_to_match(
+                {point.moment: point.n_topics for point in own if _of_topics(point.moment)}
+            )
+        }
     place = {point.moment: at for at, point in enumerate(points)}
-    table = table_by_k(rows, {(place[a], place[b]): value for (a, b), value in similar.items()}, label)
+    table = table_by_k(
+        rows, {(place[a], place[b]): value for (a, b), value in similar.items()}, label
+    )
     (view,) = (view for view in VIEWS if view.name == "choose-k")
     coming = set(wanted).difference(table["n_topics"].values.tolist())
     picture = choose_k_picture(table, view, coming=coming)
@@ -87,7 +115,9 @@ def shown_of(points: tuple[Point, ...], label: str, wanted: tuple[int, ...]) -> 
     return Shown(advice, figure, _table(table, points, recommended), picture)
 
 
-def results_file(points: tuple[Point, ...], label: str, wanted: tuple[int, ...], form: str, columns: int = 1) -> File:
+def results_file(
+    points: tuple[Point, ...], label: str, wanted: tuple[int, ...], form: str, columns: int = 1
+) -> File:
     """The panels as a figure, or the table as CSV."""
     picture = shown_of(points, label, wanted).picture
     if picture is None:
@@ -95,13 +125,17 @@ def results_file(points: tuple[Point, ...], label: str, wanted: tuple[int, ...],
     if form == "csv":
         table = pd.DataFrame(picture.rows, columns=picture.header)
         return File(f"{picture.name}.csv", table.to_csv(index=False, lineterminator="\n").encode())
-    return picture_file(picture, gather_begun([point.moment.path for point in points]), form, columns)
+    return picture_file(
+        picture, gather_begun([point.moment.path for point in points]), form, columns
+    )
 
 
 def _numbers(point: Point) -> RunNumbers:
     """The numbers of a run at its last row, those of its topics at its last snapshot."""
     row = _of_rows(point)
-    return row._replace(finished=point.moment.state == FINISHED, numbers=row.numbers | _of_topics(point.moment))
+    return row._replace(
+        finished=point.moment.state == FINISHED, numbers=row.numbers | _of_topics(point.moment)
+    )
 
 
 @lru_cache(maxsize=512)
@@ -128,7 +162,9 @@ def _similar(a: Moment, b: Moment) -> float:
     return topic_similarity(counts_of(a), counts_of(b))
 
 
-def _advice(table: xr.Dataset, points: tuple[Point, ...], coming: set[int]) -> tuple[str, int | None]:
+def _advice(
+    table: xr.Dataset, points: tuple[Point, ...], coming: set[int]
+) -> tuple[str, int | None]:
     """The recommendation as HTML, with links to the topics of its runs; and its K."""
     try:
         found = recommend_k(table, coming)
@@ -136,28 +172,47 @@ def _advice(table: xr.Dataset, points: tuple[Point, ...], coming: set[int]) -> t
         said = str(error)
         return f'<p role="status">{escape(said[0].upper() + said[1:])}.</p>', None
     own = [point for point in points if point.n_topics == found.n_topics]
-    links = " · ".join(_link(point, f"Topics of K = {point.n_topics}, seed {point.seed}") for point in own)
+    links = " · ".join(
+        _link(point, f"Topics of K = {point.n_topics}, seed {point.seed}") for point in own
+    )
     cautions = "".join(f"<p>{escape(caution)}</p>" for caution in found.cautions)
     named = f'<nav aria-label="topics of the recommended K">{links}</nav>'
-    return f'<p role="status"><strong>{escape(found.reason)}</strong></p>{cautions}{named}', found.n_topics
+    return (
+        f'<p role="status"><strong>{escape(found.reason)}</strong></p>{cautions}{named}',
+        found.n_topics,
+    )
 
 
 def _link(point: Point, said: str) -> str:
-    return f'<a href="topics?{escape(urlencode({"run": point.moment.path.name}))}">{escape(said)}</a>'
+    return (
+        f'<a href="topics?{escape(urlencode({"run": point.moment.path.name}))}">{escape(said)}</a>'
+    )
 
 
 def _table(table: xr.Dataset, points: tuple[Point, ...], recommended: int | None) -> str:
     """The numbers as an HTML table, a row for each K; that of the recommended one is marked."""
-    numbers = {name: about for name, about in NUMBERS.items() if np.isfinite(table[name].values).any()}
-    titles = [("K", "number of topics"), ("Runs", "how many there are"), *((word, why) for word, _, why in numbers.values()),
-              ("Topics", "of each run, by its seed")]
-    head = "".join(f'<th scope="col" class="n" title="{escape(why)}">{word}</th>' for word, why in titles)
+    numbers = {
+        name: about for name, about in NUMBERS.items() if np.isfinite(table[name].values).any()
+    }
+    titles = [
+        ("K", "number of topics"),
+        ("Runs", "how many there are"),
+        *((word, why) for word, _, why in numbers.values()),
+        ("Topics", "of each run, by its seed"),
+    ]
+    head = "".join(
+        f'<th scope="col" class="n" title="{escape(why)}">{word}</th>' for word, why in titles
+    )
     rows = ""
     for k in table["n_topics"].values.tolist():
         one = table.sel(n_topics=k)
         links = " ".join(_link(point, str(point.seed)) for point in points if point.n_topics == k)
         best = k == table.attrs.get("best")
-        cells = [str(int(one["n_runs"])), *(_cell(one, name, about[1], best) for name, about in numbers.items()), links]
+        cells = [
+            str(int(one["n_runs"])),
+            *(_cell(one, name, about[1], best) for name, about in numbers.items()),
+            links,
+        ]
         marked = ' class="lit" aria-current="true"' if k == recommended else ""
         rows += f'<tr{marked}><th scope="row" class="n">{k}</th>{"".join(f"<td class=n>{cell}</td>" for cell in cells)}</tr>'
     return f'<table class="by-k" aria-label="numbers by K"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'

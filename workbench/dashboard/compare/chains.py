@@ -22,13 +22,25 @@ from workbench.views.curves import dimension
 WIDTH, ROW = 160, 22
 """Pixels of the ranks of a chain."""
 COLUMNS = (
-    ("Engine and options", "what tells the runs apart; runs that differ in their seeds alone are chains"),
+    (
+        "Engine and options",
+        "what tells the runs apart; runs that differ in their seeds alone are chains",
+    ),
     ("Chains", "how many runs"),
     ("Draws", "recorded iterations of each after burn-in"),
-    ("R-hat", "how much wider all chains together are than each; the largest of what was recorded; one chain has none"),
-    ("Effective, bulk", "effective samples of all chains in the bulk of the distribution; the smallest"),
+    (
+        "R-hat",
+        "how much wider all chains together are than each; the largest of what was recorded; one chain has none",
+    ),
+    (
+        "Effective, bulk",
+        "effective samples of all chains in the bulk of the distribution; the smallest",
+    ),
     ("Effective, tails", "effective samples at its quantiles of 5 and 95 %; the smallest"),
-    ("Ranks of each chain", "how many draws of each chain are in each twentieth of all draws, lowest first"),
+    (
+        "Ranks of each chain",
+        "how many draws of each chain are in each twentieth of all draws, lowest first",
+    ),
 )
 KINDS = ("n", "n", "n", "n", "n", "ranks")
 """Classes of the cells of a row after the label."""
@@ -40,23 +52,27 @@ class Convergence(NamedTuple):
     label: str
     runs: tuple[str, ...]
     n_draws: int
-    r_hat: float             # NaN of one chain
-    of: str                  # the quantity whose R-hat this is, or with the fewest effective samples
+    r_hat: float  # NaN of one chain
+    # the quantity whose R-hat this is, or with the fewest effective samples
+    of: str
     ess_bulk: float
     ess_tail: float
-    ranked: str              # the quantity whose ranks are counted
-    ranks: np.ndarray        # (chain, twentieth) draws
+    ranked: str  # the quantity whose ranks are counted
+    ranks: np.ndarray  # (chain, twentieth) draws
 
 
 class Chains(HtmlCard):
     """The card of the runs that are drawn; hidden where none of them samples."""
 
     def __init__(self, handover: Handover):
-        super().__init__(handover, "Convergence of chains", "Chains", convergence_file, "comparison.css")
+        super().__init__(
+            handover, "Convergence of chains", "Chains", convergence_file, "comparison.css"
+        )
         self._task = LatestTask()
 
     def show(self, seen: Drawn, readings: dict[str, Reading]) -> None:
         """Has the numbers of these runs computed, unless they are there or on their way."""
+
         def then(found, error) -> None:
             html = message(str(error)) if error is not None else table(found, seen) if found else ""
             self._set(html, [path for path, *_ in seen.runs])
@@ -73,11 +89,19 @@ def convergence_by_label(runs: tuple[tuple[Path, int], ...]) -> tuple[Convergenc
         if numbers := agreement(draws):
             alone, ranks = draws.sizes["chain"] == 1, rank_histograms(draws)
             worst = max(numbers, key=lambda name: -numbers[name][1] if alone else numbers[name][0])
-            found.append(Convergence(
-                label, tuple(draws.attrs["runs"]), draws.sizes["draw"], numbers[worst][0], worst,
-                min(bulk for _, bulk, _ in numbers.values()), min(tail for *_, tail in numbers.values()),
-                ranks.attrs["quantity"], ranks.values,
-            ))
+            found.append(
+                Convergence(
+                    label,
+                    tuple(draws.attrs["runs"]),
+                    draws.sizes["draw"],
+                    numbers[worst][0],
+                    worst,
+                    min(bulk for _, bulk, _ in numbers.values()),
+                    min(tail for *_, tail in numbers.values()),
+                    ranks.attrs["quantity"],
+                    ranks.values,
+                )
+            )
     return tuple(found)
 
 
@@ -95,7 +119,14 @@ def table(found: tuple[Convergence, ...], seen: Drawn) -> str:
 def _cells(one: Convergence, colour: str) -> list[str]:
     r_hat = f"{one.r_hat:.3f}\n{escape(named(one.of))}" if len(one.runs) > 1 else "–"
     ranks = _ranks(one, colour) if len(one.runs) > 1 else "one chain"
-    return [f"{len(one.runs)}", f"{one.n_draws:,}", r_hat, f"{one.ess_bulk:,.0f}", f"{one.ess_tail:,.0f}", ranks]
+    return [
+        f"{len(one.runs)}",
+        f"{one.n_draws:,}",
+        r_hat,
+        f"{one.ess_bulk:,.0f}",
+        f"{one.ess_tail:,.0f}",
+        ranks,
+    ]
 
 
 def named(quantity: str) -> str:
@@ -112,8 +143,10 @@ def _ranks(one: Convergence, colour: str) -> str:
         bottom = (place + 1) * ROW - 1
         for at, n in enumerate(row.tolist()):
             height = (ROW - 4) * n / most
-            drawn += (f'<rect x="{at * step:.1f}" y="{bottom - height:.1f}" width="{step - 1:.1f}" height="{height:.1f}" '
-                      f'style="fill:{colour or "var(--wb-muted)"}"/>')
+            drawn += (
+                f'<rect x="{at * step:.1f}" y="{bottom - height:.1f}" width="{step - 1:.1f}" height="{height:.1f}" '
+                f'style="fill:{colour or "var(--wb-muted)"}"/>'
+            )
         drawn += f'<path class="zero" d="M0,{bottom - (ROW - 4) * even / most:.1f} H{WIDTH}"/>'
     said = f"ranks of the {named(one.ranked)} of {len(one.ranks)} chains"
     return f'<svg width="{WIDTH}" height="{ROW * len(shown)}" role="img" aria-label="{escape(said)}">{drawn}</svg>'

@@ -14,7 +14,9 @@ AXES = {
 """Axis → (column, label)."""
 HELD_OUT = "held-out perplexity"
 BY_TOPIC = "by topic"
-SCORES = {name.removeprefix("test_").replace("_", " "): each for name, each in every_score().items()}
+SCORES = {
+    name.removeprefix("test_").replace("_", " "): each for name, each in every_score().items()
+}
 """Measure → the variable of a score that some families have beside the perplexities."""
 MEASURES = {
     "headline": (("test_perplexity",), HELD_OUT),
@@ -22,7 +24,10 @@ MEASURES = {
     "average": (("test_perplexity_average",), f"{HELD_OUT} of the running average"),
     "by document": (("test_perplexity_by_document",), f"{HELD_OUT}, averaged by document"),
     "joint": (("test_perplexity_joint",), f"{HELD_OUT}, averaged over all tokens together"),
-    "both": (("test_perplexity_state", "test_perplexity_average"), f"{HELD_OUT}: state thick, average thin"),
+    "both": (
+        ("test_perplexity_state", "test_perplexity_average"),
+        f"{HELD_OUT}: state thick, average thin",
+    ),
     "training": (("train_perplexity",), "training perplexity"),
     "bound": (("bound_per_token",), "bound, nats per training token"),
     "active": (("n_active_topics",), "topics with at least one token"),
@@ -60,6 +65,11 @@ def in_words(names) -> dict[str, str]:
 
 def describe_measure(measure: str) -> str:
     """What a measure means, as a sentence."""
-    known = VARIABLES | DERIVED | {"prior": VARIABLES["alpha"]} | {each.name: each for each in SCORES.values()}
+    known = (
+        VARIABLES
+        | DERIVED
+        | {"prior": VARIABLES["alpha"]}
+        | {each.name: each for each in SCORES.values()}
+    )
     meanings = "; ".join(known[name].meaning for name in MEASURES[measure][0])
     return f"{capital(meanings)}."

@@ -11,7 +11,19 @@ from workbench.runs.loading import named_set
 
 TIME = f"{OF_FILES}time"
 USUAL = {
-    "text": ("text", "body", "content", "abstract", "article", "message", "review", "comment", "description", "tweet", "post"),
+    "text": (
+        "text",
+        "body",
+        "content",
+        "abstract",
+        "article",
+        "message",
+        "review",
+        "comment",
+        "description",
+        "tweet",
+        "post",
+    ),
     TIME: ("date", "time", "year", "timestamp", "published", "created_at", "day"),
     "title": ("title", "headline", "subject", "name", "id"),
     "label": ("label", "category", "class", "section", "topic", "group", "genre"),
@@ -21,7 +33,9 @@ LEAST_WORDS = 4
 """Words of the mean text, from which on a column whose name tells nothing is taken for that of the texts."""
 
 
-def columns_of(corpus: str | Received, format: str | None, encoding: str) -> dict[str, list[str]] | None:
+def columns_of(
+    corpus: str | Received, format: str | None, encoding: str
+) -> dict[str, list[str]] | None:
     """Column → first values of the file of the form; None where there is no such file, which its field tells of.
 
     Raises
@@ -31,7 +45,9 @@ def columns_of(corpus: str | Received, format: str | None, encoding: str) -> dic
     """
     if isinstance(corpus, Received):
         path = corpus.there()
-    elif not corpus or named_set(corpus) or not policy().takes_paths or policy().find(corpus) is None:
+    elif (
+        not corpus or named_set(corpus) or not policy().takes_paths or policy().find(corpus) is None
+    ):
         return None
     else:
         path = policy().place_of(corpus)
@@ -44,8 +60,14 @@ def guessed(columns: dict[str, list[str]]) -> dict[str, str]:
     """Field of the form → the column that it is for, of those that are obvious; no column is for two."""
     found: dict[str, str] = {}
     for field, names in USUAL.items():
-        known = {column.lower(): column for column in reversed(columns) if column not in found.values()}
-        fitting = [known[name] for name in names if name in known and (field != TIME or _are_times(columns[known[name]]))]
+        known = {
+            column.lower(): column for column in reversed(columns) if column not in found.values()
+        }
+        fitting = [
+            known[name]
+            for name in names
+            if name in known and (field != TIME or _are_times(columns[known[name]]))
+        ]
         if fitting:
             found[field] = fitting[0]
         elif field == "text" and (longest := _longest(columns)) is not None:
@@ -55,7 +77,10 @@ def guessed(columns: dict[str, list[str]]) -> dict[str, str]:
 
 def _longest(columns: dict[str, list[str]]) -> str | None:
     """The column of the most words."""
-    words = {name: sum(len(value.split()) for value in values) / max(1, len(values)) for name, values in columns.items()}
+    words = {
+        name: sum(len(value.split()) for value in values) / max(1, len(values))
+        for name, values in columns.items()
+    }
     name = max(words, key=words.get, default=None)
     return name if name is not None and words[name] >= LEAST_WORDS else None
 

@@ -18,7 +18,14 @@ from workbench.dashboard.shared.background import LOOKS, in_background, sentence
 from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import column, labelled, message, styled, text
-from workbench.measures import MeasureError, final, paired_differences, perplexity_errors, reached_by_all, time_to
+from workbench.measures import (
+    MeasureError,
+    final,
+    paired_differences,
+    perplexity_errors,
+    reached_by_all,
+    time_to,
+)
 from workbench.measures.selection import in_papers_order, spec_of
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
@@ -45,18 +52,32 @@ class Comparison:
         self._document, self._busy, self._asked = document, False, None
         self._drawn: Drawn | None = None
         self.found: pd.DataFrame | None = None
-        self.reference = styled(pn.widgets.Select(
-            label="Baseline", options={BEST: ""}, value="", width=230, css_classes=["wb-unlabelled"]))
+        self.reference = styled(
+            pn.widgets.Select(
+                label="Baseline",
+                options={BEST: ""},
+                value="",
+                width=230,
+                css_classes=["wb-unlabelled"],
+            )
+        )
         self.said = text(css_classes=["wb-mid"], visible=False)
         self.table = text("", "comparison.css", sizing_mode="stretch_width")
         self.files = Downloads(
-            handover, {"Numbers as CSV": lambda: self._make("csv")},
+            handover,
+            {"Numbers as CSV": lambda: self._make("csv")},
             {name: partial(self._make, form) for name, form in FORMS.items()},
         )
         self.card = column(
-            column(text("<h2>Comparison</h2>", css_classes=["wb-mid"]), labelled(self.reference), self.said, kind="wb-bar"),
+            column(
+                text("<h2>Comparison</h2>", css_classes=["wb-mid"]),
+                labelled(self.reference),
+                self.said,
+                kind="wb-bar",
+            ),
             self.table,
-            *self.files.row("Download", "download the comparison"), kind="wb-card",
+            *self.files.row("Download", "download the comparison"),
+            kind="wb-card",
         )
 
     def set_against(self, label: str) -> bool:
@@ -80,7 +101,9 @@ class Comparison:
             return
         self.table.object = self.table.object or message("The runs are being compared …")
         if anew and self.found is not None:
-            self.said.say(f"{len(runs)} runs are being compared; the table shows the comparison before …")
+            self.said.say(
+                f"{len(runs)} runs are being compared; the table shows the comparison before …"
+            )
 
         def then(found, error) -> None:
             self._busy = False
@@ -98,7 +121,9 @@ class Comparison:
             return
         self.table.object = table(found, self._drawn.runs)
         labels = {label: label for label in found.index}
-        self.reference.options = {BEST: ""} | labels | ({one: one} if (one := self.reference.value) else {})
+        self.reference.options = (
+            {BEST: ""} | labels | ({one: one} if (one := self.reference.value) else {})
+        )
 
     def _make(self, form: str, columns: int = 1):
         found, drawn = self.found, self._drawn
@@ -115,8 +140,14 @@ def looked_at(seen: Drawn, readings: dict[str, Reading]) -> tuple[tuple[Path, in
     """(path, iteration) of each run that is drawn; of one that goes on -1 - n, another n when it is to be looked at again."""
     window = int(time.monotonic() // LIVE_EVERY)
     return tuple(
-        (path, -1 - window if readings[path.name].state in ALIVE else int(readings[path.name].latest[0]))
-        for path, *_ in sorted(seen.runs) if path.name in readings
+        (
+            path,
+            -1 - window
+            if readings[path.name].state in ALIVE
+            else int(readings[path.name].latest[0]),
+        )
+        for path, *_ in sorted(seen.runs)
+        if path.name in readings
     )
 
 
@@ -140,7 +171,9 @@ def _without_iterations(runs: tuple, *others) -> tuple:
 
 
 @lru_cache(maxsize=32)
-def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, reference: str | None) -> pd.DataFrame:
+def side_by_side(
+    runs: tuple[tuple[Path, int], ...], until: float | None, reference: str | None
+) -> pd.DataFrame:
     """One row a label, of the runs with something held out; one that was removed meanwhile is left out.
 
     runs : (path, iteration) of each. The iteration is that of a run that rests, whose documents are then scored; -1 - n for
@@ -159,20 +192,36 @@ def side_by_side(runs: tuple[tuple[Path, int], ...], until: float | None, refere
             if iteration >= 0:
                 scored |= _scored(run)
     if not found:
-        raise MeasureError("no run that is drawn has held-out tokens and a first iteration; there is nothing to compare")
+        raise MeasureError(
+            "no run that is drawn has held-out tokens and a first iteration; there is nothing to compare"
+        )
     found = in_papers_order(found)
-    errors, differences = perplexity_errors(found, scored), paired_differences(found, reference, scored=scored)
+    errors, differences = (
+        perplexity_errors(found, scored),
+        paired_differences(found, reference, scored=scored),
+    )
     until = reached_by_all(found) if until is None else until
-    table = errors.rename(value="test_perplexity", source="mc_source", low="documents_low", high="documents_high").merge(
-        differences, combine_attrs="override").to_pandas()
+    table = (
+        errors.rename(
+            value="test_perplexity", source="mc_source", low="documents_low", high="documents_high"
+        )
+        .merge(differences, combine_attrs="override")
+        .to_pandas()
+    )
     spent = pd.DataFrame({clock: time_to(found, until, clock).values for clock in CLOCKS})
     last = final(found)
     reached = spent.groupby(last["label"].values)
     names = pd.Series(last["run"].values).groupby(last["label"].values)
     means = {clock: reached[clock].mean() for clock in CLOCKS}
-    imported = pd.Series([spec_of(run).imported for run in found]).groupby(last["label"].values).any()
+    imported = (
+        pd.Series([spec_of(run).imported for run in found]).groupby(last["label"].values).any()
+    )
     return table.assign(
-        runs=names.agg(tuple), until=until, n_reached=reached["elapsed"].count(), imported=imported, **means
+        runs=names.agg(tuple),
+        until=until,
+        n_reached=reached["elapsed"].count(),
+        imported=imported,
+        **means,
     )
 
 
@@ -186,7 +235,11 @@ def _scored(run: Run) -> dict:
 
 def format_range(low: float, high: float, digits: int) -> str:
     """An interval as text: −3.1 … 2.0; empty where there is none."""
-    return f"{format_signed(low, digits)} … {format_signed(high, digits)}" if np.isfinite([low, high]).all() else ""
+    return (
+        f"{format_signed(low, digits)} … {format_signed(high, digits)}"
+        if np.isfinite([low, high]).all()
+        else ""
+    )
 
 
 def format_signed(number: float, digits: int) -> str:
@@ -202,22 +255,39 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
     ends = np.append(ends[np.isfinite(ends)], 0.0)
     low, high = ends.min(), ends.max()
     head = [
-        ("Engine and options", "what tells the runs apart; runs that differ in seed and split alone share a row"),
+        (
+            "Engine and options",
+            "what tells the runs apart; runs that differ in seed and split alone share a row",
+        ),
         ("Runs", "how many share the row"),
         ("Perplexity", "of the held-out tokens, mean over the runs"),
         ("± Monte Carlo", "standard error of it: over seeds, or of one chain by batch means"),
         ("95 % over documents", "interval by drawing the documents anew; of runs at rest"),
-        (f"Difference from {references}", "mean difference of runs with the same split and seed, and its 95 % interval"),
+        (
+            f"Difference from {references}",
+            "mean difference of runs with the same split and seed, and its 95 % interval",
+        ),
         ("", "the difference and its interval; the line is no difference"),
-        (f"Seconds to {until:,.6g}" if np.isfinite(until) else "Seconds to target", "of computing, until a run was first at "
-                                                                                    "or below it; mean over the runs"),
+        (
+            f"Seconds to {until:,.6g}" if np.isfinite(until) else "Seconds to target",
+            "of computing, until a run was first at or below it; mean over the runs",
+        ),
         ("Updates to target", "of tokens or pairs, until then"),
     ]
-    rows = [(str(label), one["runs"], _cells(label, one, low, high, drawn)) for label, one in found.iterrows()]
+    rows = [
+        (str(label), one["runs"], _cells(label, one, low, high, drawn))
+        for label, one in found.iterrows()
+    ]
     return html_table("comparison", head, KINDS, rows, drawn)
 
 
-def html_table(name: str, head: Sequence[tuple[str, str]], kinds: Sequence[str], rows: Iterable[tuple], drawn: tuple) -> str:
+def html_table(
+    name: str,
+    head: Sequence[tuple[str, str]],
+    kinds: Sequence[str],
+    rows: Iterable[tuple],
+    drawn: tuple,
+) -> str:
     """A table with a row for each label, with the dot of its colour in the figure.
 
     head : (text, meaning) of each column, that of the labels first; kinds : classes of the cells after the label; rows :
@@ -227,8 +297,10 @@ def html_table(name: str, head: Sequence[tuple[str, str]], kinds: Sequence[str],
         f'<th scope="col" class="{kind}" title="{escape(as_sentence(why))}">{escape(word)}</th>'
         for kind, (word, why) in zip(("", *kinds), head, strict=True)
     )
-    return (f'<table aria-label="{escape(name)}"><thead><tr>{cells}</tr></thead><tbody>'
-            f'{"".join(_row(*row, kinds, drawn) for row in rows)}</tbody></table>')
+    return (
+        f'<table aria-label="{escape(name)}"><thead><tr>{cells}</tr></thead><tbody>'
+        f"{''.join(_row(*row, kinds, drawn) for row in rows)}</tbody></table>"
+    )
 
 
 def colour_of(runs: tuple[str, ...], drawn: tuple) -> str:
@@ -236,9 +308,13 @@ def colour_of(runs: tuple[str, ...], drawn: tuple) -> str:
     return next((colour for path, _, colour in drawn if path.name in runs), "")
 
 
-def _row(label: str, names: tuple[str, ...], cells: list[str], kinds: Sequence[str], drawn: tuple) -> str:
+def _row(
+    label: str, names: tuple[str, ...], cells: list[str], kinds: Sequence[str], drawn: tuple
+) -> str:
     colour = colour_of(names, drawn)
-    told = "".join(f'<td class="{kind}">{cell}</td>' for kind, cell in zip(kinds, cells, strict=True))
+    told = "".join(
+        f'<td class="{kind}">{cell}</td>' for kind, cell in zip(kinds, cells, strict=True)
+    )
     dot = f'<span class="dot" style="background:{colour}"></span>' if colour else ""
     runs = escape("\n".join(names))  # by which highlight.js finds the row
     return f'<tr data-runs="{runs}"><th scope="row">{dot}{escape(label)}</th>{told}</tr>'
@@ -246,26 +322,40 @@ def _row(label: str, names: tuple[str, ...], cells: list[str], kinds: Sequence[s
 
 def _cells(label: str, one: pd.Series, low: float, high: float, drawn: tuple) -> list[str]:
     colour = colour_of(one["runs"], drawn)
-    few = f" ({one['n_reached']:.0f} of {one['n_runs']:.0f})" if one["n_reached"] < one["n_runs"] else ""
+    few = (
+        f" ({one['n_reached']:.0f} of {one['n_runs']:.0f})"
+        if one["n_reached"] < one["n_runs"]
+        else ""
+    )
     digits = decimals(one["test_perplexity"])
     interval = format_range(one["difference_low"], one["difference_high"], digits)
     ends = one["documents_low"], one["documents_high"]
     cells = [
-        f"{one['n_runs']:.0f}", f"{one['test_perplexity']:,.{digits}f}",
-        f"{one['mc_error']:,.{digits + 1}f}\n{one['mc_source']}" if np.isfinite(one["mc_error"]) else "–",
+        f"{one['n_runs']:.0f}",
+        f"{one['test_perplexity']:,.{digits}f}",
+        f"{one['mc_error']:,.{digits + 1}f}\n{one['mc_source']}"
+        if np.isfinite(one["mc_error"])
+        else "–",
         " … ".join(f"{end:,.{digits}f}" for end in ends) if np.isfinite(ends).all() else "–",
-        "0" if one["reference"] == label else format_signed(one["difference"], digits) + (f" ({interval})" if interval else ""),
+        "0"
+        if one["reference"] == label
+        else format_signed(one["difference"], digits) + (f" ({interval})" if interval else ""),
     ]
     cells += [_interval(one, low, high, colour)]
     if one["imported"]:
         cells += ["–", "–"]
     else:
-        cells += [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"] if one["n_reached"] else ["not reached", "–"]
+        cells += (
+            [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"]
+            if one["n_reached"]
+            else ["not reached", "–"]
+        )
     return cells
 
 
 def _interval(one: pd.Series, low: float, high: float, colour: str) -> str:
     """A dot, its interval and the zero as a small SVG; hidden from screen readers, as the cells beside it have the numbers."""
+
     def x(value: float) -> float:
         return round(8 + (WIDTH - 16) * (value - low) / (high - low or 1.0), 1)
 

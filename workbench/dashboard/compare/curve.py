@@ -51,15 +51,17 @@ CLOSE_UP = 0.1
 class Drawn(NamedTuple):
     """The content of the figure at the moment: enough to draw it again elsewhere."""
 
-    runs: tuple[tuple[Path, str, str], ...]  # path, label, colour ("" of one that is not in the figure)
-    axis: str                                # of AXES
-    measure: str                             # of MEASURES
+    # path, label, colour ("" of one that is not in the figure)
+    runs: tuple[tuple[Path, str, str], ...]
+    axis: str  # of AXES
+    measure: str  # of MEASURES
     x_range: tuple[float, float]
     y_range: tuple[float, float]
-    mean: bool = False                       # one line for all runs of a label: their mean, and a standard error around it
-    smoothing: float = 0.0                   # weight of `workbench.measures.smoothed`
-    target: float | None = None              # perplexity at which a line is drawn across
-    log: tuple[str, ...] = ()                # which of the axes x and y are logarithmic
+    # one line for all runs of a label: their mean, and a standard error around it
+    mean: bool = False
+    smoothing: float = 0.0  # weight of `workbench.measures.smoothed`
+    target: float | None = None  # perplexity at which a line is drawn across
+    log: tuple[str, ...] = ()  # which of the axes x and y are logarithmic
 
 
 class Curve:
@@ -81,18 +83,28 @@ class Curve:
         self.slots = [Slot(self.figure, at, FIRST) for at in range(N_SLOTS)]
         self._colours = [GREY] * N_SLOTS
         self._across = Span(
-            dimension="width", location=0, visible=False, line_dash=[2, 3], line_width=1.5, line_color=GREY, name="target",
+            dimension="width",
+            location=0,
+            visible=False,
+            line_dash=[2, 3],
+            line_width=1.5,
+            line_color=GREY,
+            name="target",
         )
         self.figure.add_layout(self._across)
         self._levels = [
-            Span(dimension="width", location=0, visible=False, line_width=2.2, name=f"level-{at}") for at in range(N_SLOTS)
+            Span(dimension="width", location=0, visible=False, line_width=2.2, name=f"level-{at}")
+            for at in range(N_SLOTS)
         ]
         for level in self._levels:
             self.figure.add_layout(level)
         self._profile = self._scatter("profile", profiles([]), RANK[0], "prior", size=6)
         self._marks = self._scatter("marks", marks([]), *FIRST, size=10, marker="marker")
         self._crossings = self._scatter("crossings", marks([]), *FIRST, size=10, marker="diamond")
-        self._items = [LegendItem(label="–", renderers=[slot.strands[0].line], visible=False) for slot in self.slots]
+        self._items = [
+            LegendItem(label="–", renderers=[slot.strands[0].line], visible=False)
+            for slot in self.slots
+        ]
         add_legend(self.figure, self._items, [slot.points for slot in self.slots])
         self.draw()
         for bounds in (self.figure.x_range, self.figure.y_range):
@@ -118,7 +130,11 @@ class Curve:
 
     def colours(self) -> dict[str, str]:
         """Name → colour of each run that is drawn, by itself or in a mean: that of its engine, see `workbench.views.style`."""
-        return {name: colour for line, colour in zip(self.drawn, self._colours, strict=True) for name in line.names}
+        return {
+            name: colour
+            for line, colour in zip(self.drawn, self._colours, strict=True)
+            for name in line.names
+        }
 
     def members(self) -> list[list[str]]:
         """The runs of each slot."""
@@ -130,13 +146,21 @@ class Curve:
 
     def show(self, readings: dict[str, Reading]) -> None:
         """Draws what was read of the runs: new rows are streamed, a slot with another run is filled anew."""
-        self._readings = {name: readings[name] for line in self.drawn for name in line.names if name in readings}
+        self._readings = {
+            name: readings[name] for line in self.drawn for name in line.names if name in readings
+        }
         labels = {} if self.mean else telling_labels(list(self._readings.values()))
-        self._labels = {line.key: line.label or labels.get(line.key, line.key) for line in self.drawn}
+        self._labels = {
+            line.key: line.label or labels.get(line.key, line.key) for line in self.drawn
+        }
         for line, mean in zip(self.drawn, self._means, strict=True):
             mean.follow(self._of(line))
         self._paint()
-        seen = [(self._readings[name], colour) for name, colour in self.colours().items() if name in self._readings]
+        seen = [
+            (self._readings[name], colour)
+            for name, colour in self.colours().items()
+            if name in self._readings
+        ]
         _renew(self._profile, profiles(seen), "prior")
         _renew(self._marks, marks([] if self.mean else seen), "iteration")
         self.draw()
@@ -146,7 +170,9 @@ class Curve:
         labels = [next((reading.label for reading in self._of(line)), "") for line in self.drawn]
         self._colours = [look.colour if (look := look_of(label)) else GREY for label in labels]
         n_before = Counter()
-        for slot, level, line, colour in zip(self.slots, self._levels, self.drawn, self._colours, strict=True):
+        for slot, level, line, colour in zip(
+            self.slots, self._levels, self.drawn, self._colours, strict=True
+        ):
             if line.names:
                 dash = DASHES[(n_before[colour] + DOTTED * self._has_no_course(line)) % len(DASHES)]
                 slot.paint(colour, dash)
@@ -167,12 +193,20 @@ class Curve:
     def seen(self) -> Drawn:
         """What is drawn; a run without a record is not."""
         runs = tuple(
-            (one.path, self._labels[line.key], colour) for line, colour in zip(self.drawn, self._colours, strict=True)
-            for one in self._of(line) if len(one.numbers)
+            (one.path, self._labels[line.key], colour)
+            for line, colour in zip(self.drawn, self._colours, strict=True)
+            for one in self._of(line)
+            if len(one.numbers)
         )
         return Drawn(
-            runs, self.axis, self.measure, (self.figure.x_range.start, self.figure.x_range.end),
-            (self.figure.y_range.start, self.figure.y_range.end), self.mean, self.smoothing, self.target(),
+            runs,
+            self.axis,
+            self.measure,
+            (self.figure.x_range.start, self.figure.x_range.end),
+            (self.figure.y_range.start, self.figure.y_range.end),
+            self.mean,
+            self.smoothing,
+            self.target(),
             tuple(axis for axis, logarithmic in self.scales.logarithmic.items() if logarithmic),
         )
 
@@ -214,7 +248,9 @@ class Curve:
         x, x_label = RANK if by_topic else AXES[self.axis]
         columns, y_label = MEASURES[self.measure]
         look = Look(() if by_topic else columns, self.smoothing)
-        for slot, line, mean, item in zip(self.slots, self.drawn, self._means, self._items, strict=True):
+        for slot, line, mean, item in zip(
+            self.slots, self.drawn, self._means, self._items, strict=True
+        ):
             slot.fill(mean.of, mean.numbers, mean.errors, look)
             n_seen = len(look.columns) if line.names else 0
             several = self.mean and len(line.names) > 1
@@ -247,7 +283,11 @@ class Curve:
     def _draw_levels(self, columns: tuple[str, ...]) -> None:
         """Draws the number of each line that has no course across the figure."""
         for level, line, mean in zip(self._levels, self.drawn, self._means, strict=True):
-            own = mean.numbers[-1, COLUMNS.index(columns[0])] if columns and len(mean.numbers) else np.nan
+            own = (
+                mean.numbers[-1, COLUMNS.index(columns[0])]
+                if columns and len(mean.numbers)
+                else np.nan
+            )
             seen = bool(np.isfinite(own)) and self._has_no_course(line)
             level.update(visible=seen, **({"location": float(own)} if seen else {}))
 
@@ -260,25 +300,45 @@ class Curve:
             return
         self._across.update(location=target)
         self._crossings.glyph.update(x=x, y=y)
-        lines = [(mean.numbers, colour) for line, mean, colour in zip(self.drawn, self._means, self._colours, strict=True)
-                 if not self._has_no_course(line)]
+        lines = [
+            (mean.numbers, colour)
+            for line, mean, colour in zip(self.drawn, self._means, self._colours, strict=True)
+            if not self._has_no_course(line)
+        ]
         _renew(self._crossings, crossings(lines, y, target), "iteration", y)
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
         """Chooses the scales of the axes, and ranges that fit the curves unless they were moved by hand."""
         across, seen = [], []
-        bands = [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean and x != RANK[0] else []
-        lines = [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line.names]
-        levels = [slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if self._has_no_course(line)]
+        bands = (
+            [name for names in STRANDS[: len(columns)] for name in names[1:]]
+            if self.mean and x != RANK[0]
+            else []
+        )
+        lines = [
+            slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line.names
+        ]
+        levels = [
+            slot.source
+            for line, slot in zip(self.drawn, self.slots, strict=True)
+            if self._has_no_course(line)
+        ]
         for source in [self._profile.data_source] if self.measure == BY_TOPIC else lines:
             n_points = len(source.data[x])
             first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
             for column in (*columns, *bands):
                 values = np.asarray(source.data[column][first:], float)
                 seen.append(values[np.isfinite(values)])
-                across += [np.asarray(source.data[x], float)] if len(seen[-1]) and source not in levels else []
+                across += (
+                    [np.asarray(source.data[x], float)]
+                    if len(seen[-1]) and source not in levels
+                    else []
+                )
         xs, ys = (np.concatenate(each) if each else np.empty(0) for each in (across, seen))
-        log = {axis: axis in self.log and bool((values > 0).all()) for axis, values in (("x", xs), ("y", ys))}
+        log = {
+            axis: axis in self.log and bool((values > 0).all())
+            for axis, values in (("x", xs), ("y", ys))
+        }
         self.scales.choose(**log)
         starts = {"x": self.figure.x_range.start, "y": self.figure.y_range.start}
         if self._moved_by_hand and all(starts[axis] > 0 for axis in log if log[axis]):
@@ -286,8 +346,12 @@ class Curve:
         self._moving = True
         right = xs.max() if len(xs) else 0.0
         left = xs.min() / 1.02 if log["x"] and len(xs) else 0.0
-        self.figure.x_range.update(start=float(left or log["x"]), end=float(right * 1.02 or 10.0 ** log["x"]))
-        self.figure.y_range.update(**dict(zip(("start", "end"), _with_room(ys, log["y"]), strict=True)))
+        self.figure.x_range.update(
+            start=float(left or log["x"]), end=float(right * 1.02 or 10.0 ** log["x"])
+        )
+        self.figure.y_range.update(
+            **dict(zip(("start", "end"), _with_room(ys, log["y"]), strict=True))
+        )
         self._moving = False
 
     def _moved(self, attribute, old, new) -> None:

@@ -14,7 +14,16 @@ from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.light_components import BokehModel
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.shell import SCRIPTS, Choice, Toggles, column, labelled, message, styled, text
+from workbench.dashboard.shared.shell import (
+    SCRIPTS,
+    Choice,
+    Toggles,
+    column,
+    labelled,
+    message,
+    styled,
+    text,
+)
 
 FIGURES = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
 LOG = {"Log x": "x", "Log y": "y"}
@@ -38,38 +47,71 @@ class FigureCard:
     def __init__(self, handover: Handover):
         self.curve, self.highlight = Curve(), Highlight()
         self.axis = _choice("Axis", AXES, self.curve.axis)
-        self.chart = styled(pn.widgets.Select(label="Show", options=list(CHARTS), value="Perplexity", width=170,
-                                               css_classes=["wb-unlabelled"]))
+        self.chart = styled(
+            pn.widgets.Select(
+                label="Show",
+                options=list(CHARTS),
+                value="Perplexity",
+                width=170,
+                css_classes=["wb-unlabelled"],
+            )
+        )
         self.measure = _choice("Measure", CHARTS[self.chart.value], self.curve.measure)
         self.span = _choice("Range", SPANS, self.curve.span)
         self.lines = _choice("Lines", GROUPINGS, GROUPINGS[0])
         self.log = styled(Toggles(label="Logarithmic", options=LOG, value=[]))
-        self.smoothing = styled(pn.widgets.FloatSlider(
-            label="Smoothing", start=0.0, end=0.99, step=0.01, value=0.0, width=190, format="0.00"
-        ))
-        self.until = styled(pn.widgets.FloatInput(
-            label="Target perplexity", value=None, start=0.0, width=150, css_classes=["wb-unlabelled"],
-            placeholder="Reached by all",
-        ))
+        self.smoothing = styled(
+            pn.widgets.FloatSlider(
+                label="Smoothing",
+                start=0.0,
+                end=0.99,
+                step=0.01,
+                value=0.0,
+                width=190,
+                format="0.00",
+            )
+        )
+        self.until = styled(
+            pn.widgets.FloatInput(
+                label="Target perplexity",
+                value=None,
+                start=0.0,
+                width=150,
+                css_classes=["wb-unlabelled"],
+                placeholder="Reached by all",
+            )
+        )
         self.meaning = text(sizing_mode="stretch_width")
-        self.files = Downloads(handover, {
-            "CSV": lambda: partial(table_file, self.curve.seen()), "Report": lambda: partial(report_file, self.compared()),
-        }, {
-            name: lambda columns, form=form: partial(figure_file, self.curve.seen(), form, columns)
-            for name, form in FIGURES.items()
-        })
-        self.picked: list[str] | None = None     # drawn by hand; None: the newest eight
-        self._beyond: list[Reading] = []         # wanted, and without room in the figure
-        self._left_out = 0                       # wanted, and not even compared
-        self._empty = True                       # no run can be read
+        self.files = Downloads(
+            handover,
+            {
+                "CSV": lambda: partial(table_file, self.curve.seen()),
+                "Report": lambda: partial(report_file, self.compared()),
+            },
+            {
+                name: lambda columns, form=form: partial(
+                    figure_file, self.curve.seen(), form, columns
+                )
+                for name, form in FIGURES.items()
+            },
+        )
+        self.picked: list[str] | None = None  # drawn by hand; None: the newest eight
+        self._beyond: list[Reading] = []  # wanted, and without room in the figure
+        self._left_out = 0  # wanted, and not even compared
+        self._empty = True  # no run can be read
 
     def parts(self) -> dict[str, Part]:
         """All choices as parts of the link."""
         return {
-            "axis": widget_part(self.axis), "range": widget_part(self.span), "lines": widget_part(self.lines),
-            "smoothing": widget_part(self.smoothing), "until": widget_part(self.until), "log": widget_part(self.log),
+            "axis": widget_part(self.axis),
+            "range": widget_part(self.span),
+            "lines": widget_part(self.lines),
+            "smoothing": widget_part(self.smoothing),
+            "until": widget_part(self.until),
+            "log": widget_part(self.log),
             "measure": Part(lambda: self.measure.value, self.measure.value, self._take_measure),
-            "runs": Part(lambda: ",".join(self.picked or ()), "", self._take_runs), "zoom": self.curve.part(),
+            "runs": Part(lambda: ",".join(self.picked or ()), "", self._take_runs),
+            "zoom": self.curve.part(),
         }
 
     def watch(self, redraw: Callable[[Callable[[], None]], None]) -> None:
@@ -80,7 +122,11 @@ class FigureCard:
 
     def show(self, readable: dict[str, Reading]) -> None:
         """Draws the runs that are picked, or the newest, as they were read."""
-        wanted = list(readable) if self.picked is None else [name for name in self.picked if name in readable]
+        wanted = (
+            list(readable)
+            if self.picked is None
+            else [name for name in self.picked if name in readable]
+        )
         compared, beyond = wanted[:N_SLOTS], []
         if self.means or self.picked is not None:
             most = NEWEST if self.picked is None else MOST
@@ -103,12 +149,19 @@ class FigureCard:
         """The runs that are drawn with one more, for which the oldest choice makes room, or without it."""
         drawn = list(self.curve.colours())
         most = MOST if self.means else N_SLOTS
-        return [other for other in drawn if other != name] if name in drawn else [*drawn, name][-most:]
+        return (
+            [other for other in drawn if other != name] if name in drawn else [*drawn, name][-most:]
+        )
 
     def compared(self) -> Drawn:
         """What is drawn, and without a colour the runs that the figure has no room for: for a table or a report."""
         seen = self.curve.seen()
-        return seen._replace(runs=(*seen.runs, *((one.path, one.label, "") for one in self._beyond if len(one.numbers))))
+        return seen._replace(
+            runs=(
+                *seen.runs,
+                *((one.path, one.label, "") for one in self._beyond if len(one.numbers)),
+            )
+        )
 
     @property
     def means(self) -> bool:
@@ -117,8 +170,16 @@ class FigureCard:
 
     def look(self) -> None:
         """Shows the chosen axis, measure and range, and what the measure means."""
-        self.curve.axis, self.curve.measure, self.curve.span = self.axis.value, self.measure.value, self.span.value
-        self.curve.smoothing, self.curve.until, self.curve.log = self.smoothing.value, self.until.value, self.log.value
+        self.curve.axis, self.curve.measure, self.curve.span = (
+            self.axis.value,
+            self.measure.value,
+            self.span.value,
+        )
+        self.curve.smoothing, self.curve.until, self.curve.log = (
+            self.smoothing.value,
+            self.until.value,
+            self.log.value,
+        )
         self.axis.disabled = self.measure.value == BY_TOPIC
         self.measure.visible = len(self.measure.options) > 1
         self.curve.draw()
@@ -173,8 +234,18 @@ class FigureCard:
         """The card."""
         return column(
             column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
-            column(labelled(self.span), labelled(self.lines), labelled(self.until), self.smoothing, self.log, kind="wb-bar"),
-            BokehModel(self.curve.figure), self.meaning, *self.files.row("Download", "download the figure"), kind="wb-card",
+            column(
+                labelled(self.span),
+                labelled(self.lines),
+                labelled(self.until),
+                self.smoothing,
+                self.log,
+                kind="wb-bar",
+            ),
+            BokehModel(self.curve.figure),
+            self.meaning,
+            *self.files.row("Download", "download the figure"),
+            kind="wb-card",
         )
 
 

@@ -12,7 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MEASURES, RANK, describe_measure
+from workbench.dashboard.compare.charts import (
+    AXES,
+    BY_TOPIC,
+    CHARTS,
+    MEASURES,
+    RANK,
+    describe_measure,
+)
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.grouping import mean_of
 from workbench.dashboard.shared.numbers import COLUMNS, by_size, last_alphas, numbers_of
@@ -55,7 +62,9 @@ class File(NamedTuple):
     content: bytes
 
 
-def picture_file(picture: Picture, gathered: tuple[list[Gathered], list[str]], form: str, columns: int = 1) -> File:
+def picture_file(
+    picture: Picture, gathered: tuple[list[Gathered], list[str]], form: str, columns: int = 1
+) -> File:
     """A figure for paper as svg, pdf or png, as wide as one or two columns of a journal page; as csv the table behind it.
 
     The caption is inside: what is to be seen, settings and seeds of the runs as `gather_begun` gave them, and the command
@@ -63,7 +72,10 @@ def picture_file(picture: Picture, gathered: tuple[list[Gathered], list[str]], f
     """
     if form == "csv":
         return File(f"{picture.name}.csv", table_of(picture))
-    return File(f"{picture.name}.{form}", draw_picture(picture, (form,), columns, caption(picture, *gathered))[form])
+    return File(
+        f"{picture.name}.{form}",
+        draw_picture(picture, (form,), columns, caption(picture, *gathered))[form],
+    )
 
 
 def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
@@ -81,10 +93,16 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
                 x, y, error = numbers[x_name], numbers[column], errors[column]
                 if runs[0].spec.imported:  # a level across the figure
                     ends = np.array(drawn.x_range, float)
-                    curves.append(Curve(name, name, ends, np.full(2, y[-1]), np.full(2, np.nan), len(runs)))
+                    curves.append(
+                        Curve(name, name, ends, np.full(2, y[-1]), np.full(2, np.nan), len(runs))
+                    )
                     looks[name] = Look(colour, ":", marker, WIDTHS[0])
                     continue
-                if drawn.target is not None and column == names[0] and (reached := np.flatnonzero(y <= drawn.target)).size:
+                if (
+                    drawn.target is not None
+                    and column == names[0]
+                    and (reached := np.flatnonzero(y <= drawn.target)).size
+                ):
                     beside.append(point_at(x[reached[0]], y[reached[0]], colour))
                 if drawn.smoothing:
                     beside.append(faint_curve(x, y, colour))
@@ -99,11 +117,24 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
         x_label = dimension(x_name).pprint_label
     across = [line_across(drawn.target, *drawn.x_range)] if drawn.target is not None else []
     panel = overlay(curves, names[0], x_name, looks, under=[*across, *beside]).opts(
-        xlim=drawn.x_range, ylim=drawn.y_range, xlabel=x_label, ylabel=y_label, logx="x" in drawn.log, logy="y" in drawn.log,
+        xlim=drawn.x_range,
+        ylim=drawn.y_range,
+        xlabel=x_label,
+        ylabel=y_label,
+        logx="x" in drawn.log,
+        logy="y" in drawn.log,
         backend="matplotlib",
     )
-    picture = Picture(_stem(drawn), f"{y_label}, against {x_label}", _sentences(drawn), [panel], height=HEIGHTS[columns])
-    return picture_file(picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns)
+    picture = Picture(
+        _stem(drawn),
+        f"{y_label}, against {x_label}",
+        _sentences(drawn),
+        [panel],
+        height=HEIGHTS[columns],
+    )
+    return picture_file(
+        picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns
+    )
 
 
 def _sentences(drawn: Drawn) -> str:
@@ -115,7 +146,9 @@ def _sentences(drawn: Drawn) -> str:
     if drawn.log:
         said += f" The {' and the '.join(drawn.log)} axis is logarithmic."
     if drawn.target is not None:
-        said += f" Marks are where a curve is first at or below {drawn.target:,.7g}, the line across."
+        said += (
+            f" Marks are where a curve is first at or below {drawn.target:,.7g}, the line across."
+        )
     return said
 
 
@@ -127,16 +160,25 @@ def table_file(drawn: Drawn) -> File:
     """
     tables = []
     for label, _, runs, numbers, errors in _lines(drawn):
-        whose = {"run": runs[0].name, "label": label, "seed": runs[0].spec.seed} if not drawn.mean else {
-            "label": label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
+        whose = (
+            {"run": runs[0].name, "label": label, "seed": runs[0].spec.seed}
+            if not drawn.mean
+            else {"label": label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
+        )
         clocks = (RANK[0],) if drawn.measure == BY_TOPIC else CLOCKS
         columns = {name: numbers[name] for name in clocks}
         for name in MEASURES[drawn.measure][0]:
             columns[name] = numbers[name]
             columns |= {f"{name}_se": errors[name]} if drawn.mean else {}
-            columns |= {f"{name}_smoothed": smoothed(numbers[name], drawn.smoothing)} if drawn.smoothing else {}
+            columns |= (
+                {f"{name}_smoothed": smoothed(numbers[name], drawn.smoothing)}
+                if drawn.smoothing
+                else {}
+            )
         tables.append(pd.DataFrame(whose | columns))
-    return File(f"{_stem(drawn)}.csv", pd.concat(tables).to_csv(index=False, lineterminator="\n").encode())
+    return File(
+        f"{_stem(drawn)}.csv", pd.concat(tables).to_csv(index=False, lineterminator="\n").encode()
+    )
 
 
 def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str, columns: int = 1) -> File:
@@ -146,21 +188,32 @@ def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str, columns:
         table = found.assign(runs=[" ".join(names) for names in found["runs"]])
         return File(f"{name}.csv", table.to_csv(lineterminator="\n").encode())
     if not np.isfinite(found["difference"]).any():
-        raise FileError("no label has a run on the same split with the same seed as the reference; choose another reference")
+        raise FileError(
+            "no label has a run on the same split with the same seed as the reference; choose another reference"
+        )
     style = {
-        label: Look(next((colour for path, _, colour in drawn.runs if path.name in names), "") or GREY, "-", "o")
+        label: Look(
+            next((colour for path, _, colour in drawn.runs if path.name in names), "") or GREY,
+            "-",
+            "o",
+        )
         for label, names in found["runs"].items()
     }
     told = found.reset_index("label")
     panel = forest(told.assign(said=told["label"]), style, found["reference"])
     picture = Picture(
-        name, "Paired differences of held-out perplexity",
+        name,
+        "Paired differences of held-out perplexity",
         f"How much higher the final held-out perplexity is than that of {'; '.join(dict.fromkeys(found['reference']))}, run by "
         "run on the same split with the same seed: means over these pairs with Student's 95 % interval; of a single pair the "
         "interval is over documents. Left of the dotted line is better.",
-        [panel], legend=False, height=option(panel, "fig_inches")[1],
+        [panel],
+        legend=False,
+        height=option(panel, "fig_inches")[1],
     )
-    return picture_file(picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns)
+    return picture_file(
+        picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns
+    )
 
 
 def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
@@ -175,7 +228,9 @@ def convergence_file(paths: list[Path], form: str, columns: int = 1) -> File:
     """Ranks of the draws of the chains: the picture, or as csv R-hat and effective samples of each quantity."""
     found, left_out = gather_begun(paths)
     if not (pictures := draw_view("convergence", [each.dataset for each in found])):
-        raise FileError("ranks are of several chains; draw runs of one engine that differ in their seeds")
+        raise FileError(
+            "ranks are of several chains; draw runs of one engine that differ in their seeds"
+        )
     return picture_file(pictures[0], (found, left_out), form, columns)
 
 
@@ -183,16 +238,26 @@ def moves_file(path: Path, form: str, columns: int = 1) -> File:
     """The splits and merges that a run tried: on the curve of its bound, or as csv a row for each."""
     found, left_out = gather_begun(path)
     (picture,) = draw_view("moves", [each.dataset for each in found])
-    return picture_file(replace(picture, name=f"{path.name}-moves", height=HEIGHTS[columns]), (found, left_out), form, columns)
+    return picture_file(
+        replace(picture, name=f"{path.name}-moves", height=HEIGHTS[columns]),
+        (found, left_out),
+        form,
+        columns,
+    )
 
 
-def _lines(drawn: Drawn) -> Iterator[tuple[str, str, list[Run], dict[str, np.ndarray], dict[str, np.ndarray]]]:
+def _lines(
+    drawn: Drawn,
+) -> Iterator[tuple[str, str, list[Run], dict[str, np.ndarray], dict[str, np.ndarray]]]:
     """Label, colour and runs of each line, and by column its numbers and standard errors (NaN of one run), nothing thinned.
 
     The priors of topics are those of each run, never a mean.
     """
     _require_runs(drawn)
-    mean, several = drawn.mean and drawn.measure != BY_TOPIC, Counter(label for _, label, _ in drawn.runs)
+    mean, several = (
+        drawn.mean and drawn.measure != BY_TOPIC,
+        Counter(label for _, label, _ in drawn.runs),
+    )
     lines: dict[str | Path, tuple[str, str, list[Run]]] = {}
     for path, label, colour in drawn.runs:
         name = label if mean or several[label] == 1 else f"{label}, {path.name}"
@@ -201,12 +266,19 @@ def _lines(drawn: Drawn) -> Iterator[tuple[str, str, list[Run], dict[str, np.nda
         progress = [run.progress() for run in runs]
         if drawn.measure == BY_TOPIC:
             prior = by_size(last_alphas(progress[0]))
-            numbers, errors = {RANK[0]: np.arange(1, len(prior) + 1), "prior": prior}, {"prior": np.full(len(prior), np.nan)}
+            numbers, errors = (
+                {RANK[0]: np.arange(1, len(prior) + 1), "prior": prior},
+                {"prior": np.full(len(prior), np.nan)},
+            )
         else:
             both = mean_of([numbers_of(run) for run in progress])
             numbers, errors = (dict(zip(COLUMNS, part.T, strict=True)) for part in both)
             whole = ("iteration", "updates") if len(runs) == 1 else ("iteration",)
-            numbers |= {name: numbers[name].astype(np.int64) for name in whole if np.isfinite(numbers[name]).all()}
+            numbers |= {
+                name: numbers[name].astype(np.int64)
+                for name in whole
+                if np.isfinite(numbers[name]).all()
+            }
         yield label, colour, runs, numbers, errors
 
 
@@ -245,14 +317,20 @@ def runs_file(paths: list[Path], form: str) -> File:
 
 def _require_runs(drawn: Drawn) -> None:
     if not drawn.runs:
-        raise FileError("nothing is drawn; click the swatch of a run in the table, or wait for its first iteration")
+        raise FileError(
+            "nothing is drawn; click the swatch of a run in the table, or wait for its first iteration"
+        )
 
 
 def _stem(drawn: Drawn) -> str:
     """What the figure shows, as the name of a file: docstrings-headline-perplexity-by-iterations."""
     if drawn.measure == BY_TOPIC:
         return f"{_corpora(drawn)}-alpha-by-topic"
-    what = f"{drawn.measure}-perplexity" if drawn.measure in CHARTS["Perplexity"] else drawn.measure.replace(" ", "-")
+    what = (
+        f"{drawn.measure}-perplexity"
+        if drawn.measure in CHARTS["Perplexity"]
+        else drawn.measure.replace(" ", "-")
+    )
     what = f"mean-{what}" if drawn.mean else what
     return f"{_corpora(drawn)}-{what}-by-{drawn.axis}"
 

@@ -9,7 +9,7 @@ from workbench.dashboard.compare.values import Column, Field, Menu
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.private_api import is_shown
 
-HEADING, FOLD = "heading", "fold"   # kinds of parts that are no fields
+HEADING, FOLD = "heading", "fold"  # kinds of parts that are no fields
 
 
 class Form(Drawn):
@@ -22,8 +22,13 @@ class Form(Drawn):
     """
 
     parts = param.List(doc="What there is: name, kind and looks of each; sent once.")
-    values = param.Dict(default={}, doc="Field → what it holds at first, as text, or a list of texts.")
-    news = param.Dict(default={}, doc="number: of the message; values: of fields that others than the browser have changed.")
+    values = param.Dict(
+        default={}, doc="Field → what it holds at first, as text, or a list of texts."
+    )
+    news = param.Dict(
+        default={},
+        doc="number: of the message; values: of fields that others than the browser have changed.",
+    )
     menus = param.Dict(default={}, doc="Field → what its menu says.")
     seen = param.List(doc="Names of the parts that are seen.")
     told = param.Dict(default={}, doc="Heading or fold → its text.")
@@ -36,7 +41,8 @@ class Form(Drawn):
     def __init__(self, parts: dict[str, Field | str], on_fold: Callable[[str], None]):
         self._fields = {name: part for name, part in parts.items() if isinstance(part, Field)}
         self._folds = [name for name, part in parts.items() if part == FOLD]
-        self._on_fold, self._known, self._waits = on_fold, {}, False   # of known: field → what the browser shows
+        # of known: field → what the browser shows
+        self._on_fold, self._known, self._waits = on_fold, {}, False
         super().__init__(parts=[_described(name, part) for name, part in parts.items()])
         for field in self._fields.values():
             field.watch(self._fill)
@@ -44,7 +50,11 @@ class Form(Drawn):
 
     def fill_menus(self) -> None:
         """Brings the menus to the options of their fields, and what they hold to these."""
-        self.menus = {name: list(field.options) for name, field in self._fields.items() if isinstance(field, Menu | Column)}
+        self.menus = {
+            name: list(field.options)
+            for name, field in self._fields.items()
+            if isinstance(field, Menu | Column)
+        }
         self._fill()
 
     def show(self, seen: list[str], told: dict[str, str], unfolded: list[str]) -> None:
@@ -88,4 +98,9 @@ class Form(Drawn):
 def _described(name: str, part: Field | str) -> dict:
     if isinstance(part, str):
         return {"name": name, "kind": part}
-    return {"name": name, "kind": part.kind, "label": part.label, "meaning": part.meaning} | part.looks
+    return {
+        "name": name,
+        "kind": part.kind,
+        "label": part.label,
+        "meaning": part.meaning,
+    } | part.looks

@@ -20,18 +20,22 @@ NEWEST, MOST = 64, 500
 class Line(NamedTuple):
     """The runs that one slot of the figure shows."""
 
-    key: str                 # stays while runs join the line, so that it keeps its slot
-    label: str               # empty: what distinguishes the run from the others drawn
-    names: tuple[str, ...]   # its runs
+    key: str  # stays while runs join the line, so that it keeps its slot
+    label: str  # empty: what distinguishes the run from the others drawn
+    names: tuple[str, ...]  # its runs
 
 
 def mean_lines(readings: list[Reading]) -> list[Line]:
     """A line for all runs (the newest first) of a label, exactly as `workbench.measures.mean_curves` takes them together."""
     groups: dict[str, list[str]] = {}
-    for reading, label in zip(readings, labels_of_specs([reading.spec for reading in readings]), strict=True):
+    for reading, label in zip(
+        readings, labels_of_specs([reading.spec for reading in readings]), strict=True
+    ):
         groups.setdefault(label, []).append(reading.name)
     return [
-        Line(names[-1], label if len(names) == 1 else f"{label} · mean of {len(names)}", tuple(names))
+        Line(
+            names[-1], label if len(names) == 1 else f"{label} · mean of {len(names)}", tuple(names)
+        )
         for label, names in groups.items()
     ]
 
@@ -57,15 +61,22 @@ class Mean:
         begun = [reading for reading in readings if len(reading.numbers)]
         of = tuple((reading.name, reading.stride) for reading in begun)
         shared = self.numbers[-1, 0] if len(self.numbers) else 0.0
-        if of != self.of or any(reading.numbers[-1, 0] < shared for reading in begun):  # a run that began again is shorter
+        # a run that began again is shorter
+        if of != self.of or any(reading.numbers[-1, 0] < shared for reading in begun):
             self.of, shared, self.numbers, self.errors = of, 0.0, NO_ROWS, NO_ROWS
         if len(begun) == 1:
             self.numbers = begun[0].numbers
         elif begun:
             numbers, errors = mean_of(
-                [reading.numbers[np.searchsorted(reading.numbers[:, 0], shared, "right"):] for reading in begun]
+                [
+                    reading.numbers[np.searchsorted(reading.numbers[:, 0], shared, "right") :]
+                    for reading in begun
+                ]
             )
-            self.numbers, self.errors = np.concatenate([self.numbers, numbers]), np.concatenate([self.errors, errors])
+            self.numbers, self.errors = (
+                np.concatenate([self.numbers, numbers]),
+                np.concatenate([self.errors, errors]),
+            )
 
 
 def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -84,17 +95,25 @@ def telling_labels(readings: list[Reading]) -> dict[str, str]:
     specs = {reading.name: reading.spec for reading in readings if reading.spec is not None}
     if len({spec.model.get("n_topics") for spec in specs.values()}) > 1:
         labels |= {
-            name: f"{labels[name]} · K={spec.model['n_topics']}" for name, spec in specs.items() if "n_topics" in spec.model
+            name: f"{labels[name]} · K={spec.model['n_topics']}"
+            for name, spec in specs.items()
+            if "n_topics" in spec.model
         }
     for describe in (
         lambda name, spec: f"seed {spec.seed}",
         lambda name, spec: spec.corpus,
         lambda name, spec: describe_changes(spec) or "all words",
-        lambda name, spec: " ".join(f"{sign}={spec.model[name]}" for sign, name in SIGNS.items() if name in spec.model),
+        lambda name, spec: " ".join(
+            f"{sign}={spec.model[name]}" for sign, name in SIGNS.items() if name in spec.model
+        ),
         lambda name, spec: name,
     ):
         for label in {label for label, number in Counter(labels.values()).items() if number > 1}:
-            alike = {name: describe(name, spec) for name, spec in specs.items() if labels[name] == label}
+            alike = {
+                name: describe(name, spec) for name, spec in specs.items() if labels[name] == label
+            }
             if len(set(alike.values())) > 1:
-                labels |= {name: f"{label} · {word}" if word else label for name, word in alike.items()}
+                labels |= {
+                    name: f"{label} · {word}" if word else label for name, word in alike.items()
+                }
     return labels

@@ -19,9 +19,16 @@ STEP, LINE = 20, 26
 class HtmlCard:
     """A card with a table or a picture as HTML, and files of it; hidden while there is none."""
 
-    def __init__(self, handover: Handover, title: str, what: str, file: Callable[..., File], style: str = "history.css"):
+    def __init__(
+        self,
+        handover: Handover,
+        title: str,
+        what: str,
+        file: Callable[..., File],
+        style: str = "history.css",
+    ):
         self.html = text("", style, sizing_mode="stretch_width")
-        self._source = None   # what the files are made of
+        self._source = None  # what the files are made of
 
         def make(form: str, columns: int = 1):
             return partial(file, self._source, form, columns)
@@ -29,7 +36,9 @@ class HtmlCard:
         figures = {f"{what} as {form.upper()}": partial(make, form) for form in FORMATS}
         self.files = Downloads(handover, {f"{what} as CSV": lambda: make("csv")}, figures)
         row = self.files.row("Download", f"download {title[0].lower()}{title[1:]}")
-        self.card = column(text(f"<h2>{title}</h2>"), self.html, *row, kind="wb-card", visible=False)
+        self.card = column(
+            text(f"<h2>{title}</h2>"), self.html, *row, kind="wb-card", visible=False
+        )
 
     def _set(self, html: str, source) -> None:
         self._source, self.html.object, self.card.visible = source, html, bool(html)
@@ -72,7 +81,9 @@ class Lineage(HtmlCard):
         """Draws the tree of these runs, in the colours of their curves."""
         lines = family(readings)
         names = {name for _, name, _ in lines}
-        self._set(tree(lines, colours), [reading.path for reading in readings if reading.name in names])
+        self._set(
+            tree(lines, colours), [reading.path for reading in readings if reading.name in names]
+        )
 
 
 def family(readings: tuple[Reading, ...]) -> list[tuple[int, str, str]]:
@@ -80,10 +91,16 @@ def family(readings: tuple[Reading, ...]) -> list[tuple[int, str, str]]:
 
     A parent that is not in the store stands there by the name that is recorded of it.
     """
-    specs = {reading.name: reading.spec for reading in reversed(readings) if reading.spec is not None}  # the oldest first
+    # the oldest first
+    specs = {
+        reading.name: reading.spec for reading in reversed(readings) if reading.spec is not None
+    }
     return [
-        (generation, name if edge or name in specs else f"{name} (not in this store)",
-         f"from iteration {edge.iteration:,}" if edge else "")
+        (
+            generation,
+            name if edge or name in specs else f"{name} (not in this store)",
+            f"from iteration {edge.iteration:,}" if edge else "",
+        )
         for name, generation, edge in descent(edges_of(list(specs.items())))
     ]
 

@@ -23,7 +23,16 @@ from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import check_kind, named_set
 from workbench.runs.spec import SpecError, checked, make_model, model_fields, whole
 
-OF_CORPUS = (*reading_fields(), "holdout", "holdout_per", "holdout_rows", "top_words", "merge", "repeat", "singletons")
+OF_CORPUS = (
+    *reading_fields(),
+    "holdout",
+    "holdout_per",
+    "holdout_rows",
+    "top_words",
+    "merge",
+    "repeat",
+    "singletons",
+)
 """Fields that an error of a corpus may be about; otherwise it is about the corpus."""
 
 
@@ -40,7 +49,9 @@ def mistakes_in(values: dict) -> dict[str, str]:
             check()
         except InputError as error:
             add(field, error)
-    for engine, own in ((engine, own) for engine, given in values["options"].items() for own in combinations(given)):
+    for engine, own in (
+        (engine, own) for engine, given in values["options"].items() for own in combinations(given)
+    ):
         try:
             split_options(get_engine(engine), own)
         except OptionError as error:
@@ -59,12 +70,15 @@ def mistake_of(error: CorpusError, corpus: str | Received) -> dict[str, str]:
     """
     received = isinstance(corpus, Received)
     path, said = corpus.path if received else policy().find(corpus) or Path(corpus), worded(error)
-    of_others = f"{path.name[:1].upper()}{path.name[1:]}" if received else ""   # who see its name alone
+    # who see its name alone
+    of_others = f"{path.name[:1].upper()}{path.name[1:]}" if received else ""
     rest = said.removeprefix(str(path)).removeprefix(of_others)
     if rest != said and not rest.startswith(("/", " is a f")):
         said = f"The {'folder' if path.is_dir() else 'file'}{rest}"
     said = said.replace(str(path), corpus.name) if received else said
-    field = next((name for name in (f"{OF_FILES}{error.field}", error.field) if name in OF_CORPUS), "corpus")
+    field = next(
+        (name for name in (f"{OF_FILES}{error.field}", error.field) if name in OF_CORPUS), "corpus"
+    )
     return {field: said}
 
 
@@ -83,7 +97,9 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
         if network:
             make = partial(make_model, engine, **{name: values[name] for name in NETWORK})
             yield "super" if values["sizes"] else "model", make
-        elif "model" in engine.model.takes and values["model"]:  # whether it is there: to read it takes seconds
+        elif (
+            "model" in engine.model.takes and values["model"]
+        ):  # whether it is there: to read it takes seconds
             yield "model", partial(published, values["model"])
             continue
         for name in model_fields(engine):
@@ -137,7 +153,11 @@ def _check_limit(name: str, limit: str, value) -> None:
 
 def _longest(values: dict) -> str:
     """The field of the form with the most values."""
-    lengths = {name: len(own) for engine in values["engines"] for name, own in grid_of(values, engine).items()}
+    lengths = {
+        name: len(own)
+        for engine in values["engines"]
+        for name, own in grid_of(values, engine).items()
+    }
     named = max(lengths, key=lengths.get, default="seeds")
     choices = [choice_of(engine, named) for engine in values["engines"]]
     return next((choice.key for choice in choices if choice), named)

@@ -23,10 +23,22 @@ from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import LatestTask, in_background
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.link import Part, attribute_part, follow_address, widget_part, write_address
+from workbench.dashboard.shared.link import (
+    Part,
+    attribute_part,
+    follow_address,
+    widget_part,
+    write_address,
+)
 from workbench.dashboard.shared.notes import NotesCard
 from workbench.dashboard.shared.policy import PolicyError, policy
-from workbench.dashboard.shared.run_monitor import FIRST_LOOK, UNREADABLE, Listing, Reading, monitor_of
+from workbench.dashboard.shared.run_monitor import (
+    FIRST_LOOK,
+    UNREADABLE,
+    Listing,
+    Reading,
+    monitor_of,
+)
 from workbench.dashboard.shared.shell import (
     LOOK,
     begin_session,
@@ -51,30 +63,52 @@ class ComparePage:
     def __init__(self, store: Path):
         self.store, self._monitor, self._document = Path(store), monitor_of(store), pn.state.curdoc
         self.handover, self._columns = Handover(), LatestTask()
-        self.settings, self.preview = Settings(self.start, self.look_at_data, self.look_at_columns), Preview()
+        self.settings, self.preview = (
+            Settings(self.start, self.look_at_data, self.look_at_columns),
+            Preview(),
+        )
         self.figure = FigureCard(self.handover)
         self.table = RunTable(on_draw=self.draw, empty=READING)
         self.results = Results()
         self.heading = text(RUNS, css_classes=["wb-mid"])
         self.steering = Steering(self.table, self._monitor.look_soon)
         self.notes = NotesCard(self._monitor.look_soon)
-        self.newest, self.ticked = button("Show latest 8", disabled=True), button("Show selected", disabled=True)
-        self.form = styled(pn.widgets.Select(label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]))
+        self.newest, self.ticked = (
+            button("Show latest 8", disabled=True),
+            button("Show selected", disabled=True),
+        )
+        self.form = styled(
+            pn.widgets.Select(
+                label="Format", options=FORMS, width=130, css_classes=["wb-unlabelled"]
+            )
+        )
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover, self._document)
-        self.chains, self.moves, self.lineage = Chains(self.handover), Moves(self.handover), Lineage(self.handover)
+        self.chains, self.moves, self.lineage = (
+            Chains(self.handover),
+            Moves(self.handover),
+            Lineage(self.handover),
+        )
         self.topics = text(sizing_mode="stretch_width", visible=False)
         self._version, self._n_started, self._followed = -1, 0, False
-        self._known: dict[str, Reading] = {}      # every run of the store, newest first
-        self._ticked_last = ""                    # the run whose moves are shown; empty: the newest
+        self._known: dict[str, Reading] = {}  # every run of the store, newest first
+        self._ticked_last = ""  # the run whose moves are shown; empty: the newest
         self.newest.on_click(lambda event: self._pick(None))
         self.ticked.on_click(self._draw_chosen)
         fields = self.settings.fields()
         of_form = {name: widget_part(field) for name, field in fields.items()}
-        self.parts = self.figure.parts() | of_form | self.table.parts() | self.results.parts() | {
-            "against": Part(lambda: self.comparison.reference.value, "", self.comparison.set_against),
-            "topics_of": attribute_part(self, "_ticked_last"),
-        }
+        self.parts = (
+            self.figure.parts()
+            | of_form
+            | self.table.parts()
+            | self.results.parts()
+            | {
+                "against": Part(
+                    lambda: self.comparison.reference.value, "", self.comparison.set_against
+                ),
+                "topics_of": attribute_part(self, "_ticked_last"),
+            }
+        )
         listing = self._monitor.latest(FIRST_LOOK)
         self._offer(listing)
         if refused := follow_address(self.parts):
@@ -106,7 +140,9 @@ class ComparePage:
     def _show_progress(self) -> None:
         """Shows how many runs have been read while they are read for the first time, and what to do where there is none."""
         progress = self._monitor.progress
-        self.heading.object = RUNS + message(f"{progress[0]:,} of {progress[1]:,} runs read" if progress else "")
+        self.heading.object = RUNS + message(
+            f"{progress[0]:,} of {progress[1]:,} runs read" if progress else ""
+        )
         if self.table.empty == READING and self._monitor.looked():
             self.table.empty = what_to_do(self.store)
 
@@ -130,7 +166,9 @@ class ComparePage:
         self.settings.keep_pace(readable)
 
     def _show_curves(self) -> None:
-        self.figure.show({name: reading for name, reading in self._known.items() if reading.state != UNREADABLE})
+        self.figure.show(
+            {name: reading for name, reading in self._known.items() if reading.state != UNREADABLE}
+        )
         self.table.colours = self.figure.curve.colours()
         self.newest.disabled = self.figure.picked is None
         self.lineage.show(tuple(self._known.values()), self.table.colours)
@@ -179,7 +217,11 @@ class ComparePage:
             self.settings.say("")
             self.preview.show(*result, values["read"])
 
-        in_background(self._document, lambda: previewed(values["corpus"], values["read"], values["engines"][0]), then)
+        in_background(
+            self._document,
+            lambda: previewed(values["corpus"], values["read"], values["engines"][0]),
+            then,
+        )
 
     def look_at_columns(self, asked: tuple) -> None:
         """Offers the columns of the file that the form names; the obvious ones are chosen, but for a link, which says them."""
@@ -230,19 +272,34 @@ class ComparePage:
     def view(self) -> pn.Column:
         """The whole page; ties it to the session."""
         figures = [self.figure.curve.figure]
-        whole = column(*self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None)
+        whole = column(
+            *self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None
+        )
         change, said = not policy().read_only, "compare engines, live"
         steering = self.steering.buttons.values() if change else ()
         runs = column(
             column(self.heading, *steering, self.ticked, self.newest, whole, kind="wb-bar"),
-            self.steering.said, self.run_files.said, self.table, kind="wb-card",
+            self.steering.said,
+            self.run_files.said,
+            self.table,
+            kind="wb-card",
         )
         cards = (
-            *([self.notes.card] if change else []), self.comparison.card, self.chains.card, self.lineage.card, self.topics,
+            *([self.notes.card] if change else []),
+            self.comparison.card,
+            self.chains.card,
+            self.lineage.card,
+            self.topics,
             self.moves.card,
         )
         main = column(
-            self.preview.card, self.figure.view(), runs, self.results.view(), *cards, self.handover, self.figure.highlight,
+            self.preview.card,
+            self.figure.view(),
+            runs,
+            self.results.view(),
+            *cards,
+            self.handover,
+            self.figure.highlight,
             kind="wb-main",
         )
         begin_session(self, TITLE, figures, self.tick)
@@ -260,11 +317,18 @@ def what_to_do(store: Path) -> str:
     """What to do where there is no run."""
     if policy().read_only:
         return "No run yet."
-    terminal = "" if policy().others else f", or type in a terminal:\nworkbench compare docstrings --store {store}"
+    terminal = (
+        ""
+        if policy().others
+        else f", or type in a terminal:\nworkbench compare docstrings --store {store}"
+    )
     return f"No run yet.\nChoose a corpus and engines and press Start{terminal or '.'}"
 
 
 def topic_links(names: list[str]) -> str:
     """Links to the Topics page as HTML, of as many runs as are drawn."""
-    links = [f'<a href="topics?{urlencode({"run": name})}">Topics of {escape(name)}</a>' for name in names[:N_SLOTS]]
+    links = [
+        f'<a href="topics?{urlencode({"run": name})}">Topics of {escape(name)}</a>'
+        for name in names[:N_SLOTS]
+    ]
     return f'<nav aria-label="topics of runs">{" · ".join(links)}</nav>' if links else ""

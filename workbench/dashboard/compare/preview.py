@@ -17,7 +17,9 @@ MOST_LETTERS, MOST_NAME = 240, 60
 """Of a text, and of a title, a label, a word or the name of a column, that is shown."""
 
 RULES = {
-    "stop_words": "Stop words", "min_letters": "Words of fewer than {} letters", "min_documents": "In fewer than {} documents",
+    "stop_words": "Stop words",
+    "min_letters": "Words of fewer than {} letters",
+    "min_documents": "In fewer than {} documents",
     "max_share": "In more than {:.0%} of all documents",
 }
 """Option → what it leaves out, with its value."""
@@ -30,7 +32,12 @@ class Preview:
         self.html = text("", "preview.css", sizing_mode="stretch_width")
         self.card = column(self.html, kind="wb-card preview", visible=False)
 
-    def show(self, data: Corpus | ShardedCorpus | Records, dropped: dict | None = None, read: dict | None = None) -> None:
+    def show(
+        self,
+        data: Corpus | ShardedCorpus | Records,
+        dropped: dict | None = None,
+        read: dict | None = None,
+    ) -> None:
         """Shows a corpus or records; see `described`."""
         self.html.object, self.card.visible = described(data, dropped, read), True
 
@@ -39,7 +46,9 @@ class Preview:
         self.html.object, self.card.visible = "", False
 
 
-def described(data: Corpus | ShardedCorpus | Records, dropped: dict | None = None, read: dict | None = None) -> str:
+def described(
+    data: Corpus | ShardedCorpus | Records, dropped: dict | None = None, read: dict | None = None
+) -> str:
     """Data as HTML; ``dropped``: what was left out of texts, see `noting_dropped`; ``read``: the options of reading."""
     sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
     parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
@@ -47,10 +56,16 @@ def described(data: Corpus | ShardedCorpus | Records, dropped: dict | None = Non
         said = "Empty and repeated documents are not looked for in a corpus in shards."
         parts += [message(said), _documents(data), _words(data)]
     if isinstance(data, Corpus):
-        parts += [message(policy().shown(f"{sentence}."), "bad") for sentence in describe_quality(data)]
+        parts += [
+            message(policy().shown(f"{sentence}."), "bad") for sentence in describe_quality(data)
+        ]
         if data.table is not None:
             names = ", ".join(fitting(name, MOST_NAME) for name in data.table.metadata) or "none"
-            kept = "The texts are kept; further columns: " if data.table.texts is not None else "Columns that are kept: "
+            kept = (
+                "The texts are kept; further columns: "
+                if data.table.texts is not None
+                else "Columns that are kept: "
+            )
             parts.append(message(f"{kept}{names}."))
         parts += [_left_out(data, dropped or {}, read or {}), _documents(data), _words(data)]
     return "".join(parts)
@@ -62,12 +77,15 @@ def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
         return ""
     words, tokens = dropped[FOUND]
     ngrams = ", n-grams included" if read.get("ngrams", 1) > 1 else ""
-    said = (f"The texts have {words:,} words with {tokens:,} tokens; {corpus.n_words:,} words with {corpus.n_tokens:,} tokens "
-            f"are kept{ngrams}.")
+    said = (
+        f"The texts have {words:,} words with {tokens:,} tokens; {corpus.n_words:,} words with {corpus.n_tokens:,} tokens "
+        f"are kept{ngrams}."
+    )
     rows = "".join(
         f'<tr><th scope="row">{rule.format(read.get(name))}</th><td>{left[0]:,}</td><td>{left[1]:,}</td>'
         f"<td>{100 * left[1] / max(1, tokens):.1f} %</td></tr>"
-        for name, rule in RULES.items() if (left := dropped.get(name)) and (any(left) or name in read or name == "stop_words")
+        for name, rule in RULES.items()
+        if (left := dropped.get(name)) and (any(left) or name in read or name == "stop_words")
     )
     head = "".join(f"<th>{name}</th>" for name in ("Left out", "Words", "Tokens", "of all"))
     table = f'<table class="left" aria-label="left out"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
@@ -77,18 +95,30 @@ def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
 def _documents(corpus: Corpus | ShardedCorpus) -> str:
     """The first documents as a table."""
     texts = None if corpus.table is None else corpus.table.texts
-    known = {name: values for name, values in (("Label", corpus.labels), ("Time", corpus.times)) if values is not None}
-    head = "".join(f"<th>{name}</th>" for name in ("Document", *known, "Tokens", *(["Text"] if texts is not None else [])))
+    known = {
+        name: values
+        for name, values in (("Label", corpus.labels), ("Time", corpus.times))
+        if values is not None
+    }
+    head = "".join(
+        f"<th>{name}</th>"
+        for name in ("Document", *known, "Tokens", *(["Text"] if texts is not None else []))
+    )
     rows = []
     for at, title in enumerate(corpus.titles[:MOST_DOCUMENTS]):
         cells = [_short("" if values[at] is None else values[at]) for values in known.values()]
         cells.append(f"{corpus.document_tokens[at]:,}")
         if texts is not None:
-            cells.append(escape(fitting(" ".join(texts[at][: 4 * MOST_LETTERS].split()), MOST_LETTERS)) or "<em>empty</em>")
-        rows.append(f'<tr><th scope="row">{_short(title)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
+            cells.append(
+                escape(fitting(" ".join(texts[at][: 4 * MOST_LETTERS].split()), MOST_LETTERS))
+                or "<em>empty</em>"
+            )
+        rows.append(
+            f'<tr><th scope="row">{_short(title)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        )
     return (
         f'<div class="scroll"><table aria-label="first documents"><thead><tr>{head}</tr></thead>'
-        f'<tbody>{"".join(rows)}</tbody></table></div>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
@@ -97,7 +127,11 @@ def _words(corpus: Corpus | ShardedCorpus) -> str:
     sharded = corpus if isinstance(corpus, ShardedCorpus) else ShardedCorpus.of_corpus(corpus)
     totals = sharded.word_tokens
     order = np.argsort(-totals, kind="stable")[:MOST_WORDS]
-    words = " ".join(f"{_short(corpus.vocabulary[w])}&nbsp;<small>{totals[w]:,}</small>" for w in order if totals[w])
+    words = " ".join(
+        f"{_short(corpus.vocabulary[w])}&nbsp;<small>{totals[w]:,}</small>"
+        for w in order
+        if totals[w]
+    )
     return f"<p>Most frequent words: {words}</p>"
 
 

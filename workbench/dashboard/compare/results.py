@@ -12,8 +12,12 @@ from workbench.dashboard.shared.link import Part, attribute_part
 from workbench.dashboard.shared.shell import column, text
 
 RESULTS = {
-    "held_out": "Held-out perplexity", "training": "Training perplexity", "bound": "Bound per training token",
-    "time": "Seconds of inference", "topics": "Topics with a token", "updates": "Site updates",
+    "held_out": "Held-out perplexity",
+    "training": "Training perplexity",
+    "bound": "Bound per training token",
+    "time": "Seconds of inference",
+    "topics": "Topics with a token",
+    "updates": "Site updates",
 }
 """Number of a row of the table → what the card calls it."""
 TITLES = {"engine": "Engine", "corpus": "Corpus"}
@@ -23,8 +27,12 @@ TITLES = {"engine": "Engine", "corpus": "Corpus"}
 class Results(Drawn):
     """The picture. Of one setting it is a point for each run against it, of several a line for each run through all."""
 
-    settings = param.List(doc="The settings that are drawn; empty: the first in which the runs differ.")
-    result = param.Selector(default="held_out", objects=list(RESULTS), doc="What they are drawn against.")
+    settings = param.List(
+        doc="The settings that are drawn; empty: the first in which the runs differ."
+    )
+    result = param.Selector(
+        default="held_out", objects=list(RESULTS), doc="What they are drawn against."
+    )
     results = param.Dict(default=RESULTS, constant=True, doc="Each result → what it is called.")
     titles = param.Dict(default=TITLES, doc="Setting → what it is called.")
 
@@ -41,7 +49,10 @@ class Results(Drawn):
         def take(given: str) -> bool:
             names = [name for name in given.split(",") if name]
             if fits := all(map(is_setting, names)):
-                self.settings, self.titles = names, self.titles | {name: called(name) for name in names}
+                self.settings, self.titles = (
+                    names,
+                    self.titles | {name: called(name) for name in names},
+                )
             return fits
 
         return {

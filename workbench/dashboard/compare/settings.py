@@ -50,7 +50,15 @@ NOT_STARTED = "Nothing is started; fix the highlighted fields."
 OF_COLUMNS = ("text", "title", "label", f"{OF_FILES}time")
 ALWAYS = ("format", *OF_COLUMNS)
 """How a file is read, unfolded."""
-OF_DOCUMENTS = ("top_words", "merge", "repeat", "singletons", "holdout_per", "holdout_rows", "start")
+OF_DOCUMENTS = (
+    "top_words",
+    "merge",
+    "repeat",
+    "singletons",
+    "holdout_per",
+    "holdout_rows",
+    "start",
+)
 """What means nothing to records."""
 OF_MADE = ("network", "n_states")
 """Options that mean nothing to a published Bayesian network."""
@@ -64,31 +72,74 @@ class Settings:
     ``on_file`` with what `columns_of` takes when another file is named; who finds its columns calls `offer_columns`.
     """
 
-    def __init__(self, on_start=lambda values: None, on_preview=lambda values: None, on_file=lambda asked: None):
+    def __init__(
+        self,
+        on_start=lambda values: None,
+        on_preview=lambda values: None,
+        on_file=lambda asked: None,
+    ):
         self._on_start, self._on_preview, self._on_file = on_start, on_preview, on_file
         self.inbox = Inbox(self._take_file)
         self.upload = upload_field(self.inbox.token)
-        self._file, self._columns = None, None   # whose columns are asked for, and what they are where they are known
+        # whose columns are asked for, and what they are where they are known
+        self._file, self._columns = None, None
         self.corpus = Menu("Corpus", corpora(), DEFAULT, wide=True)
-        self.path = Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True)
+        self.path = Field(
+            "Path of the corpus",
+            placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt",
+            wide=True,
+        )
         self.single = single_fields()
         (
-            self.top_words, self.merge, self.repeat, self.singletons, self.holdout_per, self.of_records, self.holdout_rows,
-            self.warm_start_from, self.network, self.supers,
+            self.top_words,
+            self.merge,
+            self.repeat,
+            self.singletons,
+            self.holdout_per,
+            self.of_records,
+            self.holdout_rows,
+            self.warm_start_from,
+            self.network,
+            self.supers,
         ) = self.single.values()
-        self.engines = Ticks("Engines", list(ENGINES), list(DEFAULT_ENGINES), FIRST_CHOICE, engine_hints())
+        self.engines = Ticks(
+            "Engines", list(ENGINES), list(DEFAULT_ENGINES), FIRST_CHOICE, engine_hints()
+        )
         self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
         self.options = {choice.key: option_field(choice.field) for choice in choices()}
-        self.reading, self.reading_records, self.of_networks = reading_fields(), record_fields(), fields_of_networks()
+        self.reading, self.reading_records, self.of_networks = (
+            reading_fields(),
+            record_fields(),
+            fields_of_networks(),
+        )
         self._usual = {name: field.value for name, field in self.fields().items()}
-        self._headings: dict[str, tuple] = {}         # of options → their fold, the engines that share them, the first of them
+        # of options → their fold, the engines that share them, the first of them
+        self._headings: dict[str, tuple] = {}
         self._folded = {
             "fold:corpus": [
-                "encoding", "keep_text", "stop_words", "more_stop_words", "min_documents", "max_share", "ngrams", "min_letters",
-                "lowercase", "accents", "top_words", "token_pattern", "segmenter", "merge", "repeat", "singletons",
-                *self.reading_records, "holdout_per", f"{OF_RECORDS}holdout_per", "holdout_rows",
+                "encoding",
+                "keep_text",
+                "stop_words",
+                "more_stop_words",
+                "min_documents",
+                "max_share",
+                "ngrams",
+                "min_letters",
+                "lowercase",
+                "accents",
+                "top_words",
+                "token_pattern",
+                "segmenter",
+                "merge",
+                "repeat",
+                "singletons",
+                *self.reading_records,
+                "holdout_per",
+                f"{OF_RECORDS}holdout_per",
+                "holdout_rows",
             ],
-            "fold:options": ["start", "jobs"], "fold:priors": [],
+            "fold:options": ["start", "jobs"],
+            "fold:priors": [],
         }
         self._unfolded: list[str] = []
         self._parts = self._in_order()
@@ -98,9 +149,10 @@ class Settings:
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.ahead = text(sizing_mode="stretch_width")
         self._asked, self._refused, self._pace = {}, None, {}
-        self._ready: dict | None = None               # the values, while nothing is wrong with them
+        self._ready: dict | None = None  # the values, while nothing is wrong with them
         document = pn.state.curdoc
-        self.start.on_click(lambda event: with_lock(document, self._start))  # or it may be told after what came of it
+        # or it may be told after what came of it
+        self.start.on_click(lambda event: with_lock(document, self._start))
         self.preview.on_click(lambda event: with_lock(document, self._look_at_data))
         for name, field in self.fields().items():
             field.watch(self._show_fields)
@@ -113,20 +165,40 @@ class Settings:
 
     def fields(self) -> dict[str, Field]:
         """Every field by the name it has in a link."""
-        return {
-            "corpus": self.corpus, "path": self.path, "engines": self.engines,
-        } | self.single | self.reading | self.reading_records | self.of_networks | self.options | self.numbers
+        return (
+            {
+                "corpus": self.corpus,
+                "path": self.path,
+                "engines": self.engines,
+            }
+            | self.single
+            | self.reading
+            | self.reading_records
+            | self.of_networks
+            | self.options
+            | self.numbers
+        )
 
     def values(self) -> dict:
         """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
-        ticked, has, file, records = list(self.engines.value), self._taken(), self.corpus.value == FILE, self._of_records()
-        numbers = self.numbers | ({name: self.of_networks[f"{OF_RECORDS}{name}"] for name in PRIORS} if records else {})
+        ticked, has, file, records = (
+            list(self.engines.value),
+            self._taken(),
+            self.corpus.value == FILE,
+            self._of_records(),
+        )
+        numbers = self.numbers | (
+            {name: self.of_networks[f"{OF_RECORDS}{name}"] for name in PRIORS} if records else {}
+        )
         reading = self.reading_records if records else self.reading
         return {
             "corpus": self._named() if file else self.corpus.value,
             "read": {
-                name.removeprefix(OF_RECORDS).removeprefix(OF_FILES): None if field.read() == "" else field.read()
-                for name, field in reading.items() if file and self._is_unusual(name)
+                name.removeprefix(OF_RECORDS).removeprefix(OF_FILES): None
+                if field.read() == ""
+                else field.read()
+                for name, field in reading.items()
+                if file and self._is_unusual(name)
             },
             "top_words": None if records else self.top_words.value,
             "merge": 1 if records else self.merge.value,
@@ -137,17 +209,27 @@ class Settings:
             "engines": ticked,
             "options": {
                 engine: {
-                    one.field.name: self.options[one.key].read() for one in choices()
-                    if engine in one.engines and not (records and self._published and one.field.name in OF_MADE)
+                    one.field.name: self.options[one.key].read()
+                    for one in choices()
+                    if engine in one.engines
+                    and not (records and self._published and one.field.name in OF_MADE)
                 }
                 for engine in ticked
             },
             "start": None if records else self.warm_start_from.value or None,
             "model": self._published if records else self.network.value,
-            "sizes": {"super": self.supers.value} if not records and _has_supers(self.network.value) else None,
+            "sizes": {"super": self.supers.value}
+            if not records and _has_supers(self.network.value)
+            else None,
         } | {name: field.read() if has.get(name, True) else None for name, field in numbers.items()}
 
-    def offer_columns(self, asked: tuple, columns: dict[str, list[str]] | None, guess: bool, error: Exception | None) -> None:
+    def offer_columns(
+        self,
+        asked: tuple,
+        columns: dict[str, list[str]] | None,
+        guess: bool,
+        error: Exception | None,
+    ) -> None:
         """Has the menus offer the columns of a file, the obvious ones chosen if ``guess``; or shows what is wrong with it."""
         if asked != self._file:
             return
@@ -183,7 +265,10 @@ class Settings:
     def refuse(self, error: Exception) -> None:
         """Enables Start again; shows what is wrong with the corpus under its field, all else under the button."""
         if isinstance(error, CorpusError):
-            self._refused = _about_corpus(self._asked), self._placed(mistake_of(error, self._asked["corpus"]))
+            self._refused = (
+                _about_corpus(self._asked),
+                self._placed(mistake_of(error, self._asked["corpus"])),
+            )
             self._tell(self._refused[1])
             self._look_ahead()
             self.say(NOT_STARTED, "bad")
@@ -213,7 +298,9 @@ class Settings:
     def _look_over(self, name: str) -> None:
         """After a change: shows what is wrong with that field, and which of the mistakes shown before are there still."""
         found = self._look_ahead()
-        self._tell({field: found[field] for field in found if field == name or field in self.form.wrong})
+        self._tell(
+            {field: found[field] for field in found if field == name or field in self.form.wrong}
+        )
 
     def _look_ahead(self) -> dict[str, str]:
         """Says how many runs will be started; nothing while something is wrong, which is returned, by field.
@@ -230,13 +317,19 @@ class Settings:
 
     def _say_ahead(self) -> None:
         """At the pace of the runs that are there, which changes every second; the values are looked over when they change."""
-        self.ahead.object = "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
+        self.ahead.object = (
+            "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
+        )
 
     def _placed(self, found: dict[str, str]) -> dict[str, str]:
         """The mistakes by the field beside which each is shown: that of the corpus may be the path."""
         sent = self.upload.value is not None or not policy().takes_paths
         placed = {"corpus": "upload" if sent else "path"} if self.corpus.value == FILE else {}
-        placed |= {name: f"{OF_RECORDS}{name}" for name in ("model", *PRIORS)} if self._of_records() else {}
+        placed |= (
+            {name: f"{OF_RECORDS}{name}" for name in ("model", *PRIORS)}
+            if self._of_records()
+            else {}
+        )
         return {placed.get(field, field): said for field, said in found.items()}
 
     def _tell(self, found: dict[str, str]) -> None:
@@ -271,7 +364,11 @@ class Settings:
     def _ask_columns(self) -> None:
         """Asks for the columns when another file is named, or is to be read in another way."""
         there = self.corpus.value == FILE and not self._of_records()
-        asked = (self._named(), self.reading["format"].value, self.reading["encoding"].value) if there else None
+        asked = (
+            (self._named(), self.reading["format"].value, self.reading["encoding"].value)
+            if there
+            else None
+        )
         if asked != self._file:
             self._file = asked
             self.offer_columns(asked, None, False, None)
@@ -282,7 +379,9 @@ class Settings:
 
     def unfold(self, fold: str, unfolded: bool) -> None:
         """Shows or hides the fields of a fold."""
-        self._unfolded = [name for name in FOLDS if (unfolded if name == fold else name in self._unfolded)]
+        self._unfolded = [
+            name for name in FOLDS if (unfolded if name == fold else name in self._unfolded)
+        ]
         self._show_fields()
 
     @property
@@ -295,7 +394,9 @@ class Settings:
         known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
         if self._of_records() and self._published:
             known -= set(PRIORS)
-        return {"n_topics": "n_topics" in known or not self.engines.value} | {name: name in known for name in PRIORS}
+        return {"n_topics": "n_topics" in known or not self.engines.value} | {
+            name: name in known for name in PRIORS
+        }
 
     def _of_records(self) -> bool:
         """Do all ticked engines infer from records?"""
@@ -310,12 +411,19 @@ class Settings:
         networks = any("sizes" in get_engine(engine).model.takes for engine in ticked)
         has = self._taken() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
         file, records = self.corpus.value == FILE, self._of_records()
-        has |= {"path": file and policy().takes_paths and self.upload.value is None, f"{OF_RECORDS}holdout_per": records}
+        has |= {
+            "path": file and policy().takes_paths and self.upload.value is None,
+            f"{OF_RECORDS}holdout_per": records,
+        }
         has |= dict.fromkeys(self.reading, file and not records)
         has |= dict.fromkeys(OF_COLUMNS, file and not records and self._columns != {})
-        has |= dict.fromkeys(self.reading_records, file and records) | dict.fromkeys(OF_DOCUMENTS, not records)
+        has |= dict.fromkeys(self.reading_records, file and records) | dict.fromkeys(
+            OF_DOCUMENTS, not records
+        )
         has |= {"model": networks, "super": networks and _has_supers(self.network.value)}
-        has |= {f"{OF_RECORDS}{name}": records and has[name] for name in PRIORS} | {f"{OF_RECORDS}model": records}
+        has |= {f"{OF_RECORDS}{name}": records and has[name] for name in PRIORS} | {
+            f"{OF_RECORDS}model": records
+        }
         has |= dict.fromkeys(PRIORS, False) if records else {}
         if records and self._published:
             has |= {one.key: False for one in choices() if one.field.name in OF_MADE}
@@ -326,7 +434,11 @@ class Settings:
         fields, idle, told = self.fields(), self._idle(), {"heading:engines": "Engines"}
         for fold, names in self._folded.items():
             offered = [name for name in names if name not in idle]
-            changed = [f"{fields[name].label} {fields[name].shown() or 'empty'}" for name in offered if self._is_unusual(name)]
+            changed = [
+                f"{fields[name].label} {fields[name].shown() or 'empty'}"
+                for name in offered
+                if self._is_unusual(name)
+            ]
             if offered:
                 told[fold] = f"{FOLDS[fold]}: {', '.join(changed) or 'defaults'}"
             if fold not in self._unfolded:
@@ -339,12 +451,36 @@ class Settings:
             named = ", ".join(engine for engine in owners if engine in self.engines.value)
             if fields[first].visible and named != above.get(fold):
                 told[heading] = above[fold] = named
-        seen = [name for name, part in self._parts.items() if (name in told if isinstance(part, str) else part.visible)]
+        seen = [
+            name
+            for name, part in self._parts.items()
+            if (name in told if isinstance(part, str) else part.visible)
+        ]
         self.form.show(seen, told, self._unfolded)
 
     def _in_order(self) -> dict[str, Field | str]:
-        names = ["corpus", "upload", "path", *ALWAYS, "fold:corpus", *self._folded["fold:corpus"], "heading:engines", "engines"]
-        names += ["n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS, *self.of_networks, "holdout", "model", "super"]
+        names = [
+            "corpus",
+            "upload",
+            "path",
+            *ALWAYS,
+            "fold:corpus",
+            *self._folded["fold:corpus"],
+            "heading:engines",
+            "engines",
+        ]
+        names += [
+            "n_topics",
+            "n_iterations",
+            "seed",
+            "seeds",
+            SPLIT,
+            *PRIORS,
+            *self.of_networks,
+            "holdout",
+            "model",
+            "super",
+        ]
         for fold, hyper in (("fold:options", False), ("fold:priors", True)):
             names += [fold, *self._folded[fold]]
             for owners, group in grouped(hyper).items():
@@ -361,7 +497,15 @@ class Settings:
         start = column(self.ahead, self.preview, self.start, self.said, kind="wb-start")
         told = policy().limits.told()  # below what stays in sight, of which it would take too much
         limits = [text(f'<p class="muted">{told}</p>', sizing_mode="stretch_width")] if told else []
-        return column(text("<h2>New runs</h2>"), self.form, start, *limits, kind="wb-card wb-form", width=316, sizing_mode=None)
+        return column(
+            text("<h2>New runs</h2>"),
+            self.form,
+            start,
+            *limits,
+            kind="wb-card wb-form",
+            width=316,
+            sizing_mode=None,
+        )
 
 
 @lru_cache
@@ -372,5 +516,15 @@ def _has_supers(model: str) -> bool:
 
 def _about_corpus(values: dict) -> dict:
     """What a corpus is refused for."""
-    names = "corpus", "read", "top_words", "merge", "repeat", "singletons", "holdout", "holdout_per", "holdout_rows"
+    names = (
+        "corpus",
+        "read",
+        "top_words",
+        "merge",
+        "repeat",
+        "singletons",
+        "holdout",
+        "holdout_per",
+        "holdout_rows",
+    )
     return {name: values[name] for name in names}

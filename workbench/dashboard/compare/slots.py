@@ -37,7 +37,16 @@ from workbench.measures.smoothing import smoothed
 
 STRANDS = (("line", "low", "high"), ("line_2", "low_2", "high_2"))
 """Columns of what is drawn of the first and of the second quantity: smoothed, and a standard error to either side."""
-DASHES = ("solid", "dashed", "dashdot", "dotted", [8, 2, 2, 2, 2, 2], [14, 4], [4, 6], [14, 3, 3, 3])
+DASHES = (
+    "solid",
+    "dashed",
+    "dashdot",
+    "dotted",
+    [8, 2, 2, 2, 2, 2],
+    [14, 4],
+    [4, 6],
+    [14, 3, 3, 3],
+)
 """Of the lines of one colour, which are those of an engine."""
 WIDTHS = (2.2, 1.1)
 """Of the lines of the first and of the second quantity."""
@@ -66,13 +75,23 @@ here $snap_y{0,0.[0000]} · @n_active_topics{0} topics with a token</div>
 def plot() -> figure:
     """The figure, without a glyph."""
     made = figure(
-        height=420, sizing_mode="stretch_width", margin=0, tools="pan,box_zoom,wheel_zoom,reset", toolbar_location="right",
-        x_range=Range1d(0, 1), y_range=Range1d(0, 1), min_border_right=12, name="curve",
+        height=420,
+        sizing_mode="stretch_width",
+        margin=0,
+        tools="pan,box_zoom,wheel_zoom,reset",
+        toolbar_location="right",
+        x_range=Range1d(0, 1),
+        y_range=Range1d(0, 1),
+        min_border_right=12,
+        name="curve",
     )
     made.toolbar.logo, made.toolbar.autohide = None, True
     made.outline_line_color = made.border_fill_color = made.background_fill_color = None
     made.stylesheets = [FIGURE_CSS]
-    made.html_attributes = {"role": "figure", "aria-label": "curves of the runs; the table has what they reached"}
+    made.html_attributes = {
+        "role": "figure",
+        "aria-label": "curves of the runs; the table has what they reached",
+    }
     made.xgrid.visible = False
     for axis in (made.xaxis[0], made.yaxis[0]):
         axis.formatter = CustomJSTickFormatter(code=FORMAT)
@@ -92,7 +111,8 @@ class Scales:
     def __init__(self, made: figure):
         self._figure, self.logarithmic = made, {"x": False, "y": False}
         self._made = {
-            axis: {False: (LinearScale(), BasicTicker()), True: (LogScale(), LogTicker())} for axis in self.logarithmic
+            axis: {False: (LinearScale(), BasicTicker()), True: (LogScale(), LogTicker())}
+            for axis in self.logarithmic
         }
         for axis in self.logarithmic:
             self._put(axis)
@@ -117,7 +137,12 @@ def add(made: figure, source: ColumnDataSource, glyph: Glyph, **settings) -> Gly
     muted, which this figure never has; without them the figure is made in two thirds of the time.
     """
     renderer = GlyphRenderer(
-        data_source=source, glyph=glyph, visible=False, nonselection_glyph=None, selection_glyph=None, muted_glyph=None,
+        data_source=source,
+        glyph=glyph,
+        visible=False,
+        nonselection_glyph=None,
+        selection_glyph=None,
+        muted_glyph=None,
         **settings,
     )
     made.renderers.append(renderer)
@@ -126,17 +151,29 @@ def add(made: figure, source: ColumnDataSource, glyph: Glyph, **settings) -> Gly
 
 def add_legend(made: figure, items: list[LegendItem], points: list[GlyphRenderer]) -> None:
     """Adds the legend, above the figure and as many lines as it needs, and a tooltip at the points of the lines."""
-    made.add_layout(Legend(
-        items=items, location="top_left", orientation="horizontal", click_policy="none", stylesheets=[LEGEND_CSS],
-        label_text_font_size="12px", padding=0, spacing=14, margin=4,
-    ), "above")
-    made.add_tools(HoverTool(renderers=points, tooltips=TOOLTIP, limit=1, point_policy="snap_to_data"))
+    made.add_layout(
+        Legend(
+            items=items,
+            location="top_left",
+            orientation="horizontal",
+            click_policy="none",
+            stylesheets=[LEGEND_CSS],
+            label_text_font_size="12px",
+            padding=0,
+            spacing=14,
+            margin=4,
+        ),
+        "above",
+    )
+    made.add_tools(
+        HoverTool(renderers=points, tooltips=TOOLTIP, limit=1, point_policy="snap_to_data")
+    )
 
 
 class Look(NamedTuple):
     """Which columns are drawn, and how smooth."""
 
-    columns: tuple[str, ...]   # of COLUMNS: thick, thin
+    columns: tuple[str, ...]  # of COLUMNS: thick, thin
     smoothing: float
 
 
@@ -152,7 +189,9 @@ class Slot:
     """Data and glyphs of one line. `fill` streams rows that are new; nothing else is sent again."""
 
     def __init__(self, plot: figure, at: int, first: tuple[str, str]):
-        self.source = ColumnDataSource(_columns(NO_ROWS) | _drawn(NO_ROWS, NO_ROWS, Look((), 0.0)), name=f"slot-{at}")
+        self.source = ColumnDataSource(
+            _columns(NO_ROWS) | _drawn(NO_ROWS, NO_ROWS, Look((), 0.0)), name=f"slot-{at}"
+        )
         view = CDSView()  # of all rows; one for all glyphs of the slot
 
         (x, y), strands = first, []
@@ -162,12 +201,20 @@ class Slot:
                 Line(x=x, y=y, line_width=1.4, line_alpha=FAINT, line_join="round"),
                 Line(x=x, y=y, line_width=width, line_join="round"),
             )._asdict()
-            strands.append(Strand(*(
-                add(plot, self.source, glyph, view=view, tags=[f"{part}-{at}"])  # by which highlight.js finds it
-                for part, glyph in glyphs.items()
-            )))
+            strands.append(
+                Strand(
+                    *(
+                        add(
+                            plot, self.source, glyph, view=view, tags=[f"{part}-{at}"]
+                        )  # by which highlight.js finds it
+                        for part, glyph in glyphs.items()
+                    )
+                )
+            )
         self.strands = tuple(strands)
-        self.points = add(plot, self.source, Scatter(x=x, y=y, size=16, fill_alpha=0, line_alpha=0), view=view)
+        self.points = add(
+            plot, self.source, Scatter(x=x, y=y, size=16, fill_alpha=0, line_alpha=0), view=view
+        )
         self._of, self._look = (), Look((), 0.0)
 
     def paint(self, colour: str, dash) -> None:
@@ -190,13 +237,21 @@ class Slot:
                 self.source.data = _columns(numbers) | drawn
         else:
             if known < len(numbers):
-                news = _columns(numbers[known:]) | {name: values[known:] for name, values in drawn.items()}
+                news = _columns(numbers[known:]) | {
+                    name: values[known:] for name, values in drawn.items()
+                }
                 self.source.stream({name: _sent(values) for name, values in news.items()})
-            if look != self._look and known:  # after the rows that are new: what is sent of it are whole columns
-                self.source.data.update({
-                    name: values for name, values in drawn.items()
-                    if not np.array_equal(values, np.asarray(self.source.data[name], float), equal_nan=True)
-                })
+            # after the rows that are new: what is sent of it are whole columns
+            if look != self._look and known:
+                self.source.data.update(
+                    {
+                        name: values
+                        for name, values in drawn.items()
+                        if not np.array_equal(
+                            values, np.asarray(self.source.data[name], float), equal_nan=True
+                        )
+                    }
+                )
             # Streaming has copied each column: hold the numbers that all sessions share. They are the same, so nothing is sent.
             dict.update(self.source.data, _columns(numbers) | drawn)
         self._look = look
@@ -228,14 +283,17 @@ def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:
 def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -> dict:
     """The first row of each line at which a column is at most the target, and its colour; of (numbers, colour) of each."""
     found = [(rows[rows[:, COLUMNS.index(column)] <= target][:1], colour) for rows, colour in lines]
-    return _columns(np.concatenate([rows for rows, _ in found])) | {"colour": [colour for rows, colour in found if len(rows)]}
+    return _columns(np.concatenate([rows for rows, _ in found])) | {
+        "colour": [colour for rows, colour in found if len(rows)]
+    }
 
 
 def marks(seen: list[tuple[Reading, str]]) -> dict:
     """The rows of the moves that were kept, how each is marked, and in which colour; of (reading, colour) of each run."""
     kept = [(move, colour) for reading, colour in seen for move in reading.moves if move.accepted]
     return _columns(np.concatenate([NO_ROWS, *(reading.marks for reading, _ in seen)])) | {
-        "marker": [MARKER_OF[move.kind] for move, _ in kept], "colour": [colour for _, colour in kept],
+        "marker": [MARKER_OF[move.kind] for move, _ in kept],
+        "colour": [colour for _, colour in kept],
     }
 
 

@@ -24,7 +24,13 @@ from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.forecast import duration
 from workbench.runs.execution.grid import lay_out
-from workbench.runs.execution.memory_check import Planned, at_a_time, memory_forecast, predict_memory, unfinished
+from workbench.runs.execution.memory_check import (
+    Planned,
+    at_a_time,
+    memory_forecast,
+    predict_memory,
+    unfinished,
+)
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.execution.worker import SLOTS
@@ -36,7 +42,17 @@ from workbench.runs.store.places import run_paths
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED, read_status
 
-FIXED = ("n_iterations", "seed", "holdout", "holdout_per", "holdout_rows", "top_words", "merge", "repeat", "singletons")
+FIXED = (
+    "n_iterations",
+    "seed",
+    "holdout",
+    "holdout_per",
+    "holdout_rows",
+    "top_words",
+    "merge",
+    "repeat",
+    "singletons",
+)
 """Settings with one value for all runs of a start."""
 COLUMNS_OF_FILES = ("text", "title", "label", "time")
 """Options of reading that name a column."""
@@ -49,7 +65,9 @@ SETTLED = 5
 
 def grid_of(values: dict, engine: str) -> dict[str, list]:
     """Setting of the model, or option → its values, of those that have several for this engine."""
-    given = {name: values[name] for name in model_fields(get_engine(engine))} | values["options"].get(engine, {})
+    given = {name: values[name] for name in model_fields(get_engine(engine))} | values[
+        "options"
+    ].get(engine, {})
     return {name: value for name, value in given.items() if isinstance(value, list)}
 
 
@@ -61,7 +79,9 @@ def combinations(given: dict) -> Iterator[dict]:
 
 def n_runs(values: dict) -> int:
     """The number of runs that the values of the form make."""
-    return values["seeds"] * sum(math.prod(map(len, grid_of(values, engine).values())) for engine in values["engines"])
+    return values["seeds"] * sum(
+        math.prod(map(len, grid_of(values, engine).values())) for engine in values["engines"]
+    )
 
 
 def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
@@ -80,11 +100,23 @@ def describe_sweep(values: dict, pace: dict[tuple[str, str], float]) -> str:
     n, jobs = n_runs(values), values["jobs"]
     said = counted(n) + (f", {jobs} in parallel, {n - jobs} queued" if n > jobs else "")
     known = [pace.get((engine, values["corpus"])) for engine in values["engines"]]
-    if None in known or values["top_words"] is not None or (values["merge"], values["repeat"]) != (1, 1):
+    if (
+        None in known
+        or values["top_words"] is not None
+        or (values["merge"], values["repeat"]) != (1, 1)
+    ):
         return f"{said}."
-    seconds = values["seeds"] * values["n_iterations"] * sum(
-        each * sum(listed(values["n_topics"] or 1)) * math.prod(len(own) for name, own in grid.items() if name != "n_topics")
-        for each, grid in zip(known, (grid_of(values, engine) for engine in values["engines"]), strict=True)
+    seconds = (
+        values["seeds"]
+        * values["n_iterations"]
+        * sum(
+            each
+            * sum(listed(values["n_topics"] or 1))
+            * math.prod(len(own) for name, own in grid.items() if name != "n_topics")
+            for each, grid in zip(
+                known, (grid_of(values, engine) for engine in values["engines"]), strict=True
+            )
+        )
     )
     return f"{said}; estimated {duration(seconds / min(jobs, n, os.cpu_count() or 1))}."
 
@@ -110,11 +142,16 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     """
     policy().check_change()
     store, corpus = Path(store), data_of(values["corpus"], values["read"], values["engines"][0])
-    return start_cells(store, [cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)],
-                       values["jobs"])
+    return start_cells(
+        store,
+        [cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)],
+        values["jobs"],
+    )
 
 
-def start_cells(store: Path, cells: list[Planned], jobs: int) -> tuple[list[Run], list[Run], str, str]:
+def start_cells(
+    store: Path, cells: list[Planned], jobs: int
+) -> tuple[list[Run], list[Run], str, str]:
     """Creates and starts runs that are laid out, in order, so many at a time; see `start_runs`."""
     policy().check_change()
     cells = shared(cells)
@@ -132,7 +169,12 @@ def start_cells(store: Path, cells: list[Planned], jobs: int) -> tuple[list[Run]
             run.resume()
     enqueue([run.path for run in begun], jobs)
     memory = memory_forecast(coming, jobs) if coming else ""
-    return started, finished, f"{jobs} in parallel, {memory}" if len(started) > jobs else memory, others
+    return (
+        started,
+        finished,
+        f"{jobs} in parallel, {memory}" if len(started) > jobs else memory,
+        others,
+    )
 
 
 def check_waiting(store: Path, n: int) -> None:
@@ -159,12 +201,16 @@ def check_memory(store: Path, coming: Iterable[Planned], jobs: int) -> None:
     if most == math.inf or not (coming := list(coming)):
         return
     names = {run.spec.name for run in coming}
-    there = list(_readable(path for path in run_paths(store) if path.name not in names and _at_work(path)))
+    there = list(
+        _readable(path for path in run_paths(store) if path.name not in names and _at_work(path))
+    )
     new = sorted(coming, key=lambda run: predict_memory(run).total, reverse=True)[:jobs]
     if at_a_time([*new, *there], SLOTS) > most * 1e9:
         others = f" beside {counted(len(there))} at work" if there else ""
-        raise PolicyError(f"these runs take {memory_forecast(coming, jobs)}{others}, where {most:g} GB may be taken at once "
-                          "here; take fewer topics, or fewer parallel runs, or wait until some have ended")
+        raise PolicyError(
+            f"these runs take {memory_forecast(coming, jobs)}{others}, where {most:g} GB may be taken at once "
+            "here; take fewer topics, or fewer parallel runs, or wait until some have ended"
+        )
 
 
 def planned_of(path: Path) -> Planned:
@@ -182,10 +228,20 @@ def _readable(paths: Iterable[Path]) -> Iterator[Planned]:
 
 def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Planned]:
     """The runs of one engine: every combination of what has several values."""
-    grid = {name: listed(values[name]) for name in model_fields(get_engine(engine)) if name == "n_topics"}
+    grid = {
+        name: listed(values[name])
+        for name in model_fields(get_engine(engine))
+        if name == "n_topics"
+    }
     grid = grid | grid_of(values, engine) or {"n_iterations": listed(values["n_iterations"])}
-    options = {name: value for name, value in values["options"].get(engine, {}).items() if name not in grid}
-    fixed = {name: values[name] for name in (*FIXED, *model_fields(get_engine(engine))) if name not in grid}
+    options = {
+        name: value for name, value in values["options"].get(engine, {}).items() if name not in grid
+    }
+    fixed = {
+        name: values[name]
+        for name in (*FIXED, *model_fields(get_engine(engine)))
+        if name not in grid
+    }
     fixed |= {name: values[name] for name in NETWORK if name in get_engine(engine).model.takes}
     if values["start"] is not None:
         fixed["start"] = store / values["start"]
@@ -214,7 +270,9 @@ def summary_of_start(started: list[Run], finished: list[Run], memory: str, other
     return "; ".join(filter(None, (begun, there, others))) + "."
 
 
-def data_of(name_or_path: str | Path | Received | Corpus, read: dict, engine: str) -> Corpus | Records:
+def data_of(
+    name_or_path: str | Path | Received | Corpus, read: dict, engine: str
+) -> Corpus | Records:
     """The data that an engine infers from, kept for the next start; a file that has changed since is read again.
 
     read : how a file is read, as `load_corpus` or `read_records` takes it.
@@ -222,7 +280,9 @@ def data_of(name_or_path: str | Path | Received | Corpus, read: dict, engine: st
     return previewed(name_or_path, read, engine)[0]
 
 
-def previewed(name_or_path: str | Path | Received | Corpus, read: dict, engine: str) -> tuple[Corpus | Records, dict]:
+def previewed(
+    name_or_path: str | Path | Received | Corpus, read: dict, engine: str
+) -> tuple[Corpus | Records, dict]:
     """The same, and what was left out of the texts of a file, as `workbench.corpus.dropped.noting_dropped` notes it."""
     if isinstance(name_or_path, Corpus | ShardedCorpus | Records):
         return name_or_path, {}

@@ -25,7 +25,12 @@ APPLIES = {
     "remove": (STOPPED, FINISHED, LOST, FAILED),
 }
 """Action → the states of a run that it makes sense for."""
-DONE = {"pause": "asked to pause", "resume": "asked to go on", "stop": "asked to stop", "remove": "removed"}
+DONE = {
+    "pause": "asked to pause",
+    "resume": "asked to go on",
+    "stop": "asked to stop",
+    "remove": "removed",
+}
 
 
 class Steering:
@@ -33,8 +38,8 @@ class Steering:
 
     def __init__(self, table: RunTable, on_change):
         self._table, self._on_change = table, on_change
-        self._states: dict[str, tuple] = {}      # name → (state, path)
-        self._document, self._sure = pn.state.curdoc, ()     # the runs that a second click removes
+        self._states: dict[str, tuple] = {}  # name → (state, path)
+        self._document, self._sure = pn.state.curdoc, ()  # the runs that a second click removes
         self.buttons = {action: button(action.capitalize(), disabled=True) for action in APPLIES}
         self.said = text(sizing_mode="stretch_width", visible=False)
         for action, made in self.buttons.items():
@@ -48,7 +53,11 @@ class Steering:
 
     def targets(self, action: str) -> tuple[str, ...]:
         """The chosen runs that the action makes sense for."""
-        return tuple(name for name in self._table.chosen if self._states.get(name, ("",))[0] in APPLIES[action])
+        return tuple(
+            name
+            for name in self._table.chosen
+            if self._states.get(name, ("",))[0] in APPLIES[action]
+        )
 
     def press(self, action: str) -> None:
         """Sends the action to the runs; a removal only at the second click."""
@@ -58,7 +67,10 @@ class Steering:
         if action == "remove" and self._sure != names:
             self._sure = names
             self._update()
-            self.said.say(f"Removing deletes {counted(len(names))} from the store; press again to do it.", "bad")
+            self.said.say(
+                f"Removing deletes {counted(len(names))} from the store; press again to do it.",
+                "bad",
+            )
             return
         self._sure = ()
         targets = [self._states[name] for name in names]
@@ -68,7 +80,9 @@ class Steering:
             if began:
                 check_waiting(began[0].parent, len(began))
                 check_memory(began[0].parent, map(planned_of, began), SLOTS)
-            others = other_kernels_warning([path.name for path in began if Run(path).by_other_kernels()])
+            others = other_kernels_warning(
+                [path.name for path in began if Run(path).by_other_kernels()]
+            )
             in_line = began if len(began) > SLOTS else []
             each_of([path for _, path in targets if path not in in_line], action)
             enqueue(in_line, SLOTS)

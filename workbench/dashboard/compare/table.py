@@ -20,10 +20,13 @@ from workbench.runs.progress import decimals
 from workbench.runs.store.status import FAILED, LOST
 from workbench.views.style import GREY, look_of
 
-HEADLINE, TRAINING, ELAPSED = (COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed"))
+HEADLINE, TRAINING, ELAPSED = (
+    COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed")
+)
 ACTIVE = COLUMNS.index("n_active_topics")
 LEARNT = {
-    "alpha": ("alpha", COLUMNS.index("alpha_total"), "in all "), "beta": ("beta", COLUMNS.index("beta"), ""),
+    "alpha": ("alpha", COLUMNS.index("alpha_total"), "in all "),
+    "beta": ("beta", COLUMNS.index("beta"), ""),
     "alpha_total": ("alpha", COLUMNS.index("alpha_total"), "in all "),
     "beta_total": ("beta", COLUMNS.index("beta_total"), "in all "),
     "top_concentration": ("gamma", COLUMNS.index("top_concentration"), ""),
@@ -33,7 +36,10 @@ DASH = "–"
 USUAL = ("tags", "corpus", "K", "seed", "state", "progress", "perplexity", "time", "left")
 """The columns beside the name that are shown unless others are chosen; settings have columns of their own."""
 RESULTS = {
-    "held_out": "test_perplexity", "training": "train_perplexity", "bound": "bound_per_token", "topics": "n_active_topics",
+    "held_out": "test_perplexity",
+    "training": "train_perplexity",
+    "bound": "bound_per_token",
+    "topics": "n_active_topics",
     "updates": "updates",
 }
 """Number of a row that is seen beside the settings alone → its column in a reading."""
@@ -43,16 +49,28 @@ class RunTable(Drawn):
     """The table. ``chosen`` are the runs that the buttons act on; a click on a swatch calls ``on_draw``."""
 
     rows = param.List(doc="What `row` makes of each run, newest first; sent when runs come or go.")
-    news = param.String(doc="As JSON, number: of the message; rows: those that have changed since the last one.")
+    news = param.String(
+        doc="As JSON, number: of the message; rows: those that have changed since the last one."
+    )
     # (in a dict Bokeh would look for models, row by row, three times a second and session)
     chosen = param.List(doc="Names of the runs that are ticked.")
     colours = param.Dict(default={}, doc="Name → colour of the runs that are drawn.")
     empty = param.String(doc="What to do next, when there is no run.")
-    query = param.String(doc="What is looked for: words, and key:value as in engine:cgs k:10 tag:paper.")
-    sort = param.String(doc="The column that rows are sorted by, downwards after a minus; newest first without one.")
+    query = param.String(
+        doc="What is looked for: words, and key:value as in engine:cgs k:10 tag:paper."
+    )
+    sort = param.String(
+        doc="The column that rows are sorted by, downwards after a minus; newest first without one."
+    )
     group = param.String(doc="The setting that rows are grouped by.")
-    columns = param.List(default=list(USUAL), doc="The columns that are shown beside the name: of USUAL, and settings.")
-    settings = param.Dict(default={}, doc="Setting in which runs differ → what it is called; one of the link → the same.")
+    columns = param.List(
+        default=list(USUAL),
+        doc="The columns that are shown beside the name: of USUAL, and settings.",
+    )
+    settings = param.Dict(
+        default={},
+        doc="Setting in which runs differ → what it is called; one of the link → the same.",
+    )
 
     _esm = code("finding", "table")
     _stylesheets = style("table")
@@ -60,8 +78,8 @@ class RunTable(Drawn):
     def __init__(self, on_draw=lambda name: None, **settings):
         super().__init__(**settings)
         self._on_draw = on_draw
-        self._known: dict[str, tuple[Reading, dict]] = {}   # every run: as read last, and its row
-        self._settings: dict[str, dict] = {}                # of every run
+        self._known: dict[str, tuple[Reading, dict]] = {}  # every run: as read last, and its row
+        self._settings: dict[str, dict] = {}  # of every run
         self._n_news = 0
 
     def _handle_msg(self, said) -> None:
@@ -77,9 +95,13 @@ class RunTable(Drawn):
             self.settings = {name: called(name) for name in differing(self._settings.values())}
         self._known = {reading.name: (reading, self._row(reading)) for reading in readings}
         if list(before) != list(self._known):
-            self.rows = [row | {"settings": self._differing(name)} for name, (_, row) in self._known.items()]
+            self.rows = [
+                row | {"settings": self._differing(name)} for name, (_, row) in self._known.items()
+            ]
         elif changed := [
-            row | {"settings": self._differing(name)} for name, (_, row) in self._known.items() if row != before[name][1]
+            row | {"settings": self._differing(name)}
+            for name, (_, row) in self._known.items()
+            if row != before[name][1]
         ]:
             self._n_news += 1
             self.news = json.dumps({"number": self._n_news, "rows": changed}, allow_nan=False)
@@ -114,8 +136,14 @@ class RunTable(Drawn):
 
         return {
             "find": attribute_part(self, "query"),
-            "sort": attribute_part(self, "sort", lambda text: text.removeprefix("-") in ("", "run", *USUAL)
-                                   or is_setting(text.removeprefix("-"))),
+            "sort": attribute_part(
+                self,
+                "sort",
+                lambda text: (
+                    text.removeprefix("-") in ("", "run", *USUAL)
+                    or is_setting(text.removeprefix("-"))
+                ),
+            ),
             "group": attribute_part(self, "group", lambda text: not text or is_setting(text)),
             "columns": Part(lambda: ",".join(self.columns), usual, take),
         }
@@ -123,18 +151,28 @@ class RunTable(Drawn):
 
 def key_of(setting: str) -> str:
     """What the table calls a setting, which is not the name of a column unless it is in that column."""
-    return f"{setting}_option" if setting in USUAL and setting not in ("corpus", "K", "seed") else setting
+    return (
+        f"{setting}_option"
+        if setting in USUAL and setting not in ("corpus", "K", "seed")
+        else setting
+    )
 
 
 def is_setting(key: str) -> bool:
     """Is there a setting that the table calls so?"""
-    return any(key_of(name) == key for name in (key, key.removesuffix("_option")) if name in every_setting())
+    return any(
+        key_of(name) == key
+        for name in (key, key.removesuffix("_option"))
+        if name in every_setting()
+    )
 
 
 def called(key: str) -> str:
     """What a setting is called on the page."""
     name = key if key in every_setting() else key.removesuffix("_option")
-    said = {"K": "K", "split": "Split", "iterations": "Iterations"}.get(name) or LABELS.get(name, name)
+    said = {"K": "K", "split": "Split", "iterations": "Iterations"}.get(name) or LABELS.get(
+        name, name
+    )
     return said[:1].upper() + said[1:] if len(said) > 1 and name not in LABELS else said
 
 
@@ -144,25 +182,40 @@ def row(reading: Reading) -> dict:
     topics, told_topics = n_topics(reading) if spec else (None, DASH)
     held_out = spec is None or spec.test is not None
     perplexity = latest[HEADLINE] if held_out else latest[TRAINING]
-    told_perplexity = f"{perplexity:,.{decimals(perplexity)}f}" + ("" if held_out else " (training)")
+    told_perplexity = f"{perplexity:,.{decimals(perplexity)}f}" + (
+        "" if held_out else " (training)"
+    )
     n_iterations = status["n_iterations"]
-    iteration = min(max(status["iteration"], int(latest[0]) if math.isfinite(latest[0]) else 0), n_iterations)
+    iteration = min(
+        max(status["iteration"], int(latest[0]) if math.isfinite(latest[0]) else 0), n_iterations
+    )
     return {
-        "name": reading.name, "label": reading.label,
-        "engine": spec.engine if spec else DASH, "corpus": spec.corpus if spec else DASH,
-        "note": " ".join(reading.notes.note.split())[:LONGEST], "tags": list(reading.notes.tags),
+        "name": reading.name,
+        "label": reading.label,
+        "engine": spec.engine if spec else DASH,
+        "corpus": spec.corpus if spec else DASH,
+        "note": " ".join(reading.notes.note.split())[:LONGEST],
+        "tags": list(reading.notes.tags),
         "changes": describe_changes(spec) if spec else "",
         "learns": learnt(reading) if spec else "",
         "K": told_topics,
         "seed": str(spec.seed) if spec else DASH,
-        "state": status["state"], "why": why(status),
+        "state": status["state"],
+        "why": why(status),
         "share": round(100 * iteration / n_iterations, 1) if n_iterations else 0,
-        "progress": f"{iteration} / {n_iterations}" if n_iterations and not reading.imported else DASH,
+        "progress": f"{iteration} / {n_iterations}"
+        if n_iterations and not reading.imported
+        else DASH,
         "perplexity": told_perplexity if math.isfinite(perplexity) else DASH,
-        "time": duration(latest[ELAPSED]), "left": duration(status["time_left"]),
+        "time": duration(latest[ELAPSED]),
+        "left": duration(status["time_left"]),
         "numbers": {
-            "K": topics, "seed": spec.seed if spec else None, "progress": iteration / n_iterations if n_iterations else None,
-            "perplexity": known(perplexity), "time": known(latest[ELAPSED]), "left": known(status["time_left"]),
+            "K": topics,
+            "seed": spec.seed if spec else None,
+            "progress": iteration / n_iterations if n_iterations else None,
+            "perplexity": known(perplexity),
+            "time": known(latest[ELAPSED]),
+            "left": known(status["time_left"]),
             **{name: known(latest[COLUMNS.index(column)]) for name, column in RESULTS.items()},
         },
         "colour": look.colour if (look := look_of(reading.label)) else GREY,
@@ -198,7 +251,10 @@ def n_topics(reading: Reading) -> tuple[int | None, str]:
 
 def learnt(reading: Reading) -> str:
     """The priors that a run learns, with their last values: ``learns alpha (in all 0.84), gamma (2.1)``."""
-    parts = [f"{LEARNT[name][0]} ({LEARNT[name][2]}{reading.latest[LEARNT[name][1]]:.3g})" for name in reading.learns]
+    parts = [
+        f"{LEARNT[name][0]} ({LEARNT[name][2]}{reading.latest[LEARNT[name][1]]:.3g})"
+        for name in reading.learns
+    ]
     parts += ["tau"] if reading.spec.options.get("learn_tau") else []
     return f"learns {', '.join(parts)}" if parts else ""
 
@@ -210,4 +266,6 @@ def duration(seconds: float | None) -> str:
     if seconds < 59.95:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+    return (
+        f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+    )

@@ -14,9 +14,18 @@ class Field:
 
     kind = "text"
 
-    def __init__(self, label: str, value="", meaning: str = "", wide: bool = False, placeholder: str = "", **more):
+    def __init__(
+        self,
+        label: str,
+        value="",
+        meaning: str = "",
+        wide: bool = False,
+        placeholder: str = "",
+        **more,
+    ):
         self.label, self.meaning, self.visible = label, as_sentence(meaning), True
-        self.looks = {"wide": wide, "placeholder": placeholder} | more   # what else the browser draws it with
+        # what else the browser draws it with
+        self.looks = {"wide": wide, "placeholder": placeholder} | more
         self._value, self._watchers = value, []
 
     @property
@@ -55,7 +64,15 @@ class Field:
 class Values(Field):
     """One number or several: "10" is a run, "10, 20, 40" are three. It is checked by those who take the numbers."""
 
-    def __init__(self, label: str = "", value: str = "", meaning: str = "", infinite=False, whole=False, **looks):
+    def __init__(
+        self,
+        label: str = "",
+        value: str = "",
+        meaning: str = "",
+        infinite=False,
+        whole=False,
+        **looks,
+    ):
         super().__init__(label, value, meaning, **looks)
         self.infinite, self.whole = infinite, whole
 
@@ -82,7 +99,15 @@ class Number(Field):
 
     kind = "number"
 
-    def __init__(self, label: str, value: float | None, meaning: str = "", whole: bool = True, step: float = 1, **looks):
+    def __init__(
+        self,
+        label: str,
+        value: float | None,
+        meaning: str = "",
+        whole: bool = True,
+        step: float = 1,
+        **looks,
+    ):
         super().__init__(label, value, meaning, step=step, **looks)
         self._whole = whole
 
@@ -135,7 +160,9 @@ class Column(Field):
     none = "(none)"
     """What the menu says for no column."""
 
-    def __init__(self, label: str, value: str = "", meaning: str = "", needed: bool = False, **looks):
+    def __init__(
+        self, label: str, value: str = "", meaning: str = "", needed: bool = False, **looks
+    ):
         super().__init__(label, value, meaning, **looks)
         self.usual, self.options, self._needed = value, [], needed
 
@@ -146,7 +173,13 @@ class Column(Field):
             self.value = likely or self.usual
 
     def shown(self) -> str:
-        return self.value if not self.options or self.value in self.options else "" if self._needed else self.none
+        return (
+            self.value
+            if not self.options or self.value in self.options
+            else ""
+            if self._needed
+            else self.none
+        )
 
     def typed(self, text) -> str:
         text = super().typed(text)
@@ -176,8 +209,18 @@ class Ticks(Field):
 
     kind = "ticks"
 
-    def __init__(self, label: str, options: list[str], value: list[str], meaning: str = "", hints=None, **looks):
-        super().__init__(label, value, meaning, options=options, hints=hints or [""] * len(options), **looks)
+    def __init__(
+        self,
+        label: str,
+        options: list[str],
+        value: list[str],
+        meaning: str = "",
+        hints=None,
+        **looks,
+    ):
+        super().__init__(
+            label, value, meaning, options=options, hints=hints or [""] * len(options), **looks
+        )
         self.options = options
 
     def shown(self) -> list[str]:

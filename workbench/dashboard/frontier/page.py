@@ -7,11 +7,24 @@ from typing import ClassVar
 import panel as pn
 
 from workbench.corpus.catalog import DEFAULT
-from workbench.dashboard.compare.fields import corpora, defaults, number_field, reading_fields, single_fields
+from workbench.dashboard.compare.fields import (
+    corpora,
+    defaults,
+    number_field,
+    reading_fields,
+    single_fields,
+)
 from workbench.dashboard.compare.settings import ALWAYS
 from workbench.dashboard.compare.values import Field, Menu, Number, Values
 from workbench.dashboard.compare.wording import counted
-from workbench.dashboard.frontier.results import Asked, Shown, frontier_of, overtaking_of, points_of, results_file
+from workbench.dashboard.frontier.results import (
+    Asked,
+    Shown,
+    frontier_of,
+    overtaking_of,
+    points_of,
+    results_file,
+)
 from workbench.dashboard.frontier.sweeping import (
     Found,
     found_in,
@@ -35,7 +48,11 @@ from workbench.runs.execution.run import default_store
 
 USUAL = {"r": "0, 1, 2, 5, inf", "n_chains": "1, 5", "n_iterations": 100, "seeds": 3}
 """What stands in the form at first."""
-SPLITS = {"by counts alone": "", "also where averaging harms most": "gap", "also at random": "random"}
+SPLITS = {
+    "by counts alone": "",
+    "also where averaging harms most": "gap",
+    "also at random": "random",
+}
 NAMES = {"CPU seconds": "cpu_time", "updates": "updates"}
 """What the menu calls the costs."""
 
@@ -43,13 +60,20 @@ NAMES = {"CPU seconds": "cpu_time", "updates": "updates"}
 class FrontierPage(SweepPage):
     """The page of one visitor: hybrids that differ in r, chains, split and seed, and the long chains they are set against."""
 
-    name, said_of, heading = "frontier", "cost and distance from long Gibbs chains", "Runs to compare"
+    name, said_of, heading = (
+        "frontier",
+        "cost and distance from long Gibbs chains",
+        "Runs to compare",
+    )
     placed_at: ClassVar = SweepPage.placed_at | {"budget_r": "r"}
 
     def __init__(self, store: Path):
-        self.found = Found([], [])   # the runs of the form
+        self.found = Found([], [])  # the runs of the form
         super().__init__(store, _fields())
-        self.shown = {"frontier": Card(self.handover, self._make), "overtaking": Card(self.handover, self._make)}
+        self.shown = {
+            "frontier": Card(self.handover, self._make),
+            "overtaking": Card(self.handover, self._make),
+        }
 
     def settings(self, read: dict) -> dict:
         """What the fields say, as settings of the sweep."""
@@ -66,14 +90,22 @@ class FrontierPage(SweepPage):
             self._asked = Asked((), (), (), 0, 0, "cpu_time")
             return ""
         self._asked = Asked(
-            points_of(self.found.settings), points_of(self.found.reference[:CHAINS]),
-            points_of(of_corpus(listing.readings, values)), values["n_iterations"], n_reference(values), values["cost"],
+            points_of(self.found.settings),
+            points_of(self.found.reference[:CHAINS]),
+            points_of(of_corpus(listing.readings, values)),
+            values["n_iterations"],
+            n_reference(values),
+            values["cost"],
         )
         return f"{counted(n_wanted(values))} with the {CHAINS} chains of the reference."
 
     def runs_shown(self) -> list[Reading]:
         """All runs of the form that are there."""
-        return list({one.name: one for one in (*self.found.reference[:CHAINS], *self.found.settings)}.values())
+        return list(
+            {
+                one.name: one for one in (*self.found.reference[:CHAINS], *self.found.settings)
+            }.values()
+        )
 
     def progress_made(self, values: dict) -> Progress:
         """How far these runs are."""
@@ -100,8 +132,16 @@ class FrontierPage(SweepPage):
         """The two cards beside the form."""
         first, second = self.shown.values()
         return [
-            column(text("<h2>Cost and distance</h2>"), first.said, self.progress, first.results, kind="wb-card"),
-            column(text("<h2>Where hybrids overtake</h2>"), second.said, second.results, kind="wb-card"),
+            column(
+                text("<h2>Cost and distance</h2>"),
+                first.said,
+                self.progress,
+                first.results,
+                kind="wb-card",
+            ),
+            column(
+                text("<h2>Where hybrids overtake</h2>"), second.said, second.results, kind="wb-card"
+            ),
         ]
 
     def _make(self, card: "Card", form: str, columns: int = 1):
@@ -112,18 +152,33 @@ class Card:
     """What is said, the figure, the table and the downloads of one card."""
 
     def __init__(self, handover: Handover, make):
-        self.said, self.figure = text(sizing_mode="stretch_width"), text(sizing_mode="stretch_width")
+        self.said, self.figure = (
+            text(sizing_mode="stretch_width"),
+            text(sizing_mode="stretch_width"),
+        )
         self.table = text("", "comparison.css", sizing_mode="stretch_width")
-        files = Downloads(handover, {"CSV": lambda: make(self, "csv")},
-                          {form.upper(): partial(make, self, form) for form in ("svg", "pdf", "png")})
-        self.results = column(self.figure, self.table, *files.row("Download", "download the numbers"), kind="wb-stack",
-                              visible=False)
+        files = Downloads(
+            handover,
+            {"CSV": lambda: make(self, "csv")},
+            {form.upper(): partial(make, self, form) for form in ("svg", "pdf", "png")},
+        )
+        self.results = column(
+            self.figure,
+            self.table,
+            *files.row("Download", "download the numbers"),
+            kind="wb-stack",
+            visible=False,
+        )
 
     def show(self, found: Shown | None, error: Exception | None) -> None:
         """Shows what was found, or why nothing was."""
         found = found or Shown("", "", "", None)
         self.said.object = found.said if error is None else message(sentence_of(error), "bad")
-        self.figure.object, self.table.object, self.results.visible = found.figure, found.table, bool(found.figure)
+        self.figure.object, self.table.object, self.results.visible = (
+            found.figure,
+            found.table,
+            bool(found.figure),
+        )
 
 
 def page() -> pn.Column:
@@ -134,24 +189,62 @@ def page() -> pn.Column:
 def _fields() -> dict[str, Field]:
     """The fields of the form by their names in a link."""
     usual, reading, single = defaults() | USUAL, reading_fields(), single_fields()
-    numbers = {name: number_field(name, usual[name]) for name in ("n_iterations", "seeds", "holdout", "jobs")}
+    numbers = {
+        name: number_field(name, usual[name])
+        for name in ("n_iterations", "seeds", "holdout", "jobs")
+    }
     model = {name: number_field(name, usual[name]) for name in ("n_topics", "alpha", "beta")}
     return {
         "corpus": Menu("Corpus", corpora(), DEFAULT, wide=True),
-        "path": Field("Path of the corpus", placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt", wide=True),
+        "path": Field(
+            "Path of the corpus",
+            placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt",
+            wide=True,
+        ),
         **{name: reading[name] for name in ALWAYS},
-        "engine": Menu("Hybrid", {name: name for name in hybrids()}, hybrids()[0], "the engine whose r is varied; cgs runs "
-                       "beside it with the same seeds"),
-        "r": Values("r", USUAL["r"], "the tokens of a word that a document has at most so often are sampled, those of others "
-                    "averaged; 0: none is sampled, inf: all are", infinite=True, wide=True),
-        "n_chains": Values("Chains S", USUAL["n_chains"], "so many samples of the tokens in every iteration; with commas",
-                           whole=True),
-        "split": Menu("Split", SPLITS, "", "adaptive-cgs with as many updates chooses by itself what is sampled", wide=True),
-        **model, **numbers,
-        "cost": Menu("Cost", NAMES, "cpu_time", "what settings are compared by: CPU seconds of inference on this machine, or "
-                     "updates of single tokens and pairs"),
+        "engine": Menu(
+            "Hybrid",
+            {name: name for name in hybrids()},
+            hybrids()[0],
+            "the engine whose r is varied; cgs runs beside it with the same seeds",
+        ),
+        "r": Values(
+            "r",
+            USUAL["r"],
+            "the tokens of a word that a document has at most so often are sampled, those of others "
+            "averaged; 0: none is sampled, inf: all are",
+            infinite=True,
+            wide=True,
+        ),
+        "n_chains": Values(
+            "Chains S",
+            USUAL["n_chains"],
+            "so many samples of the tokens in every iteration; with commas",
+            whole=True,
+        ),
+        "split": Menu(
+            "Split",
+            SPLITS,
+            "",
+            "adaptive-cgs with as many updates chooses by itself what is sampled",
+            wide=True,
+        ),
+        **model,
+        **numbers,
+        "cost": Menu(
+            "Cost",
+            NAMES,
+            "cpu_time",
+            "what settings are compared by: CPU seconds of inference on this machine, or "
+            "updates of single tokens and pairs",
+        ),
         "reference": Number(
-            "Iterations of the reference", None, f"of each of the {CHAINS} chains of cgs that all others are set against; "
-            f"empty: {LONGER} times as many as of the runs", placeholder=f"{LONGER} × iterations", wide=True),
+            "Iterations of the reference",
+            None,
+            f"of each of the {CHAINS} chains of cgs that all others are set against; "
+            f"empty: {LONGER} times as many as of the runs",
+            placeholder=f"{LONGER} × iterations",
+            wide=True,
+        ),
         **{name: single[name] for name in ("top_words", "singletons", "repeat", "merge")},
     }

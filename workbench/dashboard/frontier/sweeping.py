@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.mistakes import mistakes_in
-from workbench.dashboard.compare.starting import ELAPSED, combinations, data_of, start_cells, summary_of_start
+from workbench.dashboard.compare.starting import (
+    ELAPSED,
+    combinations,
+    data_of,
+    start_cells,
+    summary_of_start,
+)
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.run_monitor import Reading
@@ -39,18 +45,34 @@ class Found(NamedTuple):
 @lru_cache
 def hybrids() -> tuple[str, ...]:
     """The engines of documents that have an r and so many chains."""
-    return tuple(name for name in ENGINES if (one := get_engine(name)).model.data is Corpus
-                 and {"r", "n_chains"} <= {field.name for field in named_options(one).values()})
+    return tuple(
+        name
+        for name in ENGINES
+        if (one := get_engine(name)).model.data is Corpus
+        and {"r", "n_chains"} <= {field.name for field in named_options(one).values()}
+    )
 
 
 def values_of(form: dict) -> dict:
     """The values of the form as the Compare page has them: those of the hybrids, of what adapts, and of cgs."""
     engine, rs = form["engine"], listed(form["r"])
     options = {engine: {"r": form["r"], "n_chains": form["n_chains"]}, GIBBS: {}}
-    between = [r for r in rs if isinstance(r, int | float) and 0 < r < math.inf]   # what else has nothing to adapt
+    # what else has nothing to adapt
+    between = [r for r in rs if isinstance(r, int | float) and 0 < r < math.inf]
     if form["split"] and between:
-        options[ADAPTIVE] = {"split": form["split"], "budget_r": _one_or_all(between), "n_chains": form["n_chains"]}
-    usual = {"holdout_per": "corpus", "holdout_rows": None, "start": None, "model": "lda", "sizes": None, "seed": 0}
+        options[ADAPTIVE] = {
+            "split": form["split"],
+            "budget_r": _one_or_all(between),
+            "n_chains": form["n_chains"],
+        }
+    usual = {
+        "holdout_per": "corpus",
+        "holdout_rows": None,
+        "start": None,
+        "model": "lda",
+        "sizes": None,
+        "seed": 0,
+    }
     return usual | form | {"engines": list(options), "options": options}
 
 
@@ -72,11 +94,21 @@ def mistakes(values: dict) -> dict[str, str]:
             whole("reference", values["reference"], LONGER * values["n_iterations"])
         except InputError:
             fewest = LONGER * values["n_iterations"]
-            found["reference"] = f"The reference needs at least {fewest} iterations, {LONGER} times those of the runs."
+            found["reference"] = (
+                f"The reference needs at least {fewest} iterations, {LONGER} times those of the runs."
+            )
     if not found and n_wanted(values) > (most := policy().limits.start):
-        found["r"] = f"These are {n_wanted(values):,} runs where {figures(most)} may be started at once; take values out."
-    if "reference" not in found and not found and n_reference(values) > (most := policy().limits.iterations):
-        found["n_iterations"] = f"The reference has {n_reference(values):,} iterations where {figures(most)} may be."
+        found["r"] = (
+            f"These are {n_wanted(values):,} runs where {figures(most)} may be started at once; take values out."
+        )
+    if (
+        "reference" not in found
+        and not found
+        and n_reference(values) > (most := policy().limits.iterations)
+    ):
+        found["n_iterations"] = (
+            f"The reference has {n_reference(values):,} iterations where {figures(most)} may be."
+        )
     return found
 
 
@@ -87,7 +119,10 @@ def n_wanted(values: dict) -> int:
 
 def labels(values: dict) -> list[str]:
     """Engine and options of each setting, each once, those that have nothing to sample with one chain alone."""
-    return [RunSpec("", "", None, engine, _model(values), options).label() for engine, options in _settings(values)]
+    return [
+        RunSpec("", "", None, engine, _model(values), options).label()
+        for engine, options in _settings(values)
+    ]
 
 
 def start(store: Path, values: dict, found: Found) -> tuple[int, str]:
@@ -109,38 +144,63 @@ def found_in(readings: Iterable[Reading], values: dict) -> Found:
     """
     called, wanted = names_of(values["corpus"]), labels(values)
     alike = [one for one in readings if one.spec is not None and _fits(one.spec, values, called)]
-    alike = [one for one in alike if (one.spec.train, one.spec.test) == (alike[0].spec.train, alike[0].spec.test)]
+    alike = [
+        one
+        for one in alike
+        if (one.spec.train, one.spec.test) == (alike[0].spec.train, alike[0].spec.test)
+    ]
     settings: dict[tuple, Reading] = {}
     for one in alike:
         if one.spec.label() in wanted and one.spec.seed in _seeds(values):
             settings.setdefault(_place(one), one)
-    chains = [one for one in alike if is_plain_gibbs(one.spec) and _is_long(one, n_reference(values))]
+    chains = [
+        one for one in alike if is_plain_gibbs(one.spec) and _is_long(one, n_reference(values))
+    ]
     ordered = sorted(settings, key=lambda place: (wanted.index(place[0]), place[1]))
-    return Found([settings[place] for place in ordered], sorted(chains, key=lambda one: one.state != FINISHED))
+    return Found(
+        [settings[place] for place in ordered],
+        sorted(chains, key=lambda one: one.state != FINISHED),
+    )
 
 
 def of_corpus(readings: Iterable[Reading], values: dict) -> list[Reading]:
     """The runs of the store on the same corpus, however it was changed first, that are of the settings of the form."""
     called, wanted = names_of(values["corpus"]), labels(values)
-    return [one for one in readings if one.spec is not None and one.spec.corpus in called and one.spec.label() in wanted
-            and one.spec.test is not None]
+    return [
+        one
+        for one in readings
+        if one.spec is not None
+        and one.spec.corpus in called
+        and one.spec.label() in wanted
+        and one.spec.test is not None
+    ]
 
 
 def progress_of(found: Found, values: dict) -> Progress:
     """How far the runs of the form are; the time left is that of the paces of those of their label that have one."""
     there = {_place(one): one for one in (*found.settings, *found.reference[:CHAINS])}
-    wanted = {(label, seed): values["n_iterations"] for label in labels(values) for seed in _seeds(values)}
+    wanted = {
+        (label, seed): values["n_iterations"] for label in labels(values) for seed in _seeds(values)
+    }
     wanted |= {(GIBBS, seed): n_reference(values) for seed in _seeds_of_reference(values, found)}
     runs = list(there.values())
-    paces = {one.spec.label(): one.latest[ELAPSED] / one.latest[0] for one in runs if one.latest[0] > 0}
+    paces = {
+        one.spec.label(): one.latest[ELAPSED] / one.latest[0] for one in runs if one.latest[0] > 0
+    }
     usual = sum(paces.values()) / len(paces) if paces else 0.0
     reached = {place: one.status["iteration"] for place, one in there.items()}
-    left = sum(paces.get(place[0], usual) * max(0, end - reached.get(place, 0)) for place, end in wanted.items())
+    left = sum(
+        paces.get(place[0], usual) * max(0, end - reached.get(place, 0))
+        for place, end in wanted.items()
+    )
     at_once = min(values["jobs"], os.cpu_count() or 1)
     ended = [one for one in runs if one.state == FINISHED]
     return Progress(
-        len(wanted), len(ended), sum(reached[_place(one)] < wanted[_place(one)] for one in ended),
-        sum(one.state in ALIVE for one in runs), left / at_once if paces else None,
+        len(wanted),
+        len(ended),
+        sum(reached[_place(one)] < wanted[_place(one)] for one in ended),
+        sum(one.state in ALIVE for one in runs),
+        left / at_once if paces else None,
         tuple(one.status["message"] for one in runs if one.state in (FAILED, LOST)),
     )
 
@@ -167,7 +227,7 @@ def _settings(values: dict) -> Iterator[tuple[str, dict]]:
     for engine, given in values["options"].items():
         for own in combinations(given):
             if own.get("r") == 0:
-                own = own | {"n_chains": 1}   # nothing is sampled
+                own = own | {"n_chains": 1}  # nothing is sampled
             if (key := (engine, repr(own))) not in seen:
                 seen.add(key)
                 yield engine, own
@@ -175,30 +235,64 @@ def _settings(values: dict) -> Iterator[tuple[str, dict]]:
 
 def _cells(corpus: Corpus, values: dict, found: Found) -> list[Planned]:
     """The chains of the reference, then the settings, seed by seed."""
-    shared = {name: values[name] for name in (*names(SplitSettings), *model_fields(get_engine(GIBBS))) if name in values}
-    reference = lay_out(corpus, {"seed": _seeds_of_reference(values, found)}, GIBBS, n_iterations=n_reference(values), **shared)
-    specs, train, test = plan(corpus, list(_settings(values)), values["seeds"], seed=values["seed"],
-                              n_iterations=values["n_iterations"], **shared)
-    return reference + [Planned(spec, train, test) for spec in sorted(specs, key=lambda spec: spec.seed)]
+    shared = {
+        name: values[name]
+        for name in (*names(SplitSettings), *model_fields(get_engine(GIBBS)))
+        if name in values
+    }
+    reference = lay_out(
+        corpus,
+        {"seed": _seeds_of_reference(values, found)},
+        GIBBS,
+        n_iterations=n_reference(values),
+        **shared,
+    )
+    specs, train, test = plan(
+        corpus,
+        list(_settings(values)),
+        values["seeds"],
+        seed=values["seed"],
+        n_iterations=values["n_iterations"],
+        **shared,
+    )
+    return reference + [
+        Planned(spec, train, test) for spec in sorted(specs, key=lambda spec: spec.seed)
+    ]
 
 
 def _fits(spec: RunSpec, values: dict, called: set[str]) -> bool:
     """Is it a run on the data of the form, of its model, without a warm start?"""
-    if spec.corpus not in called or spec.test is None or spec.start or any(
-        spec.model.get(name) != value for name, value in _model(values).items()
+    if (
+        spec.corpus not in called
+        or spec.test is None
+        or spec.start
+        or any(spec.model.get(name) != value for name, value in _model(values).items())
     ):
         return False
-    changes = {name: values[name] for name, usual in (("top_words", None), ("merge", 1), ("repeat", 1), ("singletons", "keep"))
-               if values[name] != usual}
+    changes = {
+        name: values[name]
+        for name, usual in (
+            ("top_words", None),
+            ("merge", 1),
+            ("repeat", 1),
+            ("singletons", "keep"),
+        )
+        if values[name] != usual
+    }
     split = spec.split or {}
     return ("rows" in split and split == {"rows": split["rows"], **changes}) or split == {
-        "fraction": values["holdout"], "seed": 0, "per": values["holdout_per"], **changes}
+        "fraction": values["holdout"],
+        "seed": 0,
+        "per": values["holdout_per"],
+        **changes,
+    }
 
 
 def _is_long(one: Reading, n_iterations: int) -> bool:
     """Has the chain so many iterations, or will it have them?"""
     return one.status["iteration"] >= n_iterations or (
-        one.state not in (FINISHED, FAILED, LOST) and one.status["n_iterations"] >= n_iterations)
+        one.state not in (FINISHED, FAILED, LOST) and one.status["n_iterations"] >= n_iterations
+    )
 
 
 def _model(values: dict) -> dict:

@@ -10,7 +10,14 @@ from workbench.dashboard.ledger.rows import ledger_file, ledger_html, with_verdi
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.link import follow_address, widget_part, write_address
-from workbench.dashboard.shared.shell import begin_session, column, lay_out, page_or_sentence, styled, text
+from workbench.dashboard.shared.shell import (
+    begin_session,
+    column,
+    lay_out,
+    page_or_sentence,
+    styled,
+    text,
+)
 from workbench.errors import InputError
 from workbench.papers.ledger_table import VERDICTS, Entry, counts, entries
 from workbench.papers.results import FILE, SHIPPED
@@ -32,14 +39,24 @@ class LedgerPage:
     def __init__(self, store: Path | None = None):
         self._file, self._seen = Path(store or default_store()) / FILE, None
         self._rows: list[Entry] = []
-        options = {ALL: ""} | {f"{verdict[:1].upper()}{verdict[1:]}": verdict for verdict in VERDICTS}
-        self.verdict = styled(pn.widgets.Select(label="Verdict", options=options, value="", width=200))
+        options = {ALL: ""} | {
+            f"{verdict[:1].upper()}{verdict[1:]}": verdict for verdict in VERDICTS
+        }
+        self.verdict = styled(
+            pn.widgets.Select(label="Verdict", options=options, value="", width=200)
+        )
         self.said = text(sizing_mode="stretch_width", visible=False)
-        self.counts, self.table = (text("", "ledger.css", sizing_mode="stretch_width") for _ in range(2))
+        self.counts, self.table = (
+            text("", "ledger.css", sizing_mode="stretch_width") for _ in range(2)
+        )
         self.handover = Handover()
-        self.downloads = Downloads(self.handover, {
-            name: partial(self._file_of, form) for name, form in (("CSV", "csv"), ("Markdown", "md"))
-        })
+        self.downloads = Downloads(
+            self.handover,
+            {
+                name: partial(self._file_of, form)
+                for name, form in (("CSV", "csv"), ("Markdown", "md"))
+            },
+        )
         self.parts = {"verdict": widget_part(self.verdict)}
         self._refused = follow_address(self.parts)
         self.verdict.param.watch(self._chosen, "value")
@@ -62,7 +79,9 @@ class LedgerPage:
         write_address(self.parts)
 
     def _show(self) -> None:
-        listed = "".join(f"<li>{escape(name)} <b>{n}</b></li>" for name, n in counts(self._rows).items())
+        listed = "".join(
+            f"<li>{escape(name)} <b>{n}</b></li>" for name, n in counts(self._rows).items()
+        )
         self.counts.object = f'<ul aria-label="rows by verdict">{listed}</ul>'
         self.table.object = ledger_html(self.shown)
 
@@ -79,10 +98,15 @@ class LedgerPage:
         head = column(
             text("<h2>What the papers have, and what came out here</h2>"),
             text(f'<p class="muted">{NOTE}</p>', sizing_mode="stretch_width"),
-            self.said, self.counts, self.verdict, *self.downloads.row("Download", "download the ledger"),
+            self.said,
+            self.counts,
+            self.verdict,
+            *self.downloads.row("Download", "download the ledger"),
             kind="wb-card ledger-head",
         )
-        main = column(head, column(self.table, kind="wb-card ledger"), self.handover, kind="wb-main")
+        main = column(
+            head, column(self.table, kind="wb-card ledger"), self.handover, kind="wb-main"
+        )
         begin_session(self, TITLE, [], self.tick)
         return lay_out("workbench", "every figure and number of the papers", [main], [], "ledger")
 
@@ -104,4 +128,6 @@ def _state(path: Path) -> tuple[int, int] | None:
 @lru_cache(maxsize=8)
 def _entries(own: Path | None, of_own, of_shipped) -> tuple[Entry, ...]:
     """The ledger, for every session, until a file is another one."""
-    return tuple(row._replace(source=OWN) if own and row.source == str(own) else row for row in entries(own))
+    return tuple(
+        row._replace(source=OWN) if own and row.source == str(own) else row for row in entries(own)
+    )

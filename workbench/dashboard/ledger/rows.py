@@ -6,7 +6,14 @@ from html import escape
 import pandas as pd
 
 from workbench.dashboard.compare.files import File
-from workbench.papers.ledger_table import Entry, Line, about_result, by_paper, to_markdown, verdict_of
+from workbench.papers.ledger_table import (
+    Entry,
+    Line,
+    about_result,
+    by_paper,
+    to_markdown,
+    verdict_of,
+)
 from workbench.papers.results import WHOLE
 from workbench.papers.verdicts import FAILS, HOLDS
 
@@ -17,29 +24,49 @@ def with_verdict(rows: Iterable[Entry], verdict: str) -> list[Entry]:
     """The entries that have lines of a verdict, with these lines alone; all of them where it is empty."""
     if not verdict:
         return list(rows)
-    chosen = [row._replace(lines=tuple(line for line in row.lines if line.verdict == verdict)) for row in rows]
+    chosen = [
+        row._replace(lines=tuple(line for line in row.lines if line.verdict == verdict))
+        for row in rows
+    ]
     return [row for row in chosen if row.lines]
 
 
 def ledger_html(rows: list[Entry]) -> str:
     """The ledger as HTML: a heading and a table for each paper, all texts escaped."""
-    return "".join(
-        f'<h2>{escape(paper)}</h2><table aria-label="{escape(paper)}"><thead><tr><th scope="col">Verdict</th>'
-        f'<th scope="col">Claim</th><th scope="col">Ours</th></tr></thead>{"".join(map(_group, own))}</table>'
-        for paper, own in by_paper(rows).items()
-    ) or '<p class="muted">No row has this verdict.</p>'
+    return (
+        "".join(
+            f'<h2>{escape(paper)}</h2><table aria-label="{escape(paper)}"><thead><tr><th scope="col">Verdict</th>'
+            f'<th scope="col">Claim</th><th scope="col">Ours</th></tr></thead>{"".join(map(_group, own))}</table>'
+            for paper, own in by_paper(rows).items()
+        )
+        or '<p class="muted">No row has this verdict.</p>'
+    )
 
 
 def ledger_file(rows: list[Entry], form: str) -> File:
     """What is shown: as csv a row for each line, as md a page of Markdown."""
     if form == "md":
         return File("ledger.md", to_markdown(rows).encode())
-    table = pd.DataFrame([
-        {"id": row.item.id, "paper": row.item.paper, "where": row.item.where, "target": row.item.target, "figure": row.figure,
-         "verdict": line.verdict, "extent": row.extent, "claim": line.says, "ours": line.ours, "result": about_result(row),
-         "command": row.command, "source": row.source}
-        for row in rows for line in row.lines
-    ])
+    table = pd.DataFrame(
+        [
+            {
+                "id": row.item.id,
+                "paper": row.item.paper,
+                "where": row.item.where,
+                "target": row.item.target,
+                "figure": row.figure,
+                "verdict": line.verdict,
+                "extent": row.extent,
+                "claim": line.says,
+                "ours": line.ours,
+                "result": about_result(row),
+                "command": row.command,
+                "source": row.source,
+            }
+            for row in rows
+            for line in row.lines
+        ]
+    )
     return File("ledger.csv", table.to_csv(index=False, lineterminator="\n").encode())
 
 
@@ -50,7 +77,9 @@ def _group(entry: Entry) -> str:
     about = [f'<p class="target">{escape(item.target + why)}</p>']
     if entry.result:
         kind = "" if entry.extent == WHOLE else ' class="less"'
-        about.append(f"<p{kind}>{escape(about_result(entry))} <span>From {escape(entry.source)}.</span></p>")
+        about.append(
+            f"<p{kind}>{escape(about_result(entry))} <span>From {escape(entry.source)}.</span></p>"
+        )
     if entry.command:
         about.append(f"<p><code>{escape(entry.command)}</code></p>")
     about += [f"<p>Means, {escape(mean)}</p>" for mean in entry.means]

@@ -21,13 +21,12 @@ from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.notebooks.setup import Cell, in_notebook, send_changes
 from workbench.dashboard.shared.private_api import connections_of, is_shown
 from workbench.dashboard.shared.run_monitor import UNREADABLE, Follower, Reading, unreadable
-from workbench.dashboard.shared.shell import TICK, Choice, column, styled, labelled, text
-from workbench.runs.store.status import ALIVE
+from workbench.dashboard.shared.shell import TICK, Choice, column, labelled, styled, text
 from workbench.runs.execution.run import ENDED, Run, default_store, find_run
 from workbench.runs.progress import bars
 from workbench.runs.spec import SpecError
 from workbench.runs.store.places import run_paths
-from workbench.runs.store.status import PAUSED, RUNNING, WAITING
+from workbench.runs.store.status import ALIVE, PAUSED, RUNNING, WAITING
 
 STEERS = ("pause", "resume", "stop")
 AWAITED = {
@@ -40,7 +39,9 @@ LOOK_EVERY = 0.2
 """Seconds between two updates of the bars in a terminal."""
 
 
-def watch(runs=None, store=None, axis: str = "iterations", measure: str | None = None) -> LiveView | None:
+def watch(
+    runs=None, store=None, axis: str = "iterations", measure: str | None = None
+) -> LiveView | None:
     """A live view of one run or several for a notebook cell; in a terminal, bars of text until the runs have ended.
 
     Parameters
@@ -66,7 +67,9 @@ def watch(runs=None, store=None, axis: str = "iterations", measure: str | None =
     """
     for name, given, choices in (("axis", axis, AXES), ("measure", measure, (*MEASURES, None))):
         if given not in choices:
-            raise SpecError(f"no {name} {given!r}; choose one of {', '.join(filter(None, choices))}")
+            raise SpecError(
+                f"no {name} {given!r}; choose one of {', '.join(filter(None, choices))}"
+            )
     paths = _paths(runs, store)
     if in_notebook():
         return LiveView(paths, axis, measure)
@@ -80,14 +83,18 @@ def _paths(runs, store) -> list[Path]:
         home = default_store() if store is None else Path(store)
         known = run_paths(home)
         if not known:
-            raise SpecError(f"{home} holds no run to watch; start one with wb.start(corpus), or name another store")
+            raise SpecError(
+                f"{home} holds no run to watch; start one with wb.start(corpus), or name another store"
+            )
         return [path for path in known if Run(path).state not in ENDED] or known[-1:]
     several = runs if isinstance(runs, Iterable) and not isinstance(runs, (str, Path)) else [runs]
     found = list(dict.fromkeys(find_run(run, store) for run in several))
     if not found:
         raise SpecError("watch wants at least one run; got none")
     if len({path.name for path in found}) < len(found):
-        raise SpecError("watch wants runs with different names, and two of these have the same; watch them in two cells")
+        raise SpecError(
+            "watch wants runs with different names, and two of these have the same; watch them in two cells"
+        )
     return found
 
 
@@ -97,11 +104,20 @@ class LiveView:
     def __init__(self, paths: list[Path], axis: str = "iterations", measure: str | None = None):
         self._followers = {path: Follower(path) for path in paths}
         self._picked = [path.name for path in paths]
-        measure = measure or ("headline" if not paths or any(Run(path).spec.test for path in paths) else "training")
+        measure = measure or (
+            "headline" if not paths or any(Run(path).spec.test for path in paths) else "training"
+        )
         self._ticks = PeriodicCallback(self.tick, TICK)
         self.axis = styled(Choice(label="Axis", options=in_words(AXES), value=axis))
-        self.measure = styled(pn.widgets.Select(label="Show", options=in_words(MEASURES), value=measure, width=120,
-                                                css_classes=["wb-unlabelled"]))
+        self.measure = styled(
+            pn.widgets.Select(
+                label="Show",
+                options=in_words(MEASURES),
+                value=measure,
+                width=120,
+                css_classes=["wb-unlabelled"],
+            )
+        )
         for widget in (self.axis, self.measure):
             widget.param.watch(self._look, "value")
         self.make()
@@ -115,7 +131,9 @@ class LiveView:
         """Follows this run too, and draws it; the buttons act on it alone."""
         if path not in self._followers:
             self._followers[path] = Follower(path)
-        self._picked = [*(name for name in self.curve.colours() if name != path.name), path.name][-N_SLOTS:]
+        self._picked = [*(name for name in self.curve.colours() if name != path.name), path.name][
+            -N_SLOTS:
+        ]
         self.tick()
         self.table.chosen = [path.name]
         self.follow()
@@ -129,8 +147,12 @@ class LiveView:
         self._look()
         buttons = [self.steering.buttons[action] for action in STEERS]
         self.card = Cell(
-            column(*buttons, labelled(self.measure), labelled(self.axis), kind="wb-bar"), self.steering.said, self.awaited,
-            pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0), self.table, kind="wb-card",
+            column(*buttons, labelled(self.measure), labelled(self.axis), kind="wb-bar"),
+            self.steering.said,
+            self.awaited,
+            pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0),
+            self.table,
+            kind="wb-card",
         )
 
     def tick(self) -> None:
@@ -152,7 +174,9 @@ class LiveView:
             return unreadable(path, error)
 
     def _show_curves(self) -> None:
-        readable = {name: reading for name, reading in self._readings.items() if reading.state != UNREADABLE}
+        readable = {
+            name: reading for name, reading in self._readings.items() if reading.state != UNREADABLE
+        }
         self.curve.assign([name for name in self._picked if name in readable])
         self.curve.show(readable)
         self._send()
@@ -168,7 +192,11 @@ class LiveView:
     def draw(self, name: str) -> None:
         """Draws the run in the place of the oldest choice, or removes it from the figure."""
         drawn = list(self.curve.colours())
-        self._picked = [other for other in drawn if other != name] if name in drawn else [*drawn, name][-N_SLOTS:]
+        self._picked = (
+            [other for other in drawn if other != name]
+            if name in drawn
+            else [*drawn, name][-N_SLOTS:]
+        )
         self._show_curves()
 
     def follow(self) -> None:
@@ -194,7 +222,9 @@ def awaited(readings: Iterable[Reading]) -> str:
     for reading in readings:
         if reading.state in AWAITED and not reading.status["iteration"]:
             waiting.setdefault(AWAITED[reading.state], []).append(reading.name)
-    return " ".join(f"No iteration yet of {', '.join(names)}: {why}." for why, names in waiting.items())
+    return " ".join(
+        f"No iteration yet of {', '.join(names)}: {why}." for why, names in waiting.items()
+    )
 
 
 def _follow_as_text(runs: list[Run]) -> None:

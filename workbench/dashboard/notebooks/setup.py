@@ -36,7 +36,10 @@ class Cell(pn.Column):
 
     def __init__(self, *parts, kind: str):
         super().__init__(
-            *parts, css_classes=[*kind.split(), "wb-notebook"], stylesheets=[LAYOUT_CSS, NOTEBOOK_CSS], margin=0,
+            *parts,
+            css_classes=[*kind.split(), "wb-notebook"],
+            stylesheets=[LAYOUT_CSS, NOTEBOOK_CSS],
+            margin=0,
             sizing_mode="stretch_width",
         )
         self._loop = None
@@ -47,7 +50,9 @@ class Cell(pn.Column):
         return super()._repr_mimebundle_(include, exclude)
 
     def _on_msg(self, ref: str, manager, msg) -> None:
-        for _, events in groupby(msg["content"]["events"], lambda event: event["kind"] == "MessageSent"):
+        for _, events in groupby(
+            msg["content"]["events"], lambda event: event["kind"] == "MessageSent"
+        ):
             part = msg | {"content": msg["content"] | {"events": list(events)}}
             self._loop.add_callback(super()._on_msg, ref, manager, part)
 
@@ -63,7 +68,8 @@ def load_panel() -> None:
 
     cell = sys.modules["IPython"].get_ipython().get_parent().get("metadata", {}).get("cellId")
     if not _SHOWN_BY:
-        with capture_output():  # beside HoloViews it trusts that the page has everything, and its output may be hidden
+        # beside HoloViews it trusts that the page has everything, and its output may be hidden
+        with capture_output():
             pn.extension(inline=True)
     if not _SHOWN_BY or cell in _SHOWN_BY:
         pn.io.notebook.load_notebook(inline=True)
@@ -77,7 +83,9 @@ def send_changes(document, comm) -> None:
     Bokeh reads data in several steps, and fails where they become shorter meanwhile, as they may within one message. As
     text and in few messages: in binary every column would be two more, and what comes too fast is lost on the way.
     """
-    for _, together in groupby(enumerate(held_changes(document)), lambda one: one[0] if isinstance(one[1], DATA) else -1):
+    for _, together in groupby(
+        enumerate(held_changes(document)), lambda one: one[0] if isinstance(one[1], DATA) else -1
+    ):
         patch = diff(document, binary=False, events=[change for _, change in together])
         if patch is not None:
             pn.io.notebook.push(document, comm, binary=False, msg=patch)

@@ -11,14 +11,14 @@ from bokeh.models import CategoricalSlider
 from panel.widgets.select import SingleSelectBase
 
 from workbench.corpus import Corpus
-from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.compare.fields import MEANINGS, choice_of, defaults
+from workbench.dashboard.compare.starting import start_runs, summary_of_start
+from workbench.dashboard.compare.wording import LABELS
+from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.setup import Cell, in_notebook
+from workbench.dashboard.shared.background import in_background, sentence_of
 from workbench.dashboard.shared.private_api import is_shown
 from workbench.dashboard.shared.shell import button, column, in_form, text
-from workbench.dashboard.compare.starting import start_runs, summary_of_start
-from workbench.dashboard.notebooks.live_view import LiveView
-from workbench.dashboard.compare.wording import LABELS
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution.run import default_store
 from workbench.runs.spec import SpecError, model_fields
@@ -48,7 +48,9 @@ def tune(corpus: Corpus | str | Path, engine: str = "svb-cgs", store=None) -> Tu
     """
     get_engine(engine)
     if not in_notebook():
-        raise SpecError("sliders need a notebook, and this is none; in a terminal see workbench sweep --help")
+        raise SpecError(
+            "sliders need a notebook, and this is none; in a terminal see workbench sweep --help"
+        )
     return Tune(corpus, engine, default_store() if store is None else Path(store))
 
 
@@ -57,13 +59,26 @@ class Tune:
 
     def __init__(self, corpus: Corpus | str | Path, engine: str, store: Path):
         self._corpus, self._store, usual = corpus, store, defaults()
-        self.engine = in_form(pn.widgets.Select(label="Engine", options=list(ENGINES), value=engine))
+        self.engine = in_form(
+            pn.widgets.Select(label="Engine", options=list(ENGINES), value=engine)
+        )
         self.sliders = {
             "r": in_form(Steps(label="r", options=SPLITS, value=1)),
-            "n_topics": in_form(pn.widgets.IntSlider(label=LABELS["n_topics"], start=2, end=100, value=usual["n_topics"])),
-        } | {name: in_form(Steps(label=LABELS[name], options=PRIORS, value=usual[name])) for name in ("alpha", "beta")}
+            "n_topics": in_form(
+                pn.widgets.IntSlider(
+                    label=LABELS["n_topics"], start=2, end=100, value=usual["n_topics"]
+                )
+            ),
+        } | {
+            name: in_form(Steps(label=LABELS[name], options=PRIORS, value=usual[name]))
+            for name in ("alpha", "beta")
+        }
         self.numbers = {
-            name: in_form(pn.widgets.IntInput(label=LABELS[name], value=usual[name], step=1, description=MEANINGS[name]))
+            name: in_form(
+                pn.widgets.IntInput(
+                    label=LABELS[name], value=usual[name], step=1, description=MEANINGS[name]
+                )
+            )
             for name in ("n_iterations", "seed")
         }
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
@@ -75,9 +90,13 @@ class Tune:
         self._lay_out()
 
     def _lay_out(self) -> None:
-        fields = column(self.engine, *self.sliders.values(), *self.numbers.values(), kind="wb-fields wb-sliders")
+        fields = column(
+            self.engine, *self.sliders.values(), *self.numbers.values(), kind="wb-fields wb-sliders"
+        )
         self.watch.card.visible = bool(self.watch.names)
-        self.view = Cell(column(fields, self.start, self.said, kind="wb-card"), self.watch.card, kind="wb-main")
+        self.view = Cell(
+            column(fields, self.start, self.said, kind="wb-card"), self.watch.card, kind="wb-main"
+        )
 
     def _show_sliders(self, event=None) -> None:
         """Shows the sliders of what the engine has."""
@@ -88,13 +107,28 @@ class Tune:
 
     def values(self) -> dict:
         """What is to be run, as `start_runs` wants it."""
-        slid = {name: slider.value if slider.visible else None for name, slider in self.sliders.items()}
-        r, engine = slid.pop("r"), self.engine.value
-        return defaults() | slid | {name: field.value for name, field in self.numbers.items()} | {
-            "corpus": self._corpus, "read": {}, "engines": [engine], "options": {engine: {} if r is None else {"r": r}},
-            "start": None, "top_words": None, "merge": 1, "repeat": 1, "singletons": "keep", "holdout_per": "corpus",
-            "holdout_rows": None,
+        slid = {
+            name: slider.value if slider.visible else None for name, slider in self.sliders.items()
         }
+        r, engine = slid.pop("r"), self.engine.value
+        return (
+            defaults()
+            | slid
+            | {name: field.value for name, field in self.numbers.items()}
+            | {
+                "corpus": self._corpus,
+                "read": {},
+                "engines": [engine],
+                "options": {engine: {} if r is None else {"r": r}},
+                "start": None,
+                "top_words": None,
+                "merge": 1,
+                "repeat": 1,
+                "singletons": "keep",
+                "holdout_per": "corpus",
+                "holdout_rows": None,
+            }
+        )
 
     def _start(self, event) -> None:
         self.start.disabled, self.start.label = True, "Preparing …"

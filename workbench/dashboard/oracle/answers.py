@@ -10,7 +10,14 @@ from workbench.corpus import Corpus
 from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.oracle.toys import Toy, corpus_of, model_of
 from workbench.measures import exact
-from workbench.measures.against_exact import ALIKE, ALIKE_SAMPLED, BOUNDS, N_STARTS, against_exact, lda_engines
+from workbench.measures.against_exact import (
+    ALIKE,
+    ALIKE_SAMPLED,
+    BOUNDS,
+    N_STARTS,
+    against_exact,
+    lda_engines,
+)
 from workbench.models import LDA
 from workbench.report.drawing import draw, inline
 from workbench.report.figures import table_of
@@ -22,9 +29,15 @@ ATTRACTORS = (
     f"over draws by more than {ALIKE_SAMPLED:g}"
 )
 HEADINGS = {
-    "predictive_distance": ("p(w|d)", "total variation distance from the exact predictive probabilities, mean over documents"),
-    "co_assignment_distance": ("Same topic", "total variation distance from the exact probabilities that two tokens have one "
-                               "topic, mean over pairs of tokens"),
+    "predictive_distance": (
+        "p(w|d)",
+        "total variation distance from the exact predictive probabilities, mean over documents",
+    ),
+    "co_assignment_distance": (
+        "Same topic",
+        "total variation distance from the exact probabilities that two tokens have one "
+        "topic, mean over pairs of tokens",
+    ),
 }
 """Distance → heading of its column and meaning."""
 
@@ -58,10 +71,14 @@ def exact_shown(found: xr.Dataset) -> str:
         f"log p(words) = {number(float(found['log_evidence']), 6)} nats, exact: the sum over all {found.attrs['n_states']:,} "
         f"assignments of topics to {found.sizes['token']} tokens."
     )
-    heads = "".join(f'<th scope="col" class="n">{escape(str(word))}</th>' for word in found["word"].values)
+    heads = "".join(
+        f'<th scope="col" class="n">{escape(str(word))}</th>' for word in found["word"].values
+    )
     rows = "".join(
         f'<tr><th scope="row">{escape(str(document))}</th>{"".join(f"<td class=n>{number(p)}</td>" for p in row)}</tr>'
-        for document, row in zip(found["document"].values, found["predictive"].values.tolist(), strict=True)
+        for document, row in zip(
+            found["document"].values, found["predictive"].values.tolist(), strict=True
+        )
     )
     head = f'<thead><tr><th scope="col" title="posterior mean, of one further token">p(w|d)</th>{heads}</tr></thead>'
     return f'<p role="status"><strong>{said}</strong></p><table aria-label="exact p(w|d)">{head}<tbody>{rows}</tbody></table>'
@@ -69,15 +86,29 @@ def exact_shown(found: xr.Dataset) -> str:
 
 def table_shown(answers: list[xr.Dataset]) -> str:
     """A row for each engine that has answered."""
-    titles = [*((KINDS[kind], BOUNDS[kind]) for kind in KINDS), *HEADINGS.values(), ("Attractors", ATTRACTORS)]
-    heads = "".join(f'<th scope="col" class="n" title="{escape(why)}">{escape(name)}</th>' for name, why in titles)
+    titles = [
+        *((KINDS[kind], BOUNDS[kind]) for kind in KINDS),
+        *HEADINGS.values(),
+        ("Attractors", ATTRACTORS),
+    ]
+    heads = "".join(
+        f'<th scope="col" class="n" title="{escape(why)}">{escape(name)}</th>'
+        for name, why in titles
+    )
     rows = ""
     for each in answers:
-        numbers = [*(float(each["bound"].sel(kind=kind)) for kind in KINDS), *(float(each[name]) for name in DISTANCES)]
+        numbers = [
+            *(float(each["bound"].sel(kind=kind)) for kind in KINDS),
+            *(float(each[name]) for name in DISTANCES),
+        ]
         cells = [*map(number, numbers), str(int(each["n_attractors"]))]
         rows += f'<tr><th scope="row">{each.attrs["engine"]}</th>{"".join(f"<td class=n>{cell}</td>" for cell in cells)}</tr>'
     head = f'<thead><tr><th scope="col">Engine</th>{heads}</tr></thead>'
-    return f'<table aria-label="engines beside the exact posterior">{head}<tbody>{rows}</tbody></table>' if answers else ""
+    return (
+        f'<table aria-label="engines beside the exact posterior">{head}<tbody>{rows}</tbody></table>'
+        if answers
+        else ""
+    )
 
 
 def said_of(answers: list[xr.Dataset]) -> str:
@@ -100,7 +131,9 @@ def figure_shown(picture: Picture, named: str, columns: int = 2) -> str:
 
 def bars_shown(answers: list[xr.Dataset]) -> str:
     """Bars of the bounds and the distances."""
-    return figure_shown(bounds_picture(answers), "bounds and distances of the engines; the table below has them")
+    return figure_shown(
+        bounds_picture(answers), "bounds and distances of the engines; the table below has them"
+    )
 
 
 def answers_file(answers: list[xr.Dataset], form: str, columns: int = 1) -> File:

@@ -31,8 +31,14 @@ class Counts(Drawn):
         try:
             cells = [list(row) for row in self.cells]
             if "size" in said:
-                rows, columns = (min(max(int(n), 1), most) for n, most in zip(said["size"], self.most, strict=True))
-                cells = [(row + ["0"] * columns)[:columns] for row in [*cells, *[[] for _ in range(rows)]][:rows]]
+                rows, columns = (
+                    min(max(int(n), 1), most)
+                    for n, most in zip(said["size"], self.most, strict=True)
+                )
+                cells = [
+                    (row + ["0"] * columns)[:columns]
+                    for row in [*cells, *[[] for _ in range(rows)]][:rows]
+                ]
             else:
                 row, column = int(said["row"]), int(said["column"])
                 if row < 0 or column < 0:

@@ -63,14 +63,26 @@ class MicroscopeCard:
     """The card; ``fields`` are those of its form, ``parts`` those of a link."""
 
     def __init__(self, handover: Handover):
-        self.fields, self._latest, self._toy, self._seen = microscope_fields(), LatestTask(), None, None
+        self.fields, self._latest, self._toy, self._seen = (
+            microscope_fields(),
+            LatestTask(),
+            None,
+            None,
+        )
         self.parts = {name: widget_part(field) for name, field in self.fields.items()}
         self.form = Form(self.fields, lambda fold: None)
-        self.said, self.table = text(sizing_mode="stretch_width"), text("", "comparison.css", sizing_mode="stretch_width")
+        self.said, self.table = (
+            text(sizing_mode="stretch_width"),
+            text("", "comparison.css", sizing_mode="stretch_width"),
+        )
         self.figure = text(sizing_mode="stretch_width")
         files = Downloads(
-            handover, {"CSV": lambda: partial(self._file, "csv", 1)},
-            {form.upper(): lambda columns, form=form: partial(self._file, form, columns) for form in ("svg", "pdf", "png")},
+            handover,
+            {"CSV": lambda: partial(self._file, "csv", 1)},
+            {
+                form.upper(): lambda columns, form=form: partial(self._file, form, columns)
+                for form in ("svg", "pdf", "png")
+            },
         )
         self._files = files.row("Download", "download the count")
         for field in self.fields.values():
@@ -79,8 +91,16 @@ class MicroscopeCard:
     def view(self):
         """The card as it stands on the page."""
         said = text(f'<p class="muted">{SAID}</p>', sizing_mode="stretch_width")
-        return column(text("<h2>One count</h2>"), said, self.form, self.said, self.table, self.figure, *self._files,
-                      kind="wb-card microscope")
+        return column(
+            text("<h2>One count</h2>"),
+            said,
+            self.form,
+            self.said,
+            self.table,
+            self.figure,
+            *self._files,
+            kind="wb-card microscope",
+        )
 
     def show(self, toy: Toy | None) -> None:
         """Takes the responsibilities of this toy from now on; None where it is none."""
@@ -107,7 +127,16 @@ class MicroscopeCard:
     def _asked(self, kind: str) -> Asked:
         held = {name: field.value for name, field in self.fields.items()}
         toy = None if kind == TYPED else self._toy
-        return Asked(toy, kind, held["responsibilities"], held["which"], held["topic"], held["q"], held["a"], held["function"])
+        return Asked(
+            toy,
+            kind,
+            held["responsibilities"],
+            held["which"],
+            held["topic"],
+            held["q"],
+            held["a"],
+            held["function"],
+        )
 
     def _file(self, form: str, columns: int) -> File:
         if self._seen is None:
@@ -119,14 +148,32 @@ def microscope_fields() -> dict[str, Field]:
     """The fields of the card by their names in a link."""
     engines = {name: name for name in lda_engines()}
     return {
-        "count": Menu("Count", COUNTS, "document", "Whose tokens are counted, or the probabilities that are typed."),
-        "responsibilities": Menu("Engine", engines, "cvb", "Whose responsibilities, of its best start at its end. Of a token "
-                                 "that is sampled they are 0 and 1."),
+        "count": Menu(
+            "Count",
+            COUNTS,
+            "document",
+            "Whose tokens are counted, or the probabilities that are typed.",
+        ),
+        "responsibilities": Menu(
+            "Engine",
+            engines,
+            "cvb",
+            "Whose responsibilities, of its best start at its end. Of a token "
+            "that is sampled they are 0 and 1.",
+        ),
         "which": Number("Number", 1, "Of the document, or of the word."),
         "topic": Number("Topic", 1),
-        "q": Field("Probabilities", "0.9, 0.5, 0.1, 0.1", "Of each token, from 0 to 1, with commas; 0.1*20 stands for twenty "
-                   "tokens.", wide=True),
-        "a": Field("Prior a", "", "What is added to the count: that of the toy where nothing is typed, else 0.1."),
+        "q": Field(
+            "Probabilities",
+            "0.9, 0.5, 0.1, 0.1",
+            "Of each token, from 0 to 1, with commas; 0.1*20 stands for twenty tokens.",
+            wide=True,
+        ),
+        "a": Field(
+            "Prior a",
+            "",
+            "What is added to the count: that of the toy where nothing is typed, else 0.1.",
+        ),
         "function": Menu("Function", {FORMULAS[name]: name for name in FORMULAS}, "digamma"),
     }
 
@@ -146,13 +193,20 @@ def seen_of(asked: Asked) -> Seen:
     picture, n = microscope_picture(found, asked.function), len(q)
     said = f"{name}: {n} token{'s' if n != 1 else ''}, mean {found.attrs['mean']:.4g}, variance {found.attrs['variance']:.4g}, "
     said += f"prior a = {float(prior):g}."
-    return Seen(said, _table(found), picture, figure_shown(picture, "a count and its approximations; the table has them"))
+    return Seen(
+        said,
+        _table(found),
+        picture,
+        figure_shown(picture, "a count and its approximations; the table has them"),
+    )
 
 
 def _of_engine(asked: Asked) -> tuple[np.ndarray, float, str]:
     """Probabilities of the tokens of a count, its prior, and its name."""
     if asked.toy is None:
-        raise InputError("there is no toy whose tokens could be counted; mend it, or type probabilities")
+        raise InputError(
+            "there is no toy whose tokens could be counted; mend it, or type probabilities"
+        )
     answer = answer_of(asked.toy, asked.engine)
     model = model_of(asked.toy.n_topics, asked.toy.alpha, asked.toy.beta)
     _check("topic", asked.topic, model.n_topics, "topic")
@@ -162,10 +216,17 @@ def _of_engine(asked: Asked) -> tuple[np.ndarray, float, str]:
     _check("which", asked.which, answer.sizes[asked.kind], asked.kind)
     own = answer[f"token_{asked.kind}"].values == answer[asked.kind].values[asked.which - 1]
     if not own.any():
-        raise InputError(f"{asked.kind} {asked.which} has no token, so its counts are 0; take another", field="which")
+        raise InputError(
+            f"{asked.kind} {asked.which} has no token, so its counts are 0; take another",
+            field="which",
+        )
     prior = model.alphas[asked.topic - 1] if asked.kind == "document" else model.beta
     symbol = "n_dk" if asked.kind == "document" else "n_wk"
-    return q[own], float(prior), f"{symbol} of {asked.kind} {asked.which} and topic {asked.topic}, {asked.engine}"
+    return (
+        q[own],
+        float(prior),
+        f"{symbol} of {asked.kind} {asked.which} and topic {asked.topic}, {asked.engine}",
+    )
 
 
 def _typed(asked: Asked) -> tuple[list[float], float, str]:
@@ -174,19 +235,32 @@ def _typed(asked: Asked) -> tuple[list[float], float, str]:
     for part in asked.typed.split(","):
         value, times, copies = part.partition("*")
         q, n = number_in(value), number_in(copies) if times else 1
-        if isinstance(q, str) or not 0 <= q <= 1 or not isinstance(n, int) or not 1 <= n <= MOST_TYPED:
+        if (
+            isinstance(q, str)
+            or not 0 <= q <= 1
+            or not isinstance(n, int)
+            or not 1 <= n <= MOST_TYPED
+        ):
             came = f"got {part.strip()!r}" if part.strip() else "there is none beside a comma"
-            raise InputError(f"probabilities are numbers from 0 to 1, with commas, 0.1*20 for twenty tokens; {came}", field="q")
+            raise InputError(
+                f"probabilities are numbers from 0 to 1, with commas, 0.1*20 for twenty tokens; {came}",
+                field="q",
+            )
         found += [float(q)] * n
     if len(found) > MOST_TYPED:
-        raise InputError(f"a count has at most {MOST_TYPED} tokens here; these are {len(found):,}", field="q")
+        raise InputError(
+            f"a count has at most {MOST_TYPED} tokens here; these are {len(found):,}", field="q"
+        )
     return found, 0.1, "Typed probabilities"
 
 
 def _prior(typed: str) -> float:
     found = number_in(typed)
     if isinstance(found, str) or not SMALLEST_PRIOR <= found <= LARGEST_PRIOR:
-        raise InputError(f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {typed!r}", field="a")
+        raise InputError(
+            f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {typed!r}",
+            field="a",
+        )
     return float(found)
 
 
@@ -198,8 +272,10 @@ def _check(field: str, value, most: int, name: str) -> None:
 
 def _table(found: xr.Dataset) -> str:
     """Expectations by each approximation, a row for each function, with the errors."""
-    heads = "".join(f'<th scope="col" class="n" title="{escape(why)}">{NAMES[name]}</th>'
-                    for name, why in APPROXIMATIONS.items())
+    heads = "".join(
+        f'<th scope="col" class="n" title="{escape(why)}">{NAMES[name]}</th>'
+        for name, why in APPROXIMATIONS.items()
+    )
     rows = ""
     for name in FUNCTIONS:
         one = found.sel(function=name)

@@ -24,8 +24,21 @@ from workbench.dashboard.oracle.microscope import MicroscopeCard
 from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of, name_of, written
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.link import LONGEST, Part, follow_address, widget_part, write_address
-from workbench.dashboard.shared.shell import begin_session, column, lay_out, message, page_or_sentence, text
+from workbench.dashboard.shared.link import (
+    LONGEST,
+    Part,
+    follow_address,
+    widget_part,
+    write_address,
+)
+from workbench.dashboard.shared.shell import (
+    begin_session,
+    column,
+    lay_out,
+    message,
+    page_or_sentence,
+    text,
+)
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
 from workbench.views.exact import posterior_picture
@@ -41,18 +54,30 @@ class OraclePage:
 
     def __init__(self):
         self._document, self._latest = pn.state.curdoc, LatestTask()
-        self._known, self._answers = None, []   # the toy that is shown, and what its engines came to
+        # the toy that is shown, and what its engines came to
+        self._known, self._answers = None, []
         first = next(iter(TOYS.values()))
         self._counts, self.handover = first.counts, Handover()
         self.fields = _fields(first)
-        self.form, self.counts = Form(self.fields, lambda fold: None), Counts(first.counts, self._typed)
+        self.form, self.counts = (
+            Form(self.fields, lambda fold: None),
+            Counts(first.counts, self._typed),
+        )
         self.form.show(list(self.fields), {}, [])
         self.said = text(sizing_mode="stretch_width", visible=False)
-        self.exact, self.table = (text("", "comparison.css", sizing_mode="stretch_width") for _ in range(2))
-        self.posterior, self.progress, self.bars = (text(sizing_mode="stretch_width") for _ in range(3))
+        self.exact, self.table = (
+            text("", "comparison.css", sizing_mode="stretch_width") for _ in range(2)
+        )
+        self.posterior, self.progress, self.bars = (
+            text(sizing_mode="stretch_width") for _ in range(3)
+        )
         self.microscope = MicroscopeCard(self.handover)
         own = {name: widget_part(field) for name, field in self.fields.items() if name != "toy"}
-        self.parts = {"counts": Part(lambda: self._counts, first.counts, self._take_counts)} | own | self.microscope.parts
+        self.parts = (
+            {"counts": Part(lambda: self._counts, first.counts, self._take_counts)}
+            | own
+            | self.microscope.parts
+        )
         if refused := follow_address(self.parts):
             self.said.say(refused, "bad")
         self._show_toy()
@@ -137,7 +162,11 @@ class OraclePage:
         engines, n = lda_engines(), len(self._answers)
         if n < len(engines):
             self.bars.object = ""
-            self._latest.submit((toy, engines[n]), partial(answer_of, toy, engines[n]), partial(self._take_answer, toy))
+            self._latest.submit(
+                (toy, engines[n]),
+                partial(answer_of, toy, engines[n]),
+                partial(self._take_answer, toy),
+            )
         else:
             self._latest.submit((toy, "bars"), partial(_bars_shown, toy), self._take_bars)
 
@@ -172,25 +201,46 @@ class OraclePage:
     def view(self) -> pn.Column:
         """The whole page; ties it to the session."""
         toy = column(
-            text("<h2>Toy corpus</h2>"), self.said, self.form, self.counts,
-            text(message("A row for each document, a column for each word. All that is typed is computed at once and kept "
-                         "nowhere."), sizing_mode="stretch_width"),
-            kind="wb-card wb-form", width=316, sizing_mode=None,
+            text("<h2>Toy corpus</h2>"),
+            self.said,
+            self.form,
+            self.counts,
+            text(
+                message(
+                    "A row for each document, a column for each word. All that is typed is computed at once and kept "
+                    "nowhere."
+                ),
+                sizing_mode="stretch_width",
+            ),
+            kind="wb-card wb-form",
+            width=316,
+            sizing_mode=None,
         )
         exact = column(
-            text("<h2>Exact posterior</h2>"), self.exact, self.posterior,
-            *self._downloads(self._exact_file, "download the exact posterior"), kind="wb-card exact",
+            text("<h2>Exact posterior</h2>"),
+            self.exact,
+            self.posterior,
+            *self._downloads(self._exact_file, "download the exact posterior"),
+            kind="wb-card exact",
         )
         engines = column(
-            text("<h2>Engines beside it</h2>"), self.progress, self.bars, self.table,
-            *self._downloads(self._answers_file, "download bounds and distances"), kind="wb-card engines",
+            text("<h2>Engines beside it</h2>"),
+            self.progress,
+            self.bars,
+            self.table,
+            *self._downloads(self._answers_file, "download bounds and distances"),
+            kind="wb-card engines",
         )
         main = column(exact, engines, self.microscope.view(), self.handover, kind="wb-main")
         begin_session(self, TITLE, [], self.tick)
         return lay_out("workbench", "engines beside the exact answer", [toy, main], [], "oracle")
 
     def _downloads(self, make, name: str) -> list:
-        files = Downloads(self.handover, {"CSV": partial(make, "csv")}, {form.upper(): partial(make, form) for form in FORMS})
+        files = Downloads(
+            self.handover,
+            {"CSV": partial(make, "csv")},
+            {form.upper(): partial(make, form) for form in FORMS},
+        )
         return files.row("Download", name)
 
 
@@ -201,7 +251,9 @@ def page() -> pn.Column:
 
 def _exact_shown(toy: Toy) -> tuple[str, str]:
     found = exact_of(toy)
-    return exact_shown(found), figure_shown(posterior_picture(found), "probability that two tokens have one topic", 1)
+    return exact_shown(found), figure_shown(
+        posterior_picture(found), "probability that two tokens have one topic", 1
+    )
 
 
 @lru_cache(maxsize=32)
@@ -216,9 +268,19 @@ def _posterior_file(toy: Toy, form: str, columns: int):
 def _fields(first: Toy) -> dict[str, Field]:
     """The fields of the form by their names in a link."""
     return {
-        "toy": Menu("Toy", {name: name for name in TOYS} | {"My own": OWN}, next(iter(TOYS)), "What to begin with.", wide=True),
+        "toy": Menu(
+            "Toy",
+            {name: name for name in TOYS} | {"My own": OWN},
+            next(iter(TOYS)),
+            "What to begin with.",
+            wide=True,
+        ),
         "n_topics": Number(LABELS["n_topics"], first.n_topics, f"From 1 to {MOST_TOPICS}."),
-        "alpha": Field(LABELS["alpha"], first.alpha, "The Dirichlet prior of each topic in a document: one number, or one for "
-                       "each topic, with commas. Where these differ, topics can be told apart."),
+        "alpha": Field(
+            LABELS["alpha"],
+            first.alpha,
+            "The Dirichlet prior of each topic in a document: one number, or one for "
+            "each topic, with commas. Where these differ, topics can be told apart.",
+        ),
         "beta": Field(LABELS["beta"], first.beta, "The Dirichlet prior of each word in a topic."),
     }

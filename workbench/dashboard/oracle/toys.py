@@ -36,14 +36,20 @@ TOYS = {
 
 def cells_of(counts: str) -> list[list[str]]:
     """The cells of a table (document, word) as they were typed; rows as long as the longest, and no more than there may be."""
-    rows = [[cell.strip()[:LONGEST] for cell in row.split(",")[:MOST_COLUMNS]] for row in counts.split(";")[:MOST_ROWS]]
+    rows = [
+        [cell.strip()[:LONGEST] for cell in row.split(",")[:MOST_COLUMNS]]
+        for row in counts.split(";")[:MOST_ROWS]
+    ]
     width = max(map(len, rows))
     return [row + ["0"] * (width - len(row)) for row in rows]
 
 
 def written(cells: list[list[str]]) -> str:
     """The text of a table."""
-    return ";".join(",".join(cell.replace(",", " ").replace(";", " ").strip()[:LONGEST] for cell in row) for row in cells)
+    return ";".join(
+        ",".join(cell.replace(",", " ").replace(";", " ").strip()[:LONGEST] for cell in row)
+        for row in cells
+    )
 
 
 def corpus_of(counts: str) -> Corpus:
@@ -54,19 +60,31 @@ def corpus_of(counts: str) -> Corpus:
     InputError
         One sentence: the first cell that is no count, a table without a token, or more tokens than a toy has.
     """
-    table = np.array([
-        [_count(cell, d, w) for w, cell in enumerate(row, start=1)] for d, row in enumerate(cells_of(counts), start=1)
-    ])
+    table = np.array(
+        [
+            [_count(cell, d, w) for w, cell in enumerate(row, start=1)]
+            for d, row in enumerate(cells_of(counts), start=1)
+        ]
+    )
     n_tokens = int(table.sum())
     if not n_tokens:
-        raise InputError("the table has no token; type a count of at least 1 into one of its cells", field="counts")
+        raise InputError(
+            "the table has no token; type a count of at least 1 into one of its cells",
+            field="counts",
+        )
     if n_tokens > MOST_TOKENS:
         said = f"a toy has at most {MOST_TOKENS} tokens; these are {n_tokens:,}, so take smaller counts"
         raise InputError(said, field="counts")
     documents, words = np.indices(table.shape).reshape(2, -1)
     n_documents, n_words = table.shape
     return Corpus.from_pairs(
-        documents, words, table.ravel(), [f"word {w}" for w in range(1, n_words + 1)], n_documents, n_words, name="toy",
+        documents,
+        words,
+        table.ravel(),
+        [f"word {w}" for w in range(1, n_words + 1)],
+        n_documents,
+        n_words,
+        name="toy",
         titles=[f"document {d}" for d in range(1, n_documents + 1)],
     )
 
@@ -96,4 +114,7 @@ def _count(cell: str, d: int, w: int) -> int:
     if isinstance(found, int) and 0 <= found <= 10**6:
         return found
     came = f"got {cell!r}" if cell else "the cell is empty"
-    raise InputError(f"the count of word {w} in document {d} must be a whole number of at least 0; {came}", field="counts")
+    raise InputError(
+        f"the count of word {w} in document {d} must be a whole number of at least 0; {came}",
+        field="counts",
+    )

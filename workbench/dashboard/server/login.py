@@ -51,10 +51,15 @@ def read_password(path: Path) -> str:
         mode, lines = path.stat().st_mode, path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is no text"
-        raise ServerError(f"the password cannot be read from {path}: {why}; give a file with it as its first line",
-                          field="password_file") from None
+        raise ServerError(
+            f"the password cannot be read from {path}: {why}; give a file with it as its first line",
+            field="password_file",
+        ) from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise ServerError(f"others can read {path}; `chmod 600 {path}` keeps the password to you", field="password_file")
+        raise ServerError(
+            f"others can read {path}; `chmod 600 {path}` keeps the password to you",
+            field="password_file",
+        )
     password = lines[0].strip() if lines else ""
     if len(password) < SHORTEST:
         said = f"the password in {path} must have at least {SHORTEST} characters; it has {len(password)}"
@@ -97,7 +102,10 @@ def password_provider(password: str, prefix: str, secure: bool) -> BasicAuthProv
 def oauth_provider(name: str, users: tuple[str, ...]) -> OAuthProvider:
     """Lets in people whom a provider of OAuth vouches for; its key and secret are in PANEL_OAUTH_KEY and PANEL_OAUTH_SECRET."""
     if name not in AUTH_PROVIDERS:
-        raise ServerError(f"no provider of OAuth is called '{name}'; {nearest_or_all(name, AUTH_PROVIDERS)}", field="oauth")
+        raise ServerError(
+            f"no provider of OAuth is called '{name}'; {nearest_or_all(name, AUTH_PROVIDERS)}",
+            field="oauth",
+        )
     if not (pn.config.oauth_key and pn.config.oauth_secret):
         said = "OAuth needs the key and the secret that its provider gave; set PANEL_OAUTH_KEY and PANEL_OAUTH_SECRET"
         raise ServerError(said, field="oauth")
@@ -131,7 +139,6 @@ def _template() -> jinja2.Template:
 class LoginHandler(BasicLoginHandler):
     """The login page: one password, of which each address may try one a second."""
 
-
     def initialize(self, password: bytes, start: str, secure: bool) -> None:
         self._password, self._start, self._secure = password, start, secure
 
@@ -141,7 +148,9 @@ class LoginHandler(BasicLoginHandler):
     async def post(self) -> None:
         queue = _QUEUES.setdefault(self.request.remote_ip, asyncio.Lock())
         async with queue:
-            right = hmac.compare_digest(self.get_body_argument("password", "", strip=False).encode(), self._password)
+            right = hmac.compare_digest(
+                self.get_body_argument("password", "", strip=False).encode(), self._password
+            )
             if not right:
                 await asyncio.sleep(AFTER_WRONG)
         if not right:
@@ -155,4 +164,6 @@ class LoginHandler(BasicLoginHandler):
         self.write(_template().render(style=read_style("page.css"), wrong=wrong))
 
     def set_secure_cookie(self, name, value, **settings) -> None:
-        super().set_secure_cookie(name, value, **settings | {"samesite": "Lax", "secure": self._secure})
+        super().set_secure_cookie(
+            name, value, **settings | {"samesite": "Lax", "secure": self._secure}
+        )

@@ -24,11 +24,16 @@ POLICY = (
 """Content-Security-Policy: of scripts those of this server and those that carry the nonce of the answer. Bokeh makes functions
 of text (unsafe-eval) and Panel loads components as blobs; scripts that run already make both."""
 HEADERS = {
-    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 TAKEN_AWAY = (
-    "Server", "Access-Control-Allow-Origin", "Access-Control-Allow-Headers", "Access-Control-Allow-Credentials",
+    "Server",
+    "Access-Control-Allow-Origin",
+    "Access-Control-Allow-Headers",
+    "Access-Control-Allow-Credentials",
     "Access-Control-Allow-Methods",
 )
 """Headers that name the server's version, or with which Bokeh lets pages of others embed ours."""
@@ -59,7 +64,9 @@ def refusal(request, origins: tuple[str, ...]) -> str:
     names = {"localhost", socket.gethostname().lower()} | {_name(host) for host in hosts}
     name, headers = _name(request.host), request.headers
     if not (name in names or _is_number(name)):
-        return "This server is not reached by that name; `workbench serve --origin NAME` lets it be."
+        return (
+            "This server is not reached by that name; `workbench serve --origin NAME` lets it be."
+        )
     came_from = [host_of(origin) for origin in headers.get_list("Origin")]
     if any(host != request.host.lower() and host not in hosts for host in came_from):
         return "Another site's page asked for this, which only pages of this server may."

@@ -21,7 +21,12 @@ from workbench.dashboard.compare import page as compare
 from workbench.dashboard.frontier import page as frontier
 from workbench.dashboard.ledger import page as ledger
 from workbench.dashboard.oracle import page as oracle
-from workbench.dashboard.server.login import ServerError, oauth_provider, password_provider, read_password
+from workbench.dashboard.server.login import (
+    ServerError,
+    oauth_provider,
+    password_provider,
+    read_password,
+)
 from workbench.dashboard.server.requests import guard, host_of
 from workbench.dashboard.server.uploads import UploadHandler
 from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, SEARCHES, STARTS
@@ -55,38 +60,57 @@ class Serving:
         What cannot be, or should not: a server that others reach has a password or is told that it needs none.
     """
 
-    port: int = PORT                         # 0 chooses a free one
-    address: str = "127.0.0.1"               # this machine alone; 0.0.0.0: wherever this machine is reached
-    prefix: str = ""                         # path under which a proxy passes requests on, as /workbench
-    origins: tuple[str, ...] = ()            # further names of the server in browsers, as https://stats.example.org
-    password_file: Path | None = None        # its first line is the password
-    oauth: str | None = None                 # provider, as github
-    users: tuple[str, ...] = ()              # accounts of that provider that may come in
-    no_password: bool = False                # others may come in without one
-    read_only: bool = False                  # look and download
-    data: tuple[Path, ...] = ()              # folders that others may read corpora from
-    max_upload: float = 5.0                  # MB
-    limits: tuple[str, ...] = ()             # NAME=N of `Limits`; inf lifts one
-    lifetime: float = LIFETIME               # seconds that the session of a closed tab lives on
+    port: int = PORT  # 0 chooses a free one
+    # this machine alone; 0.0.0.0: wherever this machine is reached
+    address: str = "127.0.0.1"
+    # path under which a proxy passes requests on, as /workbench
+    prefix: str = ""
+    # further names of the server in browsers, as https://stats.example.org
+    origins: tuple[str, ...] = ()
+    password_file: Path | None = None  # its first line is the password
+    oauth: str | None = None  # provider, as github
+    users: tuple[str, ...] = ()  # accounts of that provider that may come in
+    no_password: bool = False  # others may come in without one
+    read_only: bool = False  # look and download
+    data: tuple[Path, ...] = ()  # folders that others may read corpora from
+    max_upload: float = 5.0  # MB
+    limits: tuple[str, ...] = ()  # NAME=N of `Limits`; inf lifts one
+    lifetime: float = LIFETIME  # seconds that the session of a closed tab lives on
 
     def __post_init__(self):
         if not 0 <= self.port <= 65535:
             raise ServerError.must_be("port", "from 0 to 65535", self.port)
         if not re.fullmatch(r"/?([\w-]+(/[\w-]+)*)?/?", self.prefix, re.ASCII):
-            raise ServerError.must_be("prefix", "a path of letters, digits, - and _, as /workbench", self.prefix)
+            raise ServerError.must_be(
+                "prefix", "a path of letters, digits, - and _, as /workbench", self.prefix
+            )
         if not 0 < self.max_upload <= 1000:
             raise ServerError.must_be("max_upload", "a number of MB, at most 1000", self.max_upload)
         if self.password_file and self.oauth:
-            raise ServerError("a server has a password or OAuth; give one of the two", field="oauth")
+            raise ServerError(
+                "a server has a password or OAuth; give one of the two", field="oauth"
+            )
         if self.others and not (self.password_file or self.oauth or self.no_password):
             what = f"at {self.address}" if self.address not in LOCAL else f"as {self.origins[0]}"
-            raise ServerError(f"served {what}, others can start runs here; give --password-file FILE or --oauth PROVIDER, or "
-                              "--no-password where everybody may", field="no_password")
+            raise ServerError(
+                f"served {what}, others can start runs here; give --password-file FILE or --oauth PROVIDER, or "
+                "--no-password where everybody may",
+                field="no_password",
+            )
         for folder in self.data:
             if not Path(folder).expanduser().is_dir():
-                raise ServerError(f"there is no folder {folder}; --data takes folders that corpora lie in", field="data")
-        if bad := [origin for origin in self.origins if not host_of(origin) or origin.partition("//")[2].strip("/").count("/")]:
-            raise ServerError.must_be("origins", "a host, as https://stats.example.org or 10.0.0.7:8080", bad[0])
+                raise ServerError(
+                    f"there is no folder {folder}; --data takes folders that corpora lie in",
+                    field="data",
+                )
+        if bad := [
+            origin
+            for origin in self.origins
+            if not host_of(origin) or origin.partition("//")[2].strip("/").count("/")
+        ]:
+            raise ServerError.must_be(
+                "origins", "a host, as https://stats.example.org or 10.0.0.7:8080", bad[0]
+            )
         self.policy()
 
     @property
@@ -104,7 +128,14 @@ class Serving:
         usual = OF_OTHERS if self.others else Limits()
         folders = tuple(Path(folder).expanduser().resolve() for folder in self.data)
         limits = usual._replace(**dict(map(_limit, self.limits)))
-        return Policy(self.others, self.read_only, folders, round(self.max_upload * MEGABYTE), limits, uploads=True)
+        return Policy(
+            self.others,
+            self.read_only,
+            folders,
+            round(self.max_upload * MEGABYTE),
+            limits,
+            uploads=True,
+        )
 
 
 def _limit(text: str) -> tuple[str, float]:
@@ -119,7 +150,9 @@ def _limit(text: str) -> tuple[str, float]:
     return name, number
 
 
-def serve(serving: Serving | None = None, store: str | Path | None = None, show: bool = False) -> None:
+def serve(
+    serving: Serving | None = None, store: str | Path | None = None, show: bool = False
+) -> None:
     """Serves the pages until it is interrupted or terminated; ``/`` leads to ``/compare``.
 
     Parameters
@@ -140,14 +173,20 @@ def serve(serving: Serving | None = None, store: str | Path | None = None, show:
     if store is not None:
         os.environ["WORKBENCH_STORE"] = str(Path(store).expanduser())
     server = make_server(serving)
-    host = "localhost" if serving.address in (*LOCAL, "0.0.0.0") or ":" in serving.address else serving.address
+    host = (
+        "localhost"
+        if serving.address in (*LOCAL, "0.0.0.0") or ":" in serving.address
+        else serving.address
+    )
     address = f"http://{host}:{server.port}{serving.path}/compare"
     print(f"workbench serves {default_store().resolve()} at {address}", flush=True)
     print("Ctrl-C ends it; runs go on.", flush=True)
     if show:
         server.io_loop.add_callback(server.show, "/compare")
     for ending in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(ending, lambda *received: server.io_loop.add_callback_from_signal(server.io_loop.stop))
+        signal.signal(
+            ending, lambda *received: server.io_loop.add_callback_from_signal(server.io_loop.stop)
+        )
     server.start()
     monitor_of(default_store()).latest()  # begins to read: the first visitor finds runs there
     server.io_loop.start()
@@ -177,20 +216,39 @@ def make_server(serving: Serving):
     answer_without_tracebacks()
     secure, provider = any(one.startswith("https:") for one in serving.origins), {}
     if serving.password_file:
-        provider = {"auth_provider": password_provider(read_password(serving.password_file), serving.path, secure)}
+        provider = {
+            "auth_provider": password_provider(
+                read_password(serving.password_file), serving.path, secure
+            )
+        }
     elif serving.oauth:
         provider = {"auth_provider": oauth_provider(serving.oauth, serving.users)}
     try:
         port = _free_port(serving.address, serving.port)
         server = pn.serve(
             {
-                "compare": compare.page, "choose-k": choose_k.page, "frontier": frontier.page, "topics": topics.page,
-                "oracle": oracle.page, "ledger": ledger.page,
+                "compare": compare.page,
+                "choose-k": choose_k.page,
+                "frontier": frontier.page,
+                "topics": topics.page,
+                "oracle": oracle.page,
+                "ledger": ledger.page,
             },
-            port=port, address=serving.address, prefix=serving.path,
-            websocket_origin=[f"{name}:{port}" for name in ("localhost", "127.0.0.1")] + [*map(host_of, serving.origins)],
-            extra_patterns=[("/?", RedirectHandler, {"url": f"{serving.path}/compare"}), (f"/{ROUTE}", UploadHandler)],
-            title=compare.TITLE, show=False, start=False, verbose=False, cookie_path=serving.path or "/", **provider,
+            port=port,
+            address=serving.address,
+            prefix=serving.path,
+            websocket_origin=[f"{name}:{port}" for name in ("localhost", "127.0.0.1")]
+            + [*map(host_of, serving.origins)],
+            extra_patterns=[
+                ("/?", RedirectHandler, {"url": f"{serving.path}/compare"}),
+                (f"/{ROUTE}", UploadHandler),
+            ],
+            title=compare.TITLE,
+            show=False,
+            start=False,
+            verbose=False,
+            cookie_path=serving.path or "/",
+            **provider,
             websocket_max_message_size=round(1.4 * serving.policy().max_upload) + AROUND,
             check_unused_sessions_milliseconds=max(200, int(1000 * serving.lifetime / 5)),
             unused_session_lifetime_milliseconds=int(1000 * serving.lifetime),
@@ -214,7 +272,9 @@ def _refused(serving: Serving, error: Exception) -> ServerError:
         said = f"port {serving.port} is taken, perhaps by another workbench serve; --port 0 takes a free one"
         return ServerError(said, field="port")
     why = getattr(error, "strerror", None) or str(error)
-    said = f"the server cannot have {serving.address}:{serving.port}: {why}; see --address and --port"
+    said = (
+        f"the server cannot have {serving.address}:{serving.port}: {why}; see --address and --port"
+    )
     return ServerError(said, field="address")
 
 
@@ -222,6 +282,7 @@ def _free_port(address: str, port: int) -> int:
     """The port, or any one for 0; raises OSError where it cannot be had."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended keeps it for a minute else
+        # a server that has just ended keeps it for a minute else
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((address, port))
         return probe.getsockname()[1]

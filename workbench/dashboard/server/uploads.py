@@ -30,7 +30,10 @@ class UploadHandler(AuthRequestHandler):
         await super().prepare()
         if self.request.method != "POST":
             raise HTTPError(405)
-        name, length = unquote(self.request.headers.get(NAME, ""))[:1000], self.request.headers.get("Content-Length", "")
+        name, length = (
+            unquote(self.request.headers.get(NAME, ""))[:1000],
+            self.request.headers.get("Content-Length", ""),
+        )
         self._inbox = INBOXES.get(self.request.headers.get(TOKEN, ""))
         if not self.current_user:
             self._refuse(403, PolicyError("sign in first; load the page again"))
@@ -70,7 +73,10 @@ class UploadHandler(AuthRequestHandler):
         except PolicyError as error:
             self._refuse(409, error)
         except OSError as error:
-            self._refuse(507, PolicyError(f"the server cannot store the file ({error.strerror}); tell its owner"))
+            self._refuse(
+                507,
+                PolicyError(f"the server cannot store the file ({error.strerror}); tell its owner"),
+            )
         self._drop()
 
     def _drop(self) -> None:

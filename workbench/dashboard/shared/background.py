@@ -15,14 +15,17 @@ from workbench.dashboard.shared.ui_events import with_lock
 NAMED = "workbench-pool-"
 """Beginning of the names of these threads."""
 STARTS, LOOKS, SEARCHES, FILES = (
-    ThreadPoolExecutor(2, thread_name_prefix=f"{NAMED}{name}") for name in ("starts", "looks", "searches", "files")
+    ThreadPoolExecutor(2, thread_name_prefix=f"{NAMED}{name}")
+    for name in ("starts", "looks", "searches", "files")
 )
 """Threads that start runs, read counts and draw, search, and write files: apart, so that no figure delays a search."""
 LOG = logging.getLogger(__name__)
 
 
 def in_background(
-    document, work: Callable[[], object], then: Callable[[object, Exception | None], None],
+    document,
+    work: Callable[[], object],
+    then: Callable[[object, Exception | None], None],
     workers: ThreadPoolExecutor = STARTS,
 ) -> None:
     """Does ``work`` in a thread, then calls ``then(result, error)`` in the session; without one, all of it now.
@@ -83,7 +86,10 @@ class LatestTask:
         self._wanted, self._request, self._busy = None, None, False
 
     def submit(
-        self, wanted, work: Callable[[], object], then: Callable[[object, Exception | None], None],
+        self,
+        wanted,
+        work: Callable[[], object],
+        then: Callable[[object, Exception | None], None],
         first: Callable[[], None] = lambda: None,
     ) -> None:
         """Does ``work`` and calls ``then(result, error)``, unless ``wanted``, the key of the request, was the last one.

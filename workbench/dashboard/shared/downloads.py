@@ -15,7 +15,10 @@ WIDTHS = {"one column": 1, "two columns": 2}
 class Handover(pn.custom.JSComponent):
     """Sends a file to the browser, which saves it; nothing of it is visible, and no other address is requested."""
 
-    file = param.Dict(default={}, doc="name and content (bytes) of the file that is on its way; empty when it has arrived.")
+    file = param.Dict(
+        default={},
+        doc="name and content (bytes) of the file that is on its way; empty when it has arrived.",
+    )
 
     _esm = SCRIPTS / "downloads.js"
 
@@ -38,7 +41,9 @@ class Downloads:
     """
 
     def __init__(
-        self, handover: Handover, makers: dict[str, Callable[[], Callable[[], File]]],
+        self,
+        handover: Handover,
+        makers: dict[str, Callable[[], Callable[[], File]]],
         figures: dict[str, Callable[[int], Callable[[], File]]] | None = None,
     ):
         self._handover, self._document = handover, pn.state.curdoc
@@ -46,7 +51,9 @@ class Downloads:
         self.width = None
         if figures:
             self.width = styled(Choice(label="Width of figures", options=WIDTHS, value=1))
-            makers = {name: lambda make=make: make(self.width.value) for name, make in figures.items()} | makers
+            makers = {
+                name: lambda make=make: make(self.width.value) for name, make in figures.items()
+            } | makers
         self.buttons = {name: button(name) for name in makers}
         for name, maker in makers.items():
             self.buttons[name].on_click(lambda event, maker=maker: self._make(maker()))
@@ -70,7 +77,10 @@ class Downloads:
             if error is not None:
                 show(False, sentence_of(error), "bad")
                 return
-            show(False, f"{file.name}, {size(len(file.content))}, is among the downloads of the browser.")
+            show(
+                False,
+                f"{file.name}, {size(len(file.content))}, is among the downloads of the browser.",
+            )
             self._handover.file = file._asdict()
 
         show(True, "Making the file …")

@@ -16,7 +16,9 @@ class Drawn(pn.custom.JSComponent):
 
 def code(*names: str) -> str:
     """The JavaScript of a component, from files of this folder; a page loads no modules, so each has what all share."""
-    return "\n".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in ("drawn", *names))
+    return "\n".join(
+        (SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in ("drawn", *names)
+    )
 
 
 def style(*names: str) -> list[str]:

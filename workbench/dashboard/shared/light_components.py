@@ -51,7 +51,9 @@ class Sentence(LightComponent):
         return sent | {"text": escape(sent["text"])} if "text" in sent else sent
 
     def _get_model(self, doc, root=None, parent=None, comm=None) -> HTML:
-        return register_model(self, HTML(disable_math=True, **self._get_properties(doc)), root, parent)
+        return register_model(
+            self, HTML(disable_math=True, **self._get_properties(doc)), root, parent
+        )
 
 
 class BokehModel(LightComponent):

@@ -27,7 +27,9 @@ class Part(NamedTuple):
 
 def widget_part(widget) -> Part:
     """The part of the address for a widget or a field of the form; its present value is the usual one."""
-    return Part(lambda: written(widget.value), written(widget.value), lambda text: take(widget, text))
+    return Part(
+        lambda: written(widget.value), written(widget.value), lambda text: take(widget, text)
+    )
 
 
 def attribute_part(owner, name: str, known: Callable[[str], bool] = lambda text: True) -> Part:
@@ -64,7 +66,10 @@ def _value(widget, text: str):
         return {written(value): value for value in reversed(widget.values)}[text]
     if isinstance(widget, (pn.widgets.IntInput, pn.widgets.FloatInput, pn.widgets.FloatSlider)):
         number = int(text) if isinstance(widget, pn.widgets.IntInput) else float(text)
-        low, high = (-math.inf if widget.start is None else widget.start), (math.inf if widget.end is None else widget.end)
+        low, high = (
+            (-math.inf if widget.start is None else widget.start),
+            (math.inf if widget.end is None else widget.end),
+        )
         if not low <= number <= high or not -math.inf < number < math.inf:
             raise ValueError(number)
         return number
@@ -85,8 +90,14 @@ def from_query(search: str, parts: dict[str, Part]) -> list[str]:
 
 def follow_address(parts: dict[str, Part]) -> str:
     """Sets the values in the address of this visitor's page; returns a sentence about those that do not fit, or nothing."""
-    refused = from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
-    return f"The link's {', '.join(refused)} could not be used; the usual values stand instead." if refused else ""
+    refused = (
+        from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
+    )
+    return (
+        f"The link's {', '.join(refused)} could not be used; the usual values stand instead."
+        if refused
+        else ""
+    )
 
 
 def write_address(parts: dict[str, Part]) -> None:

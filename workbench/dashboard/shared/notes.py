@@ -13,7 +13,9 @@ from workbench.runs.store.notes import annotate, read_notes
 WAYS = {
     "note": lambda path, note: annotate(path, note=note),
     "tag": lambda path, tag: annotate(path, tags=[*read_notes(path).tags, tag]),
-    "untag": lambda path, tag: annotate(path, tags=[other for other in read_notes(path).tags if other != tag]),
+    "untag": lambda path, tag: annotate(
+        path, tags=[other for other in read_notes(path).tags if other != tag]
+    ),
 }
 """Key of a message → the function that changes the run in a folder."""
 
@@ -21,7 +23,9 @@ WAYS = {
 class NotesCard(Drawn):
     """The fields, and the card that they are in; ``on_change`` is called after every change."""
 
-    written = param.Dict(default={}, doc="names of the chosen runs, notes of one alone, tags of any of them.")
+    written = param.Dict(
+        default={}, doc="names of the chosen runs, notes of one alone, tags of any of them."
+    )
     said = param.String(doc="The result of the last change.")
     wrong = param.Boolean(default=False, doc="Was that a mistake?")
 
@@ -39,21 +43,30 @@ class NotesCard(Drawn):
         self._readings = readings
         seen = [readings[name] for name in chosen if name in readings]
         written = {
-            "names": [reading.name for reading in seen], "notes": seen[0].notes.note if len(seen) == 1 else "",
+            "names": [reading.name for reading in seen],
+            "notes": seen[0].notes.note if len(seen) == 1 else "",
             "tags": sorted({tag for reading in seen for tag in reading.notes.tags}),
         }
         if written != self.written:
             chose_others = written["names"] != self.written.get("names")
-            self.param.update(written=written, **{"said": "", "wrong": False} if chose_others else {})
+            self.param.update(
+                written=written, **{"said": "", "wrong": False} if chose_others else {}
+            )
 
     def _handle_msg(self, said) -> None:
         """Writes a note, or adds or removes a tag, of runs that are in the store."""
         given = said if isinstance(said, dict) else {}
         names = given.get("runs")
-        if policy().read_only or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        if (
+            policy().read_only
+            or not isinstance(names, list)
+            or not all(isinstance(name, str) for name in names)
+        ):
             return
         paths = [self._readings[name].path for name in names if name in self._readings]
-        change = {way: typed for way, typed in given.items() if way in WAYS and isinstance(typed, str)}
+        change = {
+            way: typed for way, typed in given.items() if way in WAYS and isinstance(typed, str)
+        }
 
         def work() -> None:
             for path in paths:
@@ -61,7 +74,9 @@ class NotesCard(Drawn):
                     WAYS[way](path, typed)
 
         def then(result, error) -> None:
-            self.param.update(said=sentence_of(error) if error else "Saved.", wrong=error is not None)
+            self.param.update(
+                said=sentence_of(error) if error else "Saved.", wrong=error is not None
+            )
             self._on_change()
 
         if paths and change:

@@ -7,11 +7,24 @@ from workbench.engines import every_score
 from workbench.measures.quantities import quantity
 
 COLUMNS = (
-    "iteration", "updates", "elapsed", "steps",
-    "test_perplexity", "test_perplexity_state", "test_perplexity_average", "train_perplexity",
-    "test_perplexity_by_document", "test_perplexity_joint",
-    "bound_per_token", "n_active_topics", "n_large_topics", "effective_topics",
-    "alpha_total", "beta_total", "top_concentration", "beta",
+    "iteration",
+    "updates",
+    "elapsed",
+    "steps",
+    "test_perplexity",
+    "test_perplexity_state",
+    "test_perplexity_average",
+    "train_perplexity",
+    "test_perplexity_by_document",
+    "test_perplexity_joint",
+    "bound_per_token",
+    "n_active_topics",
+    "n_large_topics",
+    "effective_topics",
+    "alpha_total",
+    "beta_total",
+    "top_concentration",
+    "beta",
     *every_score(),
 )
 """The columns of what `numbers_of` gives; NaN where a run does not have one."""
@@ -24,7 +37,8 @@ def numbers_of(run: xr.Dataset) -> np.ndarray:
 
 def _column(run: xr.Dataset, name: str) -> np.ndarray:
     found = quantity(run, name)
-    if found is None and name == "alpha_total" and "alpha" in run:  # LDA records the prior of each topic alone
+    # LDA records the prior of each topic alone
+    if found is None and name == "alpha_total" and "alpha" in run:
         found = run["alpha"].sum("topic")
     return np.full(run.sizes["iteration"], np.nan) if found is None else found.values.astype(float)
 

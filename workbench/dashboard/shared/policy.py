@@ -16,12 +16,18 @@ from workbench.errors import InputError
 PATH = re.compile(r"(?<![\w:/.])~?/(?:[^\s/'\"`]+/)*([^\s/'\"`]*)")
 """An absolute path in a sentence, and the last name of it."""
 MANY = {
-    "start": "runs may be started at once here", "session": "runs may be started from one page here",
-    "waiting": "runs may be unfinished at a time here", "pages": "pages may be open at a time here",
+    "start": "runs may be started at once here",
+    "session": "runs may be started from one page here",
+    "waiting": "runs may be unfinished at a time here",
+    "pages": "pages may be open at a time here",
 }
 TOLD = {
-    "start": "runs a start", "session": "runs a page", "waiting": "unfinished runs", "topics": "topics or states",
-    "iterations": "iterations", "memory": "GB of memory of all runs at work",
+    "start": "runs a start",
+    "session": "runs a page",
+    "waiting": "unfinished runs",
+    "topics": "topics or states",
+    "iterations": "iterations",
+    "memory": "GB of memory of all runs at work",
 }
 LOOK_ONLY = "This server is to look at: nothing can be started, changed or removed here."
 
@@ -33,23 +39,29 @@ class PolicyError(InputError):
 class Limits(NamedTuple):
     """The most of each that visitors may ask for."""
 
-    start: float = 500            # runs that one press of Start makes, cells of sweeps included
-    session: float = math.inf     # runs that one page starts
-    waiting: float = math.inf     # runs of the store that have not ended, before others are started
-    pages: float = math.inf       # pages that are open at a time
-    topics: float = math.inf      # K of a run: topics, super-topics, states, dimensions of a state
+    start: float = 500  # runs that one press of Start makes, cells of sweeps included
+    session: float = math.inf  # runs that one page starts
+    waiting: float = math.inf  # runs of the store that have not ended, before others are started
+    pages: float = math.inf  # pages that are open at a time
+    topics: float = math.inf  # K of a run: topics, super-topics, states, dimensions of a state
     iterations: float = math.inf  # of a run
-    memory: float = math.inf      # GB that the runs of the store that have not ended take at a time
+    memory: float = math.inf  # GB that the runs of the store that have not ended take at a time
 
     def check(self, name: str, n: float) -> None:
         """Raises PolicyError where so many are more than may be."""
         if n > (most := getattr(self, name)):
-            raise PolicyError(f"{figures(most)} {MANY[name]}, and these are {n:,}; take fewer, or wait until some have ended")
+            raise PolicyError(
+                f"{figures(most)} {MANY[name]}, and these are {n:,}; take fewer, or wait until some have ended"
+            )
 
     def told(self) -> str:
         """The limits of what is started, those alone that a machine of one's own has not; empty where there is none."""
         own = Limits()
-        tighter = {name: most for name, most in self._asdict().items() if name in TOLD and most < getattr(own, name)}
+        tighter = {
+            name: most
+            for name, most in self._asdict().items()
+            if name in TOLD and most < getattr(own, name)
+        }
         told = [f"{figures(most)}\N{NO-BREAK SPACE}{TOLD[name]}" for name, most in tighter.items()]
         return f"At most {', '.join(told)}." if told else ""
 
@@ -61,12 +73,13 @@ OF_OTHERS = Limits(50, 200, 200, 100, 1000, 100_000, 4)
 class Policy(NamedTuple):
     """What visitors may do."""
 
-    others: bool = False             # do people come from other machines?
-    read_only: bool = False          # look and download, and no more
-    folders: tuple[Path, ...] = ()   # where the data lie that others may name; resolved
-    max_upload: int = 5 * 10**6      # bytes of an upload
+    others: bool = False  # do people come from other machines?
+    read_only: bool = False  # look and download, and no more
+    folders: tuple[Path, ...] = ()  # where the data lie that others may name; resolved
+    max_upload: int = 5 * 10**6  # bytes of an upload
     limits: Limits = Limits()
-    uploads: bool = False            # does the server take files to its disk? `panel serve` and notebooks have no route for it
+    # does the server take files to its disk? `panel serve` and notebooks have no route for it
+    uploads: bool = False
 
     @property
     def takes_uploads(self) -> bool:
@@ -87,15 +100,21 @@ class Policy(NamedTuple):
             There is none, it is no regular file, or it lies elsewhere: of what lies elsewhere nothing is told.
         """
         if not self.takes_paths:
-            raise PolicyError("this server reads no files that visitors name; choose a corpus of the list")
+            raise PolicyError(
+                "this server reads no files that visitors name; choose a corpus of the list"
+            )
         if not self.others:
             path_of(typed)  # refuses what no file can be called
         path, known = self.find(typed), ", ".join(sorted(folder.name for folder in self.folders))
         if path is None:
             there = f"it must lie in {known}" if self.others else "check the path"
-            raise PolicyError(f"no file and no folder {_short(typed)}; {there}, or choose a corpus of the list")
+            raise PolicyError(
+                f"no file and no folder {_short(typed)}; {there}, or choose a corpus of the list"
+            )
         if not (path.is_file() or path.is_dir()):
-            raise PolicyError(f"{_short(typed)} is neither a file nor a folder, and only these are read")
+            raise PolicyError(
+                f"{_short(typed)} is neither a file nor a folder, and only these are read"
+            )
         return path
 
     def find(self, typed: str) -> Path | None:
@@ -105,7 +124,10 @@ class Policy(NamedTuple):
                 path = Path(typed).expanduser()
                 return path if path.exists() else None
             places = [((folder / typed).resolve(), folder) for folder in self.folders]
-            return next((path for path, folder in places if path.is_relative_to(folder) and path.exists()), None)
+            return next(
+                (path for path, folder in places if path.is_relative_to(folder) and path.exists()),
+                None,
+            )
         except (OSError, RuntimeError, ValueError):  # too long, a ring of links, no such home, NUL
             return None
 

@@ -24,7 +24,9 @@ def take_held_changes(document) -> list[DocumentPatchedEvent]:
     """Removes and returns the changes that a document on hold would send, each as a message of its own, when it is released."""
     callbacks = document.callbacks
     held = callbacks._held_events
-    callbacks._held_events = [event for event in held if not isinstance(event, DocumentPatchedEvent)]
+    callbacks._held_events = [
+        event for event in held if not isinstance(event, DocumentPatchedEvent)
+    ]
     return [event for event in held if isinstance(event, DocumentPatchedEvent)]
 
 
@@ -58,7 +60,9 @@ def drop_empty_defaults(document) -> None:
     for model in document.models:
         defaults = model._unstable_default_values
         model._unstable_default_values = {
-            name: value for name, value in defaults.items() if not isinstance(value, PropertyValueContainer)
+            name: value
+            for name, value in defaults.items()
+            if not isinstance(value, PropertyValueContainer)
         }
 
 

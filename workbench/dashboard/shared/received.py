@@ -35,9 +35,9 @@ class Received(NamedTuple):
     """A file that has arrived."""
 
     path: Path
-    name: str      # what the visitor calls it
+    name: str  # what the visitor calls it
     n_bytes: int
-    number: int    # of all files of this process
+    number: int  # of all files of this process
 
     def told(self) -> str:
         """Name and size."""
@@ -54,7 +54,7 @@ class Inbox:
     """Where the file of one page lies; the next one takes its place. ``on_file`` is called in the session with each."""
 
     def __init__(self, on_file: Callable[[Received], None]):
-        self.token = secrets.token_urlsafe(24)   # which no other page knows
+        self.token = secrets.token_urlsafe(24)  # which no other page knows
         self._document, self._on_file, self._lock = pn.state.curdoc, on_file, Lock()
         self._folder, self._remove, self._sending, self._closed = None, None, None, False
         INBOXES[self.token] = self
@@ -68,7 +68,9 @@ class Inbox:
                 raise PolicyError(GONE)
             if self._folder is None:
                 self._folder = Path(tempfile.mkdtemp(prefix="workbench-upload-"))
-                self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+                self._remove = weakref.finalize(
+                    self, shutil.rmtree, self._folder, ignore_errors=True
+                )
             if self._sending is not None:
                 self._sending.drop()
             self._sending = Sending(self._folder, name, n_bytes)
@@ -92,7 +94,9 @@ class Inbox:
             if self._sending is not None:
                 self._sending.drop()
             self._sending = None
-            for path in self._folder.iterdir() if self._folder is not None and self._folder.is_dir() else ():
+            for path in (
+                self._folder.iterdir() if self._folder is not None and self._folder.is_dir() else ()
+            ):
                 path.unlink()
 
     def close(self) -> None:
@@ -116,7 +120,12 @@ class Sending:
     """A file that is arriving."""
 
     def __init__(self, folder: Path, name: str, n_bytes: int):
-        self._number, self._name, self._n_bytes, self._arrived = next(_NUMBERS), shown_name(name), n_bytes, 0
+        self._number, self._name, self._n_bytes, self._arrived = (
+            next(_NUMBERS),
+            shown_name(name),
+            n_bytes,
+            0,
+        )
         self._path, self._kept = folder / f".arriving-{self._number}", folder / name_on_disk(name)
         self._file = open(self._path, "xb", buffering=0)  # noqa: SIM115  closed by drop and keep
 
@@ -124,10 +133,14 @@ class Sending:
         """Adds a block. Raises PolicyError for more than was said, OSError where the disk takes no more."""
         self._arrived += len(block)
         if self._file.closed or self._arrived > self._n_bytes:
-            raise PolicyError("another file was chosen meanwhile" if self._file.closed else "the file is longer than was said")
+            raise PolicyError(
+                "another file was chosen meanwhile"
+                if self._file.closed
+                else "the file is longer than was said"
+            )
         rest = memoryview(block)
         while rest:
-            rest = rest[self._file.write(rest):]
+            rest = rest[self._file.write(rest) :]
 
     def keep(self) -> Received:
         """The whole file, alone in its folder. Raises PolicyError where it is not whole."""
@@ -155,7 +168,11 @@ def too_large(name: str, n_bytes: int) -> PolicyError:
 
 def otherwise() -> str:
     """What to do with a file that is larger than may be."""
-    return "give a part of it" if policy().others else "give its path, or start `workbench serve` with a larger --max-upload"
+    return (
+        "give a part of it"
+        if policy().others
+        else "give its path, or start `workbench serve` with a larger --max-upload"
+    )
 
 
 def shown_name(name: str) -> str:

@@ -55,16 +55,19 @@ class Reading(NamedTuple):
 
     path: Path
     spec: RunSpec | None
-    label: str                # engine and telling options
-    status: dict              # see `workbench.runs.store.status.read_status`
-    stride: int               # every stride-th row is a point of the curve
-    numbers: np.ndarray = np.empty((0, len(COLUMNS)))      # (point, COLUMNS) float64
-    latest: np.ndarray = np.full(len(COLUMNS), np.nan)     # (COLUMNS,) the last committed row; NaN before the first
-    alphas: np.ndarray = np.empty(0)                  # (topic,) the last priors of topics, if they are learnt
-    learns: tuple[str, ...] = ()                      # the priors that it learns
-    moves: tuple[Move, ...] = ()                      # splits and merges that it tried
-    marks: np.ndarray = np.empty((0, len(COLUMNS)))   # (kept move, COLUMNS) the rows of those it kept
-    notes: Notes = Notes()                            # what people wrote about it
+    label: str  # engine and telling options
+    status: dict  # see `workbench.runs.store.status.read_status`
+    stride: int  # every stride-th row is a point of the curve
+    numbers: np.ndarray = np.empty((0, len(COLUMNS)))  # (point, COLUMNS) float64
+    # (COLUMNS,) the last committed row; NaN before the first
+    latest: np.ndarray = np.full(len(COLUMNS), np.nan)
+    # (topic,) the last priors of topics, if they are learnt
+    alphas: np.ndarray = np.empty(0)
+    learns: tuple[str, ...] = ()  # the priors that it learns
+    moves: tuple[Move, ...] = ()  # splits and merges that it tried
+    # (kept move, COLUMNS) the rows of those it kept
+    marks: np.ndarray = np.empty((0, len(COLUMNS)))
+    notes: Notes = Notes()  # what people wrote about it
 
     @property
     def name(self) -> str:
@@ -84,8 +87,11 @@ class Reading(NamedTuple):
         numbers, tried = numbers_of(run), tuple(moves(run))
         marked = np.isin(numbers[:, 0], [move.iteration for move in tried if move.accepted])
         return self._replace(
-            numbers=np.concatenate([self.numbers, numbers[-n_rows % self.stride :: self.stride]]), latest=numbers[-1],
-            alphas=last_alphas(run), learns=tuple(learnt_by(run)), moves=self.moves + tried,
+            numbers=np.concatenate([self.numbers, numbers[-n_rows % self.stride :: self.stride]]),
+            latest=numbers[-1],
+            alphas=last_alphas(run),
+            learns=tuple(learnt_by(run)),
+            moves=self.moves + tried,
             marks=np.concatenate([self.marks, numbers[marked]]),
         )
 
@@ -120,9 +126,15 @@ class Follower:
         if known is None or stride != known.stride:
             known, self._n_rows = Reading(path, spec, spec.label(), status, stride), 0
         if len(rows := self._reader.rows(self._n_rows)):
-            known = known.with_rows(label_rows(self._reader.recorded, rows, {"spec": spec.to_json()}), self._n_rows)
+            known = known.with_rows(
+                label_rows(self._reader.recorded, rows, {"spec": spec.to_json()}), self._n_rows
+            )
             self._n_rows += len(rows)
-        written = self.reading.notes if self._stamps is not None and stamps[-1] == self._stamps[-1] else _notes_of(path)
+        written = (
+            self.reading.notes
+            if self._stamps is not None and stamps[-1] == self._stamps[-1]
+            else _notes_of(path)
+        )
         if (status, written) != (known.status, known.notes):
             known = known._replace(spec=spec, status=status, notes=written)
         self.reading, self._stamps = known, stamps
@@ -146,7 +158,9 @@ class RunMonitor:
         with self._lock:
             self._asked = time.monotonic()
             if self._thread is None:
-                self._thread = threading.Thread(target=self._follow, name="workbench-run-monitor", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._follow, name="workbench-run-monitor", daemon=True
+                )
                 self._thread.start()
         self._looked.wait(patience)
         return self._listing
@@ -176,7 +190,10 @@ class RunMonitor:
             late = time.monotonic() - listed > patience
             if (n_new == LISTED_FIRST and not self._looked.is_set()) or (n_new and late):
                 read = {reading.path for reading in readings}
-                self._list(readings + [reading for reading in self._listing.readings if reading.path not in read])
+                self._list(
+                    readings
+                    + [reading for reading in self._listing.readings if reading.path not in read]
+                )
                 listed, patience = time.monotonic(), patience * (2 if late else 1)
         self._followers, self.progress = followers, None
         return self._list(readings)
@@ -185,7 +202,8 @@ class RunMonitor:
         """Makes a new listing if something has changed."""
         known = self._listing.readings
         same = len(known) == len(readings) and all(
-            new is old or (new.spec is None and new[:4] == old[:4]) for new, old in zip(readings, known, strict=True)
+            new is old or (new.spec is None and new[:4] == old[:4])
+            for new, old in zip(readings, known, strict=True)
         )
         if not same:
             self._listing = Listing(self._listing.version + 1, tuple(readings))
@@ -195,7 +213,8 @@ class RunMonitor:
     def _follow(self) -> None:
         while True:
             began = time.thread_time()
-            with suppress(OSError, InputError):  # of a store that cannot be read now: the last listing stays
+            # of a store that cannot be read now: the last listing stays
+            with suppress(OSError, InputError):
                 self.look()
             self._hurry.wait(pause_after(time.thread_time() - began))
             self._hurry.clear()
@@ -225,14 +244,24 @@ def describe_changes(spec: RunSpec) -> str:
     parts = [f"the {split['top_words']:,} most frequent words"] if "top_words" in split else []
     parts += regime_in_words(split)
     parts += [IN_WORDS[split["singletons"]]] if "singletons" in split else []
-    parts += [f"started from iteration {spec.start['iteration']} of {spec.start['name']}"] if spec.start else []
+    parts += (
+        [f"started from iteration {spec.start['iteration']} of {spec.start['name']}"]
+        if spec.start
+        else []
+    )
     return "; ".join(parts)
 
 
 def unreadable(path: Path, error: Exception) -> Reading:
     """The reading of a run that cannot be read, with the reason as its message."""
     message = policy().shown(str(error)) or type(error).__name__
-    status = {"state": UNREADABLE, "iteration": 0, "n_iterations": 0, "time_left": None, "message": message}
+    status = {
+        "state": UNREADABLE,
+        "iteration": 0,
+        "n_iterations": 0,
+        "time_left": None,
+        "message": message,
+    }
     return Reading(path, None, path.name, status, 1)
 
 

@@ -27,7 +27,11 @@ SCRIPTS = Path(__file__).parent / "scripts"
 TICK = 1000
 """Milliseconds between two ticks of a session."""
 PAGES = {
-    "compare": "Compare", "choose-k": "Choose K", "frontier": "Frontier", "topics": "Topics", "oracle": "Oracle",
+    "compare": "Compare",
+    "choose-k": "Choose K",
+    "frontier": "Frontier",
+    "topics": "Topics",
+    "oracle": "Oracle",
     "ledger": "Ledger",
 }
 """Address → name of the pages, in the order of the head."""
@@ -45,12 +49,15 @@ def read_style(name: str) -> str:
 
 
 LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS = map(
-    read_style, ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css", "notebook.css")
+    read_style,
+    ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css", "notebook.css"),
 )
 NAMES = (SCRIPTS / "names.js").read_text(encoding="utf-8")
 STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
 REPAINT = "for (const figure of figures) figure.change.emit();"
-ON_READY = f"matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {{ {REPAINT} }});"
+ON_READY = (
+    f"matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {{ {REPAINT} }});"
+)
 TOGGLE = f"""
 const page = document.documentElement
 const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
@@ -82,7 +89,11 @@ else by_hand()
 def column(*parts, kind: str, **settings) -> pn.Column:
     """Components in a container that layout.css styles by its ``kind``."""
     return Box(
-        *parts, css_classes=kind.split(), stylesheets=[LAYOUT_CSS], margin=0, **{"sizing_mode": "stretch_width"} | settings
+        *parts,
+        css_classes=kind.split(),
+        stylesheets=[LAYOUT_CSS],
+        margin=0,
+        **{"sizing_mode": "stretch_width"} | settings,
     )
 
 
@@ -108,14 +119,18 @@ class Choice(pn.widgets.RadioButtonGroup):
     """Buttons of which one is chosen, a group with the name of its label."""
 
     def _get_properties(self, doc) -> dict:
-        return super()._get_properties(doc) | {"html_attributes": {"role": "group", "aria-label": self.label}}
+        return super()._get_properties(doc) | {
+            "html_attributes": {"role": "group", "aria-label": self.label}
+        }
 
 
 class Toggles(pn.widgets.CheckButtonGroup):
     """Buttons of which any are chosen, a group with the name of its label."""
 
     def _get_properties(self, doc) -> dict:
-        return super()._get_properties(doc) | {"html_attributes": {"role": "group", "aria-label": self.label}}
+        return super()._get_properties(doc) | {
+            "html_attributes": {"role": "group", "aria-label": self.label}
+        }
 
 
 def styled(widget, **settings):
@@ -131,12 +146,16 @@ def labelled(widget, *more) -> pn.Column:
 
 def in_row(said: str, name: str, *parts) -> pn.Column:
     """Components after a label, as a group with a name: of buttons labelled SVG only the name tells what they download."""
-    return column(_label(said), *parts, kind="wb-bar", html_attributes={"role": "group", "aria-label": name})
+    return column(
+        _label(said), *parts, kind="wb-bar", html_attributes={"role": "group", "aria-label": name}
+    )
 
 
 def _label(words: str) -> Sentence:
     """A visible label, hidden from screen readers: what stands beside it has a name of its own."""
-    return text(f'<span class="muted" aria-hidden="true">{escape(words)}</span>', css_classes=["wb-mid"])
+    return text(
+        f'<span class="muted" aria-hidden="true">{escape(words)}</span>', css_classes=["wb-mid"]
+    )
 
 
 def in_form(widget):

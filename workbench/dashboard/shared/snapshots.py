@@ -73,7 +73,9 @@ def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
         except (KeyError, OSError, DamagedError) as error:
             if moment.path.exists():
                 raise
-            raise StoreError(f"{moment.path.name} was removed while it was read; choose another run") from error
+            raise StoreError(
+                f"{moment.path.name} was removed while it was read; choose another run"
+            ) from error
 
 
 def of_documents(make: Callable[..., object], *moments: Moment):
@@ -116,5 +118,7 @@ def topic_colour(topic: int) -> str:
     if topic < N_NAMED:
         return COLOURS[topic]
     rest, wheel = divmod(topic - N_NAMED, 12)
-    red, green, blue = colorsys.hls_to_rgb((topic * GOLDEN) % 1.0, (0.5, 0.64, 0.42)[rest % 3], 0.5 if wheel % 2 else 0.7)
+    red, green, blue = colorsys.hls_to_rgb(
+        (topic * GOLDEN) % 1.0, (0.5, 0.64, 0.42)[rest % 3], 0.5 if wheel % 2 else 0.7
+    )
     return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))

@@ -20,7 +20,12 @@ class Upload(Drawn):
     _esm = code("uploads")
     _stylesheets = style("uploads")
 
-    def __init__(self, on_file: Callable[[str, bytes], None], on_large: Callable[[str, int], None], **settings):
+    def __init__(
+        self,
+        on_file: Callable[[str, bytes], None],
+        on_large: Callable[[str, int], None],
+        **settings,
+    ):
         super().__init__(**settings)
         self.sizing_mode = None
         self._on_file, self._on_large = on_file, on_large

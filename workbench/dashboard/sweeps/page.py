@@ -21,7 +21,16 @@ from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.link import follow_address, widget_part, write_address
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Listing, Reading, monitor_of
-from workbench.dashboard.shared.shell import LOOK, PAGES, begin_session, button, column, lay_out, message, text
+from workbench.dashboard.shared.shell import (
+    LOOK,
+    PAGES,
+    begin_session,
+    button,
+    column,
+    lay_out,
+    message,
+    text,
+)
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.dashboard.sweeps.progress import Progress, told
 from workbench.runs.store.layout import StoreError
@@ -41,14 +50,19 @@ class SweepPage:
 
     def __init__(self, store: Path, fields: dict[str, Field]):
         self.store, self._monitor, self._document = Path(store), monitor_of(store), pn.state.curdoc
-        self.handover, self._shown, self._computing, self._next = Handover(), ("", None), False, 0.0   # of `_compute`
+        # of `_compute`
+        self.handover, self._shown, self._computing, self._next = Handover(), ("", None), False, 0.0
         self.fields = fields
         self.form = Form(self.fields, lambda fold: None)
         self.start, self.stop = button("Start", color="primary"), button("Stop", disabled=True)
-        self.said, self.ahead = text(sizing_mode="stretch_width", visible=False), text(sizing_mode="stretch_width")
+        self.said, self.ahead = (
+            text(sizing_mode="stretch_width", visible=False),
+            text(sizing_mode="stretch_width"),
+        )
         self.progress = text(sizing_mode="stretch_width")
-        self._listing, self._seen = Listing(0, ()), None   # the last listing; what of it and of the form is shown
-        self._asked = None                                 # what `numbers` are computed from
+        # the last listing; what of it and of the form is shown
+        self._listing, self._seen = Listing(0, ()), None
+        self._asked = None  # what `numbers` are computed from
         self._wrong, self._busy, self._stopping, self._n_started = False, False, False, 0
         self.parts = {name: widget_part(field) for name, field in self.fields.items()}
         refused = follow_address(self.parts)
@@ -120,10 +134,13 @@ class SweepPage:
         """What the form says."""
         read = {name: field.read() for name, field in self.fields.items()}
         file = read["corpus"] == FILE
-        return self.settings(read | {
-            "corpus": read["path"].strip() if file else read["corpus"],
-            "read": {name: read[name] for name in ALWAYS if file and read[name]},
-        })
+        return self.settings(
+            read
+            | {
+                "corpus": read["path"].strip() if file else read["corpus"],
+                "read": {name: read[name] for name in ALWAYS if file and read[name]},
+            }
+        )
 
     def tick(self) -> None:
         """Brings the page to the latest listing of the store."""
@@ -147,21 +164,32 @@ class SweepPage:
         if self._stopping:
             self._stopping = bool(alive or goes_on)
             with suppress(StoreError):  # of a run that was removed in this moment
-                each_of([one.path for one in alive if requested(one.path) != STOPPED], "stop")  # one may have begun since
-        said = "No run of these settings yet." if policy().read_only else "No run of these settings yet. Press Start."
+                # one may have begun since
+                each_of([one.path for one in alive if requested(one.path) != STOPPED], "stop")
+        said = (
+            "No run of these settings yet."
+            if policy().read_only
+            else "No run of these settings yet. Press Start."
+        )
         progress = self.progress_made(values) if runs else None
         if self._wrong:
             said = "The form does not describe runs yet."
         elif progress is not None:
             said = told(progress, goes_on)
         self.progress.object = message(said)
-        all_there = progress is not None and progress.n_alive > 0 and progress.n_alive + progress.n_ended == progress.n_wanted
+        all_there = (
+            progress is not None
+            and progress.n_alive > 0
+            and progress.n_alive + progress.n_ended == progress.n_wanted
+        )
         self.start.disabled = self._busy or goes_on or all_there
 
     def _compute(self) -> None:
         """Has the numbers computed in a thread: at once for another form, every few seconds while the runs go on."""
         asked, form = self._asked, self._seen[1]
-        known = self._shown == (form, asked) or (self._shown[0] == form and time.monotonic() < self._next)
+        known = self._shown == (form, asked) or (
+            self._shown[0] == form and time.monotonic() < self._next
+        )
         if self._computing or known:
             return
         self._shown, self._computing = (form, asked), True
@@ -179,7 +207,11 @@ class SweepPage:
     def _changed(self, name: str) -> None:
         self._show_fields()
         found = self._placed(self.mistakes(self.values()))
-        self.form.wrong = {field: said for field, said in found.items() if field == name or field in self.form.wrong}
+        self.form.wrong = {
+            field: said
+            for field, said in found.items()
+            if field == name or field in self.form.wrong
+        }
         self._take(self._listing)
         self._compute()
         write_address(self.parts)
@@ -242,20 +274,38 @@ class SweepPage:
 
     def _show_fields(self) -> None:
         file = self.fields["corpus"].value == FILE
-        self.form.show([name for name in self.fields if file or name not in ("path", *ALWAYS)], {}, [])
+        self.form.show(
+            [name for name in self.fields if file or name not in ("path", *ALWAYS)], {}, []
+        )
 
     # ------------------------------------------------------------------ the page
 
     def view(self) -> pn.Column:
         """The whole page; ties it to the session."""
         change = not policy().read_only
-        limits = [text(message(policy().limits.told()), sizing_mode="stretch_width")] if change else []
-        buttons = [self.ahead, column(self.start, self.stop, kind="wb-bar"), self.said] if change else [self.said]
+        limits = (
+            [text(message(policy().limits.told()), sizing_mode="stretch_width")] if change else []
+        )
+        buttons = (
+            [self.ahead, column(self.start, self.stop, kind="wb-bar"), self.said]
+            if change
+            else [self.said]
+        )
         form = column(
-            text(f"<h2>{self.heading if change else 'Runs to look at'}</h2>"), self.form,
-            column(*buttons, kind="wb-start"), *limits,
-            kind="wb-card wb-form", width=316, sizing_mode=None,
+            text(f"<h2>{self.heading if change else 'Runs to look at'}</h2>"),
+            self.form,
+            column(*buttons, kind="wb-start"),
+            *limits,
+            kind="wb-card wb-form",
+            width=316,
+            sizing_mode=None,
         )
         main = column(*self.cards(), self.handover, kind="wb-main")
         begin_session(self, f"workbench · {PAGES[self.name]}", [], self.tick)
-        return lay_out("workbench", f"{self.said_of}{'' if change else f' {LOOK}'}", [form, main], [], self.name)
+        return lay_out(
+            "workbench",
+            f"{self.said_of}{'' if change else f' {LOOK}'}",
+            [form, main],
+            [],
+            self.name,
+        )

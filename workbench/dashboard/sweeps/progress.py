@@ -18,11 +18,11 @@ class Progress(NamedTuple):
     """How far the runs of a form are."""
 
     n_wanted: int
-    n_ended: int      # at their last iteration
-    n_short: int      # of these, before the iteration that the form says
+    n_ended: int  # at their last iteration
+    n_short: int  # of these, before the iteration that the form says
     n_alive: int
-    left: float | None   # seconds, about; None where no run has a pace yet
-    failed: tuple[str, ...]   # why runs failed
+    left: float | None  # seconds, about; None where no run has a pace yet
+    failed: tuple[str, ...]  # why runs failed
 
 
 def told(progress: Progress, goes_on: bool) -> str:

@@ -34,11 +34,18 @@ def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
     under another name, too."""
     columns = of_documents(lambda run: document_columns(run, table), moment)
     further = [name for name in columns if name != "title"]
-    texts = {name: [_text(value) for value in columns[name]] for name in (("title", *further) if further else ())}
+    texts = {
+        name: [_text(value) for value in columns[name]]
+        for name in (("title", *further) if further else ())
+    }
     doubles = [name for name in further if texts[name] == texts["title"]]
     if table is not None:
-        doubles += [name for name in ("label", "time") if name in further and any(
-            texts[name] == texts[other] for other in further if other != name)]
+        doubles += [
+            name
+            for name in ("label", "time")
+            if name in further
+            and any(texts[name] == texts[other] for other in further if other != name)
+        ]
     return {name: values for name, values in columns.items() if name not in doubles}
 
 
@@ -74,8 +81,16 @@ def ranks_of(values: list) -> np.ndarray:
 
     Numbers, and texts that are all numbers, stand by size; other texts as people sort them: item 2 before item 10.
     """
-    there = np.array([not (value is None or value is pd.NA or value != value or value == "") for value in values], bool)
-    given = pd.Series([value for value, known in zip(values, there, strict=True) if known], dtype=object)
+    there = np.array(
+        [
+            not (value is None or value is pd.NA or value != value or value == "")
+            for value in values
+        ],
+        bool,
+    )
+    given = pd.Series(
+        [value for value, known in zip(values, there, strict=True) if known], dtype=object
+    )
     keys = pd.to_numeric(given, errors="coerce").astype(float)
     ranks = np.full(len(values), np.nan)
     if keys.notna().all():
@@ -89,7 +104,10 @@ def ranks_of(values: list) -> np.ndarray:
 
 def _natural(text: str) -> tuple:
     """Texts and whole numbers in turns."""
-    return tuple(int(part) if at % 2 else part for at, part in enumerate(re.split(r"(\d+)", text[:MOST_LETTERS].casefold())))
+    return tuple(
+        int(part) if at % 2 else part
+        for at, part in enumerate(re.split(r"(\d+)", text[:MOST_LETTERS].casefold()))
+    )
 
 
 def topic_sorted_by(run: xr.Dataset, sort: str) -> int:
@@ -99,7 +117,11 @@ def topic_sorted_by(run: xr.Dataset, sort: str) -> int:
 
 
 def in_order(
-    moment: Moment, table: DocumentTable | None, found: np.ndarray, sort: str, topic: int,
+    moment: Moment,
+    table: DocumentTable | None,
+    found: np.ndarray,
+    sort: str,
+    topic: int,
 ) -> tuple[np.ndarray, bool]:
     """The documents, sorted, and whether there is what they are to be sorted by; those that have no value come last.
 
@@ -135,25 +157,45 @@ def headings(columns: dict[str, list], topic: int) -> list[list]:
     """
     shown = [[OF_TOPIC.format(topic), f"Topic {topic}", "the topic's share of the document", True]]
     if topic == NONE:
-        shown = [["topic", OWN["topic"], "largest topic of the document", False],
-                 ["share", OWN["share"], "its share of the document", True]]
+        shown = [
+            ["topic", OWN["topic"], "largest topic of the document", False],
+            ["share", OWN["share"], "its share of the document", True],
+        ]
     return [
-        ["title", OWN["title"], "", False], *shown, ["n_tokens", OWN["n_tokens"], "training tokens of the document", True],
-        *([name, fitting(name, MOST_VALUE), "column of the corpus", False] for name in columns_beside(columns)[:MOST_COLUMNS]),
+        ["title", OWN["title"], "", False],
+        *shown,
+        ["n_tokens", OWN["n_tokens"], "training tokens of the document", True],
+        *(
+            [name, fitting(name, MOST_VALUE), "column of the corpus", False]
+            for name in columns_beside(columns)[:MOST_COLUMNS]
+        ),
     ]
 
 
 def orders(run: xr.Dataset, columns: dict[str, list], labels: dict[int, str]) -> list[list]:
     """What rows can be sorted by: its name, what it is called, and whether its first order is downwards."""
-    own = [[name, title if name != "topic" else "Largest topic", name in LARGEST_FIRST] for name, title in OWN.items()]
+    own = [
+        [name, title if name != "topic" else "Largest topic", name in LARGEST_FIRST]
+        for name, title in OWN.items()
+    ]
     topics = [
-        [OF_TOPIC.format(topic), " · ".join(filter(None, (f"Topic {topic}", labels.get(topic, "")))), True]
+        [
+            OF_TOPIC.format(topic),
+            " · ".join(filter(None, (f"Topic {topic}", labels.get(topic, "")))),
+            True,
+        ]
         for topic in run["topic"].values.tolist()
     ]
-    return [*own, *([name, fitting(name, MOST_VALUE), False] for name in columns_beside(columns)), *topics]
+    return [
+        *own,
+        *([name, fitting(name, MOST_VALUE), False] for name in columns_beside(columns)),
+        *topics,
+    ]
 
 
-def rows_of(run: xr.Dataset, columns: dict[str, list], documents: np.ndarray, topic: int) -> list[dict]:
+def rows_of(
+    run: xr.Dataset, columns: dict[str, list], documents: np.ndarray, topic: int
+) -> list[dict]:
     """The rows of these documents as `Shelf` lists them; the share is that of the topic, or of the largest one."""
     used = used_topics(run)
     largest, shares, tokens = largest_topics(used, documents)
@@ -161,11 +203,17 @@ def rows_of(run: xr.Dataset, columns: dict[str, list], documents: np.ndarray, to
         shares = np.where(tokens == 0, np.nan, run["theta"].sel(topic=topic)[documents].values)
     beside, numbers = columns_beside(columns)[:MOST_COLUMNS], used["topic"].values[largest].tolist()
     return [
-        {"document": document, "title": fitting(str(columns["title"][document]), MOST_LETTERS),
-         "share": None if share != share else share, "tokens": n,
-         "cells": [fitting(_text(columns[name][document]), MOST_VALUE) for name in beside],
-         **(_largest(number if n else None) if topic == NONE else {})}
-        for document, share, number, n in zip(documents.tolist(), shares.tolist(), numbers, tokens.tolist(), strict=True)
+        {
+            "document": document,
+            "title": fitting(str(columns["title"][document]), MOST_LETTERS),
+            "share": None if share != share else share,
+            "tokens": n,
+            "cells": [fitting(_text(columns[name][document]), MOST_VALUE) for name in beside],
+            **(_largest(number if n else None) if topic == NONE else {}),
+        }
+        for document, share, number, n in zip(
+            documents.tolist(), shares.tolist(), numbers, tokens.tolist(), strict=True
+        )
     ]
 
 
@@ -177,4 +225,8 @@ def _text(value) -> str:
     """A value of a column; empty for none. Whole numbers beside missing ones are floats in the table."""
     if value is None or value is pd.NA or value != value:
         return ""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
+    return (
+        str(int(value))
+        if isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+        else str(value)
+    )

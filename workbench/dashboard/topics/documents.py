@@ -54,11 +54,19 @@ class Shelf(Filled):
     """The list and the document. ``on_topic`` is called with a topic whose bar is clicked."""
 
     headings = param.List(doc="(title, hint) of the three columns.")
-    content = param.Dict(default={}, doc="documents and caption; of a table its columns, page, pages, first and total, too.")
-    orders = param.List(doc="What rows can be sorted by, as `document_rows.orders` has it; empty: they stand as they come.")
+    content = param.Dict(
+        default={},
+        doc="documents and caption; of a table its columns, page, pages, first and total, too.",
+    )
+    orders = param.List(
+        doc="What rows can be sorted by, as `document_rows.orders` has it; empty: they stand as they come."
+    )
     sort = param.String(doc="What rows are sorted by, downwards after a minus; empty: as is usual.")
     page = param.Integer(default=1, doc="Page of the table; the last one where there are fewer.")
-    shown = param.Dict(default={}, doc="document, title, note, words, topics, the chosen topic; raw where words are a text.")
+    shown = param.Dict(
+        default={},
+        doc="document, title, note, words, topics, the chosen topic; raw where words are a text.",
+    )
 
     _esm = code("boxed", "shelf")
     _stylesheets = style("boxed", "shelf")
@@ -82,15 +90,23 @@ class Documents(Shelf):
 
     def show(self, moment: Moment, topic: int, labels: dict[int, str], query: str = "") -> None:
         """Brings the card to a topic of a run, to the documents that are looked for, and to the one that is chosen."""
-        self._moment, asked = moment, (moment, topic, self.chosen, labels, query.strip(), self.sort, self.page)
+        self._moment, asked = (
+            moment,
+            (moment, topic, self.chosen, labels, query.strip(), self.sort, self.page),
+        )
         self.fill(_documents_now, *asked, waiting="Ranking the documents …")
 
     def take(self, gone: int = NONE, **shown) -> None:
         """Shows the documents."""
         super().take(**shown)
-        if self.content and self._moment is not None:  # what the first search needs is read before it is asked for
+        # what the first search needs is read before it is asked for
+        if self.content and self._moment is not None:
             run = self._moment.path, self._moment.hash
-            self._preparing.submit(run, partial(_documents_now, self._moment, NONE, 0, {}, NOTHING), lambda result, error: None)
+            self._preparing.submit(
+                run,
+                partial(_documents_now, self._moment, NONE, 0, {}, NOTHING),
+                lambda result, error: None,
+            )
         if gone != NONE:
             self._on_gone(gone)
 
@@ -108,13 +124,28 @@ class Documents(Shelf):
 
 
 def _documents_now(
-    moment: Moment, topic: int, document: int, labels: dict[int, str], query: str, sort: str = "", page: int = 1,
+    moment: Moment,
+    topic: int,
+    document: int,
+    labels: dict[int, str],
+    query: str,
+    sort: str = "",
+    page: int = 1,
 ) -> dict:
-    return of_documents(lambda run: _content_of(run, moment, topic, document, labels, query, sort, page), moment)
+    return of_documents(
+        lambda run: _content_of(run, moment, topic, document, labels, query, sort, page), moment
+    )
 
 
 def _content_of(
-    run: xr.Dataset | None, moment: Moment, topic: int, document: int, labels: dict[int, str], query: str, sort: str, page: int,
+    run: xr.Dataset | None,
+    moment: Moment,
+    topic: int,
+    document: int,
+    labels: dict[int, str],
+    query: str,
+    sort: str,
+    page: int,
 ) -> dict:
     if run is None:
         return {"content": {}, "shown": {}, "orders": [], "said": ""}
@@ -142,14 +173,30 @@ def _content_of(
         document = documents[0]["document"] if documents and (query or topic != NONE) else NONE
     elif not query and topic == NONE:
         said = ""
-    caption = "documents that were found" if query else "documents" if topic == NONE else f"documents of topic {topic}"
+    caption = (
+        "documents that were found"
+        if query
+        else "documents"
+        if topic == NONE
+        else f"documents of topic {topic}"
+    )
     content = {
-        "documents": documents, "caption": caption, "columns": headings(columns, of), "page": page, "pages": n_pages,
-        "first": PER_PAGE * (page - 1) + 1, "total": len(found),
+        "documents": documents,
+        "caption": caption,
+        "columns": headings(columns, of),
+        "page": page,
+        "pages": n_pages,
+        "first": PER_PAGE * (page - 1) + 1,
+        "total": len(found),
     }
     return {
-        "content": content if documents else {}, "said": f"{said} {told}".strip(), "orders": orders(run, columns, labels),
-        "shown": {} if document == NONE else document_content(stored, run, document, topic, labels, table), "gone": gone,
+        "content": content if documents else {},
+        "said": f"{said} {told}".strip(),
+        "orders": orders(run, columns, labels),
+        "shown": {}
+        if document == NONE
+        else document_content(stored, run, document, topic, labels, table),
+        "gone": gone,
     }
 
 
@@ -160,7 +207,13 @@ def _run_of(moment: Moment) -> Run:
 
 
 def _found(
-    stored: Run, run: xr.Dataset, moment: Moment, topic: int, query: str, table: DocumentTable | None, usual: bool,
+    stored: Run,
+    run: xr.Dataset,
+    moment: Moment,
+    topic: int,
+    query: str,
+    table: DocumentTable | None,
+    usual: bool,
 ) -> tuple[np.ndarray, str]:
     """The documents that are looked for, those of a topic, or all, and a sentence about them, and about the order if usual."""
     n = run.sizes["document"]
@@ -173,7 +226,10 @@ def _found(
     found = ranked_for(moment, topic)
     if not len(found):
         return found, f"No document has a token of topic {topic}."
-    return found, RANKED if usual else f"{len(found):,} of {n:,} documents have tokens of topic {topic}."
+    return (
+        found,
+        RANKED if usual else f"{len(found):,} of {n:,} documents have tokens of topic {topic}.",
+    )
 
 
 def corpus_of_run(stored: Run) -> Corpus:
@@ -182,7 +238,12 @@ def corpus_of_run(stored: Run) -> Corpus:
 
 
 def document_content(
-    stored: Run, run: xr.Dataset, document: int, topic: int, labels: dict[int, str], table: DocumentTable | None = None,
+    stored: Run,
+    run: xr.Dataset,
+    document: int,
+    topic: int,
+    labels: dict[int, str],
+    table: DocumentTable | None = None,
 ) -> dict:
     """A document: its text, or its words by count, in the colours of their likeliest topics; its columns and its topics."""
     tokens = token_topics(run, corpus_of_run(stored), document)
@@ -194,7 +255,11 @@ def document_content(
     whole = pieces is not None
     if n_tokens:
         most = f", the {MOST_TYPES} most frequent ones are shown" if n_types > MOST_TYPES else ""
-        why = "To find them in the text by their pattern takes too long" if short else "A bag of words has no order"
+        why = (
+            "To find them in the text by their pattern takes too long"
+            if short
+            else "A bag of words has no order"
+        )
         note = (
             f"{n_tokens:,} training tokens of {n_types:,} words{most}. {why}: words stand by count, coloured by their "
             "likeliest topic."
@@ -205,8 +270,12 @@ def document_content(
             "counted, or is held out."
         )
     return {
-        "document": document, "title": fitting(str(run["document"].values[document]), MOST_LETTERS), "topic": topic,
-        "note": note, "raw": whole, "columns": columns_shown(table, document),
+        "document": document,
+        "title": fitting(str(run["document"].values[document]), MOST_LETTERS),
+        "topic": topic,
+        "note": note,
+        "raw": whole,
+        "columns": columns_shown(table, document),
         "words": pieces if whole else words_coloured(tokens),
         "topics": topics_of(run["topic"].values, run["theta"][document].values, labels),
     }
@@ -214,20 +283,30 @@ def document_content(
 
 def columns_shown(table: DocumentTable | None, document: int) -> list[list[str]]:
     """Name and value of what else is known of a document."""
-    columns = {} if table is None else {name: values[document] for name, values in table.metadata.items()}
-    return [[fitting(name, MOST_VALUE), fitting(str(value), MOST_VALUE)] for name, value in columns.items() if value not in
-            (None, "")]
+    columns = (
+        {} if table is None else {name: values[document] for name, values in table.metadata.items()}
+    )
+    return [
+        [fitting(name, MOST_VALUE), fitting(str(value), MOST_VALUE)]
+        for name, value in columns.items()
+        if value not in (None, "")
+    ]
 
 
 def text_coloured(
-    raw: str, tokens: xr.Dataset, counted: Mapping[str, object] = MappingProxyType({}),
+    raw: str,
+    tokens: xr.Dataset,
+    counted: Mapping[str, object] = MappingProxyType({}),
 ) -> list[dict] | None:
     """The text in pieces: words that were counted with their topic, and what lies between them with none.
 
     ``counted``: how the words of the text were found, see `workbench.corpus.document_table.DocumentTable`. None where the
     pattern of words is somebody's own and takes too long on this text.
     """
-    pattern, raw = counted.get("token_pattern", WORD_PATTERN), segmenter_of(counted.get("segmenter"), SEEN)(raw)
+    pattern, raw = (
+        counted.get("token_pattern", WORD_PATTERN),
+        segmenter_of(counted.get("segmenter"), SEEN)(raw),
+    )
     if pattern == WORD_PATTERN:
         spans = [found.span() for found in compiled_pattern(pattern).finditer(raw)]
     elif (spans := find_spans(pattern, raw)) is None:
@@ -237,7 +316,10 @@ def text_coloured(
     pieces, end = [], 0
     for start, stop in spans:
         if (known := alike(raw[start:stop])) in topics:
-            pieces += [{"word": raw[end:start], "topic": None}, piece(raw[start:stop], 1, topics[known])]
+            pieces += [
+                {"word": raw[end:start], "topic": None},
+                piece(raw[start:stop], 1, topics[known]),
+            ]
             end = stop
     return [one for one in (*pieces, {"word": raw[end:], "topic": None}) if one["word"]]
 
@@ -247,7 +329,13 @@ def words_coloured(tokens: xr.Dataset) -> list[dict]:
     counts, likely = tokens["n_tokens"].values, tokens["likely"].values
     best, words = tokens["probability"].max("topic").values, tokens["word"].values
     return [
-        piece(str(words[at]), int(counts[at]), int(likely[at]), f"{words[at]}: ", f", {100 * best[at]:.0f} %")
+        piece(
+            str(words[at]),
+            int(counts[at]),
+            int(likely[at]),
+            f"{words[at]}: ",
+            f", {100 * best[at]:.0f} %",
+        )
         for at in np.argsort(-counts, kind="stable")[:MOST_TYPES]
     ]
 
@@ -256,7 +344,13 @@ def piece(word: str, n: int, topic: int, before: str = "", behind: str = "") -> 
     """A word in the colour of its topic, -1 for a word that the run does not know; with what is told of it."""
     known = topic >= 0
     told = f"{before}topic {topic}{behind}" if known else f"{before}unknown to the run"
-    return {"word": word, "n": n, "topic": topic, "colour": topic_colour(topic) if known else "", "told": told}
+    return {
+        "word": word,
+        "n": n,
+        "topic": topic,
+        "colour": topic_colour(topic) if known else "",
+        "told": told,
+    }
 
 
 def topics_of(topics: np.ndarray, theta: np.ndarray, labels: dict[int, str]) -> list[dict]:
@@ -265,6 +359,11 @@ def topics_of(topics: np.ndarray, theta: np.ndarray, labels: dict[int, str]) -> 
     kept = [at for at in order if theta[at] >= LEAST] or order[:1]
     shares = {int(topics[at]): float(theta[at]) for at in kept}
     return [
-        {"topic": topic, "share": share, "label": labels.get(topic, ""), "colour": topic_colour(topic)}
+        {
+            "topic": topic,
+            "share": share,
+            "label": labels.get(topic, ""),
+            "colour": topic_colour(topic),
+        }
         for topic, share in shares.items()
     ]

@@ -14,7 +14,13 @@ from workbench.dashboard.topics.matching import matched_of
 from workbench.dashboard.topics.overview import map_of
 from workbench.dashboard.topics.recorded import recorded_of
 from workbench.dashboard.topics.scores import scores_of
-from workbench.measures import documents_table, find_documents, representative_documents, salient_words, topics_by_size
+from workbench.measures import (
+    documents_table,
+    find_documents,
+    representative_documents,
+    salient_words,
+    topics_by_size,
+)
 from workbench.report.gathering import gather_begun
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
@@ -34,10 +40,10 @@ class Shown(NamedTuple):
     topic: int = NONE
     n_words: int = 30
     relevance: float = 0.6
-    other: Moment | None = None       # of the run that it is matched with
-    title: str = ""                   # of the figure of the card of what else was recorded
-    chosen: tuple = ()                # the value of its slider
-    query: str = ""                   # documents that are looked for
+    other: Moment | None = None  # of the run that it is matched with
+    title: str = ""  # of the figure of the card of what else was recorded
+    chosen: tuple = ()  # the value of its slider
+    query: str = ""  # documents that are looked for
 
     @property
     def name(self) -> str:
@@ -51,7 +57,12 @@ class Shown(NamedTuple):
         """The run with the labels that people gave its topics."""
         if not self.labels:
             return run
-        return run.assign(topic_label=("topic", [self.labels.get(topic, "") for topic in run["topic"].values.tolist()]))
+        return run.assign(
+            topic_label=(
+                "topic",
+                [self.labels.get(topic, "") for topic in run["topic"].values.tolist()],
+            )
+        )
 
     def require(self, snapshot: bool = True) -> Moment:
         """The run, which is there and has a snapshot, if that is wanted."""
@@ -71,15 +82,28 @@ def map_file(shown: Shown, form: str, columns: int = 1) -> File:
 def model_file(shown: Shown, form: str, columns: int = 1) -> File:
     """The picture of a run's network, or as CSV the tokens of each row and value of its levels."""
     moment = shown.require(snapshot=form == "csv")
-    run, what = (levels_of(moment), "levels") if form == "csv" else (Run(moment.path).progress(), "model")
+    run, what = (
+        (levels_of(moment), "levels") if form == "csv" else (Run(moment.path).progress(), "model")
+    )
     return _view_file(shown._replace(labels={}), "network", run, what, form, columns)
 
 
 def words_file(shown: Shown, form: str, columns: int = 1) -> File:
     """The words of the topic that is chosen, or of all: a figure, or as CSV a row for each word of a topic."""
-    topics, name = (None, "words") if shown.topic == NONE else ([shown.topic], f"words-{shown.topic}")
-    return _view_file(shown, "topic-words", shown.counts(), name, form, columns,
-                      topics=topics, n_words=shown.n_words, relevance=shown.relevance)
+    topics, name = (
+        (None, "words") if shown.topic == NONE else ([shown.topic], f"words-{shown.topic}")
+    )
+    return _view_file(
+        shown,
+        "topic-words",
+        shown.counts(),
+        name,
+        form,
+        columns,
+        topics=topics,
+        n_words=shown.n_words,
+        relevance=shown.relevance,
+    )
 
 
 def salient_file(shown: Shown) -> File:
@@ -96,11 +120,18 @@ def documents_file(shown: Shown, form: str = "csv") -> File:
 def _documents_file(shown: Shown, run: xr.Dataset) -> File:
     path = shown.moment.path
     if shown.query:
-        found = find_documents(run, shown.query, Run(path).table, get_corpus(path.parent, Run(path).spec.train))
+        found = find_documents(
+            run, shown.query, Run(path).table, get_corpus(path.parent, Run(path).spec.train)
+        )
         table = documents_table(shown.labelled(run), Run(path).table, found)
         return _csv(f"{shown.name}-documents-found", table, index=False)
     topics = topics_by_size(run) if shown.topic == NONE else [shown.topic]
-    tables = {one: representative_documents(run, one, 50).drop_vars("topic", errors="ignore").to_dataframe() for one in topics}
+    tables = {
+        one: representative_documents(run, one, 50)
+        .drop_vars("topic", errors="ignore")
+        .to_dataframe()
+        for one in topics
+    }
     return _csv(f"{shown.name}-documents", pd.concat(tables, names=["topic"]))
 
 
@@ -115,17 +146,30 @@ def sizes_file(shown: Shown, form: str, columns: int = 1) -> File:
 def recorded_file(shown: Shown, form: str, columns: int = 1) -> File:
     """The picture of this title of what else a run recorded, or as CSV the table behind it."""
     moment = shown.require(snapshot=False)
-    path, (picture, _) = moment.path, recorded_of(moment, shown.chosen).get(shown.title, (None, None))
+    path, (picture, _) = (
+        moment.path,
+        recorded_of(moment, shown.chosen).get(shown.title, (None, None)),
+    )
     if picture is None:
-        raise FileError(f"{path.name} has no picture '{shown.title}' yet; wait for its first iteration")
-    return picture_file(replace(picture, name=f"{path.name}-{picture.name}"), gather_begun(path), form, columns)
+        raise FileError(
+            f"{path.name} has no picture '{shown.title}' yet; wait for its first iteration"
+        )
+    return picture_file(
+        replace(picture, name=f"{path.name}-{picture.name}"), gather_begun(path), form, columns
+    )
 
 
 def scores_file(shown: Shown, form: str, columns: int = 1) -> File:
     """Coherence and diversity of the topics: figures of coherence, or a table as CSV."""
-    run, found, name = shown._replace(labels={}).counts(), scores_of(shown.moment), f"{shown.name}-coherence"
+    run, found, name = (
+        shown._replace(labels={}).counts(),
+        scores_of(shown.moment),
+        f"{shown.name}-coherence",
+    )
     if form == "csv":
-        return _csv(name, _with_labels(found.to_dataframe().reset_index(), shown.labels).set_index("topic"))
+        return _csv(
+            name, _with_labels(found.to_dataframe().reset_index(), shown.labels).set_index("topic")
+        )
     picture = scores_picture(run, found, name, f"Coherence of the topics, {shown.name}", columns)
     return picture_file(picture, gather_begun(shown.moment.path), form, columns)
 
@@ -146,19 +190,32 @@ def matching_file(shown: Shown, form: str, columns: int = 1) -> File:
             table = table.join(flow.to_pandas().add_prefix("tokens shared with "))
         return _csv(name, _with_labels(table.reset_index(), shown.labels), index=False)
     if flow is None:
-        raise FileError("these runs were trained on different tokens, so no flow is drawn; take the CSV of their distances")
-    picture = flow_picture(name, called, (run, counts_of(other)), flow, pairs, topic_colour, columns)
+        raise FileError(
+            "these runs were trained on different tokens, so no flow is drawn; take the CSV of their distances"
+        )
+    picture = flow_picture(
+        name, called, (run, counts_of(other)), flow, pairs, topic_colour, columns
+    )
     return picture_file(picture, gather_begun([shown.moment.path, other.path]), form, columns)
 
 
 def _view_file(
-    shown: Shown, view: str, run: xr.Dataset, what: str, form: str, columns: int, height: float | None = None, **options
+    shown: Shown,
+    view: str,
+    run: xr.Dataset,
+    what: str,
+    form: str,
+    columns: int,
+    height: float | None = None,
+    **options,
 ) -> File:
     """A view of one run: its figure, or as CSV the table behind it with the labels of topics."""
     (picture, *_) = draw_view(view, [run], columns, **options)
     name = f"{shown.name}-{what}"
     if form == "csv":
-        table = pd.DataFrame(picture.rows, columns=picture.header).drop(columns=list(WHOSE), errors="ignore")
+        table = pd.DataFrame(picture.rows, columns=picture.header).drop(
+            columns=list(WHOSE), errors="ignore"
+        )
         return _csv(name, _with_labels(table, shown.labels).set_index(table.columns[0]))
     title = f"{picture.title.partition(',')[0]}, {shown.name}"
     picture = replace(picture, name=name, title=title, height=picture.height or height)
@@ -168,7 +225,11 @@ def _view_file(
 def _with_labels(table: pd.DataFrame, labels: dict[int, str]) -> pd.DataFrame:
     """The table with a column label behind the topic, where there are labels."""
     if labels:
-        table.insert(table.columns.get_loc("topic") + 1, "label", [labels.get(topic, "") for topic in table["topic"]])
+        table.insert(
+            table.columns.get_loc("topic") + 1,
+            "label",
+            [labels.get(topic, "") for topic in table["topic"]],
+        )
     return table
 
 

@@ -24,7 +24,9 @@ class Filled(Drawn):
 
     __abstract = True
 
-    chosen = param.Integer(default=NONE, doc="Number of the topic, row or document that is chosen; -1: none.")
+    chosen = param.Integer(
+        default=NONE, doc="Number of the topic, row or document that is chosen; -1: none."
+    )
     said = param.String(doc="What is shown, or why nothing is, in a sentence.")
 
     _filled = ("content",)
@@ -33,7 +35,9 @@ class Filled(Drawn):
         super().__init__(**settings)
         self._latest = LatestTask(workers)
 
-    def fill(self, work: Callable[..., dict], *asked, waiting: str = "", anew: bool = False) -> None:
+    def fill(
+        self, work: Callable[..., dict], *asked, waiting: str = "", anew: bool = False
+    ) -> None:
         """Takes what ``work(*asked)`` returns, unless that was asked last.
 
         ``waiting`` is said meanwhile where nothing is shown, or all of it will be ``anew``.

@@ -29,9 +29,13 @@ SAID = "Sizes are (expected) training tokens. Click a topic to choose it on the 
 class Hierarchy(Filled):
     """The picture and the levels. A click on a topic chooses it; rows are searched in the browser."""
 
-    network = param.Dict(default={}, doc="What `picture_of` makes of a network; empty where the model is another.")
+    network = param.Dict(
+        default={}, doc="What `picture_of` makes of a network; empty where the model is another."
+    )
     levels = param.List(doc="What `level_content` makes of each level.")
-    topics = param.Dict(default={}, doc="Number of a topic as text → its colour, node, label and first words.")
+    topics = param.Dict(
+        default={}, doc="Number of a topic as text → its colour, node, label and first words."
+    )
 
     _esm = code("boxed", "hierarchy")
     _stylesheets = style("boxed", "hierarchy")
@@ -48,8 +52,13 @@ class Hierarchy(Filled):
 @lru_cache(maxsize=3)
 def levels_of(moment: Moment) -> xr.Dataset | None:
     """The run of a network with the counts of its levels at the last snapshot; None before the first."""
+
     def names(run) -> list[str]:
-        levels = [name for name, values in run.items() if "snapshot" in values.dims and name not in {"n_kw", "n_dk"}]
+        levels = [
+            name
+            for name, values in run.items()
+            if "snapshot" in values.dims and name not in {"n_kw", "n_dk"}
+        ]
         return [*levels, "n_k"] if "n_kw" in run else []
 
     return last_of(moment, names)
@@ -58,7 +67,10 @@ def levels_of(moment: Moment) -> xr.Dataset | None:
 @lru_cache(maxsize=3)
 def _levels_now(moment: Moment, network: Network) -> list[dict]:
     told = dict(network.describe_levels())
-    return [level_content(name, found, told[name]) for name, found in mixtures(levels_of(moment)).items()]
+    return [
+        level_content(name, found, told[name])
+        for name, found in mixtures(levels_of(moment)).items()
+    ]
 
 
 def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
@@ -66,10 +78,14 @@ def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
     network = Run(moment.path).spec.parts()[1]
     shown = {"network": picture_of(network), "levels": [], "topics": {}}
     if counts_of(moment) is None:
-        return shown | {"said": f"{moment.path.name} has no snapshot of its levels yet; they appear with the first."}
+        return shown | {
+            "said": f"{moment.path.name} has no snapshot of its levels yet; they appear with the first."
+        }
     topics = {
         str(one["topic"]): {
-            "colour": one["colour"], "node": one["node"], "words": " ".join(one["words"]),
+            "colour": one["colour"],
+            "node": one["node"],
+            "words": " ".join(one["words"]),
             "label": labels.get(one["topic"], "").removeprefix(one["node"]).removeprefix(" · "),
         }
         for one in topic_entries(moment, labels)
@@ -96,14 +112,27 @@ def level_content(name: str, found: xr.Dataset, told: str) -> dict:
     for at in np.argsort(-totals, kind="stable")[:MOST_ROWS]:
         order = np.argsort(-tokens[at], kind="stable")[:MOST_VALUES]
         kept = order[tokens[at, order] > LEAST * totals[at]]
-        values = zip(kept.tolist(), topic[at, kept].tolist(), tokens[at, kept].tolist(), strict=True)
+        values = zip(
+            kept.tolist(), topic[at, kept].tolist(), tokens[at, kept].tolist(), strict=True
+        )
         rest = tokens.shape[1] - len(kept)
-        rows.append([
-            str(names[at]), round(float(totals[at]), 1), int(own[at]),
-            [[value, leads_to, round(float(n), 1)] for value, leads_to, n in values],
-            rest, round(float(totals[at] - tokens[at, kept].sum()), 1) if rest else 0.0,
-        ])
+        rows.append(
+            [
+                str(names[at]),
+                round(float(totals[at]), 1),
+                int(own[at]),
+                [[value, leads_to, round(float(n), 1)] for value, leads_to, n in values],
+                rest,
+                round(float(totals[at] - tokens[at, kept].sum()), 1) if rest else 0.0,
+            ]
+        )
     return {
-        "name": name, "told": told, "by": list(found.attrs["by"]) or [DOCUMENT], "draws": found.attrs["draws"],
-        "values": list(map(str, found["value"].values)), "n_rows": len(totals), "tokens": float(totals.sum()), "rows": rows,
+        "name": name,
+        "told": told,
+        "by": list(found.attrs["by"]) or [DOCUMENT],
+        "draws": found.attrs["draws"],
+        "values": list(map(str, found["value"].values)),
+        "n_rows": len(totals),
+        "tokens": float(totals.sum()),
+        "rows": rows,
     }

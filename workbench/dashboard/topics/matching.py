@@ -7,7 +7,13 @@ import param
 import xarray as xr
 
 from workbench.dashboard.shared.drawn import code, style
-from workbench.dashboard.shared.snapshots import Moment, counts_of, labels_now, of_documents, topic_colour
+from workbench.dashboard.shared.snapshots import (
+    Moment,
+    counts_of,
+    labels_now,
+    of_documents,
+    topic_colour,
+)
 from workbench.dashboard.topics.filled import NONE, Filled
 from workbench.dashboard.topics.sheet import Sheet, number, sheet_row
 from workbench.measures import match_topics, top_words, topic_flow, topic_sizes, topics_by_size
@@ -20,10 +26,13 @@ FEW = 5
 CHOOSE = "Choose another run, and its topics are matched with those above."
 UNMATCHED = "#8a919b"
 COLUMNS = [
-    ["Topic", "of the run above"], ["Label", "what people call it"], ["Matched", "the same topic in the other run"],
+    ["Topic", "of the run above"],
+    ["Label", "what people call it"],
+    ["Matched", "the same topic in the other run"],
     ["Distance", "of Jensen and Shannon between their words: 0 the same, 1 no word in common"],
     ["Shared", "share of the topic's tokens that the matched one has too"],
-    ["Words of both", "top words that both have"], ["Words of the matched one alone", "further top words of the matched topic"],
+    ["Words of both", "top words that both have"],
+    ["Words of the matched one alone", "further top words of the matched topic"],
 ]
 
 
@@ -43,7 +52,9 @@ def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.Dat
 class Flow(Filled):
     """The picture of two runs, and the table below it, `sheet`."""
 
-    content = param.Dict(default={}, doc="names, left, right, ribbons and caption of the picture; empty for none.")
+    content = param.Dict(
+        default={}, doc="names, left, right, ribbons and caption of the picture; empty for none."
+    )
 
     _esm = code("flow")
     _stylesheets = style("flow")
@@ -58,7 +69,14 @@ class Flow(Filled):
             self.clear(CHOOSE)
             return
         anew = self.content.get("names") != [moment.path.name, other.path.name]
-        self.fill(matching_content, moment, other, labels, waiting=f"Matching with {other.path.name} …", anew=anew)
+        self.fill(
+            matching_content,
+            moment,
+            other,
+            labels,
+            waiting=f"Matching with {other.path.name} …",
+            anew=anew,
+        )
 
     def take(self, table: dict | None = None, **shown) -> None:
         """Shows the picture and the table."""
@@ -73,44 +91,77 @@ def matching_content(moment: Moment, other: Moment, labels: dict[int, str]) -> d
         waits = moment if counts_of(moment) is None else other
         return {"content": {}, "said": f"{waits.path.name} has no snapshot of its topics yet."}
     runs, names = (counts_of(moment), counts_of(other)), [moment.path.name, other.path.name]
-    partner = {topic: matched for topic, matched in pairs["matched"].to_series().items() if matched != NONE}
+    partner = {
+        topic: matched for topic, matched in pairs["matched"].to_series().items() if matched != NONE
+    }
     back = {matched: topic for topic, matched in partner.items()}
     first, several = map(topics_by_size, runs)
-    second = [partner[topic] for topic in first if topic in partner] + [topic for topic in several if topic not in back]
+    second = [partner[topic] for topic in first if topic in partner] + [
+        topic for topic in several if topic not in back
+    ]
     said = (
         f"{len(partner)} topics of {names[0]} matched with those of {names[1]}, mean distance "
         f"{np.nanmean(pairs['distance'].values):.2f}. Topics on the right have the colours of those that they match, "
         "whose numbers stand in brackets; grey ones match none."
     )
-    table = {"rows": _rows(pairs, flow, runs, first, partner, labels), "caption": f"topics of {names[0]} and of {names[1]}"}
+    table = {
+        "rows": _rows(pairs, flow, runs, first, partner, labels),
+        "caption": f"topics of {names[0]} and of {names[1]}",
+    }
     if flow is None:
         said += " They were trained on different tokens, so no flow of tokens is drawn."
         return {"content": {}, "said": said, "table": table}
     shared = flow.sel(topic=first, other=second).values
-    seen = np.argwhere(shared >= LEAST * np.maximum(shared.sum(axis=1, keepdims=True), 1e-12)).tolist()
-    return {"said": said, "table": table, "content": {
-        "names": names, "left": _nodes(runs[0], first, labels, {topic: topic for topic in first}, ""),
-        "right": _nodes(runs[1], second, labels_now(other)[0], back, " (matches {})"),
-        "ribbons": [[first[at], second[to], round(float(shared[at, to]), 2)] for at, to in seen],
-        "caption": f"tokens that topics of {names[0]} share with those of {names[1]}; the table below holds the same",
-    }}
+    seen = np.argwhere(
+        shared >= LEAST * np.maximum(shared.sum(axis=1, keepdims=True), 1e-12)
+    ).tolist()
+    return {
+        "said": said,
+        "table": table,
+        "content": {
+            "names": names,
+            "left": _nodes(runs[0], first, labels, {topic: topic for topic in first}, ""),
+            "right": _nodes(runs[1], second, labels_now(other)[0], back, " (matches {})"),
+            "ribbons": [
+                [first[at], second[to], round(float(shared[at, to]), 2)] for at, to in seen
+            ],
+            "caption": f"tokens that topics of {names[0]} share with those of {names[1]}; the table below holds the same",
+        },
+    }
 
 
-def _nodes(run: xr.Dataset, topics: list[int], labels: dict[int, str], own: dict[int, int], sign: str) -> list[dict]:
+def _nodes(
+    run: xr.Dataset, topics: list[int], labels: dict[int, str], own: dict[int, int], sign: str
+) -> list[dict]:
     """The topics of one side; ``own``: the topic of the first run whose colour each has, which stands in the ``sign``."""
     sizes = topic_sizes(run).sel(topic=topics)
     words = map(" ".join, top_words(run, FEW)["word"].sel(topic=topics).values.astype(str))
     return [
-        {"topic": topic, "tokens": n_k, "colour": topic_colour(own[topic]) if topic in own else UNMATCHED,
-         "name": f"Topic {topic}{sign.format(own[topic]) if topic in own else ''} · {labels.get(topic) or few}",
-         "told": f"topic {topic}, {100 * share:.1f} %: {few}"}
-        for topic, n_k, share, few in zip(topics, sizes["n_k"].values.tolist(), sizes["share"].values, words, strict=True)
+        {
+            "topic": topic,
+            "tokens": n_k,
+            "colour": topic_colour(own[topic]) if topic in own else UNMATCHED,
+            "name": f"Topic {topic}{sign.format(own[topic]) if topic in own else ''} · {labels.get(topic) or few}",
+            "told": f"topic {topic}, {100 * share:.1f} %: {few}",
+        }
+        for topic, n_k, share, few in zip(
+            topics, sizes["n_k"].values.tolist(), sizes["share"].values, words, strict=True
+        )
     ]
 
 
-def _rows(pairs, flow, runs, topics: list[int], partner: dict[int, int], labels: dict[int, str]) -> list[dict]:
+def _rows(
+    pairs, flow, runs, topics: list[int], partner: dict[int, int], labels: dict[int, str]
+) -> list[dict]:
     mine, theirs = (
-        dict(zip(run["topic"].values.tolist(), top_words(run, 2 * FEW)["word"].values.tolist(), strict=True)) for run in runs
+        dict(
+            zip(
+                run["topic"].values.tolist(),
+                top_words(run, 2 * FEW)["word"].values.tolist(),
+                strict=True,
+            )
+        )
+        for run in runs
     )
     rows, distances = [], pairs["distance"].to_series()
     for topic in topics:
@@ -118,10 +169,15 @@ def _rows(pairs, flow, runs, topics: list[int], partner: dict[int, int], labels:
         if other is not None and flow is not None:
             row = flow.sel(topic=topic)
             shared = float(row.sel(other=other) / max(float(row.sum()), 1e-12))
-        rows.append(sheet_row(
-            topic, labels.get(topic, ""), (other, "none" if other is None else str(other)), number(float(distances[topic])),
-            (shared, "–" if np.isnan(shared) else f"{100 * shared:.0f} %"),
-            " ".join(word for word in mine[topic] if word in theirs.get(other, [])),
-            " ".join(word for word in theirs.get(other, []) if word not in mine[topic]),
-        ))
+        rows.append(
+            sheet_row(
+                topic,
+                labels.get(topic, ""),
+                (other, "none" if other is None else str(other)),
+                number(float(distances[topic])),
+                (shared, "–" if np.isnan(shared) else f"{100 * shared:.0f} %"),
+                " ".join(word for word in mine[topic] if word in theirs.get(other, [])),
+                " ".join(word for word in theirs.get(other, []) if word not in mine[topic]),
+            )
+        )
     return rows

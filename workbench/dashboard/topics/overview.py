@@ -13,7 +13,14 @@ from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.snapshots import Moment, counts_of, labels_now, topic_colour
 from workbench.dashboard.topics.filled import NONE, Filled
-from workbench.measures import salient_words, top_words, topic_map, topic_sizes, topics_by_size, used_topics
+from workbench.measures import (
+    salient_words,
+    top_words,
+    topic_map,
+    topic_sizes,
+    topics_by_size,
+    used_topics,
+)
 from workbench.runs.execution.run import Run
 from workbench.runs.store.notes import label_topic
 
@@ -73,7 +80,12 @@ class Overview(Filled):
         """Takes a label that was typed in."""
         given, moment = said if isinstance(said, dict) else {}, self._moment
         topic, label = given.get("topic"), given.get("label")
-        if policy().read_only or moment is None or not isinstance(topic, int) or not isinstance(label, str):
+        if (
+            policy().read_only
+            or moment is None
+            or not isinstance(topic, int)
+            or not isinstance(label, str)
+        ):
             return
 
         def then(result, error) -> None:
@@ -81,7 +93,9 @@ class Overview(Filled):
             self._latest.reset()
 
         self._labelling.reset()
-        self._labelling.submit(said, lambda: label_topic(moment.path, counts_of(moment), topic, label), then)
+        self._labelling.submit(
+            said, lambda: label_topic(moment.path, counts_of(moment), topic, label), then
+        )
 
 
 @lru_cache(maxsize=4)
@@ -113,13 +127,30 @@ def topic_entries(moment: Moment, labels: dict[int, str]) -> list[dict]:
     """What list and map show of each topic, largest first."""
     run = counts_of(moment)
     order = topics_by_size(run)
-    nodes = run["node"].sel(topic=order).values.tolist() if "node" in run.coords else [""] * len(order)
+    nodes = (
+        run["node"].sel(topic=order).values.tolist() if "node" in run.coords else [""] * len(order)
+    )
     words = _ranked(moment, FEW, 1.0)["word"].sel(topic=order).values.astype(str).tolist()
-    places = map_of(moment)[["share", "n_k", "x", "y"]].sel(topic=order).to_dataframe()[["share", "n_k", "x", "y"]]
+    places = (
+        map_of(moment)[["share", "n_k", "x", "y"]]
+        .sel(topic=order)
+        .to_dataframe()[["share", "n_k", "x", "y"]]
+    )
     return [
-        {"topic": topic, "node": node, "label": labels.get(topic, ""), "colour": topic_colour(topic), "share": share,
-         "n_k": n_k, "x": round(x, 5), "y": round(y, 5), "words": few}
-        for (topic, share, n_k, x, y), node, few in zip(places.itertuples(), nodes, words, strict=True)
+        {
+            "topic": topic,
+            "node": node,
+            "label": labels.get(topic, ""),
+            "colour": topic_colour(topic),
+            "share": share,
+            "n_k": n_k,
+            "x": round(x, 5),
+            "y": round(y, 5),
+            "words": few,
+        }
+        for (topic, share, n_k, x, y), node, few in zip(
+            places.itertuples(), nodes, words, strict=True
+        )
     ]
 
 
@@ -143,13 +174,27 @@ def word_entries(moment: Moment, topic: int, n: int, relevance: float) -> dict:
     spread = run["phi"].values[:, at] * of_topics[:, None]
     spread /= spread.sum(axis=0)
     order = run.get_index("topic").get_indexer(topics_by_size(counts_of(moment)))
-    columns = found["word"].values, found["saliency" if topic == NONE else "phi"].values, of_words[at], spread[order].T.round(4)
+    columns = (
+        found["word"].values,
+        found["saliency" if topic == NONE else "phi"].values,
+        of_words[at],
+        spread[order].T.round(4),
+    )
     rows = []
     for word, bar, share, own in zip(*(column.tolist() for column in columns), strict=True):
         first, second = f"{100 * bar:.2f} %", f"×{bar / share:.2g}" if share else "–"
         if topic == NONE:
             first, second = f"{bar:.4f}", f"{100 * share:.2f} %"
-        rows.append({"word": word, "bar": bar, "share": share, "first": first, "second": second, "spread": own})
+        rows.append(
+            {
+                "word": word,
+                "bar": bar,
+                "share": share,
+                "first": first,
+                "second": second,
+                "spread": own,
+            }
+        )
     return {"of": topic, "rows": rows}
 
 
@@ -161,10 +206,18 @@ def _topics_now(moment: Moment, written: int) -> dict:
     """
     shown = {"run": moment.path.name, "topics": []}
     if counts_of(moment) is None:
-        missing = "snapshot of its topics yet; they appear with the first" if "n_k" in Run(moment.path).progress() else "topics"
+        missing = (
+            "snapshot of its topics yet; they appear with the first"
+            if "n_k" in Run(moment.path).progress()
+            else "topics"
+        )
         return shown | {"said": f"{moment.path.name} has no {missing}."}
     labels, trouble = labels_now(moment)
-    return shown | {"topics": topic_entries(moment, labels), "trouble": trouble[:1].upper() + trouble[1:], "said": (
-        "Topics whose words are alike lie near each other; areas are shares of the tokens. "
-        f"The plane shows {100 * map_of(moment).attrs['shown']:.0f} % of the variation of their distances."
-    )}
+    return shown | {
+        "topics": topic_entries(moment, labels),
+        "trouble": trouble[:1].upper() + trouble[1:],
+        "said": (
+            "Topics whose words are alike lie near each other; areas are shares of the tokens. "
+            f"The plane shows {100 * map_of(moment).attrs['shown']:.0f} % of the variation of their distances."
+        ),
+    }

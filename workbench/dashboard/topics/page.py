@@ -10,10 +10,25 @@ import panel as pn
 import param
 
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.link import LONGEST, Part, follow_address, widget_part, write_address
+from workbench.dashboard.shared.link import (
+    LONGEST,
+    Part,
+    follow_address,
+    widget_part,
+    write_address,
+)
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Reading, monitor_of, stamp
-from workbench.dashboard.shared.shell import LOOK, Choice, begin_session, column, lay_out, page_or_sentence, styled, text
+from workbench.dashboard.shared.shell import (
+    LOOK,
+    Choice,
+    begin_session,
+    column,
+    lay_out,
+    page_or_sentence,
+    styled,
+    text,
+)
 from workbench.dashboard.shared.snapshots import Moment, moment_of
 from workbench.dashboard.topics import files
 from workbench.dashboard.topics.documents import Documents
@@ -39,38 +54,82 @@ class TopicsPage:
 
     def __init__(self, store: Path):
         self.store, self._monitor = Path(store), monitor_of(store)
-        self.run = styled(pn.widgets.Select(label="Topics of", options={NEWEST: ""}, value="", width=330))
-        self.other = styled(pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330))
-        self.n_words = styled(pn.widgets.IntInput(label="Words", value=30, start=1, end=MOST_WORDS, width=64))
-        self.relevance = styled(pn.widgets.FloatSlider(label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180))
+        self.run = styled(
+            pn.widgets.Select(label="Topics of", options={NEWEST: ""}, value="", width=330)
+        )
+        self.other = styled(
+            pn.widgets.Select(label="Match with", options={NO_RUN: ""}, value="", width=330)
+        )
+        self.n_words = styled(
+            pn.widgets.IntInput(label="Words", value=30, start=1, end=MOST_WORDS, width=64)
+        )
+        self.relevance = styled(
+            pn.widgets.FloatSlider(
+                label="Relevance λ", value=0.6, start=0, end=1, step=0.05, width=180
+            )
+        )
         self.kind = styled(Choice(label="Sizes as", options=KINDS, value="stacked"))
-        self.find = styled(pn.widgets.TextInput(
-            label="Find documents", placeholder='word "a phrase" column:value', width=330, max_length=LONGEST,
-        ))
-        self.find_words = styled(pn.widgets.TextInput(
-            label="Find words", placeholder="a word or a part of one", width=200, max_length=LONGEST,
-        ))
+        self.find = styled(
+            pn.widgets.TextInput(
+                label="Find documents",
+                placeholder='word "a phrase" column:value',
+                width=330,
+                max_length=LONGEST,
+            )
+        )
+        self.find_words = styled(
+            pn.widgets.TextInput(
+                label="Find words",
+                placeholder="a word or a part of one",
+                width=200,
+                max_length=LONGEST,
+            )
+        )
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
-        self._asked = {self.run: "", self.other: ""}  # the runs of the menus; one that is asked for may not be there yet
-        self._runs: dict[str, Reading] = {}           # every readable run, newest first
-        self._labels: dict[int, str] = {}             # of the run that is shown
+        # the runs of the menus; one that is asked for may not be there yet
+        self._asked = {self.run: "", self.other: ""}
+        self._runs: dict[str, Reading] = {}  # every readable run, newest first
+        self._labels: dict[int, str] = {}  # of the run that is shown
         self._moving, self._heard_of = False, None
-        self._news, self._gone = ("", "muted"), ""    # about the run; what of the link, or of a choice, is not there
-        self.overview = Overview(self._heard, lambda topic: self._leave_out(self._choosers, f"topic {topic} with tokens"))
-        self.documents = Documents(self._choose, lambda one: self._leave_out([self.documents], f"document {one}"))
-        self.scores, self.sizes, self.matching, self.hierarchy = Scores(), Sizes(), Flow(), Hierarchy()
+        # about the run; what of the link, or of a choice, is not there
+        self._news, self._gone = ("", "muted"), ""
+        self.overview = Overview(
+            self._heard, lambda topic: self._leave_out(self._choosers, f"topic {topic} with tokens")
+        )
+        self.documents = Documents(
+            self._choose, lambda one: self._leave_out([self.documents], f"document {one}")
+        )
+        self.scores, self.sizes, self.matching, self.hierarchy = (
+            Scores(),
+            Sizes(),
+            Flow(),
+            Hierarchy(),
+        )
         self.recorded, self.words = Recorded(self._files(files.recorded_file)), Words()
         self.unseen = Unseen(self.handover, self._choose)
         self._choosers = (
-            self.overview, self.words, self.sizes, self.scores, self.matching, self.matching.sheet, self.hierarchy
+            self.overview,
+            self.words,
+            self.sizes,
+            self.scores,
+            self.matching,
+            self.matching.sheet,
+            self.hierarchy,
         )
         self._lay_out()
         self._parts = {
-            "run": self._run_part(self.run), "topic": self._number_part(self.overview, self._choosers),
-            "words": widget_part(self.n_words), "relevance": widget_part(self.relevance), "sizes": widget_part(self.kind),
-            "word": widget_part(self.find_words), "with": self._run_part(self.other), "find": widget_part(self.find),
-            "document": self._number_part(self.documents, [self.documents]), **self.documents.parts(),
-            "scores": self.scores.part(), "matches": self.matching.sheet.part(),
+            "run": self._run_part(self.run),
+            "topic": self._number_part(self.overview, self._choosers),
+            "words": widget_part(self.n_words),
+            "relevance": widget_part(self.relevance),
+            "sizes": widget_part(self.kind),
+            "word": widget_part(self.find_words),
+            "with": self._run_part(self.other),
+            "find": widget_part(self.find),
+            "document": self._number_part(self.documents, [self.documents]),
+            **self.documents.parts(),
+            "scores": self.scores.part(),
+            "matches": self.matching.sheet.part(),
         }
         self._take(self._monitor.latest(FIRST_LOOK))
         self._gone = follow_address(self._parts)
@@ -91,11 +150,14 @@ class TopicsPage:
         """Brings the page to the latest listing of the store."""
         self._take(self._monitor.latest())
         self._show(ticking=True)
-        write_address(self._parts)  # again: a browser that draws the page takes what it has for the view's
+        # again: a browser that draws the page takes what it has for the view's
+        write_address(self._parts)
 
     def _take(self, listing) -> None:
         """Updates the menus to the runs that there are."""
-        self._runs = {reading.name: reading for reading in listing.readings if reading.spec is not None}
+        self._runs = {
+            reading.name: reading for reading in listing.readings if reading.spec is not None
+        }
         for (menu, asked), nothing in zip(self._asked.items(), (NEWEST, NO_RUN), strict=True):
             options = {nothing: ""} | {name: name for name in self._runs}
             wanted = asked if asked in self._runs else ""
@@ -125,10 +187,16 @@ class TopicsPage:
             self.unseen.show(None, NONE, {})
             self.said.param.update(object=_empty(self.store), visible=True)
         else:
-            self.overview.show(moment, stamp(moment.path / NOTES), self.n_words.value, self.relevance.value)
+            self.overview.show(
+                moment, stamp(moment.path / NOTES), self.n_words.value, self.relevance.value
+            )
             self.sizes.kind = self.kind.value
             if self._heard_of == moment.path:  # else its labels are not known yet
-                topic, labels, reading = self.overview.chosen, self._labels, self._runs[moment.path.name]
+                topic, labels, reading = (
+                    self.overview.chosen,
+                    self._labels,
+                    self._runs[moment.path.name],
+                )
                 rows = moment.path, moment.hash, int(np.nan_to_num(reading.latest[0]))
                 self.documents.show(moment, topic, labels, self.find.value)
                 self.words.show(moment, labels, self.find_words.value)
@@ -145,7 +213,8 @@ class TopicsPage:
         for boxes, seen in (
             (self._of_runs, self.moment() is not None and not self.sizes.without_topics),
             (self._of_topics, bool(self.overview.topics)),
-            ([self._model], bool(self.hierarchy.said)), ([self._matching_files], bool(self.other.value)),
+            ([self._model], bool(self.hierarchy.said)),
+            ([self._matching_files], bool(self.other.value)),
         ):
             for box in boxes:
                 box.visible = seen
@@ -161,8 +230,15 @@ class TopicsPage:
             self._news = trouble, "bad" if topics else "muted"
         else:
             asked = self._asked[self.run]
-            lost = f"There is no run {asked} here; the newest is shown. " if asked not in {"", *self._runs} else ""
-            self._news = f"{lost}{len(topics)} topics of {moment.path.name}, {moment.state}.", "muted"
+            lost = (
+                f"There is no run {asked} here; the newest is shown. "
+                if asked not in {"", *self._runs}
+                else ""
+            )
+            self._news = (
+                f"{lost}{len(topics)} topics of {moment.path.name}, {moment.state}.",
+                "muted",
+            )
         self._say()
         self._show()
 
@@ -194,7 +270,9 @@ class TopicsPage:
 
     def _changed(self, *events) -> None:
         if not self._moving:
-            if not events or any(event.obj is self.find or event.name == "sort" for event in events):
+            if not events or any(
+                event.obj is self.find or event.name == "sort" for event in events
+            ):
                 self._set([self.documents], page=1)
             self._gone = ""
             self._say()
@@ -237,8 +315,12 @@ class TopicsPage:
             shown = files.Shown(self.moment(), self._labels, *chosen, other, title, recorded, query)
             return partial(make, shown, *form)
 
-        tables = {"CSV": partial(work, make, "csv")} | {name: partial(work, table) for name, table in dict(more).items()}
-        return Downloads(self.handover, tables, {form.upper(): partial(work, make, form) for form in forms})
+        tables = {"CSV": partial(work, make, "csv")} | {
+            name: partial(work, table) for name, table in dict(more).items()
+        }
+        return Downloads(
+            self.handover, tables, {form.upper(): partial(work, make, form) for form in forms}
+        )
 
     def _lay_out(self) -> None:
         """Makes the cards."""
@@ -251,26 +333,55 @@ class TopicsPage:
 
         overview_files = column(
             *row(files.map_file, "map", "The map:"),
-            *row(files.words_file, "words", "The words:", more={"Salient words": files.salient_file}), kind="wb-stack",
+            *row(
+                files.words_file, "words", "The words:", more={"Salient words": files.salient_file}
+            ),
+            kind="wb-stack",
         )
         overview = column(
-            column(self.run, self.n_words, self.relevance, self.find_words, kind="wb-bar"), self.said, self.words,
-            self.overview, overview_files, kind="wb-card overview",
+            column(self.run, self.n_words, self.relevance, self.find_words, kind="wb-bar"),
+            self.said,
+            self.words,
+            self.overview,
+            overview_files,
+            kind="wb-card overview",
         )
-        self._model = card("model", "Model", self.hierarchy, *row(files.model_file, "model", "The model:"))
+        self._model = card(
+            "model", "Model", self.hierarchy, *row(files.model_file, "model", "The model:")
+        )
         documents = card(
-            "documents", "Documents", column(self.find, kind="wb-bar"), self.documents,
+            "documents",
+            "Documents",
+            column(self.find, kind="wb-bar"),
+            self.documents,
             *row(files.documents_file, "documents", "These documents:", forms=()),
         )
         sizes = column(
-            column(text("<h2>Sizes over the iterations</h2>", css_classes=["wb-mid"]), self.kind, kind="wb-bar"), self.sizes,
-            *row(files.sizes_file, "sizes", "The sizes:"), kind="wb-card sizes",
+            column(
+                text("<h2>Sizes over the iterations</h2>", css_classes=["wb-mid"]),
+                self.kind,
+                kind="wb-bar",
+            ),
+            self.sizes,
+            *row(files.sizes_file, "sizes", "The sizes:"),
+            kind="wb-card sizes",
         )
-        scores = card("scores", "Coherence and diversity", self.scores, *row(files.scores_file, "scores", "The scores:"))
-        self._matching_files = column(*row(files.matching_file, "matching", "The matching:"), kind="wb-stack")
+        scores = card(
+            "scores",
+            "Coherence and diversity",
+            self.scores,
+            *row(files.scores_file, "scores", "The scores:"),
+        )
+        self._matching_files = column(
+            *row(files.matching_file, "matching", "The matching:"), kind="wb-stack"
+        )
         matching = card(
-            "matching", "Compare topics with another run", column(self.other, kind="wb-bar"), self.matching,
-            self.matching.sheet, self._matching_files,
+            "matching",
+            "Compare topics with another run",
+            column(self.other, kind="wb-bar"),
+            self.matching,
+            self.matching.sheet,
+            self._matching_files,
         )
         unseen, pair = self.unseen.card, column(sizes, scores, kind="wb-halves")
         self._cards = overview, self._model, documents, pair, self.recorded.card, matching, unseen

@@ -42,27 +42,46 @@ class Recorded:
     def __init__(self, files: Downloads):
         self.title = styled(pn.widgets.Select(label="Figure", options=[], width=330))
         self.menu, self.second = self.menus = [
-            styled(pn.widgets.Select(label=" ", options=[], width=200, visible=False)) for _ in range(2)
+            styled(pn.widgets.Select(label=" ", options=[], width=200, visible=False))
+            for _ in range(2)
         ]
-        self.slider = styled(pn.widgets.FloatSlider(label=" ", start=0, end=1, value=0, width=240, visible=False))
-        self.play = styled(pn.widgets.Toggle(label="Play", width=60, visible=False), css_classes=["wb-mid"])
-        self.picture, self._latest, self._shown = text(sizing_mode="stretch_width"), LatestTask(), None
-        self._controls: tuple[Control, ...] = ()   # what menus and slider stand for now
-        self._setting, self._drawn_of = False, ()  # are they being set here; the choices that are drawn
+        self.slider = styled(
+            pn.widgets.FloatSlider(label=" ", start=0, end=1, value=0, width=240, visible=False)
+        )
+        self.play = styled(
+            pn.widgets.Toggle(label="Play", width=60, visible=False), css_classes=["wb-mid"]
+        )
+        self.picture, self._latest, self._shown = (
+            text(sizing_mode="stretch_width"),
+            LatestTask(),
+            None,
+        )
+        self._controls: tuple[Control, ...] = ()  # what menus and slider stand for now
+        # are they being set here; the choices that are drawn
+        self._setting, self._drawn_of = False, ()
         self.title.param.watch(lambda event: self.show(*self._shown), "value")
         for widget in (*self.menus, self.slider):
             widget.param.watch(self._chosen, "value")
         bar = column(self.title, *self.menus, self.slider, self.play, kind="wb-bar")
         self.card = column(
-            text("<h2>Figures of this run</h2>"), bar, self.picture,
-            *files.row("The figure:", "download the figure of this run"), kind="wb-card recorded", visible=False,
+            text("<h2>Figures of this run</h2>"),
+            bar,
+            self.picture,
+            *files.row("The figure:", "download the figure of this run"),
+            kind="wb-card recorded",
+            visible=False,
         )
 
     def tick(self, moment: Moment, n_rows: int) -> None:
         """What `show` does, each second: where the slider plays it makes a step first, once the last one is drawn."""
         if self.play.value and self.play.visible and self._drawn_of == self.chosen:
             here = self.slider
-            self._set(here, value=here.start if here.value + here.step > here.end + 1e-9 else here.value + here.step)
+            self._set(
+                here,
+                value=here.start
+                if here.value + here.step > here.end + 1e-9
+                else here.value + here.step,
+            )
         self.show(moment, n_rows)
 
     def show(self, moment: Moment, n_rows: int) -> None:
@@ -71,7 +90,9 @@ class Recorded:
         chosen = self.chosen
 
         def then(result, error) -> None:
-            titles, svg, controls = ([], message(sentence_of(error), "bad"), ()) if error is not None else result
+            titles, svg, controls = (
+                ([], message(sentence_of(error), "bad"), ()) if error is not None else result
+            )
             self._drawn_of = chosen
             self.card.visible, self.title.options, self.picture.object = bool(svg), titles, svg
             self._take(controls)
@@ -86,7 +107,9 @@ class Recorded:
 
     def _widget(self, control: Control):
         """The slider, or of the menus the one in the place that the control has among those of the figure."""
-        return self.slider if isinstance(control, Slider) else self.menus[self._menus.index(control)]
+        return (
+            self.slider if isinstance(control, Slider) else self.menus[self._menus.index(control)]
+        )
 
     @property
     def _menus(self) -> list[Control]:
@@ -110,11 +133,22 @@ class Recorded:
                 if each in before:
                     continue
                 if isinstance(each, Slider):
-                    about = {"label": each.label, "start": each.low, "end": each.high, "step": each.step, "value": each.value}
+                    about = {
+                        "label": each.label,
+                        "start": each.low,
+                        "end": each.high,
+                        "step": each.step,
+                        "value": each.value,
+                    }
                     whole = float(each.low).is_integer() and float(each.step).is_integer()
                     self._set(self.slider, format="0" if whole else "0[.]00", **about)
                 else:
-                    self._set(self._widget(each), label=each.label, options=list(each.choices), value=each.value)
+                    self._set(
+                        self._widget(each),
+                        label=each.label,
+                        options=list(each.choices),
+                        value=each.value,
+                    )
             self._drawn_of = self.chosen
         shown = {self._widget(each) for each in controls}
         for widget in (*self.menus, self.slider):
@@ -127,7 +161,9 @@ class Recorded:
         self.card.visible = False
 
 
-def recorded_of(moment: Moment, chosen: Choices = ()) -> dict[str, tuple[Picture, tuple[Control, ...]]]:
+def recorded_of(
+    moment: Moment, chosen: Choices = ()
+) -> dict[str, tuple[Picture, tuple[Control, ...]]]:
     """By title the pictures of a run that are offered beside the cards; of a run without topics all that it has.
 
     Each with the controls of its view; ``chosen`` are values of options that have one.
@@ -142,7 +178,9 @@ def recorded_of(moment: Moment, chosen: Choices = ()) -> dict[str, tuple[Picture
     shown = SideBySide([run], 1)
     for view in of_rows:
         controls = view.controls(run)
-        options = {name: value for name, value in chosen if name in {each.option for each in controls}}
+        options = {
+            name: value for name, value in chosen if name in {each.option for each in controls}
+        }
         found += [(picture, controls) for picture in view.pictures(shown, **options)]
     return {picture.title: (picture, controls) for picture, controls in found}
 
@@ -172,9 +210,13 @@ def _of_snapshot(moment: Moment, name: str, chosen) -> list[tuple[Picture, tuple
         some, said = _sample(run) if _reads_documents(view) else (run, "")
         controls = view.controls(some)
         scored = _scored(moment) if view.draw is draw_gains else {}
-        shown = SideBySide([some], 2, {} if said else stored_corpora(moment.path.parent, spec_of(run)), scored)
+        shown = SideBySide(
+            [some], 2, {} if said else stored_corpora(moment.path.parent, spec_of(run)), scored
+        )
         pictures = view.pictures(shown, **dict(chosen))
-        return [(replace(picture, caption=picture.caption + said), controls) for picture in pictures]
+        return [
+            (replace(picture, caption=picture.caption + said), controls) for picture in pictures
+        ]
 
     return made_of(moment, make)
 
@@ -191,7 +233,10 @@ def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
     if step <= 1:
         return run, ""
     some = run.isel(document=slice(None, None, step))
-    return some, f" Of a sample of {some.sizes['document']:,} of {n:,} documents, at even distances; a report has all."
+    return (
+        some,
+        f" Of a sample of {some.sizes['document']:,} of {n:,} documents, at even distances; a report has all.",
+    )
 
 
 @lru_cache(maxsize=8)
@@ -204,12 +249,17 @@ def _scored(moment: Moment) -> dict[str, Scored]:
 
 
 @lru_cache(maxsize=8)
-def _drawn(moment: Moment, n_changes: int, title: str | None, chosen) -> tuple[list[str], str, tuple[Control, ...]]:
+def _drawn(
+    moment: Moment, n_changes: int, title: str | None, chosen
+) -> tuple[list[str], str, tuple[Control, ...]]:
     """The titles, the figure of one of them or of the first, its controls; moment and n_changes are the state of the run."""
     found = recorded_of(moment, chosen)
     if not found:
         return [], "", ()
     one, controls = found.get(title) or next(iter(found.values()))
     svg = draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode()
-    drawn, caption = inline(svg, one.name, one.title, one.hover), f"<figcaption>{escape(one.caption)}</figcaption>"
+    drawn, caption = (
+        inline(svg, one.name, one.title, one.hover),
+        f"<figcaption>{escape(one.caption)}</figcaption>",
+    )
     return list(found), f'<figure style="{STYLE}">{drawn}{caption}</figure>', controls

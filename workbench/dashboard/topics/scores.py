@@ -11,11 +11,16 @@ from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 
 COLUMNS = [
-    ["Topic", "the run's number of the topic"], ["Label", "what people call it"], ["Size", "share of the training tokens"],
+    ["Topic", "the run's number of the topic"],
+    ["Label", "what people call it"],
+    ["Size", "share of the training tokens"],
     ["u_mass", "mean log conditional share of documents, nats; at most about 0, higher is better"],
     ["NPMI", "mean normalised mutual information of pairs of words; −1 to 1, higher is better"],
     ["c_v", "mean cosine of the words' NPMI with that of all; higher is better"],
-    ["Diversity", "share of the 25 top words that is the topic's own; 1 where no other topic has them"],
+    [
+        "Diversity",
+        "share of the 25 top words that is the topic's own; 1 where no other topic has them",
+    ],
 ]
 SCORES = ["u_mass", "npmi", "c_v", "diversity"]
 SAID = "Of the ten likeliest words of each topic; two words are together when a training document has both."
@@ -51,11 +56,19 @@ def score_table(moment: Moment, labels: tuple) -> dict:
     found = scores_of(moment)
     if found is None:
         return {"content": {}, "said": ""}
-    table, names = found[["share", *SCORES]].sel(topic=topics_by_size(counts_of(moment))).to_dataframe(), dict(labels)
+    table, names = (
+        found[["share", *SCORES]].sel(topic=topics_by_size(counts_of(moment))).to_dataframe(),
+        dict(labels),
+    )
     rows = [
-        sheet_row(topic, names.get(topic, ""), (share, f"{100 * share:.1f} %"), *map(number, scores))
+        sheet_row(
+            topic, names.get(topic, ""), (share, f"{100 * share:.1f} %"), *map(number, scores)
+        )
         for topic, share, *scores in table[["share", *SCORES]].itertuples()
     ]
     means = [number(found.attrs[f"mean_{name}"])[1] for name in SCORES]
     caption = f"coherence of the topics of {moment.path.name}"
-    return {"content": {"rows": rows, "foot": ["mean", "", "", *means], "caption": caption}, "said": SAID}
+    return {
+        "content": {"rows": rows, "foot": ["mean", "", "", *means], "caption": caption},
+        "said": SAID,
+    }

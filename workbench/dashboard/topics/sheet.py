@@ -15,22 +15,38 @@ class Sheet(Filled):
 
     columns = param.List(doc="(title, hint) of each column.")
     texts = param.List(doc="Which columns are text.")
-    content = param.Dict(default={}, doc="rows (of `sheet_row`), foot (texts of the last row) and caption; empty for none.")
-    sort = param.String(doc="Title of the column that rows are sorted by, downwards after a minus; as they come without one.")
+    content = param.Dict(
+        default={},
+        doc="rows (of `sheet_row`), foot (texts of the last row) and caption; empty for none.",
+    )
+    sort = param.String(
+        doc="Title of the column that rows are sorted by, downwards after a minus; as they come without one."
+    )
 
     _esm = code("boxed", "sheet")
     _stylesheets = style("boxed", "sheet")
 
     def part(self) -> Part:
         """What rows are sorted by as a part of the link."""
-        return attribute_part(self, "sort", {sign + title for title, _ in self.columns for sign in ("", "-")}.__contains__)
+        return attribute_part(
+            self,
+            "sort",
+            {sign + title for title, _ in self.columns for sign in ("", "-")}.__contains__,
+        )
 
 
 def sheet_row(topic: int, *cells) -> dict:
     """The row of a topic, in its colour; a cell is what is sorted by and read, or a pair of these. NaN is sorted last."""
     pairs = [cell if isinstance(cell, tuple) else (cell, str(cell)) for cell in (topic, *cells)]
-    values = [None if isinstance(value, float) and math.isnan(value) else value for value, _ in pairs]
-    return {"key": topic, "values": values, "told": [told for _, told in pairs], "colour": topic_colour(topic)}
+    values = [
+        None if isinstance(value, float) and math.isnan(value) else value for value, _ in pairs
+    ]
+    return {
+        "key": topic,
+        "values": values,
+        "told": [told for _, told in pairs],
+        "colour": topic_colour(topic),
+    }
 
 
 def number(value: float) -> tuple[float, str]:

@@ -23,7 +23,9 @@ KINDS = {"Stacked shares": "stacked", "Lines": "lines"}
 class Sizes(Filled):
     """The picture; a click on a topic chooses it."""
 
-    content = param.Dict(default={}, doc="iterations, series and caption; empty before the first iteration.")
+    content = param.Dict(
+        default={}, doc="iterations, series and caption; empty before the first iteration."
+    )
     kind = param.Selector(default="stacked", objects=list(KINDS.values()))
 
     _esm = code("sizes")
@@ -51,22 +53,47 @@ def size_series(path: Path, hash: str, n_changes: int, labels: tuple) -> dict:
         missing = "iteration yet; sizes appear with the first" if "n_k" in run else NO_TOPICS
         return {"content": {}, "said": f"{path.name} has no {missing}."}
     if imported:
-        return {"content": {}, "said": f"{path.name} was imported: its iterations are not known. Sizes are beside the map."}
+        return {
+            "content": {},
+            "said": f"{path.name} was imported: its iterations are not known. Sizes are beside the map.",
+        }
     at = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
     n_k, topics, names = run["n_k"].values[at], run["topic"].values.tolist(), dict(labels)
     shares = n_k / np.maximum(n_k.sum(axis=1, keepdims=True), 1e-300)
     order = [k for k in np.argsort(-n_k[-1], kind="stable") if (n_k[:, k] >= 0.5).any()]
     rest = order[MOST_TOPICS:]
     series = [
-        {"topic": topics[k], "colour": topic_colour(topics[k]), "shares": _written(shares[:, k]),
-         "name": f"topic {topics[k]}: {names[topics[k]]}" if topics[k] in names else f"topic {topics[k]}"}
+        {
+            "topic": topics[k],
+            "colour": topic_colour(topics[k]),
+            "shares": _written(shares[:, k]),
+            "name": f"topic {topics[k]}: {names[topics[k]]}"
+            if topics[k] in names
+            else f"topic {topics[k]}",
+        }
         for k in order[:MOST_TOPICS]
     ]
     if rest:
         together = _written(shares[:, rest].sum(axis=1))
-        series.append({"topic": OTHERS, "colour": "#888888", "shares": together, "name": f"the {len(rest)} smallest topics"})
-    caption = f"sizes of {len(order)} topics of {path.name} over {int(run['iteration'][-1])} iterations"
-    return {"content": {"iterations": run["iteration"].values[at].tolist(), "series": series, "caption": caption}, "said": SAID}
+        series.append(
+            {
+                "topic": OTHERS,
+                "colour": "#888888",
+                "shares": together,
+                "name": f"the {len(rest)} smallest topics",
+            }
+        )
+    caption = (
+        f"sizes of {len(order)} topics of {path.name} over {int(run['iteration'][-1])} iterations"
+    )
+    return {
+        "content": {
+            "iterations": run["iteration"].values[at].tolist(),
+            "series": series,
+            "caption": caption,
+        },
+        "said": SAID,
+    }
 
 
 def _written(shares: np.ndarray) -> str:

@@ -24,7 +24,14 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import button, column, styled, text
 from workbench.dashboard.shared.snapshots import Moment, counts_of, made_of
 from workbench.dashboard.shared.uploads import Upload
-from workbench.dashboard.topics.documents import MOST_TEXT, MOST_TYPES, Shelf, text_coloured, topics_of, words_coloured
+from workbench.dashboard.topics.documents import (
+    MOST_TEXT,
+    MOST_TYPES,
+    Shelf,
+    text_coloured,
+    topics_of,
+    words_coloured,
+)
 from workbench.dashboard.topics.filled import NONE
 from workbench.measures import token_topics, used_topics
 from workbench.runs.afterwards.infer import infer, inference_bytes
@@ -49,21 +56,35 @@ class Unseen:
     """The card."""
 
     def __init__(self, handover: Handover, on_topic):
-        self.text = styled(pn.widgets.TextAreaInput(
-            label="Text of a document that the run has not seen", placeholder="Type or paste a text", rows=5,
-            max_length=policy().max_upload, sizing_mode="stretch_width",
-        ))
+        self.text = styled(
+            pn.widgets.TextAreaInput(
+                label="Text of a document that the run has not seen",
+                placeholder="Type or paste a text",
+                rows=5,
+                max_length=policy().max_upload,
+                sizing_mode="stretch_width",
+            )
+        )
         most = policy().max_upload
         self.file = Upload(
             lambda name, content: self._ask(name, content, Path(name).suffix.lower()),
             lambda name, n_bytes: self._take(None, sentence_of(too_large(name, n_bytes)), "bad"),
-            label="File of documents that the run has not seen", accept=",".join(KINDS), most=most,
+            label="File of documents that the run has not seen",
+            accept=",".join(KINDS),
+            most=most,
         )
-        self.go, self.said = button("Infer topics", color="primary"), text(sizing_mode="stretch_width")
-        self.shelf, self._latest = Shelf(
-            on_topic, ("Unknown", "share of the tokens whose word the run does not know"),
-            ("Tokens", "words that were counted: without stop words"),
-        ), LatestTask()
+        self.go, self.said = (
+            button("Infer topics", color="primary"),
+            text(sizing_mode="stretch_width"),
+        )
+        self.shelf, self._latest = (
+            Shelf(
+                on_topic,
+                ("Unknown", "share of the tokens whose word the run does not know"),
+                ("Tokens", "words that were counted: without stop words"),
+            ),
+            LatestTask(),
+        )
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
         hint = (
             f"or a file of up to {size(most)}, {size(MOST_READ)} of memory once it is read, {MOST_TOKENS:,} tokens and "
@@ -72,16 +93,28 @@ class Unseen:
         beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
         bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
         self.card = column(
-            text("<h2>Analyse new text</h2>"), self.text, bar, self.said, self.files.said, self.shelf, kind="wb-card unseen"
+            text("<h2>Analyse new text</h2>"),
+            self.text,
+            bar,
+            self.said,
+            self.files.said,
+            self.shelf,
+            kind="wb-card unseen",
         )
         self._moment, self._folded, self._topic, self._labels, self._times = None, None, NONE, {}, 0
-        self.go.on_click(lambda event: self._ask("a text", (self.text.value_input or self.text.value or "").encode(), ".txt"))
+        self.go.on_click(
+            lambda event: self._ask(
+                "a text", (self.text.value_input or self.text.value or "").encode(), ".txt"
+            )
+        )
         self.shelf.param.watch(lambda event: self._show(), "chosen")
 
     def show(self, moment: Moment | None, topic: int, labels: dict[int, str]) -> None:
         """Sets the run and the topic that are shown; documents that were analysed with another run are removed."""
         if self._folded is not None and (moment is None or moment.path != self._folded.moment.path):
-            self._take(None, "The documents were analysed with another run; infer their topics again.")
+            self._take(
+                None, "The documents were analysed with another run; infer their topics again."
+            )
         self._moment, self._topic, self._labels = moment, topic, labels
         self._show()
 
@@ -110,8 +143,14 @@ class Unseen:
         """The list, and the document that is chosen or the first."""
         if (found := self._folded) is not None:
             self.shelf.fill(
-                lambda times, *asked: {"content": listed(found), "shown": unseen_document(found, *asked)},
-                self._times, max(self.shelf.chosen, 0), self._topic, self._labels,
+                lambda times, *asked: {
+                    "content": listed(found),
+                    "shown": unseen_document(found, *asked),
+                },
+                self._times,
+                max(self.shelf.chosen, 0),
+                self._topic,
+                self._labels,
             )
 
     def _csv(self) -> File:
@@ -126,15 +165,21 @@ class Folded(NamedTuple):
     moment: Moment
     corpus: Corpus
     inferred: xr.Dataset
-    raw: str | None             # the text, where there is one text, which is not too long to be shown
+    # the text, where there is one text, which is not too long to be shown
+    raw: str | None
 
     def csv(self) -> File:
         """Every document with its theta."""
         theta = self.inferred["theta"]
         about = {name: self.inferred[name].values for name in ("n_tokens", "out_of_vocabulary")}
-        table = pd.DataFrame({"document": self.corpus.titles} | about | {
-            f"topic {topic}": column for topic, column in zip(theta["topic"].values, theta.values.T, strict=True)
-        })
+        table = pd.DataFrame(
+            {"document": self.corpus.titles}
+            | about
+            | {
+                f"topic {topic}": column
+                for topic, column in zip(theta["topic"].values, theta.values.T, strict=True)
+            }
+        )
         written = io.BytesIO()  # a text would take four bytes a letter
         table.to_csv(written, index=False, lineterminator="\n")
         return File(f"{self.moment.path.name}-unseen.csv", written.getvalue())
@@ -158,12 +203,20 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
         raise FileError(f"{name} is empty; type or paste some words")
     raw = content.decode("utf-8", errors="replace") if kind == ".txt" else None
     counted = Run(moment.path).spec.counted
-    corpus = _typed(name, raw, counted) if raw is not None else _uploaded(name, content, kind, counted)
+    corpus = (
+        _typed(name, raw, counted) if raw is not None else _uploaded(name, content, kind, counted)
+    )
     run = counts_of(moment)
     if run is not None:
         check_size(moment, name, corpus.n_documents, run.sizes["topic"])
-    if run is not None and corpus.n_tokens and not set(corpus.vocabulary).intersection(run["word"].values):
-        raise FileError(f"the run {moment.path.name} knows no word of {name}, so it has no topics; use text like its own")
+    if (
+        run is not None
+        and corpus.n_tokens
+        and not set(corpus.vocabulary).intersection(run["word"].values)
+    ):
+        raise FileError(
+            f"the run {moment.path.name} knows no word of {name}, so it has no topics; use text like its own"
+        )
     inferred = infer(Run(moment.path), corpus, progress=False)
     return Folded(moment, corpus, inferred, raw if raw is None or len(raw) <= MOST_TEXT else None)
 
@@ -211,10 +264,20 @@ def _uploaded(name: str, content: bytes, kind: str, counted: dict | None = None)
 
 def listed(found: Folded) -> dict:
     """The documents as `Shelf` lists them."""
-    unknown, tokens = (found.inferred[name].values[:MOST_LISTED].tolist() for name in ("out_of_vocabulary", "n_tokens"))
+    unknown, tokens = (
+        found.inferred[name].values[:MOST_LISTED].tolist()
+        for name in ("out_of_vocabulary", "n_tokens")
+    )
     documents = [
-        {"document": at, "title": fitting(str(title), MOST_LETTERS), "share": share if n else None, "tokens": n}
-        for at, (title, share, n) in enumerate(zip(found.corpus.titles[:MOST_LISTED], unknown, tokens, strict=True))
+        {
+            "document": at,
+            "title": fitting(str(title), MOST_LETTERS),
+            "share": share if n else None,
+            "tokens": n,
+        }
+        for at, (title, share, n) in enumerate(
+            zip(found.corpus.titles[:MOST_LISTED], unknown, tokens, strict=True)
+        )
     ]
     return {"documents": documents, "caption": "documents that were analysed"}
 
@@ -229,15 +292,21 @@ def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, 
         one = most_frequent(one, MOST_TYPES)
     tokens = token_topics(run, one, 0, theta)
     unknown = tokens["word"].values[tokens["likely"].values < 0].astype(str)
-    note = "Words in the colours of their likeliest topics, " + ("by count" if bag else "plain where they are stop words")
+    note = "Words in the colours of their likeliest topics, " + (
+        "by count" if bag else "plain where they are stop words"
+    )
     note += f"; the {MOST_TYPES} most frequent of {n_types:,}." if one.n_pairs < n_types else "."
     if len(unknown):
         more = f" and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
         note += f" Unknown to the run: {', '.join(unknown[:MOST_UNKNOWN])}{more}."
     used = used_topics(run)["topic"].values
     return {
-        "document": document, "title": fitting(found.corpus.titles[document], MOST_LETTERS), "topic": topic, "note": note,
-        "words": words_coloured(tokens) if bag else text_coloured(found.raw, tokens, counted), "raw": not bag,
+        "document": document,
+        "title": fitting(found.corpus.titles[document], MOST_LETTERS),
+        "topic": topic,
+        "note": note,
+        "words": words_coloured(tokens) if bag else text_coloured(found.raw, tokens, counted),
+        "raw": not bag,
         "topics": topics_of(used, theta[np.isin(run["topic"].values, used)], labels),
     }
 

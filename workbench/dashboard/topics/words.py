@@ -38,9 +38,9 @@ class Vocabulary(NamedTuple):
     """The words of a run, without its empty topics."""
 
     run: xr.Dataset
-    shares: np.ndarray   # (topic,) p(k)
-    folded: list[str]    # (word,) without upper case
-    tokens: np.ndarray   # (word,) training tokens
+    shares: np.ndarray  # (topic,) p(k)
+    folded: list[str]  # (word,) without upper case
+    tokens: np.ndarray  # (word,) training tokens
 
 
 @lru_cache(maxsize=4)
@@ -68,18 +68,44 @@ def words_found(moment: Moment, labels: dict[int, str], query: str) -> dict:
     some = found[np.lexsort((-known.tokens[found], near))][:MOST_WORDS]
     spread = known.run["phi"].values[:, some] * known.shares[:, None]
     spread /= np.maximum(spread.sum(axis=0), 1e-300)
-    words = [word_found(known, at, own, labels) for at, own in zip(some.tolist(), spread.T, strict=True)]
-    several = f"{len(found):,} of {len(known.folded):,} words contain" if len(found) != 1 else "One word contains"
+    words = [
+        word_found(known, at, own, labels) for at, own in zip(some.tolist(), spread.T, strict=True)
+    ]
+    several = (
+        f"{len(found):,} of {len(known.folded):,} words contain"
+        if len(found) != 1
+        else "One word contains"
+    )
     listed = f"; {MOST_WORDS} are shown" if len(found) > MOST_WORDS else ""
-    said = f"{several} “{query}”{listed}." if words else f"No word of {moment.path.name} contains “{query}”."
-    return {"content": {"words": words, "caption": f"words that contain {query}"} if words else {}, "said": said}
+    said = (
+        f"{several} “{query}”{listed}."
+        if words
+        else f"No word of {moment.path.name} contains “{query}”."
+    )
+    return {
+        "content": {"words": words, "caption": f"words that contain {query}"} if words else {},
+        "said": said,
+    }
 
 
 def word_found(known: Vocabulary, at: int, spread: np.ndarray, labels: dict[int, str]) -> dict:
     """A word, its training tokens, and p(topic | word) of the topics that it lies in most, the largest first."""
     numbers = known.run["topic"].values
-    order = [topic for topic in np.argsort(-spread, kind="stable")[:MOST_TOPICS] if spread[topic] >= LEAST]
-    return {"word": str(known.run["word"].values[at]), "tokens": int(known.tokens[at]), "topics": [
-        {"topic": int(numbers[topic]), "share": float(spread[topic]), "label": labels.get(int(numbers[topic]), ""),
-         "colour": topic_colour(int(numbers[topic]))} for topic in order
-    ]}
+    order = [
+        topic
+        for topic in np.argsort(-spread, kind="stable")[:MOST_TOPICS]
+        if spread[topic] >= LEAST
+    ]
+    return {
+        "word": str(known.run["word"].values[at]),
+        "tokens": int(known.tokens[at]),
+        "topics": [
+            {
+                "topic": int(numbers[topic]),
+                "share": float(spread[topic]),
+                "label": labels.get(int(numbers[topic]), ""),
+                "colour": topic_colour(int(numbers[topic])),
+            }
+            for topic in order
+        ],
+    }

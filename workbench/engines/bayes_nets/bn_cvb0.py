@@ -14,7 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.bayes_nets.bn_vb import initial_counts
-from workbench.engines.bayes_nets.cases import Prepared, clique_marginals, predict_cells, prepared, trees_of, workspace
+from workbench.engines.bayes_nets.cases import (
+    Prepared,
+    clique_marginals,
+    predict_cells,
+    prepared,
+    trees_of,
+    workspace,
+)
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Memory
@@ -24,24 +31,35 @@ from workbench.models.bayes_nets.bayes_net import BayesNet
 
 
 class State(NamedTuple):
-    counts: np.ndarray   # (table cell,) float64: expected counts n
-    own: np.ndarray      # (clique cell of a distinct record,) float64: probabilities
-    alpha: np.ndarray    # (table cell,) float64: priors
-    trees: np.ndarray    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+    counts: np.ndarray  # (table cell,) float64: expected counts n
+    own: np.ndarray  # (clique cell of a distinct record,) float64: probabilities
+    alpha: np.ndarray  # (table cell,) float64: priors
+    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+    trees: np.ndarray
 
 
 def init(records, model, options, context, warm_start=None) -> State:
     """Distributions of hidden nodes given tables of random counts."""
     trees = trees_of(records, model)
     ready = prepared(records, model, trees)
-    own = clique_marginals(ready, np.log(model.tables.means(initial_counts(model.tables, context))), context)
+    own = clique_marginals(
+        ready, np.log(model.tables.means(initial_counts(model.tables, context))), context
+    )
     return State(counts_of(ready, own, model.tables.n_cells), own, model.tables.alpha.copy(), trees)
 
 
 def counts_of(ready: Prepared, own: np.ndarray, n_cells: int) -> np.ndarray:
     """(table cell,) expected counts of all records, summed anew so that rounding does not add up."""
     found = np.zeros(n_cells)
-    add_marginals(0, len(ready.plan.patterns), ready.plan, ready.first_own, own, np.empty(ready.plan.n_factors), found)
+    add_marginals(
+        0,
+        len(ready.plan.patterns),
+        ready.plan,
+        ready.first_own,
+        own,
+        np.empty(ready.plan.n_factors),
+        found,
+    )
     return found
 
 
@@ -53,12 +71,31 @@ def step(records, model, options, state, context):
     q, inverse, changed = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows), 0.0
     for first, last in ready.slices:
         context.interrupt()
-        changed = max(changed, sweep(
-            first, last, ready.plan, tables.tied, tables.row_of, tables.alpha, tables.alpha_rows, counts, rows, q, inverse,
-            ready.first_own, own, np.zeros(len(q)), *workspace(ready.plan),
-        ))
+        changed = max(
+            changed,
+            sweep(
+                first,
+                last,
+                ready.plan,
+                tables.tied,
+                tables.row_of,
+                tables.alpha,
+                tables.alpha_rows,
+                counts,
+                rows,
+                q,
+                inverse,
+                ready.first_own,
+                own,
+                np.zeros(len(q)),
+                *workspace(ready.plan),
+            ),
+        )
     alpha = learnt_alpha(model, options, context, state.alpha, counts)
-    return state._replace(counts=counts, own=own, alpha=alpha), {"updates": len(ready.plan.patterns), "change": changed}
+    return state._replace(counts=counts, own=own, alpha=alpha), {
+        "updates": len(ready.plan.patterns),
+        "change": changed,
+    }
 
 
 def watch(records, model, options, state) -> dict:
@@ -73,7 +110,9 @@ def counts(records, model, options, state) -> dict:
 def predict(records, model, options, state, cells, context=None) -> np.ndarray:
     """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
     means = model.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
-    return predict_cells(records, model, np.log(means), cells, 1 if context is None else context.n_threads)
+    return predict_cells(
+        records, model, np.log(means), cells, 1 if context is None else context.n_threads
+    )
 
 
 def idle(options) -> str:
@@ -85,13 +124,31 @@ def memory(records, model, options) -> Memory:
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     own = DOUBLE * int(ready.first_own[-1])
-    return Memory(2 * cells + own, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(
+        2 * cells + own,
+        indices=40 * records.n_distinct * len(net.nodes),
+        step=6 * cells,
+        look=3 * cells,
+    )
 
 
 def engine(name: str = "bn-cvb0") -> Engine:
     return Engine(
-        name=name, title="CVB0 for Bayesian networks", source="Asuncion, Welling, Smyth & Teh (2009), eq. 6, for networks",
+        name=name,
+        title="CVB0 for Bayesian networks",
+        source="Asuncion, Welling, Smyth & Teh (2009), eq. 6, for networks",
         when="For records, without random draws: it predicted as well as bn-gibbs on those we measured, but has no bound.",
-        model=BayesNet, options=Learning, state=State, samples=lambda records, options: False, watches=("change",), init=init,
-        step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory, idle=idle,
+        model=BayesNet,
+        options=Learning,
+        state=State,
+        samples=lambda records, options: False,
+        watches=("change",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=None,
+        memory=memory,
+        idle=idle,
     )

@@ -16,7 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.bayes_nets.bn_vb import initial_counts
-from workbench.engines.bayes_nets.cases import evidence, expected_counts, predict_cells, prepared, trees_of
+from workbench.engines.bayes_nets.cases import (
+    evidence,
+    expected_counts,
+    predict_cells,
+    prepared,
+    trees_of,
+)
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.models.bayes_nets.bayes_net import BayesNet
@@ -28,16 +34,22 @@ TINY = 1e-300
 
 
 class State(NamedTuple):
-    theta: np.ndarray    # (table cell,) float64: distributions
-    counts: np.ndarray   # (table cell,) float64: the expected counts that they were made from
-    trees: np.ndarray    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+    theta: np.ndarray  # (table cell,) float64: distributions
+    counts: np.ndarray  # (table cell,) float64: the expected counts that they were made from
+    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+    trees: np.ndarray
 
 
 @dataclass(frozen=True)
 class Options:
     """Options of the engine."""
 
-    least: float = option(1e-15, "probability at least, in predictions, of a state that an estimate rules out", low=0, high=0.1)
+    least: float = option(
+        1e-15,
+        "probability at least, in predictions, of a state that an estimate rules out",
+        low=0,
+        high=0.1,
+    )
 
 
 def init(records, model, options, context, warm_start=None) -> State:
@@ -64,7 +76,9 @@ def watch(records, model, options, state) -> dict:
     """``log_likelihood`` of the distributions as they are now."""
     ready = prepared(records, model, state.trees)
     of_cases = evidence(ready, np.log(np.maximum(state.theta, TINY)))
-    return {"log_likelihood": float(ready.plan.weights @ of_cases)} | model.state_shares(state.counts)
+    return {"log_likelihood": float(ready.plan.weights @ of_cases)} | model.state_shares(
+        state.counts
+    )
 
 
 def counts(records, model, options, state) -> dict:
@@ -76,22 +90,37 @@ def predict(records, model, options, state, cells, context=None) -> np.ndarray:
     """(cell,) probability of each given the other training cells of its record."""
     raised = np.maximum(state.theta, max(options.least, TINY))
     theta = raised / model.tables.sum_rows(raised)[model.tables.row_of]
-    return predict_cells(records, model, np.log(theta), cells, 1 if context is None else context.n_threads)
+    return predict_cells(
+        records, model, np.log(theta), cells, 1 if context is None else context.n_threads
+    )
 
 
 def memory(records, model, options) -> Memory:
     """Bytes of distributions and counts, plans, and the counts of slices."""
     net = model.for_data(records)
     cells = net.tables.n_cells * DOUBLE
-    return Memory(2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(
+        2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells
+    )
 
 
 def engine(name: str = "bn-em") -> Engine:
     return Engine(
-        name=name, title="Expectation maximisation for Bayesian networks",
-        source="Dempster, Laird & Rubin (1977); Lauritzen (1995)", model=BayesNet, options=Options, state=State,
+        name=name,
+        title="Expectation maximisation for Bayesian networks",
+        source="Dempster, Laird & Rubin (1977); Lauritzen (1995)",
+        model=BayesNet,
+        options=Options,
+        state=State,
         when="For the most likely tables of many records, and for comparisons with other programs; with few records the "
-             "others, which have priors, predict better.",
-        samples=lambda records, options: False, watches=("log_likelihood",), init=init, step=step, watch=watch, counts=counts,
-        predict=predict, fold_in=None, memory=memory,
+        "others, which have priors, predict better.",
+        samples=lambda records, options: False,
+        watches=("log_likelihood",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=None,
+        memory=memory,
     )

@@ -17,7 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.bayes_nets.bn_vb import initial_counts
-from workbench.engines.bayes_nets.cases import Prepared, log_joint, predict_cells, prepared, trees_of, workspace
+from workbench.engines.bayes_nets.cases import (
+    Prepared,
+    log_joint,
+    predict_cells,
+    prepared,
+    trees_of,
+    workspace,
+)
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Memory
@@ -33,26 +40,38 @@ CELL = np.dtype(np.int32).itemsize
 
 
 class State(NamedTuple):
-    counts: np.ndarray    # (table cell,) float64, whole: counts n of complete records
-    cells: np.ndarray     # (clique of a record,) int32: the states of the hidden nodes, as cells of their cliques
-    alpha: np.ndarray     # (table cell,) float64: priors
-    trees: np.ndarray     # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+    counts: np.ndarray  # (table cell,) float64, whole: counts n of complete records
+    # (clique of a record,) int32: the states of the hidden nodes, as cells of their cliques
+    cells: np.ndarray
+    alpha: np.ndarray  # (table cell,) float64: priors
+    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+    trees: np.ndarray
 
 
 @dataclass(frozen=True)
 class Options(Learning):
     """Options of the engine."""
 
-    tables: str = option("collapsed", "tables: integrated out, or drawn in each iteration", choices=("collapsed", "drawn"))
+    tables: str = option(
+        "collapsed",
+        "tables: integrated out, or drawn in each iteration",
+        choices=("collapsed", "drawn"),
+    )
 
 
 def init(records, model, options, context, warm_start=None) -> State:
     """Hidden nodes drawn from tables of random counts."""
     alpha, trees = model.tables.alpha.copy(), trees_of(records, model)
-    return State(*initial_chain(prepared(records, model, trees), model.tables.with_priors(alpha), context), alpha, trees)
+    return State(
+        *initial_chain(prepared(records, model, trees), model.tables.with_priors(alpha), context),
+        alpha,
+        trees,
+    )
 
 
-def drawn_given(ready: Prepared, logs: np.ndarray, cells: np.ndarray, context, chain: int = 0) -> tuple[np.ndarray, int]:
+def drawn_given(
+    ready: Prepared, logs: np.ndarray, cells: np.ndarray, context, chain: int = 0
+) -> tuple[np.ndarray, int]:
     """Draws the hidden nodes of all records given log tables, cells in place; the same bits for any number of threads.
 
     Returns the counts, and how many records moved.
@@ -62,7 +81,17 @@ def drawn_given(ready: Prepared, logs: np.ndarray, cells: np.ndarray, context, c
     def visit(first, last):
         counts, drawn = np.zeros(len(logs)), np.empty(most_cliques(ready), np.int32)
         return counts, draw_given_tables(
-            first, last, ready.plan, ready.first_cells, tables, logs, key, *workspace(ready.plan), counts, cells, drawn
+            first,
+            last,
+            ready.plan,
+            ready.first_cells,
+            tables,
+            logs,
+            key,
+            *workspace(ready.plan),
+            counts,
+            cells,
+            drawn,
         )
 
     counts, n_moved = np.zeros(len(logs)), 0
@@ -72,9 +101,14 @@ def drawn_given(ready: Prepared, logs: np.ndarray, cells: np.ndarray, context, c
     return counts, n_moved
 
 
-def initial_chain(ready: Prepared, tables: Tables, context, chain: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def initial_chain(
+    ready: Prepared, tables: Tables, context, chain: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
     """Counts and cells of hidden nodes drawn from tables of random counts, the same ones of all chains."""
-    cells, logs = np.zeros(ready.first_cells[-1], np.int32), np.log(tables.means(initial_counts(tables, context)))
+    cells, logs = (
+        np.zeros(ready.first_cells[-1], np.int32),
+        np.log(tables.means(initial_counts(tables, context))),
+    )
     return drawn_given(ready, logs, cells, context, chain)[0], cells
 
 
@@ -86,7 +120,7 @@ def most_cliques(ready: Prepared) -> int:
 class Moves(NamedTuple):
     """What became of the draws of a sweep, of all records with hidden nodes; not a number where there is none."""
 
-    moved: float     # share that changed the hidden nodes
+    moved: float  # share that changed the hidden nodes
     accepted: float  # share that was accepted
 
 
@@ -95,14 +129,34 @@ def swept(ready: Prepared, tables: Tables, counts, cells, context, chain: int = 
 
     ``tables`` has what is added to counts: the priors, and what is expected of other records.
     """
-    rows, key, accept_key = tables.sum_rows(counts), context.key(HIDDEN_NODES, chain), context.key(ACCEPTED_NODES, chain)
+    rows, key, accept_key = (
+        tables.sum_rows(counts),
+        context.key(HIDDEN_NODES, chain),
+        context.key(ACCEPTED_NODES, chain),
+    )
     q, inverse = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows)
     drawn, found = np.empty(most_cliques(ready), np.int32), np.zeros(2)
     for first, last in ready.slices:
         context.interrupt()
         found += sweep_cases(
-            first, last, ready.plan, ready.first_cells, tables.tied, tables.row_of, tables.alpha, tables.alpha_rows, counts,
-            rows, q, inverse, cells, key, accept_key, np.zeros(len(q)), *workspace(ready.plan), drawn,
+            first,
+            last,
+            ready.plan,
+            ready.first_cells,
+            tables.tied,
+            tables.row_of,
+            tables.alpha,
+            tables.alpha_rows,
+            counts,
+            rows,
+            q,
+            inverse,
+            cells,
+            key,
+            accept_key,
+            np.zeros(len(q)),
+            *workspace(ready.plan),
+            drawn,
         )
     return moves_of(ready, found[1], found[0])
 
@@ -118,7 +172,9 @@ def step(records, model, options, state, context):
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     if options.tables == "drawn":
         logs = np.empty(tables.n_cells)
-        draw_log_tables(tables.row_starts, tables.alpha + state.counts, context.key(DRAWN_TABLES), logs)
+        draw_log_tables(
+            tables.row_starts, tables.alpha + state.counts, context.key(DRAWN_TABLES), logs
+        )
         counts, n_moved = drawn_given(ready, logs, state.cells, context)
         state, moves = state._replace(counts=counts), moves_of(ready, n_moved, ready.n_sampled)
     else:
@@ -140,11 +196,17 @@ def counts(records, model, options, state) -> dict:
 def predict(records, model, options, state, cells, context=None) -> np.ndarray:
     """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
     means = model.tables.with_priors(state.alpha).means(state.counts)
-    return predict_cells(records, model, np.log(means), cells, 1 if context is None else context.n_threads)
+    return predict_cells(
+        records, model, np.log(means), cells, 1 if context is None else context.n_threads
+    )
 
 
 def idle(options) -> str | None:
-    return None if options.tables == "drawn" else "records are drawn one after another; set tables=drawn"
+    return (
+        None
+        if options.tables == "drawn"
+        else "records are drawn one after another; set tables=drawn"
+    )
 
 
 def memory(records, model, options) -> Memory:
@@ -152,15 +214,29 @@ def memory(records, model, options) -> Memory:
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     state = 2 * cells + CELL * int(ready.first_cells[-1])
-    return Memory(state, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(
+        state, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells
+    )
 
 
 def engine(name: str = "bn-gibbs") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of Bayesian networks", source="Welling, Teh & Kappen (2008), eq. 29, corrected",
+        name=name,
+        title="Gibbs sampling of Bayesian networks",
+        source="Welling, Teh & Kappen (2008), eq. 29, corrected",
         when="The reference for records with hidden nodes: a long run draws from the exact posterior, but takes long where "
-             "there are many records.",
-        model=BayesNet, options=Options, state=State, samples=lambda records, options: True,
-        watches=("log_joint", "moved", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict,
-        fold_in=None, memory=memory, idle=idle,
+        "there are many records.",
+        model=BayesNet,
+        options=Options,
+        state=State,
+        samples=lambda records, options: True,
+        watches=("log_joint", "moved", "accepted"),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=None,
+        memory=memory,
+        idle=idle,
     )

@@ -19,7 +19,13 @@ import numpy as np
 
 from workbench.engines.bayes_nets.bn_gibbs import CELL, initial_chain, swept
 from workbench.engines.bayes_nets.bn_vb import initial_counts, log_tables
-from workbench.engines.bayes_nets.cases import expected_counts, log_joint, predict_cells, prepared, trees_of
+from workbench.engines.bayes_nets.cases import (
+    expected_counts,
+    log_joint,
+    predict_cells,
+    prepared,
+    trees_of,
+)
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
@@ -32,12 +38,13 @@ from workbench.models.options import option
 
 
 class State(NamedTuple):
-    mean: np.ndarray           # (table cell,) float64: expected counts m
-    entropy: float             # of all Q behind them, nats
-    counts: np.ndarray         # (chain, table cell) float64, whole: sampled counts c
-    cells: np.ndarray          # (chain, clique of a record) int32: as in `bn_gibbs`
-    alpha: np.ndarray          # (table cell,) float64: priors
-    trees: np.ndarray          # int64: junction trees of the variational records, `models.bayes_nets.plan.junction_trees`
+    mean: np.ndarray  # (table cell,) float64: expected counts m
+    entropy: float  # of all Q behind them, nats
+    counts: np.ndarray  # (chain, table cell) float64, whole: sampled counts c
+    cells: np.ndarray  # (chain, clique of a record) int32: as in `bn_gibbs`
+    alpha: np.ndarray  # (table cell,) float64: priors
+    # int64: junction trees of the variational records, `models.bayes_nets.plan.junction_trees`
+    trees: np.ndarray
     sampled_trees: np.ndarray  # int64: of the sampled ones
 
 
@@ -45,20 +52,33 @@ class State(NamedTuple):
 class Options(Learning):
     """Options of the engine."""
 
-    r: float = option(1.0, "records that come more than r times are variational, the others are sampled", low=0, infinite=True)
+    r: float = option(
+        1.0,
+        "records that come more than r times are variational, the others are sampled",
+        low=0,
+        infinite=True,
+    )
     n_chains: int = n_chains_option()
 
 
 def init(records, model, options, context, warm_start=None) -> State:
     """Expected counts as in `bn-vb`, hidden nodes as in `bn-gibbs`, each where there are such records."""
-    averaged, sampled = trees_of(records, model, options.r), trees_of(records, model, 0.0, options.r)
+    averaged, sampled = (
+        trees_of(records, model, options.r),
+        trees_of(records, model, 0.0, options.r),
+    )
     start, alpha = initial_counts(model.tables, context), model.tables.alpha.copy()
-    ready, tables = prepared(records, model, sampled, 0.0, options.r), model.tables.with_priors(alpha)
+    ready, tables = (
+        prepared(records, model, sampled, 0.0, options.r),
+        model.tables.with_priors(alpha),
+    )
     n_chains = options.n_chains if ready.n_sampled else 1
     chains = [initial_chain(ready, tables, context, chain) for chain in range(n_chains)]
     counts, cells = (np.stack(arrays) for arrays in zip(*chains, strict=True))
     n_averaged = len(prepared(records, model, averaged, options.r).plan.weights)
-    return State(start if n_averaged else np.zeros_like(start), 0.0, counts, cells, alpha, averaged, sampled)
+    return State(
+        start if n_averaged else np.zeros_like(start), 0.0, counts, cells, alpha, averaged, sampled
+    )
 
 
 def step(records, model, options, state, context):
@@ -74,7 +94,11 @@ def step(records, model, options, state, context):
             own = context._replace(interrupt=interrupt)
             return swept(sampled, beside, state.counts[chain], state.cells[chain], own, chain)
 
-        moves = each_task([partial(sweep, chain) for chain in range(n_chains)], context.n_threads, context.interrupt)
+        moves = each_task(
+            [partial(sweep, chain) for chain in range(n_chains)],
+            context.n_threads,
+            context.interrupt,
+        )
     if len(averaged.plan.weights):
         logs = np.mean([log_tables(tables, state.mean + counts) for counts in state.counts], axis=0)
         mean, log_z = expected_counts(averaged, logs, context)
@@ -83,14 +107,24 @@ def step(records, model, options, state, context):
     alpha = learnt_alpha(model, options, context, state.alpha, *chains, whole=whole)
     updates = sampled.n_sampled * n_chains + len(averaged.plan.weights)
     moved, accepted = np.mean(moves, axis=0).tolist()
-    return state._replace(alpha=alpha), {"updates": max(updates, 1), "moved": moved, "accepted": accepted}
+    return state._replace(alpha=alpha), {
+        "updates": max(updates, 1),
+        "moved": moved,
+        "accepted": accepted,
+    }
 
 
 def watch(records, model, options, state) -> dict:
     """``objective``: the bound where nothing is sampled, the log joint where everything is."""
     tables = model.tables.with_priors(state.alpha)
-    objective = state.entropy + float(np.mean([log_joint(tables, state.mean + counts) for counts in state.counts]))
-    return {"objective": objective} | model.state_shares(state.mean + state.counts[0]) | watched(model, options, state)
+    objective = state.entropy + float(
+        np.mean([log_joint(tables, state.mean + counts) for counts in state.counts])
+    )
+    return (
+        {"objective": objective}
+        | model.state_shares(state.mean + state.counts[0])
+        | watched(model, options, state)
+    )
 
 
 def counts(records, model, options, state) -> dict:
@@ -100,9 +134,14 @@ def counts(records, model, options, state) -> dict:
 
 def predict(records, model, options, state, cells, context=None) -> np.ndarray:
     """(cell,) probability of each given the other training cells of its record, distributions at their means; over chains."""
-    tables, n_threads = model.tables.with_priors(state.alpha), 1 if context is None else context.n_threads
+    tables, n_threads = (
+        model.tables.with_priors(state.alpha),
+        1 if context is None else context.n_threads,
+    )
     means = [np.log(tables.means(state.mean + counts)) for counts in state.counts]
-    return np.mean([predict_cells(records, model, logs, cells, n_threads) for logs in means], axis=0)
+    return np.mean(
+        [predict_cells(records, model, logs, cells, n_threads) for logs in means], axis=0
+    )
 
 
 def samples(records, options) -> bool:
@@ -113,7 +152,11 @@ def samples(records, options) -> bool:
 @cached_by_corpus
 def _rarest(records) -> float:
     """How often the rarest record comes that has a known cell."""
-    return float(cases_among(cases_of(records.values, records.multiplicities), 0.0).weights.min(initial=np.inf))
+    return float(
+        cases_among(cases_of(records.values, records.multiplicities), 0.0).weights.min(
+            initial=np.inf
+        )
+    )
 
 
 def memory(records, model, options) -> Memory:
@@ -122,20 +165,41 @@ def memory(records, model, options) -> Memory:
     ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
     n_chains, cells = options.n_chains if ready.n_sampled else 1, net.tables.n_cells * DOUBLE
     state = (2 + n_chains) * cells + n_chains * CELL * int(ready.first_cells[-1])
-    return Memory(state, indices=40 * records.n_distinct * len(net.nodes), step=(6 + n_chains) * cells, look=3 * cells)
+    return Memory(
+        state,
+        indices=40 * records.n_distinct * len(net.nodes),
+        step=(6 + n_chains) * cells,
+        look=3 * cells,
+    )
 
 
 def idle(options) -> str | None:
     """The reason why more than one thread has little to do; None if there is none."""
-    return "one chain draws its records one after another" if options.n_chains == 1 and options.r > 0 else None
+    return (
+        "one chain draws its records one after another"
+        if options.n_chains == 1 and options.r > 0
+        else None
+    )
 
 
 def engine(name: str = "bn-hybrid") -> Engine:
     return Engine(
-        name=name, title="Hybrid of variational Bayes and Gibbs sampling for Bayesian networks",
-        source="Welling, Teh & Kappen (2008), sec. 6", model=BayesNet, options=Options, state=State, samples=samples,
+        name=name,
+        title="Hybrid of variational Bayes and Gibbs sampling for Bayesian networks",
+        source="Welling, Teh & Kappen (2008), sec. 6",
+        model=BayesNet,
+        options=Options,
+        state=State,
+        samples=samples,
         when="For records of which many are equal: frequent ones are averaged and rare ones sampled, in a part of the time "
-             "that bn-gibbs takes.",
-        watches=("objective", "moved", "accepted"), init=init, step=step, watch=watch, counts=counts, predict=predict,
-        fold_in=None, memory=memory, idle=idle,
+        "that bn-gibbs takes.",
+        watches=("objective", "moved", "accepted"),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=None,
+        memory=memory,
+        idle=idle,
     )

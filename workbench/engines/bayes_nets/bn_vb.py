@@ -19,7 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma
 
-from workbench.engines.bayes_nets.cases import expected_counts, log_joint, predict_cells, prepared, trees_of
+from workbench.engines.bayes_nets.cases import (
+    expected_counts,
+    log_joint,
+    predict_cells,
+    prepared,
+    trees_of,
+)
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Memory
@@ -29,15 +35,21 @@ from workbench.models.bayes_nets.tables import Tables
 
 
 class State(NamedTuple):
-    counts: np.ndarray   # (table cell,) float64: expected counts n
-    alpha: np.ndarray    # (table cell,) float64: priors
-    entropy: float       # of all Q behind the counts, nats
-    trees: np.ndarray    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+    counts: np.ndarray  # (table cell,) float64: expected counts n
+    alpha: np.ndarray  # (table cell,) float64: priors
+    entropy: float  # of all Q behind the counts, nats
+    # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
+    trees: np.ndarray
 
 
 def init(records, model, options, context, warm_start=None) -> State:
     """Counts uniform in [0, 2), which tells hidden states apart."""
-    return State(initial_counts(model.tables, context), model.tables.alpha.copy(), math.nan, trees_of(records, model))
+    return State(
+        initial_counts(model.tables, context),
+        model.tables.alpha.copy(),
+        math.nan,
+        trees_of(records, model),
+    )
 
 
 def initial_counts(tables: Tables, context) -> np.ndarray:
@@ -49,7 +61,10 @@ def initial_counts(tables: Tables, context) -> np.ndarray:
 
 def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
     """E log of every distribution given expected counts (C2)."""
-    return digamma(tables.alpha + counts) - digamma(tables.alpha_rows + tables.sum_rows(counts))[tables.row_of]
+    return (
+        digamma(tables.alpha + counts)
+        - digamma(tables.alpha_rows + tables.sum_rows(counts))[tables.row_of]
+    )
 
 
 def step(records, model, options, state, context):
@@ -83,14 +98,28 @@ def memory(records, model, options) -> Memory:
     """Bytes of counts, plans, and the counts of slices."""
     net = model.for_data(records)
     cells = net.tables.n_cells * DOUBLE
-    return Memory(2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells)
+    return Memory(
+        2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells
+    )
 
 
 def engine(name: str = "bn-vb") -> Engine:
     return Engine(
-        name=name, title="Variational Bayes for Bayesian networks", source="Welling, Teh & Kappen (2008), eq. 27-28",
+        name=name,
+        title="Variational Bayes for Bayesian networks",
+        source="Welling, Teh & Kappen (2008), eq. 27-28",
         when="The first to take for records with hidden nodes: it is quick, its bound never falls, and it predicts nearly as "
-             "well as bn-gibbs.",
-        model=BayesNet, options=Learning, state=State, samples=lambda records, options: False, watches=("bound",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        "well as bn-gibbs.",
+        model=BayesNet,
+        options=Learning,
+        state=State,
+        samples=lambda records, options: False,
+        watches=("bound",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=None,
+        memory=memory,
     )

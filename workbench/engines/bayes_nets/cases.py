@@ -12,7 +12,14 @@ from workbench.kernels.bayes_nets.factors import BLOCK, expect_factors, log_evid
 from workbench.kernels.bayes_nets.propagate import expect, log_evidence, marginals
 from workbench.kernels.threads import each_slice
 from workbench.models.bayes_nets.bayes_net import BayesNet
-from workbench.models.bayes_nets.plan import Cases, Plan, cases_among, cases_of, junction_trees, plan_of
+from workbench.models.bayes_nets.plan import (
+    Cases,
+    Plan,
+    cases_among,
+    cases_of,
+    junction_trees,
+    plan_of,
+)
 from workbench.models.bayes_nets.tables import Tables
 
 SLICE_WORK, MOST_PARTIAL = 2**20, 2**22
@@ -26,14 +33,17 @@ class Prepared(NamedTuple):
 
     plan: Plan
     slices: list[tuple[int, int]]
-    first_cells: np.ndarray  # (case + 1,) int64: where the cliques' cells of its records begin, record after record
+    # (case + 1,) int64: where the cliques' cells of its records begin, record after record
+    first_cells: np.ndarray
     factors: Factors | None  # the same plan over factors, for sums over hidden nodes
 
     @property
     def first_own(self) -> np.ndarray:
         """(case + 1,) int64: where the probabilities of the cliques' cells of each case begin, one case after another."""
         sizes = np.concatenate([[0], np.cumsum(self.plan.free * self.plan.separators)])
-        return np.concatenate([[0], np.cumsum(np.diff(sizes[self.plan.cliques])[self.plan.patterns])])
+        return np.concatenate(
+            [[0], np.cumsum(np.diff(sizes[self.plan.cliques])[self.plan.patterns])]
+        )
 
     @property
     def n_sampled(self) -> int:
@@ -51,27 +61,43 @@ def trees_of(records, net: BayesNet, above: float = 0.0, up_to: float = np.inf) 
     return junction_trees(net, cases_within(records, net, above, up_to))
 
 
-def prepared(records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf) -> Prepared:
+def prepared(
+    records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
+) -> Prepared:
     """The plan of these records with these trees; kept."""
     kept, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
     if key not in kept:
-        kept[key] = in_slices(plan_of(net, cases_within(records, net, above, up_to), trees), net.tables.n_cells)
+        kept[key] = in_slices(
+            plan_of(net, cases_within(records, net, above, up_to), trees), net.tables.n_cells
+        )
     return kept[key]
 
 
 def in_slices(plan: Plan, n_cells: int) -> Prepared:
     """The cases of a plan in slices of about equal work, fewer where the tables are large."""
     done = np.concatenate([[0], np.cumsum(plan.work)])
-    n_slices = int(min(np.ceil(done[-1] / SLICE_WORK), max(4, MOST_PARTIAL // n_cells), len(plan.patterns)))
+    n_slices = int(
+        min(np.ceil(done[-1] / SLICE_WORK), max(4, MOST_PARTIAL // n_cells), len(plan.patterns))
+    )
     cuts = np.unique(np.searchsorted(done, np.linspace(0, done[-1], max(n_slices, 1) + 1)))
     cuts[0], cuts[-1] = 0, len(plan.patterns)
-    first_cells = np.concatenate([[0], np.cumsum(np.diff(plan.cliques)[plan.patterns] * plan.weights.astype(np.int64))])
-    return Prepared(plan, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)), first_cells, factors_of(plan, n_cells))
+    first_cells = np.concatenate(
+        [[0], np.cumsum(np.diff(plan.cliques)[plan.patterns] * plan.weights.astype(np.int64))]
+    )
+    return Prepared(
+        plan,
+        list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)),
+        first_cells,
+        factors_of(plan, n_cells),
+    )
 
 
 def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Working arrays of the kernels for one thread: w, largest, sums and factors."""
-    return tuple(np.empty(n) for n in (plan.n_cells + BLOCK, plan.n_separators, plan.n_separators, plan.n_factors))
+    return tuple(
+        np.empty(n)
+        for n in (plan.n_cells + BLOCK, plan.n_separators, plan.n_separators, plan.n_factors)
+    )
 
 
 def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndarray, float]:
@@ -83,7 +109,9 @@ def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndar
     def visit(first, last):
         counts = np.zeros(len(logs))
         if factors:
-            return counts, expect_factors(first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], counts)
+            return counts, expect_factors(
+                first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], counts
+            )
         return counts, expect(first, last, ready.plan, tables, logs, *workspace(ready.plan), counts)
 
     counts, log_z = np.zeros(len(logs)), 0.0
@@ -113,7 +141,9 @@ def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarra
 
     def visit(first, last):
         if factors:
-            log_evidence_of_factors(first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], found)
+            log_evidence_of_factors(
+                first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], found
+            )
         else:
             log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), found)
 
@@ -137,7 +167,9 @@ def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int =
     kept, key = KEPT.setdefault(test, {}), ("predicted", net.content_hash, train.content_hash)
     if key not in kept:
         marginal = replace(net, missing="marginalised")
-        both = cases_of(np.concatenate(_with_and_without(train, net, test)), np.ones(2 * len(test.weights)))
+        both = cases_of(
+            np.concatenate(_with_and_without(train, net, test)), np.ones(2 * len(test.weights))
+        )
         plan = plan_of(marginal, both, junction_trees(marginal, both))
         kept[key] = in_slices(plan, net.tables.n_cells), both.of_record
     ready, of_record = kept[key]
@@ -145,7 +177,9 @@ def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int =
     return np.exp(with_it - without)
 
 
-def log_evidence_of(net: BayesNet, values: np.ndarray, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
+def log_evidence_of(
+    net: BayesNet, values: np.ndarray, logs: np.ndarray, n_threads: int = 1
+) -> np.ndarray:
     """(row,) log probability of the known values of each row (row, node), -1 where unknown; 0 of a row without any."""
     marginal = replace(net, missing="marginalised")
     cases = cases_of(values, np.ones(len(values)))
@@ -153,7 +187,9 @@ def log_evidence_of(net: BayesNet, values: np.ndarray, logs: np.ndarray, n_threa
     return evidence(in_slices(plan, net.tables.n_cells), logs, n_threads)[cases.of_record]
 
 
-def posterior(net: BayesNet, values: np.ndarray, node: int, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
+def posterior(
+    net: BayesNet, values: np.ndarray, node: int, logs: np.ndarray, n_threads: int = 1
+) -> np.ndarray:
     """(row, state) probability of each state of a hidden node given the known values of each row; log tables as given."""
     n_states = net.nodes[node].n_states
     each = np.repeat(values, n_states, axis=0)

@@ -15,9 +15,11 @@ MOST_CELLS = 2**20
 class Factors(NamedTuple):
     """A plan over factors in the place of tables."""
 
-    plan: Plan         # offsets: first cell of a family's factor; cliques begin at multiples of a block
-    cells: np.ndarray  # (factor cell,) int64: the table cell that it is; of the padding one more than there are
-    n_cells: int       # of the tables
+    # offsets: first cell of a family's factor; cliques begin at multiples of a block
+    plan: Plan
+    # (factor cell,) int64: the table cell that it is; of the padding one more than there are
+    cells: np.ndarray
+    n_cells: int  # of the tables
 
     def fill(self, tables: np.ndarray, padding: float) -> np.ndarray:
         """(factor cell,) what a table has for it."""
@@ -40,10 +42,17 @@ def factors_of(plan: Plan, n_cells: int) -> Factors | None:
     for (first, last), size in zip(plan.clique_families, sizes, strict=True):
         of_family[first:last] = size
     n_families = np.diff(plan.families)[plan.patterns]
-    family = np.arange(len(plan.offsets)) - np.repeat(plan.first_offset[:-1] - plan.families[plan.patterns], n_families)
+    family = np.arange(len(plan.offsets)) - np.repeat(
+        plan.first_offset[:-1] - plan.families[plan.patterns], n_families
+    )
     maps, of_map = np.unique(np.column_stack([plan.down, of_family]), axis=0, return_inverse=True)
-    different, which = np.unique(plan.offsets * len(maps) + of_map.ravel()[family], return_inverse=True)
-    offsets, (downs, sizes_of) = different // max(len(maps), 1), maps[different % max(len(maps), 1)].T
+    different, which = np.unique(
+        plan.offsets * len(maps) + of_map.ravel()[family], return_inverse=True
+    )
+    offsets, (downs, sizes_of) = (
+        different // max(len(maps), 1),
+        maps[different % max(len(maps), 1)].T,
+    )
     starts = np.concatenate([[0], np.cumsum(_padded(sizes_of))])
     if not 0 < starts[-1] <= most_cells(plan):
         return None
@@ -53,10 +62,16 @@ def factors_of(plan: Plan, n_cells: int) -> Factors | None:
     cells[starts[number] + within] = offsets[number] + plan.maps[downs[number] + within]
     # A clique's cells are those of its families' factors, one after another: also for what goes by logarithms.
     in_order = np.arange(sizes_of.max(), dtype=np.int32)
-    return Factors(plan._replace(
-        offsets=starts[which.ravel()], down=np.full_like(plan.down, len(plan.maps)), cell_at=_cell_at(plan, sizes),
-        maps=np.concatenate([plan.maps, in_order]),
-    ), cells, n_cells)
+    return Factors(
+        plan._replace(
+            offsets=starts[which.ravel()],
+            down=np.full_like(plan.down, len(plan.maps)),
+            cell_at=_cell_at(plan, sizes),
+            maps=np.concatenate([plan.maps, in_order]),
+        ),
+        cells,
+        n_cells,
+    )
 
 
 def _padded(sizes: np.ndarray) -> np.ndarray:

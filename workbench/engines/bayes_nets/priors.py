@@ -26,21 +26,36 @@ class Learning:
     """Options of learning the priors; of the engine's own options a base class."""
 
     learn_priors: str = option(
-        "fixed", "the prior of each table: fixed; maximised, one Newton step a time; or sampled, under a Gamma prior",
-        choices=WAYS, late=True,
+        "fixed",
+        "the prior of each table: fixed; maximised, one Newton step a time; or sampled, under a Gamma prior",
+        choices=WAYS,
+        late=True,
     )
-    learn_after: int = option(20, "iterations before priors are learnt for the first time", low=0, whole=True, late=True)
-    learn_every: int = option(1, "iterations from one time to the next", low=1, whole=True, late=True)
-    a_prior: float = option(1.0, "shape of the Gamma prior of each prior that is sampled", low=TINY, late=True)
+    learn_after: int = option(
+        20, "iterations before priors are learnt for the first time", low=0, whole=True, late=True
+    )
+    learn_every: int = option(
+        1, "iterations from one time to the next", low=1, whole=True, late=True
+    )
+    a_prior: float = option(
+        1.0, "shape of the Gamma prior of each prior that is sampled", low=TINY, late=True
+    )
     b_prior: float = option(1.0, "rate of the same", low=TINY, late=True)
 
     def __post_init__(self):
         changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
         if self.learn_priors == "fixed":
-            refuse_without_effect(changed, ("learn_after", "learn_every"), "nothing is learnt; set ", Named("learn_priors"))
+            refuse_without_effect(
+                changed,
+                ("learn_after", "learn_every"),
+                "nothing is learnt; set ",
+                Named("learn_priors"),
+            )
         if self.learn_priors != "sampled":
             needed = Named("learn_priors", "sampled")
-            refuse_without_effect(changed, ("a_prior", "b_prior"), "priors are not sampled; set ", needed)
+            refuse_without_effect(
+                changed, ("a_prior", "b_prior"), "priors are not sampled; set ", needed
+            )
 
 
 def learns(options) -> bool:
@@ -50,10 +65,16 @@ def learns(options) -> bool:
 
 def due(options, step: int) -> bool:
     """Are they learnt after this step?"""
-    return learns(options) and step >= max(options.learn_after, 1) and (step - options.learn_after) % options.learn_every == 0
+    return (
+        learns(options)
+        and step >= max(options.learn_after, 1)
+        and (step - options.learn_after) % options.learn_every == 0
+    )
 
 
-def learnt_alpha(net: BayesNet, options, context, alpha: np.ndarray, *chains: np.ndarray, whole=False):
+def learnt_alpha(
+    net: BayesNet, options, context, alpha: np.ndarray, *chains: np.ndarray, whole=False
+):
     """(table cell,) the priors after this step; the same array where none is due.
 
     chains : (table cell,) counts of each chain, those that are expected added
@@ -90,11 +111,21 @@ def polya(chains: list[np.ndarray], whole: bool) -> Polya:
     rows = np.concatenate(chains)
     if not whole:
         rows = np.maximum(rows, 0.0)
-        cells, totals = (real_sites(each, None, None, None, each.shape[1], True) for each in (rows, rows.sum(axis=1)[:, None]))
-        cells, totals = (sites._replace(weight=sites.weight / n_chains) for sites in (cells, totals))
+        cells, totals = (
+            real_sites(each, None, None, None, each.shape[1], True)
+            for each in (rows, rows.sum(axis=1)[:, None])
+        )
+        cells, totals = (
+            sites._replace(weight=sites.weight / n_chains) for sites in (cells, totals)
+        )
         return Polya(cells, totals, width)
     rows = np.rint(rows).astype(np.int64)
-    return Polya(whole_sites([rows], n_chains), whole_sites([rows.sum(axis=1)], n_chains), width, n_chains == 1)
+    return Polya(
+        whole_sites([rows], n_chains),
+        whole_sites([rows.sum(axis=1)], n_chains),
+        width,
+        n_chains == 1,
+    )
 
 
 def watched(net: BayesNet, options, state) -> dict[str, float]:

@@ -23,11 +23,26 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.hdp import posteriors, split_merge
-from workbench.engines.hdp.posteriors import MEAN, fixed, hyper_round, mean_priors, prior_of_tau, priors_of_counts
+from workbench.engines.hdp.posteriors import (
+    MEAN,
+    fixed,
+    hyper_round,
+    mean_priors,
+    prior_of_tau,
+    priors_of_counts,
+)
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import none_sampled
-from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
+from workbench.engines.memory import (
+    DOUBLE,
+    Array,
+    Memory,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
+)
 from workbench.errors import Named
 from workbench.kernels.count_moments import count_documents, expected_log_joint
 from workbench.kernels.hdp import conditional_vb
@@ -48,24 +63,24 @@ NO_VARIANCES = (None, None, None)
 
 
 class State(NamedTuple):
-    mean_dk: np.ndarray   # (document, topic) float64, padded: expected counts
-    mean_wk: np.ndarray   # (word, topic) float64, padded
-    mean_k: np.ndarray    # (topic,) float64, padded
-    var_dk: np.ndarray    # (document, topic) float64, padded: variances of the counts
-    var_wk: np.ndarray    # (word, topic) float64, padded
-    var_k: np.ndarray     # (topic,) float64, padded
-    gamma: np.ndarray     # (pair, topic) float64, padded
-    order: np.ndarray     # (topic,) int64: the topic of each stick
-    sticks: np.ndarray    # (2, topic) float64: A and B of q(v) of each topic
-    log_pi: np.ndarray    # (topic,) float64: E[log pi_k]
-    alpha: np.ndarray     # (4,) float64, a concentration of `hdp.posteriors`
-    beta: np.ndarray      # (4,) float64, the same
-    top: np.ndarray       # (4,) float64, the same: gamma of the model
-    tau: np.ndarray       # (word,) float64: Dirichlet parameters of q(tau); empty where tau is 1/W
-    log_tau: np.ndarray   # (word,) float64: E[log tau_w]; empty where tau is 1/W
-    steps: int            # topics of each pass over the pairs, summed
-    n_moves: int          # splits and merges tried
-    n_refused: int        # merges tried since a move was last kept
+    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts
+    mean_wk: np.ndarray  # (word, topic) float64, padded
+    mean_k: np.ndarray  # (topic,) float64, padded
+    var_dk: np.ndarray  # (document, topic) float64, padded: variances of the counts
+    var_wk: np.ndarray  # (word, topic) float64, padded
+    var_k: np.ndarray  # (topic,) float64, padded
+    gamma: np.ndarray  # (pair, topic) float64, padded
+    order: np.ndarray  # (topic,) int64: the topic of each stick
+    sticks: np.ndarray  # (2, topic) float64: A and B of q(v) of each topic
+    log_pi: np.ndarray  # (topic,) float64: E[log pi_k]
+    alpha: np.ndarray  # (4,) float64, a concentration of `hdp.posteriors`
+    beta: np.ndarray  # (4,) float64, the same
+    top: np.ndarray  # (4,) float64, the same: gamma of the model
+    tau: np.ndarray  # (word,) float64: Dirichlet parameters of q(tau); empty where tau is 1/W
+    log_tau: np.ndarray  # (word,) float64: E[log tau_w]; empty where tau is 1/W
+    steps: int  # topics of each pass over the pairs, summed
+    n_moves: int  # splits and merges tried
+    n_refused: int  # merges tried since a move was last kept
 
     @property
     def n_topics(self) -> int:
@@ -76,18 +91,24 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class Options:
     update: str = option(
-        "second_order", "second_order: the paper's; conditional: log counts expanded given that they are positive; "
-        "zeroth: without variances, as cvb0", choices=("second_order", "conditional", "zeroth"),
+        "second_order",
+        "second_order: the paper's; conditional: log counts expanded given that they are positive; "
+        "zeroth: without variances, as cvb0",
+        choices=("second_order", "conditional", "zeroth"),
     )
     init: str = init_option("noise")
     reorder: bool = option(True, "order the sticks by the sizes of their topics")
-    moves_every: int = option(0, "iterations between attempts to split or merge topics; 0: none", low=0, whole=True)
+    moves_every: int = option(
+        0, "iterations between attempts to split or merge topics; 0: none", low=0, whole=True
+    )
     moves_after: int = option(MOVES_AFTER, "iterations before the first attempt", low=0, whole=True)
 
     def __post_init__(self):
         if self.moves_after != MOVES_AFTER and not self.moves_every:
             raise OptionError(
-                Named("moves_after"), " would be without effect: no move is tried; set ", Named("moves_every"),
+                Named("moves_after"),
+                " would be without effect: no move is tried; set ",
+                Named("moves_every"),
                 ", or leave it out",
             )
 
@@ -101,20 +122,46 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Responsibilities at random with even weights of the topics (spec 6), or those behind the counts of another run."""
     n_topics, n_words = model.n_topics, corpus.n_words
-    alpha = posteriors.gamma_posterior(model.a_alpha, model.b_alpha) if model.learn_alpha else fixed(model.alpha_total)
-    top = posteriors.gamma_posterior(model.a_gamma, model.b_gamma) if model.learn_gamma else fixed(model.top_concentration)
+    alpha = (
+        posteriors.gamma_posterior(model.a_alpha, model.b_alpha)
+        if model.learn_alpha
+        else fixed(model.alpha_total)
+    )
+    top = (
+        posteriors.gamma_posterior(model.a_gamma, model.b_gamma)
+        if model.learn_gamma
+        else fixed(model.top_concentration)
+    )
     n_learnt = n_words if model.learn_tau else 0
     state = State(
         **zeros(arrays(corpus, n_topics)),
-        order=np.arange(n_topics), sticks=np.stack([np.ones(n_topics), np.full(n_topics, top[MEAN])]),
-        log_pi=np.full(n_topics, -np.log(n_topics)), alpha=alpha, beta=fixed(model.beta_total), top=top,
-        tau=np.full(n_learnt, prior_of_tau(corpus, model)), log_tau=np.full(n_learnt, -np.log(n_words)),
-        steps=0, n_moves=0, n_refused=0,
+        order=np.arange(n_topics),
+        sticks=np.stack([np.ones(n_topics), np.full(n_topics, top[MEAN])]),
+        log_pi=np.full(n_topics, -np.log(n_topics)),
+        alpha=alpha,
+        beta=fixed(model.beta_total),
+        top=top,
+        tau=np.full(n_learnt, prior_of_tau(corpus, model)),
+        log_tau=np.full(n_learnt, -np.log(n_words)),
+        steps=0,
+        n_moves=0,
+        n_refused=0,
     )
     even = Priors(np.full(n_topics, alpha[MEAN] / n_topics), state.beta[MEAN] / n_words)
-    initialise(corpus, even, options, none_sampled(corpus).sampled, context, warm_start, state.gamma, *state[:3])
+    initialise(
+        corpus,
+        even,
+        options,
+        none_sampled(corpus).sampled,
+        context,
+        warm_start,
+        state.gamma,
+        *state[:3],
+    )
     if options.moves_every:  # compiles what only a split needs, while no clock runs
-        split_merge.share_out(corpus, state, split_merge.Move(split_merge.SPLIT, 0, 0), priors_of_counts(state), 0, 0)
+        split_merge.share_out(
+            corpus, state, split_merge.Move(split_merge.SPLIT, 0, 0), priors_of_counts(state), 0, 0
+        )
     return settled(corpus, model, options, state, 0 if warm_start is None else ROUNDS_OF_A_START)
 
 
@@ -122,7 +169,11 @@ def step(corpus, model, options, state, context):
     """A sweep over all pairs, a round over the hyperparameters, and a split or a merge if one is due."""
     state, change = iterate(corpus, model, options, state, context)
     info = {"updates": corpus.n_pairs, "change": change}
-    if options.moves_every and context.step > options.moves_after and context.step % options.moves_every == 0:
+    if (
+        options.moves_every
+        and context.step > options.moves_after
+        and context.step % options.moves_every == 0
+    ):
         inference = split_merge.Inference(
             partial(iterate, corpus, model, options, context=context),
             partial(settled, corpus, model, options),
@@ -160,13 +211,21 @@ def sweep(corpus, options, state, context) -> tuple[float, np.ndarray]:
     priors, zero_dk = (*priors_of_counts(state), state.n_topics), np.empty_like(state.mean_dk)
     if options.update == "conditional":
         log_zeros = np.zeros_like(state.mean_dk), np.zeros_like(state.mean_wk)
-        conditional_vb.add_log_zeros(corpus.indptr, corpus.words, corpus.counts, state.gamma, state.n_topics, *log_zeros)
+        conditional_vb.add_log_zeros(
+            corpus.indptr, corpus.words, corpus.counts, state.gamma, state.n_topics, *log_zeros
+        )
         update, given = conditional_vb.update_in_order, (state.gamma, *state[:6], *log_zeros)
     else:
         variances = NO_VARIANCES if options.update == "zeroth" else state[3:6]
-        update, given = collapsed_vb.update_in_order, (np.arange(corpus.n_pairs), state.gamma, *state[:3], *variances)
+        update, given = (
+            collapsed_vb.update_in_order,
+            (np.arange(corpus.n_pairs), state.gamma, *state[:3], *variances),
+        )
         given = (*given, *NOTHING_SAMPLED)
-        priors = (*priors, collapsed_vb.make_workspace(priors[0], state.n_topics, len(state.mean_k)))
+        priors = (
+            *priors,
+            collapsed_vb.make_workspace(priors[0], state.n_topics, len(state.mean_k)),
+        )
 
     def work(first, last):
         change = update(first, last, corpus.indptr, corpus.words, corpus.counts, *given, *priors)
@@ -183,7 +242,9 @@ def recounted(corpus, state) -> tuple[State, np.ndarray]:
     for array in state[:6]:
         array[...] = 0.0
     sampled = none_sampled(corpus).sampled
-    collapsed_vb.add_moments(corpus.indptr, corpus.words, corpus.counts, sampled, state.gamma, *state[:6], state.n_topics)
+    collapsed_vb.add_moments(
+        corpus.indptr, corpus.words, corpus.counts, sampled, state.gamma, *state[:6], state.n_topics
+    )
     zero_dk = np.empty_like(state.mean_dk)
     count_some(corpus, state, zero_dk, 0, corpus.n_documents)
     return state, zero_dk
@@ -192,7 +253,9 @@ def recounted(corpus, state) -> tuple[State, np.ndarray]:
 def count_some(corpus, state, zero_dk, first, last) -> None:
     """Sums means, variances and P0 of documents first..last from their responsibilities, in place."""
     moments = state.mean_dk, state.var_dk, zero_dk
-    count_documents(first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, *moments)
+    count_documents(
+        first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, *moments
+    )
 
 
 def bound(corpus, model, options, state) -> float:
@@ -213,15 +276,23 @@ def bound(corpus, model, options, state) -> float:
 def watch(corpus, model, options, state) -> dict:
     n_k = state.mean_k[: state.n_topics]
     return {
-        "bound": bound(corpus, model, options, state), "n_k": n_k, "alpha": mean_priors(state).alphas,
-        "alpha_total": float(state.alpha[MEAN]), "beta_total": float(state.beta[MEAN]),
-        "top_concentration": float(state.top[MEAN]), "steps": state.steps, **topic_numbers(n_k),
+        "bound": bound(corpus, model, options, state),
+        "n_k": n_k,
+        "alpha": mean_priors(state).alphas,
+        "alpha_total": float(state.alpha[MEAN]),
+        "beta_total": float(state.beta[MEAN]),
+        "top_concentration": float(state.top[MEAN]),
+        "steps": state.steps,
+        **topic_numbers(n_k),
     }
 
 
 def counts(corpus, model, options, state) -> dict:
     """The expected counts; the mean of tau where it is learnt."""
-    found = {"n_kw": state.mean_wk[:, : state.n_topics].T, "n_dk": state.mean_dk[:, : state.n_topics]}
+    found = {
+        "n_kw": state.mean_wk[:, : state.n_topics].T,
+        "n_dk": state.mean_dk[:, : state.n_topics],
+    }
     return found | ({"tau": state.tau / state.tau.sum()} if model.learn_tau else {})
 
 
@@ -236,21 +307,48 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
 
 def memory(corpus, model, options) -> Memory:
     """Bytes as of `cvb`, with P0 beside means and variances, and two further states while a move is tried."""
-    rows, state = size(topic_counts("mean", corpus, model.n_topics)), size(arrays(corpus, model.n_topics))
+    rows, state = (
+        size(topic_counts("mean", corpus, model.n_topics)),
+        size(arrays(corpus, model.n_topics)),
+    )
     step = corpus.n_pairs * DOUBLE + (2 if options.update == "conditional" else 1) * rows
-    return Memory(state, word_major_bytes(corpus), step + (2 * state if options.moves_every else 0), look=3 * rows)
+    return Memory(
+        state,
+        word_major_bytes(corpus),
+        step + (2 * state if options.moves_every else 0),
+        look=3 * rows,
+    )
 
 
 def engine(name: str = "cv-hdp") -> Engine:
     return Engine(
-        name=name, title="Collapsed variational inference for the HDP", source="Teh, Kurihara & Welling (2008)",
+        name=name,
+        title="Collapsed variational inference for the HDP",
+        source="Teh, Kurihara & Welling (2008)",
         when="Where the number of topics is unknown and a run is to be short: the number given is a ceiling, and the weights "
-             "of the topics are learnt; g-hdp predicts better.",
-        model=HDP, options=Options, state=State,
+        "of the topics are learnt; g-hdp predicts better.",
+        model=HDP,
+        options=Options,
+        state=State,
         watches=(
-            "bound", "change", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",
-            "effective_topics", "steps", *split_merge.NO_MOVE,
+            "bound",
+            "change",
+            "alpha_total",
+            "beta_total",
+            "top_concentration",
+            "n_active_topics",
+            "n_large_topics",
+            "effective_topics",
+            "steps",
+            *split_merge.NO_MOVE,
         ),
-        samples=lambda corpus, options: False, init=init, step=step, watch=watch, counts=counts, predict=predict,
-        fold_in=by_cvb0, memory=memory, idle=lambda options: "pairs are updated one after another",
+        samples=lambda corpus, options: False,
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_cvb0,
+        memory=memory,
+        idle=lambda options: "pairs are updated one after another",
     )

@@ -42,16 +42,18 @@ GROWTH = 1.5
 
 
 class State(NamedTuple):
-    topics: np.ndarray       # (token,) uint16, in canonical order
-    n_dk: np.ndarray         # (document, slot) int32; there are more slots than topics, in whole lanes
-    n_wk: np.ndarray         # (word, slot) int32
-    n_k: np.ndarray          # (slot,) int64
-    weights: np.ndarray      # (slot,) pi_k; 0 for a slot that is free
-    rest: float              # pi of all topics without a token
+    topics: np.ndarray  # (token,) uint16, in canonical order
+    # (document, slot) int32; there are more slots than topics, in whole lanes
+    n_dk: np.ndarray
+    n_wk: np.ndarray  # (word, slot) int32
+    n_k: np.ndarray  # (slot,) int64
+    weights: np.ndarray  # (slot,) pi_k; 0 for a slot that is free
+    rest: float  # pi of all topics without a token
     alpha_total: float
     top_concentration: float
-    n_slots: int             # topics that there are or were, at least those asked for: what comes out has this many
-    steps: int               # topics in use, summed over the sweeps
+    # topics that there are or were, at least those asked for: what comes out has this many
+    n_slots: int
+    steps: int  # topics in use, summed over the sweeps
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -60,14 +62,24 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     alpha = model.a_alpha / model.b_alpha if model.learn_alpha else model.alpha_total
     gamma = model.a_gamma / model.b_gamma if model.learn_gamma else model.top_concentration
     share = 1 / (n_topics + 1)
-    priors = Priors(np.full(n_topics, alpha * share), model.beta_total / corpus.n_words, alpha * share)
+    priors = Priors(
+        np.full(n_topics, alpha * share), model.beta_total / corpus.n_words, alpha * share
+    )
     capacity = padded(n_topics + 1)  # and the rest
     state = State(
-        *zeros(cgs.arrays(corpus, capacity)).values(), aligned_zeros((capacity,), np.float64), share, alpha, gamma, n_topics, 0,
+        *zeros(cgs.arrays(corpus, capacity)).values(),
+        aligned_zeros((capacity,), np.float64),
+        share,
+        alpha,
+        gamma,
+        n_topics,
+        0,
     )
     state.topics[:] = initial_topics(corpus, priors, context.key(TOPICS), warm_start)
     sampled = all_sampled(corpus).sampled
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, *state[:4])
+    count_topics(
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, *state[:4]
+    )
     state.weights[:n_topics] = share
     return draw_hyperparameters(corpus, model, state, context)
 
@@ -89,8 +101,19 @@ def sweep(corpus, model, state, context) -> tuple[State, int]:
         token = np.int64(0)
         while first >= 0:
             first, token, n, rest, n_used = draw_tokens(
-                first, last, token, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, *state[:6], n_used,
-                state.alpha_total, model.beta_total, state.top_concentration, *keys,
+                first,
+                last,
+                token,
+                corpus.indptr,
+                corpus.words,
+                corpus.counts,
+                corpus.tokens_before,
+                *state[:6],
+                n_used,
+                state.alpha_total,
+                model.beta_total,
+                state.top_concentration,
+                *keys,
             )
             n_moved += n
             state = state._replace(rest=rest, n_slots=max(state.n_slots, n_used))
@@ -118,7 +141,9 @@ def with_more_slots(state: State) -> State:
         grown[..., : array.shape[-1]] = array
         return grown
 
-    return state._replace(**{name: wider(getattr(state, name)) for name in ("n_dk", "n_wk", "n_k", "weights")})
+    return state._replace(
+        **{name: wider(getattr(state, name)) for name in ("n_dk", "n_wk", "n_k", "weights")}
+    )
 
 
 def draw_hyperparameters(corpus, model, state, context) -> State:
@@ -126,16 +151,26 @@ def draw_hyperparameters(corpus, model, state, context) -> State:
     live = np.flatnonzero(state.n_k)
     state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
     alpha, gamma, n_k = state.alpha_total, state.top_concentration, len(live)
-    tables = draw_tables(corpus.indptr, corpus.tokens_before, state.n_dk, alpha * state.weights, context.key(HDP_TABLES))[live]
+    tables = draw_tables(
+        corpus.indptr,
+        corpus.tokens_before,
+        state.n_dk,
+        alpha * state.weights,
+        context.key(HDP_TABLES),
+    )[live]
     total = tables.sum()
     random = np.random.Generator(np.random.Philox(int(context.key(HDP_WEIGHTS))))
     if model.learn_gamma:
-        gamma = _draw_concentration(random, gamma, n_k, np.array([total]), model.a_gamma, model.b_gamma)
+        gamma = _draw_concentration(
+            random, gamma, n_k, np.array([total]), model.a_gamma, model.b_gamma
+        )
     weights = np.maximum(random.standard_gamma(np.append(tables, gamma)), SMALLEST_WEIGHT)
     weights = np.maximum(weights / weights.sum(), SMALLEST_WEIGHT)
     state.weights[live] = weights[:-1]
     if model.learn_alpha:
-        alpha = _draw_concentration(random, alpha, total, corpus.document_tokens, model.a_alpha, model.b_alpha)
+        alpha = _draw_concentration(
+            random, alpha, total, corpus.document_tokens, model.a_alpha, model.b_alpha
+        )
     return state._replace(rest=float(weights[-1]), alpha_total=alpha, top_concentration=gamma)
 
 
@@ -144,7 +179,12 @@ def _draw_concentration(random, concentration, n_tables, guests, shape, rate) ->
     guests = guests[guests > 0]
     shares = random.beta(concentration + 1.0, guests)
     new = random.random(len(guests)) * (guests + concentration) < guests
-    return float(max(random.standard_gamma(shape + n_tables - new.sum()) / (rate - np.log(shares).sum()), TINY))
+    return float(
+        max(
+            random.standard_gamma(shape + n_tables - new.sum()) / (rate - np.log(shares).sum()),
+            TINY,
+        )
+    )
 
 
 def _alphas(state: State) -> np.ndarray:
@@ -159,43 +199,82 @@ def watch(corpus, model, options, state) -> dict:
     alphas, topics = _alphas(state), slice(state.n_slots)
     word_beta = model.beta_total / corpus.n_words
     return {
-        "log_joint": log_joint(state.n_dk, state.n_wk, state.n_k, alphas, word_beta, state.n_slots + 1),
-        "alpha_total": state.alpha_total, "beta_total": model.beta_total, "top_concentration": state.top_concentration,
-        **topic_numbers(state.n_k[topics]), "steps": state.steps, "n_k": state.n_k[topics], "alpha": alphas[topics],
+        "log_joint": log_joint(
+            state.n_dk, state.n_wk, state.n_k, alphas, word_beta, state.n_slots + 1
+        ),
+        "alpha_total": state.alpha_total,
+        "beta_total": model.beta_total,
+        "top_concentration": state.top_concentration,
+        **topic_numbers(state.n_k[topics]),
+        "steps": state.steps,
+        "n_k": state.n_k[topics],
+        "alpha": alphas[topics],
     }
 
 
 def counts(corpus, model, options, state) -> dict:
     """The sampled counts, and the topics behind them."""
     topics = slice(state.n_slots)
-    return {"n_kw": state.n_wk[:, topics].T, "n_dk": state.n_dk[:, topics], "token_topics": state.topics}
+    return {
+        "n_kw": state.n_wk[:, topics].T,
+        "n_dk": state.n_dk[:, topics],
+        "token_topics": state.topics,
+    }
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair given the sampled counts, alpha and pi, new topics included: eq. 17."""
     return predictive(
-        pairs, corpus.document_tokens, state.n_dk, state.n_wk, state.n_k, _alphas(state), model.beta_total / corpus.n_words
+        pairs,
+        corpus.document_tokens,
+        state.n_dk,
+        state.n_wk,
+        state.n_k,
+        _alphas(state),
+        model.beta_total / corpus.n_words,
     )
 
 
 def memory(corpus, model, options) -> Memory:
     """Bytes of a chain with half as many topics again as it begins with; it may come to need more."""
-    begun, likely = (size(cgs.arrays(corpus, n)) for n in (model.n_topics + 1, int(GROWTH * padded(model.n_topics + 1))))
+    begun, likely = (
+        size(cgs.arrays(corpus, n))
+        for n in (model.n_topics + 1, int(GROWTH * padded(model.n_topics + 1)))
+    )
     return Memory(likely, step=begun)
 
 
 def engine(name: str = "g-hdp") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of the HDP",
+        name=name,
+        title="Gibbs sampling of the HDP",
         source="Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), eq. 17",
         when="Where the number of topics is to be found from the words: it may come to more topics than it began with, and "
-             "predicts better than cv-hdp, but takes long to settle.",
-        model=HDP, options=NoOptions, state=State,
+        "predicts better than cv-hdp, but takes long to settle.",
+        model=HDP,
+        options=NoOptions,
+        state=State,
         watches=(
-            "log_joint", "moved", "alpha_total", "beta_total", "top_concentration", "n_active_topics", "n_large_topics",
-            "effective_topics", "steps",
+            "log_joint",
+            "moved",
+            "alpha_total",
+            "beta_total",
+            "top_concentration",
+            "n_active_topics",
+            "n_large_topics",
+            "effective_topics",
+            "steps",
         ),
-        samples=lambda corpus, options: True, init=init, step=step, watch=watch, counts=counts, predict=predict,
-        fold_in=by_gibbs, memory=memory, idle=lambda options: "tokens are drawn one after another",
-        keeps=("token_topics",), fixed=("learn_beta", "learn_tau", "a_beta", "b_beta", "a_tau"), grows=True,
+        samples=lambda corpus, options: True,
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_gibbs,
+        memory=memory,
+        idle=lambda options: "tokens are drawn one after another",
+        keeps=("token_topics",),
+        fixed=("learn_beta", "learn_tau", "a_beta", "b_beta", "a_tau"),
+        grows=True,
     )

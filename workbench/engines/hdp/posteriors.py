@@ -113,12 +113,16 @@ def hyper_round(corpus, model, options, state, zero_dk):
     sticks[1, order] = state.top[MEAN] + np.concatenate([np.cumsum(sizes[::-1])[-2::-1], [0.0]])
     top, alpha = state.top, state.alpha
     if model.learn_gamma:
-        top = gamma_posterior(model.a_gamma + state.n_topics, model.b_gamma - log_sticks(sticks)[1].sum())
+        top = gamma_posterior(
+            model.a_gamma + state.n_topics, model.b_gamma - log_sticks(sticks)[1].sum()
+        )
     state = state._replace(order=order, sticks=sticks, log_pi=log_weights(sticks, order), top=top)
     if model.learn_alpha:
         n_d = corpus.document_tokens[corpus.document_tokens > 0]
         log_eta = len(n_d) * psi(alpha[MEAN]) - psi(alpha[MEAN] + n_d).sum()
-        alpha = gamma_posterior(model.a_alpha + tables_of_topics(state, zero_dk).sum(), model.b_alpha - log_eta)
+        alpha = gamma_posterior(
+            model.a_alpha + tables_of_topics(state, zero_dk).sum(), model.b_alpha - log_eta
+        )
     return learn_words(corpus, model, state._replace(alpha=alpha), zero_dk)
 
 
@@ -130,12 +134,20 @@ def tables_of_topics(state, zero_dk) -> np.ndarray:
 def learn_words(corpus, model, state, zero_dk):
     """Updates q(tau), then q(beta), where they are learnt (eq. 8, 11, 12)."""
     if model.learn_tau:
-        tau = prior_of_tau(corpus, model) + tables_of_words(corpus, state.gamma, prior_of_words(state), state.n_topics)
+        tau = prior_of_tau(corpus, model) + tables_of_words(
+            corpus, state.gamma, prior_of_words(state), state.n_topics
+        )
         state = state._replace(tau=tau, log_tau=psi(tau) - psi(tau.sum()))
     if model.learn_beta:
-        zero_k, tables_w = zero_dk.prod(axis=0), tables_of_words(corpus, state.gamma, prior_of_words(state), state.n_topics)
-        log_xi = sum(
-            expected_log_beta(state.mean_k[k], state.var_k[k], zero_k[k], state.beta[MEAN]) for k in range(state.n_topics)
+        zero_k, tables_w = (
+            zero_dk.prod(axis=0),
+            tables_of_words(corpus, state.gamma, prior_of_words(state), state.n_topics),
         )
-        state = state._replace(beta=gamma_posterior(model.a_beta + tables_w.sum(), model.b_beta - log_xi))
+        log_xi = sum(
+            expected_log_beta(state.mean_k[k], state.var_k[k], zero_k[k], state.beta[MEAN])
+            for k in range(state.n_topics)
+        )
+        state = state._replace(
+            beta=gamma_posterior(model.a_beta + tables_w.sum(), model.b_beta - log_xi)
+        )
     return state

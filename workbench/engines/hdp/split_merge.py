@@ -42,19 +42,21 @@ class Move(NamedTuple):
     """A proposed split or merge."""
 
     kind: int
-    giver: int                         # the topic that is split, or merged into the other
-    taker: int                         # the topic that takes in the tokens
+    giver: int  # the topic that is split, or merged into the other
+    taker: int  # the topic that takes in the tokens
     seeds: tuple[int, int] = (-1, -1)  # of a split: the documents that stay and go
-    heir: int = -1                     # of a split without an empty place: the topic that takes in what the taker had
+    # of a split without an empty place: the topic that takes in what the taker had
+    heir: int = -1
 
 
 class Inference(NamedTuple):
     """Functions of the state that a move needs from its engine."""
 
-    iterate: Callable        # (state) -> (state, change): an iteration
-    settle: Callable         # (state, n_rounds) -> state: counts summed afresh, and rounds over the hyperparameters
-    bound: Callable          # (state) -> nats
-    priors: Callable         # (state) -> a (topic,), b (word,), B
+    iterate: Callable  # (state) -> (state, change): an iteration
+    # (state, n_rounds) -> state: counts summed afresh, and rounds over the hyperparameters
+    settle: Callable
+    bound: Callable  # (state) -> nats
+    priors: Callable  # (state) -> a (topic,), b (word,), B
 
 
 def attempt(corpus, state, context, inference: Inference):
@@ -63,7 +65,9 @@ def attempt(corpus, state, context, inference: Inference):
     if move is None:
         return state, NO_MOVE | {"updates": 0}
     before, n_passes = inference.bound(state), 0
-    trial = (merged if move.kind == MERGE else split)(corpus, copied(state), move, context, inference)
+    trial = (merged if move.kind == MERGE else split)(
+        corpus, copied(state), move, context, inference
+    )
     trial, after = followed_up(trial, inference)
     n_passes += SWEEPS
     if gains(after, before):
@@ -74,10 +78,17 @@ def attempt(corpus, state, context, inference: Inference):
     if move.kind == SPLIT:
         steps, n_passes = steps + 2 * RESTRICTED_SWEEPS, n_passes + RESTRICTED_SWEEPS
     refused = 0 if accepted else state.n_refused + (move.kind == MERGE)
-    state = (trial if accepted else state)._replace(steps=steps, n_moves=state.n_moves + 1, n_refused=refused)
+    state = (trial if accepted else state)._replace(
+        steps=steps, n_moves=state.n_moves + 1, n_refused=refused
+    )
     return state, {
-        "move": move.kind, "move_accepted": int(accepted), "move_gain": after - before, "move_from": move.giver,
-        "move_to": move.taker, "event": True, "updates": n_passes * corpus.n_pairs,
+        "move": move.kind,
+        "move_accepted": int(accepted),
+        "move_gain": after - before,
+        "move_from": move.giver,
+        "move_to": move.taker,
+        "event": True,
+        "updates": n_passes * corpus.n_pairs,
     }
 
 
@@ -88,7 +99,9 @@ def gains(after: float, before: float) -> bool:
 
 def copied(state):
     """The same state in arrays of its own."""
-    return type(state)(*(value.copy() if isinstance(value, np.ndarray) else value for value in state))
+    return type(state)(
+        *(value.copy() if isinstance(value, np.ndarray) else value for value in state)
+    )
 
 
 def followed_up(state, inference: Inference):
@@ -105,7 +118,9 @@ def followed_up(state, inference: Inference):
 def propose(corpus, state, context) -> Move | None:
     """Merges and splits by turns; the other where one is impossible, None where both are."""
     sizes, key = state.mean_k[: state.n_topics], context.key(MOVES)
-    kinds = (propose_merge, propose_split) if state.n_moves % 2 == 0 else (propose_split, propose_merge)
+    kinds = (
+        (propose_merge, propose_split) if state.n_moves % 2 == 0 else (propose_split, propose_merge)
+    )
     return kinds[0](corpus, state, sizes, key) or kinds[1](corpus, state, sizes, key)
 
 
@@ -118,7 +133,9 @@ def propose_merge(corpus, state, sizes, key) -> Move | None:
 def alike(state, sizes) -> list[tuple[int, int]]:
     """The ten pairs of live topics with the most similar words by cosine, the smaller topic of each first."""
     live = np.flatnonzero(sizes >= LIVE)
-    n_wk = state.mean_wk[:, live] / np.sqrt(np.einsum("wk,wk->k", state.mean_wk[:, live], state.mean_wk[:, live]))
+    n_wk = state.mean_wk[:, live] / np.sqrt(
+        np.einsum("wk,wk->k", state.mean_wk[:, live], state.mean_wk[:, live])
+    )
     cosines = np.einsum("wk,wl->kl", n_wk, n_wk)
     one, other = np.triu_indices(len(live), 1)
     best = np.argsort(-cosines[one, other], kind="stable")[:N_CANDIDATES]
@@ -174,7 +191,9 @@ def split(corpus, state, move, context, inference):
     if move.heir >= 0:
         pour(state.gamma, move.taker, move.heir)
     total = state.gamma[:, move.giver] + state.gamma[:, move.taker]
-    share = share_of_documents(corpus, total, move.seeds, inference.priors(state)[1])[corpus.documents]
+    share = share_of_documents(corpus, total, move.seeds, inference.priors(state)[1])[
+        corpus.documents
+    ]
     state.gamma[:, move.giver], state.gamma[:, move.taker] = total * share, total * (1.0 - share)
     state = inference.settle(state, 0)
     work = partial(share_out, corpus, state, move, inference.priors(state))
@@ -187,8 +206,18 @@ def share_out(corpus, state, move, priors, first, last) -> None:
     """Updates what every pair of documents first..last has of the two topics, in place, given a, b and B."""
     alpha, beta, beta_sum = priors
     share_in_order(
-        first, last, corpus.indptr, corpus.words, corpus.counts, state.gamma, *state[:6], move.giver, move.taker,
-        0.5 * alpha[move.giver], beta, beta_sum,
+        first,
+        last,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        state.gamma,
+        *state[:6],
+        move.giver,
+        move.taker,
+        0.5 * alpha[move.giver],
+        beta,
+        beta_sum,
     )
 
 
@@ -204,6 +233,8 @@ def share_of_documents(corpus, weights, seeds, beta) -> np.ndarray:
         words[corpus.words[pairs]] += corpus.counts[pairs] * weights[pairs]
         log_words.append(np.log(words / words.sum()))
     log_odds = np.bincount(
-        corpus.documents, corpus.counts * weights * (log_words[0] - log_words[1])[corpus.words], corpus.n_documents
+        corpus.documents,
+        corpus.counts * weights * (log_words[0] - log_words[1])[corpus.words],
+        corpus.n_documents,
     )
     return np.clip(1.0 / (1.0 + np.exp(-np.clip(log_odds, -50.0, 50.0))), 1.0 - CLEAREST, CLEAREST)

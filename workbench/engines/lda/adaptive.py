@@ -24,13 +24,26 @@ from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
 from workbench.engines.lda.blocks import Blocks
-from workbench.engines.lda.factored import Entropy, Workspace, new_factors, weigh_topics, workspace_for
+from workbench.engines.lda.factored import (
+    Entropy,
+    Workspace,
+    new_factors,
+    weigh_topics,
+    workspace_for,
+)
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hybrid_state import CvbState, SvbState, threshold_of
 from workbench.engines.lda.hyperparameters import learning
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.partition import idle_alone, partition_option
-from workbench.engines.lda.split import EVERY_COUNT, Several, Split, SplitOfSeveral, several_tokens, split_by_count
+from workbench.engines.lda.split import (
+    EVERY_COUNT,
+    Several,
+    Split,
+    SplitOfSeveral,
+    several_tokens,
+    split_by_count,
+)
 from workbench.engines.memory import DOUBLE, Memory, size, topic_counts
 from workbench.errors import Named
 from workbench.kernels.lda.resplit import change_sides, gaps, kept_after, trigammas, uniforms_of
@@ -48,19 +61,20 @@ PARTS = {"svb": svb, "cvb": cvb, "cvb0": cvb0}
 class State(NamedTuple):
     mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts of the averaged pairs
     mean_wk: np.ndarray  # (word, topic) float64, padded
-    mean_k: np.ndarray   # (topic,) float64, padded
-    var_dk: np.ndarray   # (document, topic) float64, padded: variances of these counts; but in cvb all var_* are empty
-    var_wk: np.ndarray   # (word, topic) float64, padded
-    var_k: np.ndarray    # (topic,) float64, padded
-    gamma: np.ndarray    # (averaged pair, topic) float64 or float32, padded; no rows with svb
-    entropy: float       # of the responsibilities, nats; with svb alone
-    topics: np.ndarray   # (chain, token) uint16; of tokens of averaged pairs they are not used
-    n_dk: np.ndarray     # (chain, document, topic) int32, padded: sampled counts
-    n_wk: np.ndarray     # (chain, word, topic) int32, padded
-    n_k: np.ndarray      # (chain, topic) int64, padded
+    mean_k: np.ndarray  # (topic,) float64, padded
+    # (document, topic) float64, padded: variances of these counts; but in cvb all var_* are empty
+    var_dk: np.ndarray
+    var_wk: np.ndarray  # (word, topic) float64, padded
+    var_k: np.ndarray  # (topic,) float64, padded
+    gamma: np.ndarray  # (averaged pair, topic) float64 or float32, padded; no rows with svb
+    entropy: float  # of the responsibilities, nats; with svb alone
+    topics: np.ndarray  # (chain, token) uint16; of tokens of averaged pairs they are not used
+    n_dk: np.ndarray  # (chain, document, topic) int32, padded: sampled counts
+    n_wk: np.ndarray  # (chain, word, topic) int32, padded
+    n_k: np.ndarray  # (chain, topic) int64, padded
     sampled: np.ndarray  # (pair,) bool: the split
-    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float          # prior of each word in a topic, as learnt
+    alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float  # prior of each word in a topic, as learnt
 
 
 def of_hybrid(options, state: State) -> SvbState | CvbState:
@@ -80,18 +94,34 @@ def with_split(inner: SvbState | CvbState, sampled: np.ndarray) -> State:
 
 @learning
 class Options:
-    average: str = option("svb", "how pairs are averaged: as in svb, cvb or cvb0", choices=tuple(PARTS))
+    average: str = option(
+        "svb", "how pairs are averaged: as in svb, cvb or cvb0", choices=tuple(PARTS)
+    )
     split: str = option(
-        "gap", "which pairs are sampled: gap, those that averaging harms most; random; or counts, the smallest",
+        "gap",
+        "which pairs are sampled: gap, those that averaging harms most; random; or counts, the smallest",
         choices=("gap", "random", "counts"),
     )
     budget_r: float = option(
-        2.0, "updates of a sweep: as many as it takes to sample the pairs up to this r", low=0, infinite=True, former="r"
+        2.0,
+        "updates of a sweep: as many as it takes to sample the pairs up to this r",
+        low=0,
+        infinite=True,
+        former="r",
     )
-    budget: float = option(0.0, "updates of a sweep as a share of the tokens; 0: as budget_r says", low=0, high=1)
-    refresh: int = option(5, "iterations from one choice of the split to the next; 0: never after the start", low=0, whole=True)
+    budget: float = option(
+        0.0, "updates of a sweep as a share of the tokens; 0: as budget_r says", low=0, high=1
+    )
+    refresh: int = option(
+        5,
+        "iterations from one choice of the split to the next; 0: never after the start",
+        low=0,
+        whole=True,
+    )
     rarer: float = option(
-        1.0, "factor by which the time from one choice to the next grows; above 1 the split comes to rest", low=1,
+        1.0,
+        "factor by which the time from one choice to the next grows; above 1 the split comes to rest",
+        low=1,
     )
     n_chains: int = hybrid.n_chains_option()
     init: str = init_option()
@@ -109,8 +139,12 @@ class Options:
     def __post_init__(self):
         getattr(super(), "__post_init__", lambda: None)()
         if self.split == "gap" and not self.refresh:
-            raise OptionError(Named("split", "gap"), " goes by the counts of a run and needs ", Named("refresh"),
-                              " of at least 1; set it, or take another split")
+            raise OptionError(
+                Named("split", "gap"),
+                " goes by the counts of a run and needs ",
+                Named("refresh"),
+                " of at least 1; set it, or take another split",
+            )
 
 
 def samples(corpus, options) -> bool:
@@ -140,7 +174,8 @@ def first_sampled(corpus, options) -> np.ndarray:
     least = 0 if options.split == "counts" else 1
     if not options.budget:
         return split_by_count(corpus, max(threshold_of(options), least)).sampled
-    values, n_pairs = np.unique(corpus.counts, return_counts=True)  # no place for every count up to the largest
+    # no place for every count up to the largest
+    values, n_pairs = np.unique(corpus.counts, return_counts=True)
     spent = np.cumsum(n_pairs * (values.astype(np.int64) - 1))
     n_within = int(np.searchsorted(spent, extra_updates(corpus, options), "right"))
     if n_within == len(values):
@@ -175,11 +210,19 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     """Initial state: as that of a hybrid, split by counts, or at random."""
     sampled = first_sampled(corpus, options)
     if options.split == "random":
-        sampled = at_random(corpus, options, several_tokens(corpus, padded(model.n_topics), context.n_threads), context)
+        sampled = at_random(
+            corpus,
+            options,
+            several_tokens(corpus, padded(model.n_topics), context.n_threads),
+            context,
+        )
     split = split_from(corpus, options, sampled)
     n_chains = options.n_chains if split.n_sampled else 1
     part = PARTS[options.average]
-    return with_split(hybrid.initial(corpus, model, options, split, n_chains, context, warm_start, part), split.sampled)
+    return with_split(
+        hybrid.initial(corpus, model, options, split, n_chains, context, warm_start, part),
+        split.sampled,
+    )
 
 
 def affordable(corpus, options, several: Several, rank: np.ndarray) -> np.ndarray:
@@ -188,7 +231,9 @@ def affordable(corpus, options, several: Several, rank: np.ndarray) -> np.ndarra
     Pairs of equal rank are sampled together.
     """
     sampled = np.ones(corpus.n_pairs, bool)
-    take_dearest(rank, several.blocks.pair_counts, several.pairs, extra_updates(corpus, options), sampled)
+    take_dearest(
+        rank, several.blocks.pair_counts, several.pairs, extra_updates(corpus, options), sampled
+    )
     return sampled
 
 
@@ -207,32 +252,67 @@ def step(corpus, model, options, state, context):
         inner, info = hybrid.update(corpus, options, split, inner, context, PARTS[options.average])
     inner, info = hybrid.concluded(corpus, options, split, inner, context, swept, info)
     info.pop("change", None)  # which `svb` does not store
-    return with_split(inner, split.sampled), info | {"sampled_share": split.n_tokens / max(corpus.n_tokens, 1)}
+    return with_split(inner, split.sampled), info | {
+        "sampled_share": split.n_tokens / max(corpus.n_tokens, 1)
+    }
 
 
 def split_anew(corpus, options, old: Split, state: SvbState | CvbState, context) -> tuple:
     """Another split, the state under it, and the numbers of the variational update if that was part of it."""
-    lanes, totals, workspace = len(state.mean_k), hybrid.totals(state, 0), weights_of(corpus, state, context)
+    lanes, totals, workspace = (
+        len(state.mean_k),
+        hybrid.totals(state, 0),
+        weights_of(corpus, state, context),
+    )
     factors, several = workspace[1:3], several_tokens(corpus, lanes, context.n_threads)
     if options.split == "random":
         sampled = at_random(corpus, options, several, context)
     else:
-        sampled = affordable(corpus, options, several, gap_of_pairs(corpus, old, several, state, totals, factors, context))
+        sampled = affordable(
+            corpus,
+            options,
+            several,
+            gap_of_pairs(corpus, old, several, state, totals, factors, context),
+        )
     new, info, before = split_from(corpus, options, sampled), None, state
     if isinstance(state, SvbState):
-        state, info = hybrid.update(corpus, options, new, with_workspace(corpus, state, new, workspace, context), context, svb)
+        state, info = hybrid.update(
+            corpus,
+            options,
+            new,
+            with_workspace(corpus, state, new, workspace, context),
+            context,
+            svb,
+        )
     else:
         gamma = aligned_empty((new.n_averaged, state.gamma.shape[1]), state.gamma.dtype)
         kept_after(
-            *pairs_of(corpus), old.sampled, new.sampled, old.rows, state.gamma, state.topics[0], totals,
-            pad_topics(state.alpha), state.beta, aligned_empty(lanes, np.float64), gamma,
+            *pairs_of(corpus),
+            old.sampled,
+            new.sampled,
+            old.rows,
+            state.gamma,
+            state.topics[0],
+            totals,
+            pad_topics(state.alpha),
+            state.beta,
+            aligned_empty(lanes, np.float64),
+            gamma,
         )
         mean = cvb.recounted(corpus, new, hybrid.mean_part(state._replace(gamma=gamma)))
         state = CvbState(*mean[:-2], *state[-6:])
     for s in range(len(state.topics)):
         change_sides(
-            *pairs_of(corpus), old.sampled, new.sampled, rows_of(old, state), before.gamma, *factors,
-            context.key(SPLIT_TOPICS, s), len(state.alpha), *hybrid.chain_of(state, s)[:4], aligned_empty(lanes, np.float64),
+            *pairs_of(corpus),
+            old.sampled,
+            new.sampled,
+            rows_of(old, state),
+            before.gamma,
+            *factors,
+            context.key(SPLIT_TOPICS, s),
+            len(state.alpha),
+            *hybrid.chain_of(state, s)[:4],
+            aligned_empty(lanes, np.float64),
         )
     return new, state, info
 
@@ -247,7 +327,9 @@ def rows_of(split: Split, state) -> np.ndarray:
     return split.rows if len(state.gamma) else np.zeros(0, np.int64)
 
 
-def with_workspace(corpus, state: SvbState, split: Split, workspace: Workspace, context) -> SvbState:
+def with_workspace(
+    corpus, state: SvbState, split: Split, workspace: Workspace, context
+) -> SvbState:
     """The state with a workspace for the averaged pairs of another split."""
     if not split.n_averaged:
         return state._replace(entropy=0.0)
@@ -262,18 +344,31 @@ def weights_of(corpus, state: SvbState | CvbState, context) -> Workspace:
         nothing = np.zeros((0, 0))
         return Workspace((), (nothing, nothing), (nothing, nothing), np.zeros(0))
     sampled, lanes = (state.n_dk, state.n_wk, state.n_k[:, None]), len(state.mean_k)
-    workspace = workspace_for(state.entropy, Blocks, lambda: Workspace((), *new_factors(corpus, lanes), np.zeros(0)))
+    workspace = workspace_for(
+        state.entropy, Blocks, lambda: Workspace((), *new_factors(corpus, lanes), np.zeros(0))
+    )
     weigh_topics(corpus, state, sampled, False, workspace, context)
     alpha, unsized = pad_topics(state.alpha, 1.0), np.zeros(lanes)
 
     def weigh(first, last):
-        weigh_rows(first, last, alpha, state.mean_dk, sampled[0], unsized, False, *workspace.document_factors)
+        weigh_rows(
+            first,
+            last,
+            alpha,
+            state.mean_dk,
+            sampled[0],
+            unsized,
+            False,
+            *workspace.document_factors,
+        )
 
     each_slice(weigh, slice_bounds(corpus.indptr, lanes), context.n_threads, context.interrupt)
     return workspace
 
 
-def gap_of_pairs(corpus, split: Split, several: Several, state, totals, factors, context) -> np.ndarray:
+def gap_of_pairs(
+    corpus, split: Split, several: Several, state, totals, factors, context
+) -> np.ndarray:
     """(place,) what averaging a pair adds to the gap of Jensen's inequality, nats, for each update that sampling takes more."""
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
@@ -282,16 +377,34 @@ def gap_of_pairs(corpus, split: Split, several: Several, state, totals, factors,
     curves = tuple(aligned_empty(each.shape, np.float64) for each in rows)
     for prior, counts, curve in zip(priors, rows, curves, strict=True):
         bounds = slice_bounds(np.zeros(len(counts) + 1, np.int64), lanes)
-        each_slice(partial(_curve, (prior, counts, curve)), bounds, context.n_threads, context.interrupt)
+        each_slice(
+            partial(_curve, (prior, counts, curve)), bounds, context.n_threads, context.interrupt
+        )
 
     def work(first, last):
         gaps(
-            first, last, *several.blocks.visited, several.pairs, corpus.tokens_before, split.sampled, kept_rows, state.gamma,
-            *factors, state.topics[0], totals, (*curves[:2], curves[2][0]), pad_topics(state.alpha), state.beta, n_topics,
-            aligned_empty(lanes, np.float64), found,
+            first,
+            last,
+            *several.blocks.visited,
+            several.pairs,
+            corpus.tokens_before,
+            split.sampled,
+            kept_rows,
+            state.gamma,
+            *factors,
+            state.topics[0],
+            totals,
+            (*curves[:2], curves[2][0]),
+            pad_topics(state.alpha),
+            state.beta,
+            n_topics,
+            aligned_empty(lanes, np.float64),
+            found,
         )
 
-    each_slice(work, slice_bounds(several.blocks.run_begins, lanes), context.n_threads, context.interrupt)
+    each_slice(
+        work, slice_bounds(several.blocks.run_begins, lanes), context.n_threads, context.interrupt
+    )
     return found
 
 
@@ -306,7 +419,9 @@ def for_bound(corpus, options, state) -> tuple:
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` as that of a hybrid: it only monitors."""
-    return hybrid.watch_under(options, split_from(corpus, options, state.sampled), of_hybrid(options, state))
+    return hybrid.watch_under(
+        options, split_from(corpus, options, state.sampled), of_hybrid(options, state)
+    )
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -329,8 +444,17 @@ def memory(corpus, model, options) -> Memory:
     mean, sampled = part.memory(corpus, model, options, several), cgs.memory(corpus, model, options)
     look = size(topic_counts("mean", corpus, model.n_topics))
     indices = mean.indices + 2 * corpus.n_pairs * (4 + 4 + 8 + 8)
-    choosing = 4 * look + (mean.state if part is not svb else 0) + 4 * corpus.n_pairs * DOUBLE if options.refresh else 0
-    return Memory(mean.state + chains * sampled.state + corpus.n_pairs, indices, max(mean.step, choosing), look)
+    choosing = (
+        4 * look + (mean.state if part is not svb else 0) + 4 * corpus.n_pairs * DOUBLE
+        if options.refresh
+        else 0
+    )
+    return Memory(
+        mean.state + chains * sampled.state + corpus.n_pairs,
+        indices,
+        max(mean.step, choosing),
+        look,
+    )
 
 
 def idle(options) -> str | None:
@@ -340,10 +464,22 @@ def idle(options) -> str | None:
 
 def engine(name: str = "adaptive-cgs") -> Engine:
     return Engine(
-        name=name, title="Hybrid with a split that adapts", source="after Welling, Teh & Kappen (2008), sec. 8",
-        model=LDA, options=Options, state=State, samples=samples,
+        name=name,
+        title="Hybrid with a split that adapts",
+        source="after Welling, Teh & Kappen (2008), sec. 8",
+        model=LDA,
+        options=Options,
+        state=State,
+        samples=samples,
         watches=("objective", "moved", "scan", "sampled_share"),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, memory=memory, idle=idle,
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_gibbs,
+        memory=memory,
+        idle=idle,
         when="For few updates of words that documents repeat: at as many updates as svb-cgs makes it predicts better, but "
         "each choice of the split takes as long as three sweeps of svb.",
     )

@@ -27,12 +27,14 @@ SPARE = GROUP - 1
 
 
 class Blocks(NamedTuple):
-    ranges: list[tuple[int, int]]      # of documents, for each block
-    cuts: np.ndarray                   # (block, step + 1) int64: where the runs of each step begin, and end; words in order
-    run_words: np.ndarray              # (run,) int32: the word; a last run of each block is what is spare, and in no step
-    run_begins: np.ndarray             # (run + 1,) int64: the first place
-    pair_documents: np.ndarray         # (place,) int32
-    pair_counts: np.ndarray            # (place,) int32, 0 where it is spare
+    ranges: list[tuple[int, int]]  # of documents, for each block
+    # (block, step + 1) int64: where the runs of each step begin, and end; words in order
+    cuts: np.ndarray
+    # (run,) int32: the word; a last run of each block is what is spare, and in no step
+    run_words: np.ndarray
+    run_begins: np.ndarray  # (run + 1,) int64: the first place
+    pair_documents: np.ndarray  # (place,) int32
+    pair_counts: np.ndarray  # (place,) int32, 0 where it is spare
 
     @property
     def n_steps(self) -> int:
@@ -81,7 +83,9 @@ def pairs_in_order(corpus, first: int, last: int) -> np.ndarray:
 def pairs_of_places(corpus, blocks: Blocks) -> np.ndarray:
     """(place,) int64: the pair at each place; -1 where it is spare."""
     spare = np.full(SPARE, -1)
-    return np.concatenate([part for bounds in blocks.ranges for part in (pairs_in_order(corpus, *bounds), spare)])
+    return np.concatenate(
+        [part for bounds in blocks.ranges for part in (pairs_in_order(corpus, *bounds), spare)]
+    )
 
 
 def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
@@ -91,16 +95,28 @@ def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
     """
     begins, documents = np.empty_like(blocks.run_begins), np.empty_like(blocks.pair_documents)
     counts = np.empty_like(blocks.pair_counts)
-    n_places = select_places(blocks.run_begins, blocks.pair_documents, blocks.pair_counts, pairs, left_out, begins, documents,
-                             counts)
-    return blocks._replace(run_begins=begins, pair_documents=documents[:n_places], pair_counts=counts[:n_places])
+    n_places = select_places(
+        blocks.run_begins,
+        blocks.pair_documents,
+        blocks.pair_counts,
+        pairs,
+        left_out,
+        begins,
+        documents,
+        counts,
+    )
+    return blocks._replace(
+        run_begins=begins, pair_documents=documents[:n_places], pair_counts=counts[:n_places]
+    )
 
 
 def block_bounds(corpus, lanes: int) -> list[tuple[int, int]]:
     """Ranges of documents, with at most twice the mean of pairs, and of documents, but for a longest document."""
     n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
     few = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
-    n_blocks = max(few, -(-n_documents * row_bytes // BLOCK_BYTES), -(-n_documents // BLOCK_DOCUMENTS))
+    n_blocks = max(
+        few, -(-n_documents * row_bytes // BLOCK_BYTES), -(-n_documents // BLOCK_DOCUMENTS)
+    )
     share = corpus.indptr / max(corpus.n_pairs, 1) + np.arange(n_documents + 1) / n_documents
     cuts = np.searchsorted(share, np.linspace(0, share[-1], n_blocks + 1)[1:-1])
     return list(pairwise(np.unique([0, *cuts, n_documents]).tolist()))
@@ -108,7 +124,11 @@ def block_bounds(corpus, lanes: int) -> list[tuple[int, int]]:
 
 def steps_of(corpus, bounds, lanes: int, n_threads: int) -> int:
     """Number of steps of every block: about a slice each in the largest block, or less for several threads."""
-    n_slices = max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds) * lanes / slices.SLICE_WORK
+    n_slices = (
+        max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds)
+        * lanes
+        / slices.SLICE_WORK
+    )
     least = min(STEPS, math.ceil(n_slices / STEP_SHARE)) if n_threads > 1 and len(bounds) > 1 else 1
     return max(math.ceil(n_slices), least)
 

@@ -16,9 +16,23 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.in_parts import ROUNDS, InParts, Pass, in_each_step
 from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya_of, watched
+from workbench.engines.lda.hyperparameters import (
+    Counts,
+    SufficientStatistics,
+    learn,
+    learning,
+    polya_of,
+    watched,
+)
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
-from workbench.engines.lda.scan import DOCUMENTS, WORDS, by_words, scan_option, sweep_words, word_order_bytes
+from workbench.engines.lda.scan import (
+    DOCUMENTS,
+    WORDS,
+    by_words,
+    scan_option,
+    sweep_words,
+    word_order_bytes,
+)
 from workbench.engines.lda.split import Split, all_sampled
 from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
 from workbench.errors import Named
@@ -37,11 +51,11 @@ NO_MEAN = (None,) * 6
 
 class State(NamedTuple):
     topics: np.ndarray  # (token,) uint16, in canonical order
-    n_dk: np.ndarray    # (document, topic) int32, padded
-    n_wk: np.ndarray    # (word, topic) int32, padded
-    n_k: np.ndarray     # (topic,) int64, padded
-    alpha: np.ndarray   # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float         # prior of each word in a topic, as learnt
+    n_dk: np.ndarray  # (document, topic) int32, padded
+    n_wk: np.ndarray  # (word, topic) int32, padded
+    n_k: np.ndarray  # (topic,) int64, padded
+    alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float  # prior of each word in a topic, as learnt
 
 
 @learning
@@ -49,15 +63,20 @@ class Options:
     partition: int = partition_option()
     scan: str = scan_option()
     scored: str = option(
-        "means", "theta and phi that held-out tokens are scored by: posterior means given the counts, or a draw",
-        choices=("means", "sampled"), late=True,
+        "means",
+        "theta and phi that held-out tokens are scored by: posterior means given the counts, or a draw",
+        choices=("means", "sampled"),
+        late=True,
     )
 
     def __post_init__(self):
         if self.scan == "words" and self.partition != 1:
             raise OptionError(
-                Named("scan", "words"), " goes through the whole corpus and needs ", Named("partition", 1),
-                "; set it, or leave out ", Named("scan"),
+                Named("scan", "words"),
+                " goes through the whole corpus and needs ",
+                Named("partition", 1),
+                "; set it, or leave out ",
+                Named("scan"),
             )
 
 
@@ -76,7 +95,9 @@ def initial_chain(corpus, model, split: Split, context, chain=0, warm_start=None
     """Initial state of one chain, of the tokens of the sampled pairs."""
     state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, *state[:4])
+    count_topics(
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, *state[:4]
+    )
     return state
 
 
@@ -85,13 +106,23 @@ def initial_topics(corpus, model, key, warm_start) -> np.ndarray:
     if warm_start is None:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
     if warm_start.topics is not None:
-        return np.where(warm_start.topics >= 0, warm_start.topics, uniform_topics(key, corpus.n_tokens, model.n_topics)).astype(
-            np.uint16
-        )
+        return np.where(
+            warm_start.topics >= 0,
+            warm_start.topics,
+            uniform_topics(key, corpus.n_tokens, model.n_topics),
+        ).astype(np.uint16)
     topics = np.empty(corpus.n_tokens, np.uint16)
     topics_of_counts(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, key, *warm_start.rows,
-        model.alphas, model.beta, model.n_topics, topics,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        key,
+        *warm_start.rows,
+        model.alphas,
+        model.beta,
+        model.n_topics,
+        topics,
     )
     return topics
 
@@ -100,7 +131,11 @@ def step(corpus, model, options, state, context):
     """Draw every token's topic once, in canonical order, word after word, or block by block; then learn priors that are due."""
     n_moved, scan = sweep_all(corpus, state, context, n_parts=options.partition, scan=options.scan)
     state = learn(corpus, options, state, context, True, sufficient_statistics)
-    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1), "scan": scan}
+    return state, {
+        "updates": corpus.n_tokens,
+        "moved": n_moved / max(corpus.n_tokens, 1),
+        "scan": scan,
+    }
 
 
 def sweep_all(corpus, state, context, chain=0, n_parts=1, scan="auto") -> tuple[int, int]:
@@ -115,12 +150,27 @@ def sweep(corpus, split, state, mean, context, chain=0, n_parts=1) -> int:
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
     partition = split.partition(n_parts, sampled=True)
     mean_dk, mean_wk, *mean = mean
-    n_wk = state.n_wk if mean_wk is None else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
+    n_wk = (
+        state.n_wk
+        if mean_wk is None
+        else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
+    )
 
     def draw(first, last, part, sizes):
         return draw_topics(
-            first, last, *partition.columns[part][:4], state.topics, state.n_dk, n_wk, *sizes, mean_dk, *mean,
-            alpha, state.beta, len(state.alpha), key,
+            first,
+            last,
+            *partition.columns[part][:4],
+            state.topics,
+            state.n_dk,
+            n_wk,
+            *sizes,
+            mean_dk,
+            *mean,
+            alpha,
+            state.beta,
+            len(state.alpha),
+            key,
         )
 
     n_moved = sum(each_block(partition, (state.n_k,), draw, context))
@@ -149,7 +199,11 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
 def counts(corpus, model, options, state) -> dict:
     """The sampled counts, and the topics behind them."""
     live = slice(model.n_topics)
-    return {"n_kw": state.n_wk[:, live].T, "n_dk": state.n_dk[:, live], "token_topics": state.topics}
+    return {
+        "n_kw": state.n_wk[:, live].T,
+        "n_dk": state.n_dk[:, live],
+        "token_topics": state.topics,
+    }
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
@@ -157,7 +211,11 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     if context is not None and options.scored == "sampled":
         live = slice(len(state.alpha))
         theta = draw_dirichlets(state.n_dk[:, live], state.alpha, context.key(POSTERIOR_DRAW))
-        phi = draw_dirichlets(state.n_wk[:, live].T.copy(), np.full(corpus.n_words, state.beta), context.key(POSTERIOR_DRAW, 1))
+        phi = draw_dirichlets(
+            state.n_wk[:, live].T.copy(),
+            np.full(corpus.n_words, state.beta),
+            context.key(POSTERIOR_DRAW, 1),
+        )
         return mixture_probability(theta, phi.T, pairs)
     return predictive(pairs, corpus.document_tokens, *state[1:4], state.alpha, state.beta)
 
@@ -175,7 +233,10 @@ def samples(corpus, options) -> bool:
 
 def memory(corpus, model, options) -> Memory:
     """Bytes of one chain, and of topics drawn for its start; a sweep adds a row, or lists where it goes word after word."""
-    state, drawn = size(arrays(corpus, model.n_topics)), corpus.n_tokens * np.dtype(np.uint16).itemsize
+    state, drawn = (
+        size(arrays(corpus, model.n_topics)),
+        corpus.n_tokens * np.dtype(np.uint16).itemsize,
+    )
     if options.partition > 1:
         return Memory(state, partition_bytes(corpus, options.partition, corpus.n_pairs), step=drawn)
     indices, step = word_order_bytes(corpus, model.n_topics, getattr(options, "scan", "auto"))
@@ -191,8 +252,11 @@ def refuse_in_parts(options) -> None:
     """Refuses what goes through all tokens of a word, or draws for all documents at once."""
     for name, whole, instead in (("scan", "words", "documents"), ("scored", "sampled", "means")):
         if getattr(options, name) == whole:
-            raise OptionError(Named(name, whole), " needs the whole corpus at once, and this one is kept in parts; use ",
-                              Named(name, instead))
+            raise OptionError(
+                Named(name, whole),
+                " needs the whole corpus at once, and this one is kept in parts; use ",
+                Named(name, instead),
+            )
 
 
 def told_in_parts(corpus, options, sums: dict) -> dict:
@@ -201,22 +265,39 @@ def told_in_parts(corpus, options, sums: dict) -> dict:
 
 
 IN_PARTS = InParts(
-    own=("topics", "n_dk"), split=lambda corpus, options: all_sampled(corpus),
-    passes=in_each_step(Pass(ROUNDS, work_of_part, ("n_wk",), ("n_k",))), of_part=of_part, watched=watched_in_parts,
-    likelihood=polya_of(sufficient_statistics), told=told_in_parts, of_words=lambda state: state.n_wk,
-    samples=lambda options: True, refuse=refuse_in_parts,
+    own=("topics", "n_dk"),
+    split=lambda corpus, options: all_sampled(corpus),
+    passes=in_each_step(Pass(ROUNDS, work_of_part, ("n_wk",), ("n_k",))),
+    of_part=of_part,
+    watched=watched_in_parts,
+    likelihood=polya_of(sufficient_statistics),
+    told=told_in_parts,
+    of_words=lambda state: state.n_wk,
+    samples=lambda options: True,
+    refuse=refuse_in_parts,
 )
 
 
 def engine(name: str = "cgs") -> Engine:
     return Engine(
-        name=name, title="Collapsed Gibbs sampling",
+        name=name,
+        title="Collapsed Gibbs sampling",
         source="Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
         when="The reference for plain LDA: a long run draws from the exact posterior, and the average over its later "
-             "iterations predicts better than its last state.",
-        model=LDA, options=Options, state=State, samples=samples,
-        watches=("log_joint", "moved", "scan"), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs,
-        memory=memory, idle=lambda options: idle_alone("tokens are drawn") if options.partition == 1 else None,
+        "iterations predicts better than its last state.",
+        model=LDA,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("log_joint", "moved", "scan"),
+        keeps=("token_topics",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_gibbs,
+        memory=memory,
+        idle=lambda options: idle_alone("tokens are drawn") if options.partition == 1 else None,
         in_parts=IN_PARTS,
     )

@@ -22,12 +22,29 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.in_parts import IN_ORDER, ROUNDS, InParts, Pass
 from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, learnt, polya_of, watched
+from workbench.engines.lda.hyperparameters import (
+    Counts,
+    SufficientStatistics,
+    learn,
+    learning,
+    learnt,
+    polya_of,
+    watched,
+)
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import counts, predict, samples
-from workbench.engines.memory import DOUBLE, Array, Memory, partition_bytes, size, topic_counts, word_major_bytes, zeros
+from workbench.engines.memory import (
+    DOUBLE,
+    Array,
+    Memory,
+    partition_bytes,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
+)
 from workbench.errors import Named
 from workbench.kernels.count_moments import (
     add_variances,
@@ -52,21 +69,24 @@ STORED = {"double": np.float64, "single": np.float32}
 
 def precision_option():
     return option(
-        "double", "how responsibilities, the largest array, are stored; single: in half the memory, to seven digits",
-        choices=tuple(STORED), late=True,
+        "double",
+        "how responsibilities, the largest array, are stored; single: in half the memory, to seven digits",
+        choices=tuple(STORED),
+        late=True,
     )
 
 
 class State(NamedTuple):
     mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts
     mean_wk: np.ndarray  # (word, topic) float64, padded
-    mean_k: np.ndarray   # (topic,) float64, padded
-    var_dk: np.ndarray   # (document, topic) float64, padded: variances of the counts; in CVB0 all var_* are empty
-    var_wk: np.ndarray   # (word, topic) float64, padded
-    var_k: np.ndarray    # (topic,) float64, padded
-    gamma: np.ndarray    # (variational pair, topic) float64, or float32 in single precision, padded
-    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float          # prior of each word in a topic, as learnt
+    mean_k: np.ndarray  # (topic,) float64, padded
+    # (document, topic) float64, padded: variances of the counts; in CVB0 all var_* are empty
+    var_dk: np.ndarray
+    var_wk: np.ndarray  # (word, topic) float64, padded
+    var_k: np.ndarray  # (topic,) float64, padded
+    gamma: np.ndarray  # (variational pair, topic) float64, or float32 in single precision, padded
+    alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float  # prior of each word in a topic, as learnt
 
     @property
     def moments(self) -> tuple:
@@ -83,7 +103,9 @@ class Options:
 
 def init(corpus, model, options, context, warm_start=None, second_order=True) -> State:
     """Responsibilities of every pair, at random or from the counts of another run."""
-    return initial_mean(corpus, model, options, none_sampled(corpus), context, warm_start, second_order)
+    return initial_mean(
+        corpus, model, options, none_sampled(corpus), context, warm_start, second_order
+    )
 
 
 def step(corpus, model, options, state, context):
@@ -97,10 +119,16 @@ def arrays(corpus, model, options, n_averaged: int, second_order=True) -> dict[s
     mean, variance = (topic_counts(name, corpus, model.n_topics) for name in ("mean", "var"))
     if not second_order:
         variance = {name: Array((0,) * len(array.shape)) for name, array in variance.items()}
-    return mean | variance | {"gamma": Array((n_averaged, padded(model.n_topics)), STORED[options.precision])}
+    return (
+        mean
+        | variance
+        | {"gamma": Array((n_averaged, padded(model.n_topics)), STORED[options.precision])}
+    )
 
 
-def initial_mean(corpus, model, options, split: Split, context, warm_start=None, second_order=True) -> State:
+def initial_mean(
+    corpus, model, options, split: Split, context, warm_start=None, second_order=True
+) -> State:
     """Moments of the first responsibilities of the averaged pairs."""
     made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
     state = State(**made, alpha=model.alphas, beta=model.beta)
@@ -117,7 +145,15 @@ def recounted(corpus, split, state) -> State:
 
 def moments_added(corpus, split, state) -> State:
     """The state with the means and variances of its responsibilities added to those that are there, in place."""
-    add_moments(corpus.indptr, corpus.words, corpus.counts, split.sampled, state.gamma, *state.moments, len(state.alpha))
+    add_moments(
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        split.sampled,
+        state.gamma,
+        *state.moments,
+        len(state.alpha),
+    )
     return state
 
 
@@ -145,8 +181,22 @@ def visit(corpus, options, split, state, sampled, context) -> tuple[State, dict]
     def work(first, last, part, sizes):
         mean_k, var_k = (*sizes, None)[:2]
         return update_in_order(
-            first, last, *partition.columns[part][:3], rows[part], state.gamma, mean_dk, mean_wk, mean_k,
-            var_dk, var_wk, var_k, *sampled, state.alpha, betas, corpus.n_words * state.beta, len(state.alpha),
+            first,
+            last,
+            *partition.columns[part][:3],
+            rows[part],
+            state.gamma,
+            mean_dk,
+            mean_wk,
+            mean_k,
+            var_dk,
+            var_wk,
+            var_k,
+            *sampled,
+            state.alpha,
+            betas,
+            corpus.n_words * state.beta,
+            len(state.alpha),
             make_workspace(state.alpha, len(state.alpha), len(mean_k)),
         )
 
@@ -163,7 +213,9 @@ def entropy_of(split, state) -> float:
 def watch(corpus, model, options, state) -> dict:
     alpha, beta, sums = state.alpha, state.beta, of_part(corpus, model, options, state)
     betas = np.full(corpus.n_words, beta)
-    expected = expected_log_joint(corpus, state.gamma, alpha, alpha.sum(), betas, corpus.n_words * beta)
+    expected = expected_log_joint(
+        corpus, state.gamma, alpha, alpha.sum(), betas, corpus.n_words * beta
+    )
     return watched_numbers(options, state, sums, expected)
 
 
@@ -183,7 +235,9 @@ def watched_numbers(options, state, sums: dict, expected: float) -> dict:
 
 def of_part_collapsed(corpus, model, options, state) -> dict:
     """`of_part`, with the part of the documents in the expected log joint."""
-    expected, _ = expected_log_joint_of_documents(corpus, state.gamma, state.alpha, state.alpha.sum())
+    expected, _ = expected_log_joint_of_documents(
+        corpus, state.gamma, state.alpha, state.alpha.sum()
+    )
     return of_part(corpus, model, options, state) | {"expected": expected}
 
 
@@ -210,30 +264,50 @@ def joined(total: np.ndarray, other: np.ndarray) -> np.ndarray:
 def watched_in_parts(model, options, state, sums: dict) -> dict:
     """What is watched, given the sums of `of_part_collapsed` and what `by_word` comes to."""
     zero, variance = sums["by_word"][0], state.var_wk if len(state.var_k) else sums["by_word"][1]
-    expected = expected_log_joint_of_counts(state.mean_wk, variance, zero, state.beta, len(state.alpha))
+    expected = expected_log_joint_of_counts(
+        state.mean_wk, variance, zero, state.beta, len(state.alpha)
+    )
     return watched_numbers(options, state, sums, sums["expected"] + expected)
 
 
 def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
-    mean, variance = (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
+    mean, variance = (
+        (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
+    )
     if not len(state.var_k):
         return SufficientStatistics(Counts(mean), Counts(state.mean_k[None]))
     occupied = np.zeros_like(mean)
     rows = corpus.documents if of == "alpha" else corpus.words
-    add_occupied(rows, corpus.counts, (split or none_sampled(corpus)).sampled, state.gamma, len(state.alpha), occupied)
+    add_occupied(
+        rows,
+        corpus.counts,
+        (split or none_sampled(corpus)).sampled,
+        state.gamma,
+        len(state.alpha),
+        occupied,
+    )
     with np.errstate(divide="ignore"):  # log 0 where a topic is certain to have a token
         occupied_k = -np.expm1(np.log1p(-np.minimum(occupied, 1.0)).sum(axis=0))
     return SufficientStatistics(
-        Counts(mean, variance, occupied), Counts(state.mean_k[None], state.var_k[None], occupied_k[None])
+        Counts(mean, variance, occupied),
+        Counts(state.mean_k[None], state.var_k[None], occupied_k[None]),
     )
 
 
 def memory(corpus, model, options, n_averaged: int | None = None, second_order=True) -> Memory:
     """Bytes of the responsibilities, means and variances; of occupancies while priors are learnt."""
-    declared = arrays(corpus, model, options, corpus.n_pairs if n_averaged is None else n_averaged, second_order)
-    learning = 3 * size(topic_counts("mean", corpus, model.n_topics)) if second_order and learnt(options) else 0
-    indices = word_major_bytes(corpus) + partition_bytes(corpus, options.partition, declared["gamma"].shape[0])
+    declared = arrays(
+        corpus, model, options, corpus.n_pairs if n_averaged is None else n_averaged, second_order
+    )
+    learning = (
+        3 * size(topic_counts("mean", corpus, model.n_topics))
+        if second_order and learnt(options)
+        else 0
+    )
+    indices = word_major_bytes(corpus) + partition_bytes(
+        corpus, options.partition, declared["gamma"].shape[0]
+    )
     return Memory(size(declared), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
 
 
@@ -265,22 +339,40 @@ def refuse_in_parts(options) -> None:
 COUNTS = ("mean_wk", "var_wk"), ("mean_k", "var_k")
 RECOUNT, UPDATE = (Pass(IN_ORDER, recount_part, *COUNTS),), (Pass(ROUNDS, work_of_part, *COUNTS),)
 IN_PARTS = InParts(
-    own=("mean_dk", "var_dk", "gamma"), split=lambda corpus, options: none_sampled(corpus), passes=passes_in_parts,
-    of_part=of_part_collapsed, watched=watched_in_parts, by_word=by_word, joined=joined,
+    own=("mean_dk", "var_dk", "gamma"),
+    split=lambda corpus, options: none_sampled(corpus),
+    passes=passes_in_parts,
+    of_part=of_part_collapsed,
+    watched=watched_in_parts,
+    by_word=by_word,
+    joined=joined,
     likelihood=polya_of(sufficient_statistics),
     told=lambda corpus, options, sums: {"updates": corpus.n_pairs, "change": sums["change"]},
-    of_words=lambda state: state.mean_wk, samples=lambda options: False, refuse=refuse_in_parts,
+    of_words=lambda state: state.mean_wk,
+    samples=lambda options: False,
+    refuse=refuse_in_parts,
 )
 
 
 def engine(name: str = "cvb") -> Engine:
     return Engine(
-        name=name, title="Collapsed variational Bayes, second order",
+        name=name,
+        title="Collapsed variational Bayes, second order",
         source="Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
         when="For comparisons with the papers: it predicts better than svb without random draws, but cvb0 is faster and "
-             "predicts better on our corpora.",
-        model=LDA, options=Options, state=State, samples=samples, watches=("bound", "collapsed_bound", "change"),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_cvb0,
-        memory=memory, idle=lambda options: idle_alone("pairs are updated") if options.partition == 1 else None,
+        "predicts better on our corpora.",
+        model=LDA,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("bound", "collapsed_bound", "change"),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_cvb0,
+        memory=memory,
+        idle=lambda options: idle_alone("pairs are updated") if options.partition == 1 else None,
         in_parts=IN_PARTS,
     )

@@ -13,14 +13,18 @@ from functools import partial
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cvb
 
-initial_mean, init, memory = (partial(each, second_order=False) for each in (cvb.initial_mean, cvb.init, cvb.memory))
+initial_mean, init, memory = (
+    partial(each, second_order=False) for each in (cvb.initial_mean, cvb.init, cvb.memory)
+)
 update, sufficient_statistics = cvb.update, cvb.sufficient_statistics
 
 
 def engine(name: str = "cvb0") -> Engine:
     return cvb.engine(name)._replace(
-        title="Collapsed variational Bayes, zeroth order", source="Asuncion, Welling, Smyth & Teh (2009), eq. 6",
+        title="Collapsed variational Bayes, zeroth order",
+        source="Asuncion, Welling, Smyth & Teh (2009), eq. 6",
         when="The quickest to good topics of plain LDA, which predict about as well as those of cgs; it keeps numbers for "
-             "each pair and topic, so that many topics of a large corpus take much memory.",
-        init=init, memory=memory,
+        "each pair and topic, so that many topics of a large corpus take much memory.",
+        init=init,
+        memory=memory,
     )

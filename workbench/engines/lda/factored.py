@@ -11,7 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.lda.blocks import Blocks
-from workbench.kernels.lda.factored_entropy import log_normalisers, log_normalisers_by_logs, log_weights
+from workbench.kernels.lda.factored_entropy import (
+    log_normalisers,
+    log_normalisers_by_logs,
+    log_weights,
+)
 from workbench.kernels.lda.standard_vb import log_sizes, weigh_rows
 from workbench.kernels.simd.lanes import aligned_empty
 from workbench.kernels.threads import each_slice, slice_bounds
@@ -20,34 +24,48 @@ from workbench.kernels.threads import each_slice, slice_bounds
 class Workspace(NamedTuple):
     """Working arrays of an update in which all responsibilities factorise, reused by the next one."""
 
-    order: Blocks | tuple       # of the visits: blocks, or slices of documents and of words
-    document_factors: tuple     # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
-    word_factors: tuple         # (word, topic) likewise
-    ratios: np.ndarray          # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
-    weighed: bool = False       # are the words weighed already, for all parts of a corpus at once?
+    order: Blocks | tuple  # of the visits: blocks, or slices of documents and of words
+    # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
+    document_factors: tuple
+    word_factors: tuple  # (word, topic) likewise
+    ratios: np.ndarray  # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
+    weighed: bool = False  # are the words weighed already, for all parts of a corpus at once?
 
     def by_logs(self, corpus) -> tuple:
         """Documents, words and counts of the pairs that were normalised in the log domain."""
         if isinstance(self.order, Blocks):
-            return self.order.pairs_at(np.flatnonzero((self.ratios == 0.0) & (self.order.pair_counts > 0)))
+            return self.order.pairs_at(
+                np.flatnonzero((self.ratios == 0.0) & (self.order.pair_counts > 0))
+            )
         pairs = np.flatnonzero(self.ratios == 0.0)
         return corpus.documents[pairs], corpus.words[pairs], corpus.counts[pairs]
 
 
-def workspace_in_blocks(corpus, lanes: int, blocks: Blocks, of_words: tuple | None = None) -> Workspace:
+def workspace_in_blocks(
+    corpus, lanes: int, blocks: Blocks, of_words: tuple | None = None
+) -> Workspace:
     """An empty workspace for `update_in_parallel`, in blocks of pairs of a corpus; of_words: see `weighed_words`."""
-    return Workspace(blocks, *new_factors(corpus, lanes, of_words), np.zeros(len(blocks.pair_counts)), of_words is not None)
+    return Workspace(
+        blocks,
+        *new_factors(corpus, lanes, of_words),
+        np.zeros(len(blocks.pair_counts)),
+        of_words is not None,
+    )
 
 
 def workspace_in_slices(corpus, lanes: int, of_words: tuple | None = None) -> Workspace:
     """An empty workspace for documents that are fitted one by one; of_words: see `weighed_words`."""
     order = tuple(slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr))
-    return Workspace(order, *new_factors(corpus, lanes, of_words), np.empty(corpus.n_pairs), of_words is not None)
+    return Workspace(
+        order, *new_factors(corpus, lanes, of_words), np.empty(corpus.n_pairs), of_words is not None
+    )
 
 
 def new_factors(corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
     """Allocates logs and weights of documents, and of words unless they are there."""
-    return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(corpus.n_words, lanes)
+    return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(
+        corpus.n_words, lanes
+    )
 
 
 def _pair_of_rows(n_rows: int, lanes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -61,18 +79,29 @@ class Entropy:
     """
 
     def __init__(self, corpus, mean, workspace: Workspace, n_topics: int):
-        self._corpus, self._mean, self._workspace, self._n_topics = corpus, mean, workspace, n_topics
+        self._corpus, self._mean, self._workspace, self._n_topics = (
+            corpus,
+            mean,
+            workspace,
+            n_topics,
+        )
 
     def __float__(self) -> float:
         corpus, workspace = self._corpus, self._workspace
         if workspace is None:
             return math.nan
         documents, words = workspace.document_factors, workspace.word_factors
-        counts = workspace.order.pair_counts if isinstance(workspace.order, Blocks) else corpus.counts
+        counts = (
+            workspace.order.pair_counts if isinstance(workspace.order, Blocks) else corpus.counts
+        )
         of_pairs, n_by_logs = log_normalisers(counts, workspace.ratios)
         if n_by_logs:
-            of_pairs += log_normalisers_by_logs(*workspace.by_logs(corpus), *documents, *words, self._n_topics)
-        return of_pairs - log_weights(self._mean[0], *documents) - log_weights(self._mean[1], *words)
+            of_pairs += log_normalisers_by_logs(
+                *workspace.by_logs(corpus), *documents, *words, self._n_topics
+            )
+        return (
+            of_pairs - log_weights(self._mean[0], *documents) - log_weights(self._mean[1], *words)
+        )
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return np.array(float(self), dtype)

@@ -11,7 +11,14 @@ import numpy as np
 
 from workbench.data.arrays import sealed
 from workbench.kernels.lda.document_vb import fit_documents
-from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE, collapsed_theta, mixture, numbers_of_words, sampled_theta
+from workbench.kernels.lda.fold_in import (
+    MOST_PASSES,
+    TOLERANCE,
+    collapsed_theta,
+    mixture,
+    numbers_of_words,
+    sampled_theta,
+)
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
@@ -27,8 +34,9 @@ PASSES = 64
 class LearntTopics(NamedTuple):
     """What a run of LDA or HDP has learnt and inference of unseen documents over the same words needs."""
 
-    priors: Priors       # as learnt; the rest of an HDP is the last topic
-    n_kw: np.ndarray     # (topic, word) float64: (expected) counts of the run's last state, of its first chain
+    priors: Priors  # as learnt; the rest of an HDP is the last topic
+    # (topic, word) float64: (expected) counts of the run's last state, of its first chain
+    n_kw: np.ndarray
 
 
 def by_variational_bayes(learnt: LearntTopics, options, documents, context) -> np.ndarray:
@@ -37,16 +45,47 @@ def by_variational_bayes(learnt: LearntTopics, options, documents, context) -> n
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
     n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
     n_wk[:, live] = n_kw.T
-    sizes = log_sizes(len(n_wk) * priors.beta, pad_topics(n_kw.sum(axis=1)), NOTHING_SAMPLED[2], False, priors.n_topics)
-    weigh_rows(0, len(n_wk), np.full(lanes, priors.beta), n_wk, NOTHING_SAMPLED[1], sizes, False, logs, weights)
-    mean_dk, document_logs, own = (aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3))
+    sizes = log_sizes(
+        len(n_wk) * priors.beta,
+        pad_topics(n_kw.sum(axis=1)),
+        NOTHING_SAMPLED[2],
+        False,
+        priors.n_topics,
+    )
+    weigh_rows(
+        0,
+        len(n_wk),
+        np.full(lanes, priors.beta),
+        n_wk,
+        NOTHING_SAMPLED[1],
+        sizes,
+        False,
+        logs,
+        weights,
+    )
+    mean_dk, document_logs, own = (
+        aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3)
+    )
     mean_dk[:, live] = documents.document_tokens[:, None] / priors.n_topics
     alpha, ratios = pad_topics(priors.alphas, 1.0), np.empty(documents.n_pairs)
 
     def work(first, last):
         fit_documents(
-            first, last, documents.indptr, documents.words, documents.counts, alpha, logs, weights,
-            priors.n_topics, MOST_PASSES, TOLERANCE, mean_dk, document_logs, own, ratios,
+            first,
+            last,
+            documents.indptr,
+            documents.words,
+            documents.counts,
+            alpha,
+            logs,
+            weights,
+            priors.n_topics,
+            MOST_PASSES,
+            TOLERANCE,
+            mean_dk,
+            document_logs,
+            own,
+            ratios,
         )
 
     _each_document(work, documents, lanes, context)
@@ -73,14 +112,26 @@ def cvb0_under(phi: np.ndarray, alpha: np.ndarray, documents, context) -> np.nda
 
 
 def _folded_in(kernel, learnt: LearntTopics, documents, context, *given) -> np.ndarray:
-    return _under(kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *given)
+    return _under(
+        kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *given
+    )
 
 
 def _under(kernel, phi, alpha, documents, context, *given) -> np.ndarray:
     theta = np.empty((documents.n_documents, len(alpha)))
 
     def work(first, last):
-        kernel(first, last, documents.indptr, documents.words, documents.counts, phi, alpha, theta, *given)
+        kernel(
+            first,
+            last,
+            documents.indptr,
+            documents.words,
+            documents.counts,
+            phi,
+            alpha,
+            theta,
+            *given,
+        )
 
     _each_document(work, documents, len(alpha), context)
     return theta
@@ -93,10 +144,23 @@ def _one_by_one(learnt: LearntTopics, documents, context) -> np.ndarray:
 
     def work(first, last):
         for d in range(first, last):
-            own, before = slice(indptr[d], indptr[d + 1]), documents.tokens_before[indptr[d] : indptr[d + 1] + 1]
+            own, before = (
+                slice(indptr[d], indptr[d + 1]),
+                documents.tokens_before[indptr[d] : indptr[d + 1] + 1],
+            )
             sampled_theta(
-                0, 1, sealed(np.array([0, len(before) - 1])), documents.words[own], documents.counts[own], phi, alpha,
-                theta[d : d + 1], before - before[0] + context.numbers[d], BURN_IN, KEPT, key,
+                0,
+                1,
+                sealed(np.array([0, len(before) - 1])),
+                documents.words[own],
+                documents.counts[own],
+                phi,
+                alpha,
+                theta[d : d + 1],
+                before - before[0] + context.numbers[d],
+                BURN_IN,
+                KEPT,
+                key,
             )
 
     _each_document(work, documents, len(alpha), context)
@@ -116,7 +180,9 @@ def numbers_by_content(documents) -> np.ndarray:
 def word_probabilities(priors, n_kw) -> np.ndarray:
     """phi as (word, topic), posterior means given the counts."""
     total = priors.beta * n_kw.shape[1] if np.ndim(priors.beta) == 0 else priors.beta.sum()
-    return np.ascontiguousarray(((priors.beta + n_kw) / (total + n_kw.sum(axis=1, keepdims=True))).T)
+    return np.ascontiguousarray(
+        ((priors.beta + n_kw) / (total + n_kw.sum(axis=1, keepdims=True))).T
+    )
 
 
 def mixture_probability(theta, phi, pairs) -> np.ndarray:
@@ -130,4 +196,9 @@ def mixture_probability(theta, phi, pairs) -> np.ndarray:
 
 
 def _each_document(work, documents, n_topics, context) -> None:
-    each_slice(work, slice_bounds(documents.indptr, n_topics * PASSES), context.n_threads, context.interrupt)
+    each_slice(
+        work,
+        slice_bounds(documents.indptr, n_topics * PASSES),
+        context.n_threads,
+        context.interrupt,
+    )

@@ -52,11 +52,18 @@ from workbench.models.options import OptionError, option
 
 
 def r_option():
-    return option(1.0, "pairs that count more than r are variational, the others are sampled", low=0, infinite=True)
+    return option(
+        1.0,
+        "pairs that count more than r are variational, the others are sampled",
+        low=0,
+        infinite=True,
+    )
 
 
 def n_chains_option():
-    return option(1, "chains that share the responsibilities", low=1, whole=True, former="n_samples")
+    return option(
+        1, "chains that share the responsibilities", low=1, whole=True, former="n_samples"
+    )
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,8 @@ class Sampling:
     r: float = r_option()
     n_chains: int = n_chains_option()
     phases: str = option(
-        "two_phase", "two_phase: sample, then update; interleaved: one pass, each pair by its own rule",
+        "two_phase",
+        "two_phase: sample, then update; interleaved: one pass, each pair by its own rule",
         choices=("two_phase", "interleaved"),
     )
 
@@ -75,11 +83,21 @@ class Sampling:
             return
         interleaved, one_chain = Named("phases", "interleaved"), Named("n_chains", 1)
         if self.partition != 1:
-            raise OptionError(interleaved, " goes pair by pair and needs ", Named("partition", 1), "; set it, or use two_phase")
+            raise OptionError(
+                interleaved,
+                " goes pair by pair and needs ",
+                Named("partition", 1),
+                "; set it, or use two_phase",
+            )
         schedule = getattr(self, "schedule", None)
         if schedule == "parallel" or (schedule and self.n_chains != 1):
             raise OptionError(
-                interleaved, " needs ", one_chain, " and ", Named("schedule", "sequential"), "; set both, or use two_phase"
+                interleaved,
+                " needs ",
+                one_chain,
+                " and ",
+                Named("schedule", "sequential"),
+                "; set both, or use two_phase",
             )
         if self.n_chains != 1:
             raise OptionError(interleaved, " needs ", one_chain, "; set it, or use two_phase")
@@ -97,12 +115,19 @@ class Cvb0Options(cvb.Options, Sampling):
 
 @dataclass(frozen=True)
 class SecondOrderSampling(Sampling):
-    cg_second_order: bool = option(False, "draw tokens with the variance terms of the variational counts too")
+    cg_second_order: bool = option(
+        False, "draw tokens with the variance terms of the variational counts too"
+    )
 
     def __post_init__(self):
         super().__post_init__()
         if self.cg_second_order and self.phases == "interleaved":
-            raise OptionError(Named("cg_second_order"), " needs ", Named("phases", "two_phase"), "; leave one of them out")
+            raise OptionError(
+                Named("cg_second_order"),
+                " needs ",
+                Named("phases", "two_phase"),
+                "; leave one of them out",
+            )
 
 
 @dataclass(frozen=True)
@@ -122,7 +147,16 @@ def chains_of(corpus, options) -> int:
 
 def init(corpus, model, options, context, warm_start=None, *, part=svb):
     """Initial state: responsibilities as in the variational engine, topics as in `cgs`."""
-    return initial(corpus, model, options, split_of(corpus, options), chains_of(corpus, options), context, warm_start, part)
+    return initial(
+        corpus,
+        model,
+        options,
+        split_of(corpus, options),
+        chains_of(corpus, options),
+        context,
+        warm_start,
+        part,
+    )
 
 
 def step(corpus, model, options, state, context, *, part=svb):
@@ -130,7 +164,9 @@ def step(corpus, model, options, state, context, *, part=svb):
     split = split_of(corpus, options)
     if options.phases == "interleaved" and split.n_averaged:
         drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
-        n_moved, info = interleaved_pass(corpus, split, mean_part(state), chain_of(state, 0), drawn, context)
+        n_moved, info = interleaved_pass(
+            corpus, split, mean_part(state), chain_of(state, 0), drawn, context
+        )
         return concluded(corpus, options, split, state, context, [(n_moved, DOCUMENTS)], info)
     swept = sweep_chains(corpus, options, split, state, context)
     state, info = update(corpus, options, split, state, context, part)
@@ -143,10 +179,14 @@ def update(corpus, options, split: Split, state, context, part) -> tuple:
     return type(state)(*mean[:-2], *state[-6:]), info
 
 
-def concluded(corpus, options, split: Split, state, context, swept: list[tuple[int, int]], info: dict) -> tuple:
+def concluded(
+    corpus, options, split: Split, state, context, swept: list[tuple[int, int]], info: dict
+) -> tuple:
     """The end of a step: the state with priors that are due, and the numbers of the step; swept: see `sweep_chains`."""
     n_sampled = split.n_tokens * len(state.topics)
-    state = learn(corpus, options, state, context, n_sampled > 0, partial(sufficient_statistics, split=split))
+    state = learn(
+        corpus, options, state, context, n_sampled > 0, partial(sufficient_statistics, split=split)
+    )
     info["updates"] = n_sampled + info["updates"] * len(state.topics)
     if not n_sampled:
         return state, info | {"moved": math.nan, "scan": math.nan}
@@ -170,7 +210,9 @@ def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[in
             return cgs.sweep_all(corpus, chain, own, s, options.partition)
         return cgs.sweep(corpus, split, chain, fixed, own, s, options.partition), DOCUMENTS
 
-    return each_task([partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt)
+    return each_task(
+        [partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt
+    )
 
 
 def for_bound(corpus, options, state) -> tuple:
@@ -191,9 +233,13 @@ def watch(corpus, model, options, state) -> dict:
 def watch_under(options, split: Split, state) -> dict:
     """`watch` under a split."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
-    joints = [log_joint(*totals(state, s), alpha, state.beta, n_topics) for s in range(len(state.topics))]
+    joints = [
+        log_joint(*totals(state, s), alpha, state.beta, n_topics) for s in range(len(state.topics))
+    ]
     entropy, n_k = part_of(state).entropy_of(split, mean_part(state)), state.mean_k + state.n_k[0]
-    return {"objective": float(np.mean(joints)) + entropy, "n_k": n_k[:n_topics]} | watched(options, state)
+    return {"objective": float(np.mean(joints)) + entropy, "n_k": n_k[:n_topics]} | watched(
+        options, state
+    )
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -230,9 +276,14 @@ def memory(corpus, model, options, *, part=svb) -> Memory:
     """
     split, chains = split_of(corpus, options), chains_of(corpus, options)
     look = size(topic_counts("mean", corpus, model.n_topics))
-    mean, sampled = part.memory(corpus, model, options, split.n_averaged), cgs.memory(corpus, model, options)
+    mean, sampled = (
+        part.memory(corpus, model, options, split.n_averaged),
+        cgs.memory(corpus, model, options),
+    )
     state, n_sampled = mean.state + chains * sampled.state, split.n_sampled
-    start = (chains if chains > 1 else 0) * sampled.state + corpus.n_tokens * np.dtype(np.uint16).itemsize
+    start = (chains if chains > 1 else 0) * sampled.state + corpus.n_tokens * np.dtype(
+        np.uint16
+    ).itemsize
     if not split.n_averaged:
         return sampled._replace(state=state, step=max(chains * sampled.step, start), look=look)
     of_pairs = partial(partition_bytes, corpus, options.partition)
@@ -250,17 +301,26 @@ def idle(options) -> str | None:
 
 KINDS = {
     "svb-cgs": (
-        svb, SvbOptions, "standard variational Bayes", "eq. 14-25",
+        svb,
+        SvbOptions,
+        "standard variational Bayes",
+        "eq. 14-25",
         "Between svb (r = 0) and cgs (r = inf): it predicts nearly as well as cgs, and a sweep of it costs less where "
         "documents repeat their words and topics are few.",
     ),
     "cvb-cgs": (
-        cvb, CvbOptions, "collapsed variational Bayes", "sec. 5.1",
+        cvb,
+        CvbOptions,
+        "collapsed variational Bayes",
+        "sec. 5.1",
         "Between cvb (r = 0) and cgs (r = inf): for comparisons with the paper, and where svb-cgs stays behind cgs because "
         "documents repeat their words often.",
     ),
     "cvb0-cgs": (
-        cvb0, Cvb0Options, "CVB0", "sec. 5.1, with CVB0",
+        cvb0,
+        Cvb0Options,
+        "CVB0",
+        "sec. 5.1, with CVB0",
         "Between cvb0 (r = 0) and cgs (r = inf): on KOS it predicted as well as cgs and came to the same perplexity sooner; it "
         "takes more memory than svb-cgs.",
     ),
@@ -272,10 +332,22 @@ def engine(name: str = "svb-cgs") -> Engine:
     part, options, title, source, when = KINDS[name]
     state, watches = (SvbState, ()) if part is svb else (CvbState, ("change",))
     return Engine(
-        name=name, title=f"Hybrid of {title} and Gibbs sampling", source=f"Welling, Teh & Kappen (2008), {source}",
+        name=name,
+        title=f"Hybrid of {title} and Gibbs sampling",
+        source=f"Welling, Teh & Kappen (2008), {source}",
         when=when,
-        model=LDA, options=options, state=state, samples=samples, watches=("objective", "moved", "scan", *watches),
-        init=partial(init, part=part), step=partial(step, part=part), watch=watch, counts=counts, predict=predict,
-        fold_in=by_gibbs, memory=partial(memory, part=part), idle=idle,
+        model=LDA,
+        options=options,
+        state=state,
+        samples=samples,
+        watches=("objective", "moved", "scan", *watches),
+        init=partial(init, part=part),
+        step=partial(step, part=part),
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_gibbs,
+        memory=partial(memory, part=part),
+        idle=idle,
         in_parts=in_parts(part),
     )

@@ -34,8 +34,8 @@ from workbench.models.options import OptionError
 class Annealed(NamedTuple):
     """An estimate of B by annealed importance sampling; below B on average, within Monte Carlo error."""
 
-    bound: float             # H + log of the mean weight, nats
-    standard_error: float    # by the jackknife over the runs; NaN for one run
+    bound: float  # H + log of the mean weight, nats
+    standard_error: float  # by the jackknife over the runs; NaN for one run
     log_weights: np.ndarray  # (run,) nats, H and L(m) included: log-mean-exp of these is the bound
 
     @property
@@ -55,10 +55,11 @@ class Bracket(NamedTuple):
 class Part(NamedTuple):
     """Documents that follow each other, as the bound sees them."""
 
-    opened: Callable         # () -> the corpus of these documents, and its split
-    rows: "HeldRows"         # or its like: mean_dk, of the first chain n_dk and topics, and what a method puts there
-    n_tokens: int            # sampled
-    before: tuple = ()       # as in `StepContext`
+    opened: Callable  # () -> the corpus of these documents, and its split
+    # or its like: mean_dk, of the first chain n_dk and topics, and what a method puts there
+    rows: "HeldRows"
+    n_tokens: int  # sampled
+    before: tuple = ()  # as in `StepContext`
 
 
 class HeldRows:
@@ -112,13 +113,25 @@ def exact_in_parts(parts: list[Part], state, entropy: float) -> float:
         rows.append(part.rows.get()["mean_dk"][own])
     tokens = (np.concatenate(each).astype(np.int32) for each in (documents, words))
     logs = log_joints(
-        *tokens, np.concatenate(rows), state.mean_wk, state.mean_k, pad_topics(state.alpha), state.beta, n_topics
+        *tokens,
+        np.concatenate(rows),
+        state.mean_wk,
+        state.mean_k,
+        pad_topics(state.alpha),
+        state.beta,
+        n_topics,
     )
     return entropy + _log_joint_of_means(parts, state) + _log_mean_exp(logs) + math.log(len(logs))
 
 
 def ais(
-    corpus, split: Split, state, entropy: float, context: StepContext, n_runs: int = 4, n_temperatures: int = 500,
+    corpus,
+    split: Split,
+    state,
+    entropy: float,
+    context: StepContext,
+    n_runs: int = 4,
+    n_temperatures: int = 500,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Annealed:
     """B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
@@ -130,11 +143,18 @@ def ais(
 
     Neal (2001); Welling, Teh & Kappen (2008), eq. 20.
     """
-    return ais_in_parts(whole(corpus, split, state), state, entropy, context, n_runs, n_temperatures, on_sweep)
+    return ais_in_parts(
+        whole(corpus, split, state), state, entropy, context, n_runs, n_temperatures, on_sweep
+    )
 
 
 def ais_in_parts(
-    parts: list[Part], state, entropy: float, context: StepContext, n_runs: int = 4, n_temperatures: int = 500,
+    parts: list[Part],
+    state,
+    entropy: float,
+    context: StepContext,
+    n_runs: int = 4,
+    n_temperatures: int = 500,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Annealed:
     """`ais` of parts, swept one after the other.
@@ -150,7 +170,9 @@ def ais_in_parts(
         ]
         each = [(i, i + 1) for i in range(len(runs))]
         for _ in range(n_temperatures):
-            gained = each_slice(lambda i, _, runs=runs: next(runs[i]), each, context.n_threads, context.interrupt)
+            gained = each_slice(
+                lambda i, _, runs=runs: next(runs[i]), each, context.n_threads, context.interrupt
+            )
             log_weights[first : first + len(runs)] += gained
             for _ in runs:
                 on_sweep()
@@ -159,15 +181,27 @@ def ais_in_parts(
 
 def _anneal(parts: list[Part], state, context, powers, run: int, own: str):
     """Yields what each step from one power to the next adds to the log weight of a run, whose rows have names with ``own``."""
-    mean_wk, mean_k, alpha, beta, n_topics = state.mean_wk, state.mean_k, pad_topics(state.alpha), state.beta, len(state.alpha)
+    mean_wk, mean_k, alpha, beta, n_topics = (
+        state.mean_wk,
+        state.mean_k,
+        pad_topics(state.alpha),
+        state.beta,
+        len(state.alpha),
+    )
     n_words, lanes = mean_wk.shape
-    n_wk, n_k = (aligned_zeros(of.shape, kind) for of, kind in ((mean_wk, np.int32), (mean_k, np.int64)))
+    n_wk, n_k = (
+        aligned_zeros(of.shape, kind) for of, kind in ((mean_wk, np.int32), (mean_k, np.int64))
+    )
     for part in parts:
         corpus = part.opened()[0]
-        n_dk, topics = aligned_zeros((corpus.n_documents, lanes), np.int32), aligned_zeros((corpus.n_tokens,), np.uint16)
+        n_dk, topics = (
+            aligned_zeros((corpus.n_documents, lanes), np.int32),
+            aligned_zeros((corpus.n_tokens,), np.uint16),
+        )
         part.rows.put({f"{own}n_dk": n_dk, f"{own}topics": topics})
     word_powers = np.zeros(mean_wk.shape)
-    interrupt = context.interrupt if context.n_threads == 1 else never_interrupted  # it is called in the main thread alone
+    # it is called in the main thread alone
+    interrupt = context.interrupt if context.n_threads == 1 else never_interrupted
 
     by_word = slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
     for step, (power, next_power) in enumerate(pairwise(powers)):
@@ -182,18 +216,42 @@ def _anneal(parts: list[Part], state, context, powers, run: int, own: str):
             for first, last in slice_bounds(corpus.indptr, lanes):
                 interrupt()
                 if step == 0:
-                    annealing.draw_from_urn(first, last, *tokens, *sampled, rows["mean_dk"], alpha, n_topics, key)
+                    annealing.draw_from_urn(
+                        first, last, *tokens, *sampled, rows["mean_dk"], alpha, n_topics, key
+                    )
                 else:
                     annealing.draw_annealed(
-                        first, last, *tokens, *sampled, rows["mean_dk"], mean_wk, mean_k, alpha, beta, n_topics, power,
-                        word_powers, key,
+                        first,
+                        last,
+                        *tokens,
+                        *sampled,
+                        rows["mean_dk"],
+                        mean_wk,
+                        mean_k,
+                        alpha,
+                        beta,
+                        n_topics,
+                        power,
+                        word_powers,
+                        key,
                     )
-        log_words = sum(annealing.log_word_factor(first, last, n_wk, mean_wk, beta, n_topics) for first, last in by_word)
-        yield (next_power - power) * (log_words + annealing.log_size_factor(n_k, mean_k, beta * n_words, n_topics))
+        log_words = sum(
+            annealing.log_word_factor(first, last, n_wk, mean_wk, beta, n_topics)
+            for first, last in by_word
+        )
+        yield (next_power - power) * (
+            log_words + annealing.log_size_factor(n_k, mean_k, beta * n_words, n_topics)
+        )
 
 
 def bracket(
-    corpus, split: Split, state, entropy: float, context: StepContext, n_sweeps: int = 100, burn_in: int = 20,
+    corpus,
+    split: Split,
+    state,
+    entropy: float,
+    context: StepContext,
+    n_sweeps: int = 100,
+    burn_in: int = 20,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Bracket:
     """Ends of an interval that holds B, from ordinary Gibbs sweeps that start at the first chain of the state.
@@ -210,11 +268,18 @@ def bracket(
     MemoryError
         When they do not fit.
     """
-    return bracket_in_parts(whole(corpus, split, state), state, entropy, context, n_sweeps, burn_in, on_sweep)
+    return bracket_in_parts(
+        whole(corpus, split, state), state, entropy, context, n_sweeps, burn_in, on_sweep
+    )
 
 
 def bracket_in_parts(
-    parts: list[Part], state, entropy: float, context: StepContext, n_sweeps: int = 100, burn_in: int = 20,
+    parts: list[Part],
+    state,
+    entropy: float,
+    context: StepContext,
+    n_sweeps: int = 100,
+    burn_in: int = 20,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Bracket:
     """`bracket` of parts, swept one after the other."""
@@ -235,7 +300,12 @@ def bracket_in_parts(
             rows = part.rows.get()
             of_documents += log_documents(rows["mean_dk"] + rows["drawn_n_dk"], alpha, n_topics)
         if step >= burn_in:
-            joint += log_joint_from(of_documents, state.mean_wk + n_wk, state.mean_k + n_k, state.beta, n_topics) / n_sweeps
+            joint += (
+                log_joint_from(
+                    of_documents, state.mean_wk + n_wk, state.mean_k + n_k, state.beta, n_topics
+                )
+                / n_sweeps
+            )
             entropies += entropy_of_draws / n_sweeps
         on_sweep()
     marginal = sum(annealing.entropy_of_rows(part.rows.get()["marginals"]) for part in parts)
@@ -251,9 +321,26 @@ def _draw_and_weigh(part: Part, state, n_wk, n_k, key, interrupt) -> float:
 
     def work(first, last):
         return annealing.draw_and_weigh(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled,
-            rows["drawn_topics"], rows["drawn_n_dk"], n_wk, n_k, rows["mean_dk"], state.mean_wk, state.mean_k,
-            pad_topics(state.alpha), state.beta, len(state.alpha), key, sampled_before, rows["marginals"],
+            first,
+            last,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
+            corpus.tokens_before,
+            split.sampled,
+            rows["drawn_topics"],
+            rows["drawn_n_dk"],
+            n_wk,
+            n_k,
+            rows["mean_dk"],
+            state.mean_wk,
+            state.mean_k,
+            pad_topics(state.alpha),
+            state.beta,
+            len(state.alpha),
+            key,
+            sampled_before,
+            rows["marginals"],
         )
 
     return sum(each_slice(work, slice_bounds(corpus.indptr, state.mean_wk.shape[1]), 1, interrupt))

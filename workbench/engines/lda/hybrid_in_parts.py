@@ -36,7 +36,9 @@ def samples_any(options) -> bool:
 def begin_part(corpus, model, options, context, warm_start=None, *, part):
     """`init` of a part of a corpus, with as many chains as all parts."""
     n_chains = options.n_chains if samples_any(options) else 1
-    return initial(corpus, model, options, split_of(corpus, options), n_chains, context, warm_start, part)
+    return initial(
+        corpus, model, options, split_of(corpus, options), n_chains, context, warm_start, part
+    )
 
 
 def sample_part(corpus, options, state, context, split) -> tuple:
@@ -44,10 +46,14 @@ def sample_part(corpus, options, state, context, split) -> tuple:
     fixed, n_moved = averaged_moments(options, state), 0
     for s in range(len(state.topics)):
         chain = chain_of(state, s)
-        swept = chain._replace(n_wk=chain.n_wk.copy())  # blocks of other words may be at work beside this one
+        # blocks of other words may be at work beside this one
+        swept = chain._replace(n_wk=chain.n_wk.copy())
         n_moved += cgs.sweep(corpus, split, swept, fixed, context, s, options.partition)
         chain.n_wk[split.words] = swept.n_wk[split.words]
-    return state, {"moved": n_moved, "drawn": len(state.topics) * int(split.columns(True).counts.sum())}
+    return state, {
+        "moved": n_moved,
+        "drawn": len(state.topics) * int(split.columns(True).counts.sum()),
+    }
 
 
 def prepare_parts(options, state, context) -> tuple:
@@ -57,7 +63,9 @@ def prepare_parts(options, state, context) -> tuple:
 
 def update_part(corpus, options, state, context, split, *prepared, work) -> tuple:
     """The update of the averaged pairs of a part or of a block, by ``work`` of its variational engine."""
-    mean, info = work(corpus, options, split, mean_part(state), drawn_counts(state), context, *prepared)
+    mean, info = work(
+        corpus, options, split, mean_part(state), drawn_counts(state), context, *prepared
+    )
     return type(state)(*mean[:-2], *state[-6:]), info
 
 
@@ -69,7 +77,13 @@ def recount_part(corpus, options, state, context, split) -> tuple:
 def passes_in_parts(options, step: int, *, part) -> tuple[Pass, ...]:
     """Rounds for the sampled tokens, then the pass or passes of the variational engine; at either end, one of them alone."""
     if part is svb:
-        update = Pass(ADDED, partial(update_part, work=svb.update_part), ("mean_wk",), ("mean_k",), prepare_parts)
+        update = Pass(
+            ADDED,
+            partial(update_part, work=svb.update_part),
+            ("mean_wk",),
+            ("mean_k",),
+            prepare_parts,
+        )
         update = (update,) * (step > 0)
     else:
         recount = Pass(IN_ORDER, recount_part, *cvb.COUNTS)
@@ -89,13 +103,19 @@ def of_part(corpus, model, options, state) -> dict:
     """What is watched of documents alone: their part of the log joint, a mean over the chains, and stored entropy."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     joints = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
-    entropy = 0.0 if isinstance(state, SvbState) else cvb.entropy_of(split_of(corpus, options), mean_part(state))
+    entropy = (
+        0.0
+        if isinstance(state, SvbState)
+        else cvb.entropy_of(split_of(corpus, options), mean_part(state))
+    )
     return {"documents": float(np.mean(joints)), "entropy": entropy}
 
 
 def entropy_from(options, state, of_parts: float) -> float:
     """Entropy of the responsibilities, nats, given the sum of that of the parts: that of `svb` all parts share."""
-    return of_parts + (state.entropy if isinstance(state, SvbState) and not math.isinf(options.r) else 0.0)
+    return of_parts + (
+        state.entropy if isinstance(state, SvbState) and not math.isinf(options.r) else 0.0
+    )
 
 
 def watched_in_parts(model, options, state, sums: dict) -> dict:
@@ -107,7 +127,10 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
     ]
     entropy = entropy_from(options, state, sums["entropy"])
     n_k = state.mean_k + state.n_k[0]
-    return {"objective": sums["documents"] + float(np.mean(joints)) + entropy, "n_k": n_k[:n_topics]} | watched(options, state)
+    return {
+        "objective": sums["documents"] + float(np.mean(joints)) + entropy,
+        "n_k": n_k[:n_topics],
+    } | watched(options, state)
 
 
 def likelihood_of_part(corpus, options, state, prior):
@@ -125,7 +148,14 @@ def told_in_parts(corpus, options, sums: dict, *, part) -> dict:
     drawn, n_chains = sums.pop("drawn", 0), options.n_chains if samples_any(options) else 1
     sums["updates"] = drawn + n_chains * sums.get("updates", 0)
     changed = {"change": 0.0} if part is cvb else {}
-    return changed | sums | {"moved": sums["moved"] / drawn if drawn else math.nan, "scan": DOCUMENTS if drawn else math.nan}
+    return (
+        changed
+        | sums
+        | {
+            "moved": sums["moved"] / drawn if drawn else math.nan,
+            "scan": DOCUMENTS if drawn else math.nan,
+        }
+    )
 
 
 def refuse_in_parts(options, *, part) -> None:
@@ -140,8 +170,16 @@ def in_parts(part) -> InParts:
     """How the hybrid with a variational engine works in parts; `cvb0` begins in its own way and goes on as `cvb`."""
     kin = svb if part is svb else cvb
     return InParts(
-        own=(*kin.IN_PARTS.own, *cgs.IN_PARTS.own), split=split_of, passes=partial(passes_in_parts, part=kin),
-        of_part=of_part, watched=watched_in_parts, likelihood=likelihood_of_part,
-        told=partial(told_in_parts, part=kin), of_words=lambda state: state.mean_wk + state.n_wk[0], samples=samples_any,
-        numbers=kin.IN_PARTS.numbers, begin=partial(begin_part, part=part), refuse=partial(refuse_in_parts, part=kin),
+        own=(*kin.IN_PARTS.own, *cgs.IN_PARTS.own),
+        split=split_of,
+        passes=partial(passes_in_parts, part=kin),
+        of_part=of_part,
+        watched=watched_in_parts,
+        likelihood=likelihood_of_part,
+        told=partial(told_in_parts, part=kin),
+        of_words=lambda state: state.mean_wk + state.n_wk[0],
+        samples=samples_any,
+        numbers=kin.IN_PARTS.numbers,
+        begin=partial(begin_part, part=part),
+        refuse=partial(refuse_in_parts, part=kin),
     )

@@ -16,7 +16,9 @@ def _state(name: str, part: type) -> type:
 
     Topics of the tokens of variational pairs are not used.
     """
-    return namedtuple(name, (*part._fields[:-2], *cgs.State._fields[:-2], *part._fields[-2:]), module=__name__)
+    return namedtuple(
+        name, (*part._fields[:-2], *cgs.State._fields[:-2], *part._fields[-2:]), module=__name__
+    )
 
 
 SvbState, CvbState = _state("SvbState", svb.State), _state("CvbState", cvb.State)
@@ -44,7 +46,9 @@ def totals(state, s: int) -> tuple:
 
 def threshold_of(options) -> np.int64:
     """The largest count that is sampled."""
-    return EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
+    return (
+        EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
+    )
 
 
 def split_of(corpus, options) -> Split:
@@ -54,7 +58,9 @@ def split_of(corpus, options) -> Split:
 
 def initial(corpus, model, options, split: Split, n_chains: int, context, warm_start, part):
     """Initial state under a split."""
-    chains = [cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)]
+    chains = [
+        cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)
+    ]
     mean = part.initial_mean(corpus, model, options, split, context, warm_start)
     state = SvbState if part is svb else CvbState
     drawn = map(stacked, list(zip(*chains, strict=True))[:4])
@@ -68,9 +74,16 @@ def drawn_counts(state) -> tuple:
 
 def averaged_moments(options, state) -> tuple:
     """Means of the counts of averaged pairs, and their variances, None unless tokens are drawn with these."""
-    return state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
+    return (
+        state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
+    )
 
 
 def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
     """Those of expected counts with sampled ones beside them."""
-    return SufficientStatistics(*(mean._replace(sampled=drawn.sampled) for mean, drawn in zip(expected, sampled, strict=True)))
+    return SufficientStatistics(
+        *(
+            mean._replace(sampled=drawn.sampled)
+            for mean, drawn in zip(expected, sampled, strict=True)
+        )
+    )

@@ -45,12 +45,21 @@ class Learning:
 
     learn_alpha: str = _way("alpha", "topics in a document")
     alpha_form: str = option(
-        "asymmetric", "of a learnt alpha: one for each topic, or one for all", choices=("asymmetric", "symmetric"), late=True
+        "asymmetric",
+        "of a learnt alpha: one for each topic, or one for all",
+        choices=("asymmetric", "symmetric"),
+        late=True,
     )
     learn_beta: str = _way("beta", "words in a topic")
-    learn_after: int = option(10, "iterations before priors are learnt for the first time", low=0, whole=True, late=True)
+    learn_after: int = option(
+        10, "iterations before priors are learnt for the first time", low=0, whole=True, late=True
+    )
     learn_every: int = option(
-        0, "iterations from one time to the next; 0: 1, or 10 where tokens or priors are sampled", low=0, whole=True, late=True
+        0,
+        "iterations from one time to the next; 0: 1, or 10 where tokens or priors are sampled",
+        low=0,
+        whole=True,
+        late=True,
     )
     a_alpha: float = _prior("shape of the Gamma prior of each alpha that is sampled")
     b_alpha: float = _prior("rate of the same")
@@ -62,33 +71,49 @@ class Learning:
         changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}
         if not learnt(self):
             refuse_without_effect(
-                changed, ("learn_after", "learn_every"), "nothing is learnt; set ", Named("learn_alpha"), " or ",
+                changed,
+                ("learn_after", "learn_every"),
+                "nothing is learnt; set ",
+                Named("learn_alpha"),
+                " or ",
                 Named("learn_beta"),
             )
         if self.learn_alpha == "fixed":
-            refuse_without_effect(changed, ("alpha_form",), "alpha is fixed; set ", Named("learn_alpha"))
+            refuse_without_effect(
+                changed, ("alpha_form",), "alpha is fixed; set ", Named("learn_alpha")
+            )
         for name in ("alpha", "beta"):
             if getattr(self, f"learn_{name}") != "sampled":
                 needed = Named(f"learn_{name}", "sampled")
-                refuse_without_effect(changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set ", needed)
+                refuse_without_effect(
+                    changed, (f"a_{name}", f"b_{name}"), f"{name} is not sampled; set ", needed
+                )
 
 
 def learning(own: type) -> type:
     """Decorator of the options of an engine: a frozen dataclass of them and, behind them, of those of learning its priors."""
     about = {"__module__": own.__module__, "__doc__": own.__doc__}
-    return dataclass(frozen=True)(type(own.__name__, (Learning, dataclass(frozen=True)(own)), about))
+    return dataclass(frozen=True)(
+        type(own.__name__, (Learning, dataclass(frozen=True)(own)), about)
+    )
 
 
 def refuse_without_effect(changed: set, names: tuple, *because) -> None:
     """Refuses the first of the named options that is set and would be without effect."""
     for name in names:
         if name in changed:
-            raise OptionError(Named(name), " would be without effect: ", *because, ", or leave it out")
+            raise OptionError(
+                Named(name), " would be without effect: ", *because, ", or leave it out"
+            )
 
 
 def learnt(options) -> tuple[str, ...]:
     """Names of those of alpha and beta that are learnt."""
-    return tuple(name for name in ("alpha", "beta") if getattr(options, f"learn_{name}", "fixed") not in ("fixed", True, False))
+    return tuple(
+        name
+        for name in ("alpha", "beta")
+        if getattr(options, f"learn_{name}", "fixed") not in ("fixed", True, False)
+    )
 
 
 def due(options, step: int, samples: bool) -> bool:
@@ -107,8 +132,9 @@ class Counts(NamedTuple):
 
     mean: np.ndarray | None = None
     variance: np.ndarray | None = None
-    occupied: np.ndarray | None = None  # probability that the expected count is not 0; with a variance
-    sampled: np.ndarray | None = None   # (chain, row, topic) whole numbers
+    # probability that the expected count is not 0; with a variance
+    occupied: np.ndarray | None = None
+    sampled: np.ndarray | None = None  # (chain, row, topic) whole numbers
 
 
 class SufficientStatistics(NamedTuple):
@@ -121,9 +147,9 @@ class SufficientStatistics(NamedTuple):
 class Prior(NamedTuple):
     """The numbers of a prior that are learnt."""
 
-    name: str         # alpha or beta
-    x: np.ndarray     # (group,)
-    copies: int       # categories that share each x
+    name: str  # alpha or beta
+    x: np.ndarray  # (group,)
+    copies: int  # categories that share each x
     n_topics: int
 
     @property
@@ -142,7 +168,15 @@ def asked(state, options, name: str, n_words: int) -> Prior:
     return Prior(name, state.alpha, 1, n_topics)
 
 
-def learn(corpus, options, state, context, sampled: bool, statistics: Callable, likelihood: Callable | None = None):
+def learn(
+    corpus,
+    options,
+    state,
+    context,
+    sampled: bool,
+    statistics: Callable,
+    likelihood: Callable | None = None,
+):
     """The state with the priors that are learnt after this step; the same state if none is due.
 
     sampled : is any token sampled?
@@ -158,7 +192,9 @@ def learn(corpus, options, state, context, sampled: bool, statistics: Callable, 
         if getattr(options, f"learn_{name}") == "maximised":
             x = climbed(found, within(prior.x))
         else:
-            random = np.random.Generator(np.random.Philox(int(context.key(HYPERPARAMETERS, name == "beta"))))
+            random = np.random.Generator(
+                np.random.Philox(int(context.key(HYPERPARAMETERS, name == "beta")))
+            )
             gamma_prior = getattr(options, f"a_{name}"), getattr(options, f"b_{name}")
             x = drawn(found, within(prior.x), *gamma_prior, random)
         new[name] = float(x[0]) if name == "beta" else np.full(prior.n_topics, x)
@@ -183,7 +219,9 @@ def polya(corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> 
 
 def polya_of(statistics: Callable) -> Callable:
     """(corpus, options, state, prior) -> `polya`, from the statistics as `learn` takes them."""
-    return lambda corpus, options, state, prior: polya(corpus, statistics(corpus, state, prior.name), prior)
+    return lambda corpus, options, state, prior: polya(
+        corpus, statistics(corpus, state, prior.name), prior
+    )
 
 
 def document_sizes(corpus):
@@ -199,7 +237,9 @@ def topic_sizes(sizes: Counts, n_topics: int):
     return single_sites(n_k, 1.0 / len(sizes.sampled))
 
 
-def dirichlet(corpus, alpha, sufficient_statistics: SufficientStatistics, prior: Prior) -> Dirichlet:
+def dirichlet(
+    corpus, alpha, sufficient_statistics: SufficientStatistics, prior: Prior
+) -> Dirichlet:
     """The likelihood of a prior given E[log theta] or E[log phi] of posteriors Dirichlet(prior + expected counts).
 
     Rows without a token are left out: their expectations only echo the prior as it was.
@@ -212,6 +252,13 @@ def dirichlet(corpus, alpha, sufficient_statistics: SufficientStatistics, prior:
         x, copies = (alpha[:1], prior.copies) if alike else (alpha, 1)
         totals = document_sizes(corpus)
     n_rows, total = totals.weight.sum(), np.array([copies * x.sum()])
-    rise, of_total = slopes(*real_sites(*cells, prior.n_topics, len(x) == 1), x)[0], slopes(*totals, total)[0]
-    log_means = rise + copies * (n_rows * (scipy.special.psi(x) - scipy.special.psi(total)) - of_total)
-    return Dirichlet(n_rows, log_means.sum(keepdims=True) if prior.pooled else log_means, prior.copies)
+    rise, of_total = (
+        slopes(*real_sites(*cells, prior.n_topics, len(x) == 1), x)[0],
+        slopes(*totals, total)[0],
+    )
+    log_means = rise + copies * (
+        n_rows * (scipy.special.psi(x) - scipy.special.psi(total)) - of_total
+    )
+    return Dirichlet(
+        n_rows, log_means.sum(keepdims=True) if prior.pooled else log_means, prior.copies
+    )

@@ -12,19 +12,36 @@ AT_RANDOM = (None, None, None, None)
 def init_option(default: str = "dirichlet"):
     """The option `init` of every variational engine; a run to start from overrules it."""
     return option(
-        default, "start of each responsibility: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
-        choices=WAYS, late=True,
+        default,
+        "start of each responsibility: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
+        choices=WAYS,
+        late=True,
     )
 
 
-def initialise(corpus, model, options, sampled, context, warm_start, gamma, mean_dk, mean_wk, mean_k) -> None:
+def initialise(
+    corpus, model, options, sampled, context, warm_start, gamma, mean_dk, mean_wk, mean_k
+) -> None:
     """Fills zeroed expected counts, and gamma if it has rows, with the first responsibilities of the pairs not ``sampled``.
 
     ``model`` is what has alphas, beta and n_topics: an LDA, or the priors of another model.
     """
     start_responsibilities(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, WAYS.index(options.init),
-        context.key(RESPONSIBILITIES), *(AT_RANDOM if warm_start is None else (*warm_start.rows, warm_start.topics)),
-        model.alphas, model.beta, model.n_topics, gamma, mean_dk, mean_wk, mean_k,
-        np.zeros(TOGETHER * len(mean_k)), np.zeros(TOGETHER, np.int64),
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        sampled,
+        WAYS.index(options.init),
+        context.key(RESPONSIBILITIES),
+        *(AT_RANDOM if warm_start is None else (*warm_start.rows, warm_start.topics)),
+        model.alphas,
+        model.beta,
+        model.n_topics,
+        gamma,
+        mean_dk,
+        mean_wk,
+        mean_k,
+        np.zeros(TOGETHER * len(mean_k)),
+        np.zeros(TOGETHER, np.int64),
     )

@@ -30,20 +30,63 @@ def interleaved_pass(corpus, split, mean, chain, drawn, context) -> tuple[int, d
 
     def work(first, last):
         return visit_in_order(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, *chain[:4],
-            split.rows, mean.gamma, *moments, *drawn, alpha, mean.beta, n_topics, key, collapsed, workspace,
+            first,
+            last,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
+            corpus.tokens_before,
+            split.sampled,
+            *chain[:4],
+            split.rows,
+            mean.gamma,
+            *moments,
+            *drawn,
+            alpha,
+            mean.beta,
+            n_topics,
+            key,
+            collapsed,
+            workspace,
         )
 
     found = each_slice(work, slice_bounds(corpus.indptr, len(mean.mean_k)), 1, context.interrupt)
-    info = {"updates": len(mean.gamma)} | ({"change": max(change for _, change in found)} if collapsed else {})
+    info = {"updates": len(mean.gamma)} | (
+        {"change": max(change for _, change in found)} if collapsed else {}
+    )
     return sum(n_moved for n_moved, _ in found), info
 
 
 @kernel
 def visit_in_order(
-    first, last, indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k,
-    variational_before, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-    alpha, beta, n_topics, key, collapsed, workspace,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    sampled,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    variational_before,
+    kept,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    sampled_dk,
+    sampled_wk,
+    sampled_k,
+    alpha,
+    beta,
+    n_topics,
+    key,
+    collapsed,
+    workspace,
 ):
     """Pairs of documents first..last in canonical order: drawn where they are sampled, else updated.
 
@@ -58,20 +101,64 @@ def visit_in_order(
             w = words[pair]
             if sampled[pair]:
                 n_moved += draw_pair(
-                    tokens_before[pair], counts[pair], key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
-                    alpha, beta, words_beta, inverse, cumulative, ends,
+                    tokens_before[pair],
+                    counts[pair],
+                    key,
+                    topics,
+                    n_dk[d],
+                    n_wk[w],
+                    n_k,
+                    mean_dk[d],
+                    mean_wk[w],
+                    mean_k,
+                    alpha,
+                    beta,
+                    words_beta,
+                    inverse,
+                    cumulative,
+                    ends,
                 )
                 continue
             if collapsed:
                 changed = collapsed_vb.update_pair(
-                    d, w, counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-                    alpha, betas, words_beta, n_topics, kept, variational_before[pair], workspace,
+                    d,
+                    w,
+                    counts[pair],
+                    mean_dk,
+                    mean_wk,
+                    mean_k,
+                    var_dk,
+                    var_wk,
+                    var_k,
+                    sampled_dk,
+                    sampled_wk,
+                    sampled_k,
+                    alpha,
+                    betas,
+                    words_beta,
+                    n_topics,
+                    kept,
+                    variational_before[pair],
+                    workspace,
                 )
                 largest = max(largest, changed)
             else:
                 standard_vb.update_pair(
-                    d, w, counts[pair], mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k,
-                    alpha, beta, n_topics, kept, variational_before[pair], gamma,
+                    d,
+                    w,
+                    counts[pair],
+                    mean_dk,
+                    mean_wk,
+                    mean_k,
+                    sampled_dk,
+                    sampled_wk,
+                    sampled_k,
+                    alpha,
+                    beta,
+                    n_topics,
+                    kept,
+                    variational_before[pair],
+                    gamma,
                 )
             inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
     return n_moved, largest

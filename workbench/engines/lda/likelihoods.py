@@ -28,19 +28,19 @@ MOST_BINOMIALS = 2**22
 class Slopes(NamedTuple):
     """Derivatives of a log likelihood by x, and Minka's fixed-point step from there."""
 
-    gradient: np.ndarray     # (group,) g
-    diagonal: np.ndarray     # (group,) q, below 0
-    rank_one: float          # z, above 0: the Hessian is diag(q) + z 1 1'
+    gradient: np.ndarray  # (group,) g
+    diagonal: np.ndarray  # (group,) q, below 0
+    rank_one: float  # z, above 0: the Hessian is diag(q) + z 1 1'
     fixed_point: np.ndarray  # (group,) where it steps to
 
 
 class Polya(NamedTuple):
     """Counts of categories with their probabilities integrated out: f(x) of `workbench.kernels.lda.polya`, in nats."""
 
-    cells: polya.Sites           # of each group
-    totals: polya.Sites          # counts of whole rows (documents, or topics)
+    cells: polya.Sites  # of each group
+    totals: polya.Sites  # counts of whole rows (documents, or topics)
     copies: int
-    whole: bool = False          # are they whole counts, of one chain?
+    whole: bool = False  # are they whole counts, of one chain?
 
     def value(self, x) -> float:
         """f(x)."""
@@ -50,7 +50,9 @@ class Polya(NamedTuple):
         """g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)], and so on."""
         rise, q = polya.slopes(*self.cells, x)
         rise = np.maximum(rise, 0.0)
-        of_total, fall = (self.copies * part[0] for part in polya.slopes(*self.totals, self._sum(x)))
+        of_total, fall = (
+            self.copies * part[0] for part in polya.slopes(*self.totals, self._sum(x))
+        )
         return Slopes(rise - of_total, q, -self.copies * fall, x * rise / of_total)
 
     def along(self, x, g: int):
@@ -79,14 +81,18 @@ class Dirichlet(NamedTuple):
     """
 
     n_rows: int
-    log_means: np.ndarray  # (group,) S: sum of E[log probability] over the rows, and over the categories of the group
+    # (group,) S: sum of E[log probability] over the rows, and over the categories of the group
+    log_means: np.ndarray
     copies: int
     shift: float = 0.0
 
     def value(self, x) -> float:
         """f(x)."""
         x = x + self.shift
-        logs = scipy.special.gammaln(self.copies * x.sum()) - self.copies * scipy.special.gammaln(x).sum()
+        logs = (
+            scipy.special.gammaln(self.copies * x.sum())
+            - self.copies * scipy.special.gammaln(x).sum()
+        )
         return float(self.n_rows * logs + np.sum(x * self.log_means))
 
     def slopes(self, x) -> Slopes:
@@ -94,7 +100,8 @@ class Dirichlet(NamedTuple):
         x, scale = x + self.shift, self.copies * self.n_rows
         of_sum = scipy.special.psi(self.copies * x.sum())
         return Slopes(
-            scale * (of_sum - scipy.special.psi(x)) + self.log_means, -scale * scipy.special.polygamma(1, x),
+            scale * (of_sum - scipy.special.psi(x)) + self.log_means,
+            -scale * scipy.special.polygamma(1, x),
             self.copies * scale * float(scipy.special.polygamma(1, self.copies * x.sum())),
             np.maximum(inverse_digamma(of_sum + self.log_means / scale) - self.shift, 0.0),
         )
@@ -105,7 +112,10 @@ class Dirichlet(NamedTuple):
 
         def value(x_g):
             x_g = x_g + self.shift
-            return self.n_rows * (math.lgamma(others + copies * x_g) - copies * math.lgamma(x_g)) + x_g * self.log_means[g]
+            return (
+                self.n_rows * (math.lgamma(others + copies * x_g) - copies * math.lgamma(x_g))
+                + x_g * self.log_means[g]
+            )
 
         return value
 
@@ -120,9 +130,12 @@ def added(likelihoods: list):
     first = likelihoods[0]
     if isinstance(first, Dirichlet):
         return first._replace(
-            n_rows=sum(each.n_rows for each in likelihoods), log_means=sum(each.log_means for each in likelihoods)
+            n_rows=sum(each.n_rows for each in likelihoods),
+            log_means=sum(each.log_means for each in likelihoods),
         )
-    cells, totals = (polya.added([getattr(each, name) for each in likelihoods]) for name in ("cells", "totals"))
+    cells, totals = (
+        polya.added([getattr(each, name) for each in likelihoods]) for name in ("cells", "totals")
+    )
     return first._replace(cells=cells, totals=totals)
 
 
@@ -203,7 +216,9 @@ def draw_by_tables(likelihood: Polya, x, shape, rate, random) -> np.ndarray:
     often = np.zeros((len(indptr) - 1, 1 + int(n.max(initial=0))), np.int64)
     often[np.repeat(np.arange(len(often)), np.diff(indptr)), n.astype(int)] = weight
     more_than = np.cumsum(often[:, :0:-1], axis=1)[:, ::-1]  # (group, l): cells with n > l
-    tables = random.binomial(more_than, x[:, None] / (x[:, None] + np.arange(more_than.shape[1]))).sum(axis=1)
+    tables = random.binomial(
+        more_than, x[:, None] / (x[:, None] + np.arange(more_than.shape[1]))
+    ).sum(axis=1)
     rows = np.repeat(likelihood.totals.n, likelihood.totals.weight.astype(np.int64))
     one = log_gamma_variates(likelihood.copies * x.sum(), len(rows), random)
     log_eta = one - np.logaddexp(one, np.log(random.standard_gamma(rows)))
@@ -222,7 +237,11 @@ def draw_by_slices(likelihood, x, shape, rate, random) -> np.ndarray:
         value = likelihood.along(x, g)
 
         def density(u, value=value):  # of log x: the Jacobian turns x^(shape - 1) into x^shape
-            return value(math.exp(u)) + shape * u - rate * math.exp(u) if _LOWEST <= u <= _HIGHEST else -math.inf
+            return (
+                value(math.exp(u)) + shape * u - rate * math.exp(u)
+                if _LOWEST <= u <= _HIGHEST
+                else -math.inf
+            )
 
         x[g] = math.exp(slice_sample(density, math.log(x[g]), random))
     return x

@@ -42,13 +42,14 @@ from workbench.models.options import OptionError, option
 
 
 class State(NamedTuple):
-    mean_dk: np.ndarray    # (document, topic) float64, padded: expected counts as last fitted
-    mean_wk: np.ndarray    # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
-    mean_k: np.ndarray     # (topic,) float64, padded
-    fitted_wk: np.ndarray  # (word, topic) float64, padded: expected counts as last fitted, which the bound needs
-    entropy: float         # of the responsibilities behind them, nats
-    alpha: np.ndarray      # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float            # prior of each word in a topic, as learnt
+    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts as last fitted
+    mean_wk: np.ndarray  # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
+    mean_k: np.ndarray  # (topic,) float64, padded
+    # (word, topic) float64, padded: expected counts as last fitted, which the bound needs
+    fitted_wk: np.ndarray
+    entropy: float  # of the responsibilities behind them, nats
+    alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float  # prior of each word in a topic, as learnt
 
 
 @dataclass(frozen=True)
@@ -56,18 +57,30 @@ class OwnOptions:
     batch_size: int = option(256, "documents of a batch, about", low=1, whole=True)
     tau0: float = option(10.0, "delay of the rate of batches, (tau0 + t)^-kappa", low=1)
     kappa: float = option(0.7, "fall of the rate of batches, above 0.5", low=0.5, high=1)
-    total_documents: int = option(0, "documents that a batch stands for; 0: those of the corpus", low=0, whole=True)
-    batches_before: int = option(0, "batches of the run that this one goes on from, for the rate", low=0, whole=True)
-    hold_topics: bool = option(False, "fit the documents alone and leave the topics as they began (what update makes)")
+    total_documents: int = option(
+        0, "documents that a batch stands for; 0: those of the corpus", low=0, whole=True
+    )
+    batches_before: int = option(
+        0, "batches of the run that this one goes on from, for the rate", low=0, whole=True
+    )
+    hold_topics: bool = option(
+        False, "fit the documents alone and leave the topics as they began (what update makes)"
+    )
     n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
-    inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over topics", low=0)
+    inner_tolerance: float = option(
+        1e-3, "a document is fitted when its counts change by less, mean over topics", low=0
+    )
     init: str = init_option()
 
     topics: ClassVar[str] = "full"  # of the options of `vb`
 
     def __post_init__(self):
         if self.kappa <= 0.5:
-            raise OptionError(Named("kappa"), " must be above 0.5 and at most 1, so that rates settle", Got(self.kappa))
+            raise OptionError(
+                Named("kappa"),
+                " must be above 0.5 and at most 1, so that rates settle",
+                Got(self.kappa),
+            )
 
     def rate(self, batch: int) -> float:
         """rho of a batch, by its number in the run."""
@@ -82,18 +95,18 @@ class Options(OwnOptions):
 class Batch(NamedTuple):
     """Documents of a batch, and the words that they have."""
 
-    documents: Corpus   # over the used words alone, in their order
-    used: np.ndarray    # (used word,) int64: their numbers in the vocabulary, ascending
+    documents: Corpus  # over the used words alone, in their order
+    used: np.ndarray  # (used word,) int64: their numbers in the vocabulary, ascending
 
 
 class Visited(NamedTuple):
     """What the visit of a batch leaves behind."""
 
-    mean_dk: np.ndarray   # (document of the batch, topic) float64, padded
-    new_wk: np.ndarray    # (used word, topic) float64, padded: expected counts
-    new_k: np.ndarray     # (topic,) float64, padded
-    entropy: float        # of the responsibilities, nats
-    n_visited: int        # pairs
+    mean_dk: np.ndarray  # (document of the batch, topic) float64, padded
+    new_wk: np.ndarray  # (used word, topic) float64, padded: expected counts
+    new_k: np.ndarray  # (topic,) float64, padded
+    entropy: float  # of the responsibilities, nats
+    n_visited: int  # pairs
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -121,7 +134,11 @@ def step(corpus, model, options, state, context):
     state.mean_dk[:], state.fitted_wk[:] = 0.0, 0.0
     for number, rows in enumerate(batches, first):
         whole = len(batches) == 1
-        batch = Batch(corpus, np.arange(corpus.n_words)) if whole else batch_of(*some_documents(corpus, rows))
+        batch = (
+            Batch(corpus, np.arange(corpus.n_words))
+            if whole
+            else batch_of(*some_documents(corpus, rows))
+        )
         rate = 0.0 if options.hold_topics else options.rate(number)
         found = take_in(batch, state, options, rate, n_total / len(rows), context)
         state.mean_dk[slice(None) if whole else rows] = found.mean_dk
@@ -167,7 +184,10 @@ def take_in(batch: Batch, state: State, options, rate: float, share: float, cont
     share : documents that each document of the batch stands for, D / S.
     """
     found = visit(batch, state, options, context)
-    for mean, rows, new in ((state.mean_wk, batch.used, found.new_wk), (state.mean_k, slice(None), found.new_k)):
+    for mean, rows, new in (
+        (state.mean_wk, batch.used, found.new_wk),
+        (state.mean_k, slice(None), found.new_k),
+    ):
         mean *= 1.0 - rate
         mean[rows] += (rate * share) * new
     return found
@@ -176,9 +196,14 @@ def take_in(batch: Batch, state: State, options, rate: float, share: float, cont
 def visit(batch: Batch, state: State, options, context) -> Visited:
     """Fits the documents of a batch, each from N_d / K tokens of a topic, to q(phi) of a state, which stays as it is."""
     documents, used = batch
-    mean_wk, mean_k, n_topics = aligned_empty((len(used), len(state.mean_k)), np.float64), state.mean_k.copy(), len(state.alpha)
+    mean_wk, mean_k, n_topics = (
+        aligned_empty((len(used), len(state.mean_k)), np.float64),
+        state.mean_k.copy(),
+        len(state.alpha),
+    )
     np.take(state.mean_wk, used, axis=0, out=mean_wk)
-    mean_k[:n_topics] += (len(state.mean_wk) - len(used)) * state.beta  # the prior of words that the batch lacks
+    # the prior of words that the batch lacks
+    mean_k[:n_topics] += (len(state.mean_wk) - len(used)) * state.beta
     mean_dk = aligned_zeros((documents.n_documents, len(mean_k)), np.float64)
     local = vb.State(mean_dk, mean_wk, mean_k, np.nan, state.alpha, state.beta)
     vb.spread_evenly(documents, local)
@@ -196,7 +221,9 @@ def change_of(before: np.ndarray, mean_wk: np.ndarray) -> float:
 def watch(corpus, model, options, state) -> dict:
     """The bound, with documents as last fitted and q(phi) as it is; NaN before the first iteration."""
     live, n_topics = slice(model.n_topics), model.n_topics
-    log_phi = digamma(state.beta + state.mean_wk[:, live]) - digamma(corpus.n_words * state.beta + state.mean_k[live])
+    log_phi = digamma(state.beta + state.mean_wk[:, live]) - digamma(
+        corpus.n_words * state.beta + state.mean_k[live]
+    )
     topics = log_topics(state.mean_wk, state.mean_k, state.beta, n_topics)
     topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
     bound = log_documents(state.mean_dk, pad_topics(state.alpha), n_topics) + topics + state.entropy
@@ -207,7 +234,12 @@ def _arrays(n_documents: int, n_words: int, n_topics: int) -> dict[str, Array]:
     """Shapes of the arrays of a state, priors excepted."""
     lanes = padded(n_topics)
     of_words = Array((n_words, lanes))
-    return {"mean_dk": Array((n_documents, lanes)), "mean_wk": of_words, "mean_k": Array((lanes,)), "fitted_wk": of_words}
+    return {
+        "mean_dk": Array((n_documents, lanes)),
+        "mean_wk": of_words,
+        "mean_k": Array((lanes,)),
+        "fitted_wk": of_words,
+    }
 
 
 def memory(corpus, model, options) -> Memory:
@@ -224,10 +256,22 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "online-vb") -> Engine:
     return Engine(
-        name=name, title="Online variational Bayes", source="Hoffman, Blei & Bach (2010), algorithm 2",
+        name=name,
+        title="Online variational Bayes",
+        source="Hoffman, Blei & Bach (2010), algorithm 2",
         when="For streams, and for corpora so large that few passes are possible: topics move after each batch of documents. "
-             "On small corpora, with many passes, it ends no better than vb.",
-        model=LDA, options=Options, state=State, samples=samples, watches=("bound", "topic_change", "rho"),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
-        memory=memory, whole_counts=False,
+        "On small corpora, with many passes, it ends no better than vb.",
+        model=LDA,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("bound", "topic_change", "rho"),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_variational_bayes,
+        memory=memory,
+        whole_counts=False,
     )

@@ -31,9 +31,10 @@ MOST_PARTS = 64
 class Columns(NamedTuple):
     """Pairs of one set of words of a partition, in canonical order, as a sparse matrix by document."""
 
-    indptr: np.ndarray         # (document + 1,) int64: the pairs of document d are indptr[d]:indptr[d + 1]
-    words: np.ndarray          # (pair,) int32
-    counts: np.ndarray         # (pair,) int32
+    # (document + 1,) int64: the pairs of document d are indptr[d]:indptr[d + 1]
+    indptr: np.ndarray
+    words: np.ndarray  # (pair,) int32
+    counts: np.ndarray  # (pair,) int32
     tokens_before: np.ndarray  # (pair,) int64: canonical number of the first token of each pair
     pairs: np.ndarray | slice  # (pair,) int64: where the pairs stand among all of the partition
 
@@ -47,8 +48,13 @@ class Partition(NamedTuple):
 
 def partition_option():
     return option(
-        1, "parts of documents and of words, so many blocks at once on several threads; 1: exact; above: approximate, as "
-        "topic sizes are a little late, yet the same for any number of threads", low=1, high=MOST_PARTS, whole=True, late=True,
+        1,
+        "parts of documents and of words, so many blocks at once on several threads; 1: exact; above: approximate, as "
+        "topic sizes are a little late, yet the same for any number of threads",
+        low=1,
+        high=MOST_PARTS,
+        whole=True,
+        late=True,
     )
 
 
@@ -61,7 +67,9 @@ def idle_alone(what: str) -> str:
 def partition_of(corpus, n_parts: int) -> Partition:
     """The partition into P x P blocks of all pairs of a corpus. One block has the corpus's own arrays."""
     if n_parts == 1:
-        whole = Columns(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None))
+        whole = Columns(
+            corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None)
+        )
         return Partition([(0, corpus.n_documents)], [whole])
     return partition_pairs(corpus, n_parts, np.arange(corpus.n_pairs))
 
@@ -73,7 +81,16 @@ def partition_marked(corpus, n_parts: int, mark: np.ndarray, wanted: bool) -> Pa
     n_pairs = int(np.count_nonzero(mark == wanted))
     indptr = np.empty(corpus.n_documents + 1, np.int64)
     arrays = tuple(np.empty(n_pairs + 1, dtype) for dtype in (np.int32, np.int32, np.int64))
-    select_pairs(mark, wanted, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, indptr, *arrays)
+    select_pairs(
+        mark,
+        wanted,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        indptr,
+        *arrays,
+    )
     columns = Columns(*map(sealed, (indptr, *(array[:n_pairs] for array in arrays))), slice(None))
     return Partition([(0, corpus.n_documents)], [columns])
 
@@ -91,7 +108,9 @@ def partition_pairs(corpus, n_parts: int, pairs: np.ndarray) -> Partition:
 def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
     """P ranges of documents with about equal numbers of tokens; tokens_before (document + 1,), of the whole corpus."""
     middles = (tokens_before[:-1] + tokens_before[1:]) / 2
-    ends = np.searchsorted(middles, np.arange(1, n_parts) * (int(tokens_before[-1]) / n_parts)).tolist()
+    ends = np.searchsorted(
+        middles, np.arange(1, n_parts) * (int(tokens_before[-1]) / n_parts)
+    ).tolist()
     return list(pairwise([0, *ends, len(middles)]))
 
 
@@ -129,8 +148,14 @@ def shared_out(tokens, n_parts: int) -> np.ndarray:
 
 def _columns(corpus, pairs, places) -> Columns:
     own = pairs[places]
-    arrays = np.searchsorted(own, corpus.indptr), corpus.words[own], corpus.counts[own], corpus.tokens_before[own]
-    return Columns(*map(sealed, arrays), places)  # as those of a corpus are: for others kernels would be compiled once more
+    arrays = (
+        np.searchsorted(own, corpus.indptr),
+        corpus.words[own],
+        corpus.counts[own],
+        corpus.tokens_before[own],
+    )
+    # as those of a corpus are: for others kernels would be compiled once more
+    return Columns(*map(sealed, arrays), places)
 
 
 def each_block(partition: Partition, sizes: tuple, work: Callable, context) -> list:
@@ -148,7 +173,8 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context) -> l
         for shared, own in zip(sizes, copies, strict=True):
             own[...] = shared
         blocks = [
-            _block(partition, i, (i + phase) % n_parts, [own[i] for own in copies], work) for i in range(n_parts)
+            _block(partition, i, (i + phase) % n_parts, [own[i] for own in copies], work)
+            for i in range(n_parts)
         ]
         results += each_task(blocks, context.n_threads, context.interrupt)
         for shared, own in zip(sizes, copies, strict=True):
@@ -159,7 +185,9 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context) -> l
 def _block(partition, i, part, sizes, work) -> Callable:
     """The task that works off the documents of range i with the words of a part."""
     bounds = slice_bounds(partition.columns[part].indptr, len(sizes[0]), *partition.ranges[i])
-    return lambda interrupt: each_slice(lambda first, last: work(first, last, part, sizes), bounds, 1, interrupt)
+    return lambda interrupt: each_slice(
+        lambda first, last: work(first, last, part, sizes), bounds, 1, interrupt
+    )
 
 
 def add_changes(shared, copies) -> None:

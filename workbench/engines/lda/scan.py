@@ -8,7 +8,14 @@ of them, the latter is cheaper. The choice is a function of the state, never of 
 import numpy as np
 
 from workbench.engines.memory import word_major_bytes
-from workbench.kernels.lda.sparse_gibbs import draw_words, entries_fit, make_lists, mean_held, starts_of_lists, write_back
+from workbench.kernels.lda.sparse_gibbs import (
+    draw_words,
+    entries_fit,
+    make_lists,
+    mean_held,
+    starts_of_lists,
+    write_back,
+)
 from workbench.kernels.simd.lanes import pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import GIBBS
@@ -23,8 +30,10 @@ which costs so much more in a list than in a row. Measured; see docs/decisions/k
 
 def scan_option():
     return option(
-        "auto", "order of the tokens: documents, words, or auto: words where documents hold few of many topics",
-        choices=("auto", "documents", "words"), late=True,
+        "auto",
+        "order of the tokens: documents, words, or auto: words where documents hold few of many topics",
+        choices=("auto", "documents", "words"),
+        late=True,
     )
 
 
@@ -32,7 +41,11 @@ def by_words(corpus, state, scan: str) -> bool:
     """Whether the sweep of a chain goes word after word; see `COST`."""
     n_topics = len(state.alpha)
     spared = n_topics - SPARED
-    if scan == "documents" or (scan == "auto" and spared <= 0) or not entries_fit(corpus.document_tokens, n_topics):
+    if (
+        scan == "documents"
+        or (scan == "auto" and spared <= 0)
+        or not entries_fit(corpus.document_tokens, n_topics)
+    ):
         return False
     return scan == "words" or COST * mean_held(state.n_dk, corpus.document_tokens) < spared
 
@@ -45,8 +58,19 @@ def sweep_words(corpus, state, context, chain=0) -> int:
 
     def draw(first, last):
         return draw_words(
-            first, last, by_word.indptr, by_word.documents, *corpus.tokens_by_word, state.topics, state.n_wk, state.n_k,
-            *lists, alpha, state.beta, n_topics, key,
+            first,
+            last,
+            by_word.indptr,
+            by_word.documents,
+            *corpus.tokens_by_word,
+            state.topics,
+            state.n_wk,
+            state.n_k,
+            *lists,
+            alpha,
+            state.beta,
+            n_topics,
+            key,
         )
 
     n_moved = sum(each_slice(draw, slice_bounds(by_word.indptr, len(alpha)), 1, context.interrupt))
@@ -59,4 +83,6 @@ def word_order_bytes(corpus, n_topics: int, scan: str) -> tuple[int, int]:
     if scan == "documents" or (scan == "auto" and n_topics <= SPARED):
         return 0, 0
     entries = int(starts_of_lists(corpus.document_tokens, n_topics)[-1])
-    return word_major_bytes(corpus) + corpus.n_pairs * (8 + 4), entries * np.dtype(np.int32).itemsize
+    return word_major_bytes(corpus) + corpus.n_pairs * (8 + 4), entries * np.dtype(
+        np.int32
+    ).itemsize

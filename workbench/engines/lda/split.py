@@ -61,7 +61,9 @@ class Split:
         if (self.n_sampled if sampled else self.n_averaged) == len(self.sampled):
             return partition_of(self._corpus(), n_parts)
         if (n_parts, sampled) not in self._partitions:
-            self._partitions[n_parts, sampled] = partition_marked(self._corpus(), n_parts, self.sampled, sampled)
+            self._partitions[n_parts, sampled] = partition_marked(
+                self._corpus(), n_parts, self.sampled, sampled
+            )
         return self._partitions[n_parts, sampled]
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:

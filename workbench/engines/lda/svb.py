@@ -19,16 +19,34 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.blocks import Blocks, block_bytes
-from workbench.engines.lda.factored import Entropy, weigh_topics, weighed_words, workspace_for, workspace_in_blocks
+from workbench.engines.lda.factored import (
+    Entropy,
+    weigh_topics,
+    weighed_words,
+    workspace_for,
+    workspace_in_blocks,
+)
 from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import Counts, SufficientStatistics, learn, learning, polya_of, watched
+from workbench.engines.lda.hyperparameters import (
+    Counts,
+    SufficientStatistics,
+    learn,
+    learning,
+    polya_of,
+    watched,
+)
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
-from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, update_in_order, weigh_rows, weighted_entropy
+from workbench.kernels.lda.standard_vb import (
+    NOTHING_SAMPLED,
+    update_in_order,
+    weigh_rows,
+    weighted_entropy,
+)
 from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
@@ -38,17 +56,19 @@ from workbench.models.options import OptionError, option
 class State(NamedTuple):
     mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts
     mean_wk: np.ndarray  # (word, topic) float64, padded
-    mean_k: np.ndarray   # (topic,) float64, padded
-    gamma: np.ndarray    # (variational pair, topic) float64, padded; no rows in the parallel schedule
-    entropy: float | Entropy   # of the responsibilities behind the expected counts, nats
-    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float          # prior of each word in a topic, as learnt
+    mean_k: np.ndarray  # (topic,) float64, padded
+    # (variational pair, topic) float64, padded; no rows in the parallel schedule
+    gamma: np.ndarray
+    entropy: float | Entropy  # of the responsibilities behind the expected counts, nats
+    alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float  # prior of each word in a topic, as learnt
 
 
 @dataclass(frozen=True)
 class OwnOptions:
     schedule: str = option(
-        "parallel", "parallel: all pairs from the same counts; sequential: counts follow each pair",
+        "parallel",
+        "parallel: all pairs from the same counts; sequential: counts follow each pair",
         choices=("parallel", "sequential"),
     )
     init: str = init_option()
@@ -73,12 +93,17 @@ def step(corpus, model, options, state, context):
 def arrays(corpus, model, options, n_averaged: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, priors excepted; responsibilities only in the sequential schedule."""
     n_kept = n_averaged if options.schedule == "sequential" else 0
-    return topic_counts("mean", corpus, model.n_topics) | {"gamma": Array((n_kept, padded(model.n_topics)))}
+    return topic_counts("mean", corpus, model.n_topics) | {
+        "gamma": Array((n_kept, padded(model.n_topics)))
+    }
 
 
 def initial_mean(corpus, model, options, split: Split, context, warm_start=None) -> State:
     """Expected counts of the first responsibilities of the averaged pairs."""
-    made, entropy = zeros(arrays(corpus, model, options, split.n_averaged)), np.nan if split.n_averaged else 0.0
+    made, entropy = (
+        zeros(arrays(corpus, model, options, split.n_averaged)),
+        np.nan if split.n_averaged else 0.0,
+    )
     state = State(**made, entropy=entropy, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
     return state
@@ -95,7 +120,10 @@ def update(corpus, options, split, state, sampled, context) -> tuple[State, dict
 
 BY_LOGS = 1000
 """Pairs that are counted by their logs between two calls of `interrupt`."""
-IDLE = {"parallel": None, "sequential": "pairs are updated one after another; schedule=parallel is not so"}
+IDLE = {
+    "parallel": None,
+    "sequential": "pairs are updated one after another; schedule=parallel is not so",
+}
 """Why an update uses one thread alone, by schedule."""
 
 
@@ -119,12 +147,25 @@ def update_in_parallel(corpus, split, state, sampled, context, point=False) -> E
             weigh_rows(first, last, alpha, mean_dk, sampled[0], np.zeros(lanes), False, *documents)
             mean_dk[first:last] = 0.0
         return visit_runs(
-            *blocks.cuts[block, step : step + 2], *blocks.visited, documents[1], topics[1], mean_dk, mean_wk, workspace.ratios
+            *blocks.cuts[block, step : step + 2],
+            *blocks.visited,
+            documents[1],
+            topics[1],
+            mean_dk,
+            mean_wk,
+            workspace.ratios,
         )
 
     weigh_topics(corpus, state, sampled, point, workspace, context)
     mean_wk[:] = 0.0
-    n_tiny = sum(map(sum, each_wave(visit, len(blocks.ranges), blocks.n_steps, context.n_threads, context.interrupt)))
+    n_tiny = sum(
+        map(
+            sum,
+            each_wave(
+                visit, len(blocks.ranges), blocks.n_steps, context.n_threads, context.interrupt
+            ),
+        )
+    )
     add_words(mean_wk, mean_k)
     pairs = workspace.by_logs(corpus) if n_tiny else ()
     for first in range(0, n_tiny, BY_LOGS):
@@ -140,8 +181,19 @@ def update_sequentially(corpus, split, state, sampled, context) -> None:
 
     def work(first, last):
         update_in_order(
-            first, last, corpus.indptr, corpus.words, corpus.counts, split.sampled, split.rows, state.gamma,
-            *state[:3], *sampled, alpha, state.beta, len(state.alpha),
+            first,
+            last,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
+            split.sampled,
+            split.rows,
+            state.gamma,
+            *state[:3],
+            *sampled,
+            alpha,
+            state.beta,
+            len(state.alpha),
         )
 
     each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
@@ -168,12 +220,17 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
     """What is watched, given the sums of `of_part`."""
     n_topics = len(state.alpha)
     joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
-    return {"bound": joint + state.entropy, "n_k": state.mean_k[:n_topics]} | watched(options, state)
+    return {"bound": joint + state.entropy, "n_k": state.mean_k[:n_topics]} | watched(
+        options, state
+    )
 
 
 def counts(corpus, model, options, state) -> dict:
     """The expected counts."""
-    return {"n_kw": state.mean_wk[:, : model.n_topics].T, "n_dk": state.mean_dk[:, : model.n_topics]}
+    return {
+        "n_kw": state.mean_wk[:, : model.n_topics].T,
+        "n_dk": state.mean_dk[:, : model.n_topics],
+    }
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
@@ -183,7 +240,9 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
 
 def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
     """Sufficient statistics of alpha or of beta: the expected counts."""
-    return SufficientStatistics(Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None]))
+    return SufficientStatistics(
+        Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None])
+    )
 
 
 def samples(corpus, options) -> bool:
@@ -232,25 +291,47 @@ def update_part(corpus, options, split, state, sampled, context, of_words) -> tu
 def refuse_in_parts(options) -> None:
     """Refuses the sequential schedule, in which each pair waits for the one before."""
     if options.schedule != "parallel":
-        raise OptionError(Named("schedule", "sequential"), " goes pair by pair through the whole corpus, and this one is kept "
-                          "in parts; use ", Named("schedule", "parallel"))
+        raise OptionError(
+            Named("schedule", "sequential"),
+            " goes pair by pair through the whole corpus, and this one is kept in parts; use ",
+            Named("schedule", "parallel"),
+        )
 
 
 IN_PARTS = InParts(
-    own=("mean_dk", "gamma"), split=lambda corpus, options: none_sampled(corpus),
+    own=("mean_dk", "gamma"),
+    split=lambda corpus, options: none_sampled(corpus),
     passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",), prepare_parts)),
-    of_part=of_part, watched=watched_in_parts,
-    likelihood=polya_of(sufficient_statistics), told=lambda corpus, options, sums: sums, of_words=lambda state: state.mean_wk,
-    samples=lambda options: False, numbers=("entropy",), refuse=refuse_in_parts,
+    of_part=of_part,
+    watched=watched_in_parts,
+    likelihood=polya_of(sufficient_statistics),
+    told=lambda corpus, options, sums: sums,
+    of_words=lambda state: state.mean_wk,
+    samples=lambda options: False,
+    numbers=("entropy",),
+    refuse=refuse_in_parts,
 )
 
 
 def engine(name: str = "svb") -> Engine:
     return Engine(
-        name=name, title="Standard variational Bayes, collapsed view", source="Welling, Teh & Kappen (2008), eq. 9-11",
+        name=name,
+        title="Standard variational Bayes, collapsed view",
+        source="Welling, Teh & Kappen (2008), eq. 9-11",
         when="For a first look and as a baseline: its iterations are quick and its bound never falls, but cvb0, cgs and the "
-             "hybrids predict held-out words better.",
-        model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
-        memory=memory, idle=lambda options: IDLE[options.schedule], in_parts=IN_PARTS,
+        "hybrids predict held-out words better.",
+        model=LDA,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("bound",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_variational_bayes,
+        memory=memory,
+        idle=lambda options: IDLE[options.schedule],
+        in_parts=IN_PARTS,
     )

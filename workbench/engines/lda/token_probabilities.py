@@ -20,7 +20,9 @@ def token_probabilities(corpus, options, state) -> np.ndarray:
         For a state of `vb` with point topics, whose responsibilities are other ones.
     """
     if getattr(options, "topics", "full") == "point":
-        raise OptionError("the tokens of point topics have no responsibilities of this form; take topics=full")
+        raise OptionError(
+            "the tokens of point topics have no responsibilities of this form; take topics=full"
+        )
     split, state = split_of(corpus, options, state)
     gamma, topics = np.zeros((0, len(state.alpha))), np.zeros((1, 0), int)
     if split.n_sampled:
@@ -33,7 +35,10 @@ def token_probabilities(corpus, options, state) -> np.ndarray:
 
 def every_token(corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray) -> np.ndarray:
     """(state, token, topic) responsibilities (averaged pair, topic), and 1 at the topics (state, sampled token)."""
-    found, of_sampled = np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])), np.repeat(sampled, corpus.counts)
+    found, of_sampled = (
+        np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])),
+        np.repeat(sampled, corpus.counts),
+    )
     found[:, ~of_sampled] = np.repeat(gamma, corpus.counts[~sampled], axis=0)
     found[:, of_sampled] = np.eye(gamma.shape[1])[topics]
     return found
@@ -44,7 +49,9 @@ def split_of(corpus, options, state) -> tuple[Split, tuple]:
     if isinstance(state, cgs.State):
         return all_sampled(corpus), state
     if isinstance(state, adaptive.State):
-        return adaptive.split_from(corpus, options, state.sampled), adaptive.of_hybrid(options, state)
+        return adaptive.split_from(corpus, options, state.sampled), adaptive.of_hybrid(
+            options, state
+        )
     if isinstance(state, hybrid.SvbState | hybrid.CvbState):
         return hybrid.split_of(corpus, options), state
     return none_sampled(corpus), state
@@ -52,18 +59,24 @@ def split_of(corpus, options, state) -> tuple[Split, tuple]:
 
 def _by_counts(corpus, split: Split, state) -> np.ndarray:
     """(averaged pair, topic) responsibilities given the counts of a state."""
-    totals = [state[:3]] if isinstance(state, vb.State) or not split.n_sampled else [
-        hybrid.totals(state, s) for s in range(len(state.topics))]
+    totals = (
+        [state[:3]]
+        if isinstance(state, vb.State) or not split.n_sampled
+        else [hybrid.totals(state, s) for s in range(len(state.topics))]
+    )
     return responsibilities(corpus, split.sampled, totals, state.alpha, state.beta)
 
 
-def responsibilities(corpus, sampled: np.ndarray, totals: list[tuple], alpha: np.ndarray, beta: float) -> np.ndarray:
+def responsibilities(
+    corpus, sampled: np.ndarray, totals: list[tuple], alpha: np.ndarray, beta: float
+) -> np.ndarray:
     """(averaged pair, topic) of standard variational Bayes, averaged in the log domain over chains, spec A9.
 
     ``totals`` are n_dk, n_wk, n_k of each chain, expected and sampled, padded or not.
     """
     d, w, k = corpus.documents[~sampled], corpus.words[~sampled], slice(len(alpha))
     logs = [
-        psi(alpha + n_dk[d, k]) + psi(beta + n_wk[w, k]) - psi(corpus.n_words * beta + n_k[k]) for n_dk, n_wk, n_k in totals
+        psi(alpha + n_dk[d, k]) + psi(beta + n_wk[w, k]) - psi(corpus.n_words * beta + n_k[k])
+        for n_dk, n_wk, n_k in totals
     ]
     return softmax(np.mean(logs, axis=0), axis=1)

@@ -35,7 +35,14 @@ from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, wa
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.split import none_sampled
-from workbench.engines.lda.svb import counts, in_parallel, predict, samples, sufficient_statistics, update_in_parallel
+from workbench.engines.lda.svb import (
+    counts,
+    in_parallel,
+    predict,
+    samples,
+    sufficient_statistics,
+    update_in_parallel,
+)
 from workbench.engines.memory import DOUBLE, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
@@ -50,26 +57,48 @@ from workbench.models.options import option
 class State(NamedTuple):
     mean_dk: np.ndarray  # (document, topic) float64, padded: q(theta) is Dirichlet(alpha + mean_dk)
     mean_wk: np.ndarray  # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
-    mean_k: np.ndarray   # (topic,) float64, padded
-    entropy: float | Entropy   # of the responsibilities behind the counts, nats
-    alpha: np.ndarray    # (topic,) float64: prior of each topic in a document, as learnt
-    beta: float          # prior of each word in a topic, as learnt
+    mean_k: np.ndarray  # (topic,) float64, padded
+    entropy: float | Entropy  # of the responsibilities behind the counts, nats
+    alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
+    beta: float  # prior of each word in a topic, as learnt
 
 
 @learning
 class Options:
     n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
-    inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over topics", low=0)
-    restart_documents: bool = option(False, "begin each document at N_d / K in every iteration, not where it was")
-    topics: str = option("full", "full: a Dirichlet posterior of each topic; point: its mode", choices=("full", "point"))
+    inner_tolerance: float = option(
+        1e-3, "a document is fitted when its counts change by less, mean over topics", low=0
+    )
+    restart_documents: bool = option(
+        False, "begin each document at N_d / K in every iteration, not where it was"
+    )
+    topics: str = option(
+        "full",
+        "full: a Dirichlet posterior of each topic; point: its mode",
+        choices=("full", "point"),
+    )
     init: str = init_option()
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics from responsibilities at random or from another run; documents even, or as in that run."""
-    state = State(**zeros(topic_counts("mean", corpus, model.n_topics)), entropy=math.nan, alpha=model.alphas, beta=model.beta)
+    state = State(
+        **zeros(topic_counts("mean", corpus, model.n_topics)),
+        entropy=math.nan,
+        alpha=model.alphas,
+        beta=model.beta,
+    )
     none_kept = np.zeros((0, len(state.mean_k)))
-    initialise(corpus, model, options, none_sampled(corpus).sampled, context, warm_start, none_kept, *state[:3])
+    initialise(
+        corpus,
+        model,
+        options,
+        none_sampled(corpus).sampled,
+        context,
+        warm_start,
+        none_kept,
+        *state[:3],
+    )
     if warm_start is None:
         spread_evenly(corpus, state)
     return state
@@ -103,24 +132,51 @@ def fit(corpus, options, state, context) -> tuple[Entropy, int]:
     """E-step document by document until each converges, then M-step, in place; also returns how many pairs were visited."""
     if options.n_inner == 1:  # documents and topics in one visit
         point = options.topics == "point"
-        return update_in_parallel(corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, point), corpus.n_pairs
+        return update_in_parallel(
+            corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, point
+        ), corpus.n_pairs
     mean_dk, mean_wk, mean_k = mean = state[:3]
-    workspace = workspace_for(state.entropy, tuple, lambda: workspace_in_slices(corpus, len(mean_k)))
+    workspace = workspace_for(
+        state.entropy, tuple, lambda: workspace_in_slices(corpus, len(mean_k))
+    )
     documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios
     alpha, n_topics = pad_topics(state.alpha, 1.0), len(state.alpha)
 
     def fit_some(first, last):
         return fit_documents(
-            first, last, corpus.indptr, corpus.words, corpus.counts, alpha, *topics, n_topics, options.n_inner,
-            options.inner_tolerance, mean_dk, *documents, ratios,
+            first,
+            last,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
+            alpha,
+            *topics,
+            n_topics,
+            options.n_inner,
+            options.inner_tolerance,
+            mean_dk,
+            *documents,
+            ratios,
         )
 
     def count_some(first, last):
-        return count_words(first, last, *corpus.by_word, corpus.counts, *documents, *topics, n_topics, ratios, mean_wk)
+        return count_words(
+            first,
+            last,
+            *corpus.by_word,
+            corpus.counts,
+            *documents,
+            *topics,
+            n_topics,
+            ratios,
+            mean_wk,
+        )
 
     weigh_topics(corpus, state, NOTHING_SAMPLED, options.topics == "point", workspace, context)
     n_visited = each_slice(fit_some, workspace.order[0], context.n_threads, context.interrupt)
-    mean_k[:] = sum(each_slice(count_some, workspace.order[1], context.n_threads, context.interrupt))
+    mean_k[:] = sum(
+        each_slice(count_some, workspace.order[1], context.n_threads, context.interrupt)
+    )
     return Entropy(corpus, mean, workspace, n_topics), sum(n_visited)
 
 
@@ -140,26 +196,40 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
         joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
     else:
         joint = sums["documents"] + log_point(state)
-    return {"bound": joint + float(state.entropy), "n_k": state.mean_k[:n_topics]} | watched(options, state)
+    return {"bound": joint + float(state.entropy), "n_k": state.mean_k[:n_topics]} | watched(
+        options, state
+    )
 
 
 def log_point(state) -> float:
     """sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
-    n_topics, n_words, prior, log_phi = len(state.alpha), len(state.mean_wk), state.beta + 1.0, log_modes(state)
+    n_topics, n_words, prior, log_phi = (
+        len(state.alpha),
+        len(state.mean_wk),
+        state.beta + 1.0,
+        log_modes(state),
+    )
     normaliser = math.lgamma(n_words * prior) - n_words * math.lgamma(prior)
-    return float(np.sum((state.mean_wk[:, :n_topics] + state.beta) * log_phi)) + n_topics * normaliser
+    return (
+        float(np.sum((state.mean_wk[:, :n_topics] + state.beta) * log_phi)) + n_topics * normaliser
+    )
 
 
 def log_modes(state) -> np.ndarray:
     """(word, topic) log phi at the mode."""
     live = slice(len(state.alpha))
-    return np.log((state.beta + state.mean_wk[:, live]) / (len(state.mean_wk) * state.beta + state.mean_k[live]))
+    return np.log(
+        (state.beta + state.mean_wk[:, live])
+        / (len(state.mean_wk) * state.beta + state.mean_k[live])
+    )
 
 
 def likelihood(options, state, corpus, statistics, prior) -> Dirichlet:
     """The bound as a function of a prior, with q(theta) and q(phi), or the point phi, held fixed."""
     if prior.name == "beta" and options.topics == "point":
-        return Dirichlet(prior.n_topics, log_modes(state).sum(keepdims=True)[0], prior.copies, shift=1.0)
+        return Dirichlet(
+            prior.n_topics, log_modes(state).sum(keepdims=True)[0], prior.copies, shift=1.0
+        )
     return dirichlet(corpus, state.alpha, statistics, prior)
 
 
@@ -169,7 +239,9 @@ def memory(corpus, model, options) -> Memory:
     state, of_words = size(arrays), size({"mean_wk": arrays["mean_wk"]})
     found = in_parallel(corpus, state, corpus.n_pairs)
     if options.n_inner > 1:
-        found = Memory(state, word_major_bytes(corpus) + state + corpus.n_pairs * DOUBLE, step=state)
+        found = Memory(
+            state, word_major_bytes(corpus) + state + corpus.n_pairs * DOUBLE, step=state
+        )
     return found._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
@@ -182,7 +254,9 @@ def work_of_part(corpus, options, state, context, split, of_words) -> tuple[Stat
     """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
     lanes = len(state.mean_k)
     if options.n_inner == 1:
-        workspace = workspace_in_blocks(corpus, lanes, split.blocks(lanes, context.n_threads), of_words)
+        workspace = workspace_in_blocks(
+            corpus, lanes, split.blocks(lanes, context.n_threads), of_words
+        )
     else:
         workspace = workspace_in_slices(corpus, lanes, of_words)
     state = state._replace(entropy=Entropy(corpus, state[:3], workspace, len(state.alpha)))
@@ -192,25 +266,43 @@ def work_of_part(corpus, options, state, context, split, of_words) -> tuple[Stat
 
 def likelihood_of_part(corpus, options, state, prior) -> Dirichlet:
     """`likelihood` from the counts of a part."""
-    return likelihood(options, state, corpus, sufficient_statistics(corpus, state, prior.name), prior)
+    return likelihood(
+        options, state, corpus, sufficient_statistics(corpus, state, prior.name), prior
+    )
 
 
 IN_PARTS = InParts(
-    own=("mean_dk",), split=lambda corpus, options: none_sampled(corpus),
+    own=("mean_dk",),
+    split=lambda corpus, options: none_sampled(corpus),
     passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",), prepare_parts)),
-    of_part=of_part, watched=watched_in_parts,
-    likelihood=likelihood_of_part, told=lambda corpus, options, sums: sums, of_words=lambda state: state.mean_wk,
-    samples=lambda options: False, numbers=("entropy",),
+    of_part=of_part,
+    watched=watched_in_parts,
+    likelihood=likelihood_of_part,
+    told=lambda corpus, options, sums: sums,
+    of_words=lambda state: state.mean_wk,
+    samples=lambda options: False,
+    numbers=("entropy",),
 )
 
 
 def engine(name: str = "vb") -> Engine:
     return Engine(
-        name=name, title="Variational Bayes, EM form",
+        name=name,
+        title="Variational Bayes, EM form",
         source="Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
         when="The classical method, with a bound that never falls: for published results to be repeated, and for restarts of "
-             "which the highest bound is taken; cvb0 and cgs predict better.",
-        model=LDA, options=Options, state=State, samples=samples, watches=("bound",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes,
-        memory=memory, in_parts=IN_PARTS,
+        "which the highest bound is taken; cvb0 and cgs predict better.",
+        model=LDA,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("bound",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_variational_bayes,
+        memory=memory,
+        in_parts=IN_PARTS,
     )

@@ -35,11 +35,13 @@ from workbench.models.networks.variables import learnt_priors, spread
 class FlatPriors(NamedTuple):
     """Priors in the layout of the counts: 0 in padding cells, 1 in padding row sums."""
 
-    own: np.ndarray          # (D,) prior of each cell of a document, their sum in row sums
-    rest: np.ndarray         # (C + A * authors,) the same of shared rows and of authors'; numbers of observed tables
-    beta: np.ndarray         # (R,) prior of each word in a row of the last level
-    beta_total: np.ndarray   # (R,) its sum over all words
-    known: np.ndarray        # (C + A * authors,) bool: a number of an observed table, which nothing is ever added to
+    own: np.ndarray  # (D,) prior of each cell of a document, their sum in row sums
+    # (C + A * authors,) the same of shared rows and of authors'; numbers of observed tables
+    rest: np.ndarray
+    beta: np.ndarray  # (R,) prior of each word in a row of the last level
+    beta_total: np.ndarray  # (R,) its sum over all words
+    # (C + A * authors,) bool: a number of an observed table, which nothing is ever added to
+    known: np.ndarray
 
 
 def hidden_levels(network: Network) -> list[Level]:
@@ -54,9 +56,12 @@ def prior_levels(network: Network) -> list[Level]:
 
 def initial_alphas(network: Network) -> np.ndarray:
     """All initial priors of a network in one array; see `alphas_of`."""
-    return np.concatenate([
-        np.broadcast_to(np.asarray(level.prior, float), _prior_shape(network, level)).ravel() for level in prior_levels(network)
-    ])
+    return np.concatenate(
+        [
+            np.broadcast_to(np.asarray(level.prior, float), _prior_shape(network, level)).ravel()
+            for level in prior_levels(network)
+        ]
+    )
 
 
 def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
@@ -76,13 +81,20 @@ def _prior_shape(network, level) -> tuple[int, int]:
 
 def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     """The priors in the layout of the counts, from those by level."""
-    own, rest = (paths.is_row[part].astype(float) for part in (slice(paths.n_own), slice(paths.rest_at, None)))
+    own, rest = (
+        paths.is_row[part].astype(float)
+        for part in (slice(paths.n_own), slice(paths.rest_at, None))
+    )
     known, by_level = np.zeros(len(rest), bool), alphas_of(paths.network, alphas)
     *above, last = [level for level in paths.network.levels if level.table != AUTHORS]
     for level in above:
         places = paths.places[level.name]
         flat, first = (own, 0) if level.of_documents else (rest, paths.rest_at)
-        rows = np.asarray(level.table, float) if level.kind == "observed" else by_level[level.name][places.groups]
+        rows = (
+            np.asarray(level.table, float)
+            if level.kind == "observed"
+            else by_level[level.name][places.groups]
+        )
         flat[places.cells - first] = rows
         have = places.rows >= 0
         flat[places.rows[have] - first] = rows.sum(axis=1)[have]
@@ -93,11 +105,15 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     return FlatPriors(own, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
 
 
-def count_arrays(paths: Paths, corpus: Corpus, dtype=np.float64, of_corpus=np.float64) -> dict[str, Array]:
+def count_arrays(
+    paths: Paths, corpus: Corpus, dtype=np.float64, of_corpus=np.float64
+) -> dict[str, Array]:
     """Declares the counts of all levels; ``of_corpus``: type of sums over documents or words."""
     return {
-        "n_own": Array((corpus.n_documents, paths.n_own), dtype), "n_rest": Array((paths.n_flat - paths.rest_at,), of_corpus),
-        "n_wk": Array((corpus.n_words, paths.n_leaves), dtype), "n_k": Array((paths.n_leaves,), of_corpus),
+        "n_own": Array((corpus.n_documents, paths.n_own), dtype),
+        "n_rest": Array((paths.n_flat - paths.rest_at,), of_corpus),
+        "n_wk": Array((corpus.n_words, paths.n_leaves), dtype),
+        "n_k": Array((paths.n_leaves,), of_corpus),
     }
 
 
@@ -117,14 +133,18 @@ def counts_of(paths: Paths, counts, n_dr) -> dict[str, np.ndarray]:
     """
     rows = paths.leaf_places
     return {"n_kw": counts.n_wk[:, rows].T, "n_dk": n_dr[:, rows]} | {
-        f"n_{level.name}": spread(paths.network, level, cells_of(paths, level, counts.n_own, counts.n_rest))
+        f"n_{level.name}": spread(
+            paths.network, level, cells_of(paths, level, counts.n_own, counts.n_rest)
+        )
         for level in hidden_levels(paths.network)
     }
 
 
 def watched(paths: Paths, n_k, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """What every engine watches: tokens of each row of the last level, and the priors of the levels that learn."""
-    return {"n_k": n_k[paths.leaf_places]} | learnt_priors(paths.network, alphas_of(paths.network, alphas))
+    return {"n_k": n_k[paths.leaf_places]} | learnt_priors(
+        paths.network, alphas_of(paths.network, alphas)
+    )
 
 
 class CompiledNetwork(NamedTuple):
@@ -133,13 +153,14 @@ class CompiledNetwork(NamedTuple):
     paths: Paths
     field: Field
     priors: FlatPriors
-    own: Cells               # of a document
-    rest: Cells              # of the corpus; an address is one of the counts n_rest
-    own_sign: np.ndarray     # (D,) 1 of a cell, -1 of a row sum, 0 of anything else
-    rest_sign: np.ndarray    # likewise; 0 of what is no Dirichlet
-    points: tuple            # (row, value) addresses in n_rest of each level whose rows are estimates
-    words_are_points: bool   # are the rows of the last level estimates?
-    live: np.ndarray         # (R,) 1.0 of a row of the last level, 0.0 of padding
+    own: Cells  # of a document
+    rest: Cells  # of the corpus; an address is one of the counts n_rest
+    own_sign: np.ndarray  # (D,) 1 of a cell, -1 of a row sum, 0 of anything else
+    rest_sign: np.ndarray  # likewise; 0 of what is no Dirichlet
+    # (row, value) addresses in n_rest of each level whose rows are estimates
+    points: tuple
+    words_are_points: bool  # are the rows of the last level estimates?
+    live: np.ndarray  # (R,) 1.0 of a row of the last level, 0.0 of padding
 
     @property
     def n_rows(self) -> int:
@@ -156,14 +177,28 @@ def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> Compi
 def _compiled(network, alphas: bytes, n_words) -> CompiledNetwork:
     paths = paths_of(network)
     priors = priors_of(paths, np.frombuffer(alphas), n_words)
-    (own, own_sign), (rest, rest_sign) = _cells(paths, True, priors.own), _cells(paths, False, priors.rest)
+    (own, own_sign), (rest, rest_sign) = (
+        _cells(paths, True, priors.own),
+        _cells(paths, False, priors.rest),
+    )
     live = np.zeros(paths.n_leaves)
     live[paths.leaf_places] = 1.0
     points = tuple(
-        paths.places[level.name].cells - paths.rest_at for level in hidden_levels(network) if level.kind == "point"
+        paths.places[level.name].cells - paths.rest_at
+        for level in hidden_levels(network)
+        if level.kind == "point"
     )
     return CompiledNetwork(
-        paths, _field(paths), priors, own, rest, own_sign, rest_sign, points, network.levels[-1].kind == "point", live,
+        paths,
+        _field(paths),
+        priors,
+        own,
+        rest,
+        own_sign,
+        rest_sign,
+        points,
+        network.levels[-1].kind == "point",
+        live,
     )
 
 
@@ -187,7 +222,11 @@ def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
     """The Dirichlet cells of documents, or of everything else but words."""
-    real, row_of, rows = np.zeros(len(prior)), np.zeros(len(prior), np.int32), [np.zeros(0, np.int64)]
+    real, row_of, rows = (
+        np.zeros(len(prior)),
+        np.zeros(len(prior), np.int32),
+        [np.zeros(0, np.int64)],
+    )
     first = 0 if of_documents else paths.rest_at
     for level in hidden_levels(paths.network):
         if level.kind == "dirichlet" and level.of_documents == of_documents:

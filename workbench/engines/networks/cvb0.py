@@ -23,7 +23,14 @@ from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.split import none_sampled
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.compiled import compile_network, count_arrays, counts_of, initial_alphas, owners_of, watched
+from workbench.engines.networks.compiled import (
+    compile_network,
+    count_arrays,
+    counts_of,
+    initial_alphas,
+    owners_of,
+    watched,
+)
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.gibbs import check
 from workbench.engines.networks.path_slots import laid_out
@@ -40,12 +47,14 @@ from workbench.models.networks.network import Network
 
 
 class State(NamedTuple):
-    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
-    n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
-    n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
-    n_k: np.ndarray      # (R,) float64
-    gamma: np.ndarray    # (…,) responsibilities, float64 or float32: of each pair, of each author, the lanes of its paths
-    alphas: np.ndarray   # all priors, as learnt: `networks.compiled.alphas_of`
+    # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
+    n_own: np.ndarray
+    n_rest: np.ndarray  # (C + A * authors,) float64: those of the corpus, and of authors
+    n_wk: np.ndarray  # (word, R) float64, padded: of the rows of the last level
+    n_k: np.ndarray  # (R,) float64
+    # (…,) responsibilities, float64 or float32: of each pair, of each author, the lanes of its paths
+    gamma: np.ndarray
+    alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,10 @@ class Options(Learning, OwnOptions):
 @cached_by_corpus
 def begins_of(corpus, network) -> np.ndarray:
     """(pair + 1,) index of the first responsibility of each pair."""
-    lanes = np.repeat(np.diff(owners_of(network, corpus).indptr), np.diff(corpus.indptr)) * paths_of(network).n_lanes
+    lanes = (
+        np.repeat(np.diff(owners_of(network, corpus).indptr), np.diff(corpus.indptr))
+        * paths_of(network).n_lanes
+    )
     return np.concatenate([[0], np.cumsum(lanes)]).astype(np.int64)
 
 
@@ -80,11 +92,27 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)
     state = State(**zeros(arrays(corpus, model, options)), alphas=alphas)
     initialise_rows(
-        corpus, model.n_topics, alphas, options, none_sampled(corpus).sampled, context, warm_start, of_rows,
-        np.zeros((corpus.n_documents, lanes)), state.n_wk, state.n_k,
+        corpus,
+        model.n_topics,
+        alphas,
+        options,
+        none_sampled(corpus).sampled,
+        context,
+        warm_start,
+        of_rows,
+        np.zeros((corpus.n_documents, lanes)),
+        state.n_wk,
+        state.n_k,
     )
     spread_over_paths(
-        corpus.indptr, owners, begins, laid_out(model).lanes, paths.real, context.key(PATHS), of_rows, state.gamma
+        corpus.indptr,
+        owners,
+        begins,
+        laid_out(model).lanes,
+        paths.real,
+        context.key(PATHS),
+        of_rows,
+        state.gamma,
     )
     recount(corpus, model, state)
     return state
@@ -96,7 +124,9 @@ def added_by(compiled) -> Added:
     prior, known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
     prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
     known[paths.rest_at :] = priors.known
-    return Added(prior, paths.is_row, known, priors.beta, priors.beta_total, paths.n_own, paths.rest_at)
+    return Added(
+        prior, paths.is_row, known, priors.beta, priors.beta_total, paths.n_own, paths.rest_at
+    )
 
 
 def recount(corpus, model, state) -> tuple[np.ndarray, float]:
@@ -104,20 +134,36 @@ def recount(corpus, model, state) -> tuple[np.ndarray, float]:
 
     What observed tables of numbers say of the paths is part of the latter.
     """
-    paths, n_dr = paths_of(model), aligned_zeros((corpus.n_documents, paths_of(model).n_leaves), np.float64)
+    paths, n_dr = (
+        paths_of(model),
+        aligned_zeros((corpus.n_documents, paths_of(model).n_leaves), np.float64),
+    )
     for counts in state[:4]:
         counts[...] = 0.0
     entropy = add_paths(
-        corpus.indptr, corpus.words, corpus.counts, owners_of(model, corpus), begins_of(corpus, model), laid_out(model).lanes,
-        paths.real, paths.fixed, added_by(compile_network(model, state.alphas, corpus.n_words)), state.gamma,
-        Counts(*state[:4]), n_dr,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        owners_of(model, corpus),
+        begins_of(corpus, model),
+        laid_out(model).lanes,
+        paths.real,
+        paths.fixed,
+        added_by(compile_network(model, state.alphas, corpus.n_words)),
+        state.gamma,
+        Counts(*state[:4]),
+        n_dr,
     )
     return n_dr, entropy
 
 
 def summed(corpus, model, state) -> tuple[np.ndarray, float]:
     """`recount` that leaves the state unchanged."""
-    return recount(corpus, model, state._replace(**{name: np.empty_like(getattr(state, name)) for name in Counts._fields}))
+    return recount(
+        corpus,
+        model,
+        state._replace(**{name: np.empty_like(getattr(state, name)) for name in Counts._fields}),
+    )
 
 
 def step(corpus, model, options, state, context):
@@ -132,8 +178,19 @@ def step(corpus, model, options, state, context):
     for first, last in slice_bounds(corpus.indptr, paths.n_lanes * most_owners):
         context.interrupt()
         found = update_paths(
-            first, last, corpus.indptr, corpus.words, corpus.counts, owners, begins, lanes, real, added, state.gamma,
-            Counts(*state[:4]), new,
+            first,
+            last,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
+            owners,
+            begins,
+            lanes,
+            real,
+            added,
+            state.gamma,
+            Counts(*state[:4]),
+            new,
         )
         change = max(change, found)
     if learns(model, options, context.step):
@@ -143,7 +200,9 @@ def step(corpus, model, options, state, context):
 
 def watch(corpus, model, options, state) -> dict:
     joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
-    return {"bound": joint + summed(corpus, model, state)[1]} | watched(paths_of(model), state.n_k, state.alphas)
+    return {"bound": joint + summed(corpus, model, state)[1]} | watched(
+        paths_of(model), state.n_k, state.alphas
+    )
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -155,16 +214,31 @@ def memory(corpus, model, options) -> Memory:
     """Bytes of responsibilities (pair, author, path) and counts; watching sums these once more."""
     paths = paths_of(model)
     whole, of_rows = size(count_arrays(paths, corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
-    return Memory(size(arrays(corpus, model, options)), (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows))
+    return Memory(
+        size(arrays(corpus, model, options)), (corpus.n_pairs + 1) * 8, look=2 * (whole + of_rows)
+    )
 
 
 def engine(name: str = "network-cvb0") -> Engine:
     return Engine(
-        name=name, title="Collapsed variational Bayes for networks, zeroth order",
+        name=name,
+        title="Collapsed variational Bayes for networks, zeroth order",
         source="Asuncion, Welling, Smyth & Teh (2009), eq. 6; Heinrich & Goesele (2009)",
         when="For networks with few paths, without random draws: it keeps numbers for each pair and path, so that pachinko "
-             "with many topics takes much memory.",
-        model=Network, options=Options, state=State, samples=samples, watches=("bound", "change"),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
-        memory=memory, idle=lambda options: "pairs are updated one after another", suits=check,
+        "with many topics takes much memory.",
+        model=Network,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("bound", "change"),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_variational_bayes,
+        learnt=learnt_of,
+        memory=memory,
+        idle=lambda options: "pairs are updated one after another",
+        suits=check,
     )

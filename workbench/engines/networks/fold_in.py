@@ -12,8 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.lda.fold_in import PASSES
-from workbench.engines.networks.compiled import alphas_of, compile_network, hidden_levels, initial_alphas, owners_of
-from workbench.engines.networks.weights import NO_CHAIN, corpus_numbers, row_shares, word_means, word_numbers
+from workbench.engines.networks.compiled import (
+    alphas_of,
+    compile_network,
+    hidden_levels,
+    initial_alphas,
+    owners_of,
+)
+from workbench.engines.networks.weights import (
+    NO_CHAIN,
+    corpus_numbers,
+    row_shares,
+    word_means,
+    word_numbers,
+)
 from workbench.kernels.lda.fold_in import MOST_PASSES, TOLERANCE
 from workbench.kernels.networks.vb import fit_documents, sum_rows
 from workbench.kernels.simd.lanes import aligned_zeros
@@ -27,16 +39,18 @@ from workbench.models.networks.variables import level_priors, narrowed
 class Learnt(NamedTuple):
     """What a run of a network has learnt of the corpus: all that unseen documents need of it."""
 
-    network: Network                  # with the authors that it knows
-    counts: dict[str, np.ndarray]     # by name of the level, of those without rows by document, as `Engine.counts` gives them
-    alphas: np.ndarray                # all priors, as `networks.compiled.alphas_of` reads them
+    network: Network  # with the authors that it knows
+    # by name of the level, of those without rows by document, as `Engine.counts` gives them
+    counts: dict[str, np.ndarray]
+    alphas: np.ndarray  # all priors, as `networks.compiled.alphas_of` reads them
 
 
 def learnt_of(network: Network, last, topics) -> Learnt:
     """What the last snapshot of a run, arrays by name, has learnt."""
     counts = {
         level.name: np.asarray(last["n_kw" if level.draws == WORD else f"n_{level.name}"])
-        for level in network.levels if level.kind != "observed" and not level.of_documents
+        for level in network.levels
+        if level.kind != "observed" and not level.of_documents
     }
     priors, alphas = level_priors(last, network), initial_alphas(network)
     for name, own in alphas_of(network, alphas).items():
@@ -55,7 +69,12 @@ def by_variational_bayes(learnt: Learnt, options, documents, context) -> np.ndar
     if author is None:
         return _fold(network, learnt, documents, context)
     known = set(author.values)
-    named = np.array([bool(known.intersection(names or ())) for names in documents.authors or [()] * documents.n_documents])
+    named = np.array(
+        [
+            bool(known.intersection(names or ()))
+            for names in documents.authors or [()] * documents.n_documents
+        ]
+    )
     theta = np.empty((documents.n_documents, network.n_topics))
     for which, of in ((np.flatnonzero(named), network), (np.flatnonzero(~named), None)):
         if len(which):
@@ -68,12 +87,22 @@ def by_themselves(network: Network) -> Network:
     """The network in which every document is an author of its own: what was by author is by document."""
     author = network.author.name
     levels = tuple(
-        replace(level, rows=tuple(
-            replace(rows, by=tuple(DOCUMENT if name == author else name for name in rows.by)) for rows in level.rows
-        ), kind="dirichlet" if any(author in rows.by for rows in level.rows) else level.kind)
-        for level in network.levels if level.table != AUTHORS
+        replace(
+            level,
+            rows=tuple(
+                replace(rows, by=tuple(DOCUMENT if name == author else name for name in rows.by))
+                for rows in level.rows
+            ),
+            kind="dirichlet" if any(author in rows.by for rows in level.rows) else level.kind,
+        )
+        for level in network.levels
+        if level.table != AUTHORS
     )
-    return replace(network, variables=tuple(each for each in network.variables if each.name != author), levels=levels)
+    return replace(
+        network,
+        variables=tuple(each for each in network.variables if each.name != author),
+        levels=levels,
+    )
 
 
 def _fold(network: Network, learnt, documents, context) -> np.ndarray:
@@ -81,7 +110,10 @@ def _fold(network: Network, learnt, documents, context) -> np.ndarray:
     n_kw = learnt.counts[network.levels[-1].name]
     compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
     paths, owners = compiled.paths, owners_of(network, documents)
-    n_rest, n_wk = rest_counts(compiled, learnt.counts), aligned_zeros((n_kw.shape[1], paths.n_leaves), np.float64)
+    n_rest, n_wk = (
+        rest_counts(compiled, learnt.counts),
+        aligned_zeros((n_kw.shape[1], paths.n_leaves), np.float64),
+    )
     n_wk[:, paths.leaf_places] = n_kw.T
     n_k, words = n_wk.sum(axis=0), [aligned_zeros(n_wk.shape, np.float64) for _ in range(2)]
     if compiled.words_are_points:
@@ -96,12 +128,33 @@ def _fold(network: Network, learnt, documents, context) -> np.ndarray:
 
     def work(first, last):
         fit_documents(
-            first, last, documents.indptr, documents.words, documents.counts, owners, compiled.field, compiled.own,
-            NO_CHAIN.n_own, *words, compiled.n_rows, MOST_PASSES, TOLERANCE, n_own, *of_rows, ratios, x.copy(), logs.copy(),
+            first,
+            last,
+            documents.indptr,
+            documents.words,
+            documents.counts,
+            owners,
+            compiled.field,
+            compiled.own,
+            NO_CHAIN.n_own,
+            *words,
+            compiled.n_rows,
+            MOST_PASSES,
+            TOLERANCE,
+            n_own,
+            *of_rows,
+            ratios,
+            x.copy(),
+            logs.copy(),
             np.zeros(len(x)),
         )
 
-    each_slice(work, slice_bounds(documents.indptr, paths.n_leaves * PASSES), context.n_threads, context.interrupt)
+    each_slice(
+        work,
+        slice_bounds(documents.indptr, paths.n_leaves * PASSES),
+        context.n_threads,
+        context.interrupt,
+    )
     return row_shares(compiled, owners, n_own, n_rest)[:, paths.leaf_places]
 
 
@@ -110,7 +163,10 @@ def first_counts(compiled, documents, context) -> np.ndarray:
 
     Without that, rows with one prior would stay alike for ever (spec D.7).
     """
-    paths, n_own = compiled.paths, aligned_zeros((documents.n_documents, compiled.paths.n_own), np.float64)
+    paths, n_own = (
+        compiled.paths,
+        aligned_zeros((documents.n_documents, compiled.paths.n_own), np.float64),
+    )
     random = np.random.Generator(np.random.Philox(int(context.key(FOLD_IN))))
     for level in hidden_levels(paths.network):
         if level.of_documents:

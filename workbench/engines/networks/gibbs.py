@@ -18,14 +18,26 @@ from workbench.engines.lda.cgs import samples
 from workbench.engines.lda.split import Split, all_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks import weights
-from workbench.engines.networks.compiled import compile_network, count_arrays, counts_of, initial_alphas, owners_of, watched
+from workbench.engines.networks.compiled import (
+    compile_network,
+    count_arrays,
+    counts_of,
+    initial_alphas,
+    owners_of,
+    watched,
+)
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
 from workbench.engines.networks.vb import log_joint
 from workbench.kernels.networks.gibbs import draw_paths
-from workbench.kernels.networks.path_slots import Counts, count_paths, places_of_counts, uniform_places
+from workbench.kernels.networks.path_slots import (
+    Counts,
+    count_paths,
+    places_of_counts,
+    uniform_places,
+)
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import GIBBS, PATHS_WITHIN, TOPICS
 from workbench.models.lda import ModelError
@@ -33,11 +45,13 @@ from workbench.models.networks.network import Network
 
 
 class State(NamedTuple):
-    places: np.ndarray  # (token,) int32: number of its author among the document's, times lanes, plus lane
-    n_own: np.ndarray   # (document, D) int32: cells and row sums of documents, see `networks.compiled`
+    # (token,) int32: number of its author among the document's, times lanes, plus lane
+    places: np.ndarray
+    # (document, D) int32: cells and row sums of documents, see `networks.compiled`
+    n_own: np.ndarray
     n_rest: np.ndarray  # (C + A * authors,) int64: those of the corpus, and of authors
-    n_wk: np.ndarray    # (word, R) int32, padded: of the rows of the last level
-    n_k: np.ndarray     # (R,) int64
+    n_wk: np.ndarray  # (word, R) int32, padded: of the rows of the last level
+    n_k: np.ndarray  # (R,) int64
     alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
 
 
@@ -64,7 +78,9 @@ def check(network: Network) -> Network:
 
 def arrays(corpus, paths) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
-    return {"places": Array((corpus.n_tokens,), np.int32)} | count_arrays(paths, corpus, np.int32, np.int64)
+    return {"places": Array((corpus.n_tokens,), np.int32)} | count_arrays(
+        paths, corpus, np.int32, np.int64
+    )
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -78,32 +94,68 @@ def initial_chain(corpus, model, split: Split, context, chain=0, warm_start=None
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
     state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
     count_paths(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, owners, paths.rest_at, paths.fixed,
-        laid_out(model).lanes, state.places, Counts(*state[1:5]),
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        split.sampled,
+        owners,
+        paths.rest_at,
+        paths.fixed,
+        laid_out(model).lanes,
+        state.places,
+        Counts(*state[1:5]),
     )
     return state
 
 
 def initial_places(corpus, model, key, warm_start) -> np.ndarray:
     """(token,) int32 places: uniform, or drawn given the counts of another run, or its topics."""
-    paths, owners, places = paths_of(model), owners_of(model, corpus), np.empty(corpus.n_tokens, np.int32)
+    paths, owners, places = (
+        paths_of(model),
+        owners_of(model, corpus),
+        np.empty(corpus.n_tokens, np.int32),
+    )
     if warm_start is None:
-        uniform_places(key, corpus.tokens_before[corpus.indptr], owners, paths.real, paths.n_lanes, places)
+        uniform_places(
+            key, corpus.tokens_before[corpus.indptr], owners, paths.real, paths.n_lanes, places
+        )
         return places
-    rows, priors = paths.leaf_places, compile_network(model, initial_alphas(model), corpus.n_words).priors
+    rows, priors = (
+        paths.leaf_places,
+        compile_network(model, initial_alphas(model), corpus.n_words).priors,
+    )
     given_wk, given_k = np.zeros((corpus.n_words, paths.n_leaves)), np.zeros(paths.n_leaves)
     given_dr = np.zeros((0 if warm_start.n_dk is None else corpus.n_documents, paths.n_leaves))
     given_wk[:, rows], given_k[rows] = warm_start.n_kw.T, warm_start.n_kw.sum(axis=1)
     given_dr[:, rows] = 0.0 if warm_start.n_dk is None else warm_start.n_dk
     topics = (
-        np.zeros(0, np.int64) if warm_start.topics is None else np.where(warm_start.topics >= 0, rows[warm_start.topics], -1)
+        np.zeros(0, np.int64)
+        if warm_start.topics is None
+        else np.where(warm_start.topics >= 0, rows[warm_start.topics], -1)
     )
     numbers = numbers_of(paths, priors, np.zeros(len(priors.rest)), given_wk, given_k)
     is_row = numbers.is_row
-    numbers.flat[: paths.n_own] = np.where(is_row, 1.0 / np.where(is_row, priors.own, 1.0), priors.own)
+    numbers.flat[: paths.n_own] = np.where(
+        is_row, 1.0 / np.where(is_row, priors.own, 1.0), priors.own
+    )
     places_of_counts(
-        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, owners, laid_out(model).lanes, numbers.flat,
-        paths.real, given_dr, given_wk, given_k, priors.beta, priors.beta_total, topics, key, places,
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        owners,
+        laid_out(model).lanes,
+        numbers.flat,
+        paths.real,
+        given_dr,
+        given_wk,
+        given_k,
+        priors.beta,
+        priors.beta_total,
+        topics,
+        key,
+        places,
     )
     return places
 
@@ -124,12 +176,30 @@ def sweep(corpus, model, split, state, mean, context, chain=0) -> int:
     priors = compile_network(model, state.alphas, corpus.n_words).priors
     numbers = numbers_of(paths, priors, whole.n_rest, whole.n_wk, whole.n_k)
     most_owners, n_moved = max(int(np.max(np.diff(owners.indptr))), 1), 0
-    scratch, keys = scratch_of(paths, laid.bands, most_owners), (context.key(GIBBS, chain), context.key(PATHS_WITHIN, chain))
+    scratch, keys = (
+        scratch_of(paths, laid.bands, most_owners),
+        (context.key(GIBBS, chain), context.key(PATHS_WITHIN, chain)),
+    )
     for first, last in slice_bounds(corpus.indptr, paths.n_leaves * most_owners):
         context.interrupt()
         n_moved += draw_paths(
-            first, last, corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled, owners, laid.shape,
-            shares(paths), laid.lanes, laid.bands, numbers, whole.n_own, state.places, scratch, *keys,
+            first,
+            last,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
+            corpus.tokens_before,
+            split.sampled,
+            owners,
+            laid.shape,
+            shares(paths),
+            laid.lanes,
+            laid.bands,
+            numbers,
+            whole.n_own,
+            state.places,
+            scratch,
+            *keys,
         )
     whole.n_rest[...] = numbers.tally[paths.rest_at :]
     if mean is not None:
@@ -140,7 +210,9 @@ def sweep(corpus, model, split, state, mean, context, chain=0) -> int:
 
 def watch(corpus, model, options, state) -> dict:
     joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
-    return {"log_joint": joint + log_known(corpus, model, state)} | watched(paths_of(model), state.n_k, state.alphas)
+    return {"log_joint": joint + log_known(corpus, model, state)} | watched(
+        paths_of(model), state.n_k, state.alphas
+    )
 
 
 def log_known(corpus, model, state, split: Split | None = None) -> float:
@@ -149,12 +221,20 @@ def log_known(corpus, model, state, split: Split | None = None) -> float:
     priors = compile_network(model, state.alphas, corpus.n_words).priors
     if not priors.known.any():
         return 0.0
-    owners, documents = owners_of(model, corpus), np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
+    owners, documents = (
+        owners_of(model, corpus),
+        np.repeat(np.arange(corpus.n_documents), corpus.document_tokens),
+    )
     slot, lane = np.divmod(state.places, paths.n_lanes)
-    at = lanes.factors[lane] + owners.ids[owners.indptr[documents] + slot][:, None] * lanes.factor_strides[lane]
+    at = (
+        lanes.factors[lane]
+        + owners.ids[owners.indptr[documents] + slot][:, None] * lanes.factor_strides[lane]
+    )
     of_rest = np.maximum(at - paths.rest_at, 0)
     drawn = np.repeat((split or all_sampled(corpus)).sampled, corpus.counts)[:, None]
-    return float(np.log(priors.rest[of_rest[drawn & (at >= paths.rest_at) & priors.known[of_rest]]]).sum())
+    return float(
+        np.log(priors.rest[of_rest[drawn & (at >= paths.rest_at) & priors.known[of_rest]]]).sum()
+    )
 
 
 def rows_of_tokens(model, state) -> np.ndarray:
@@ -165,10 +245,15 @@ def rows_of_tokens(model, state) -> np.ndarray:
 
 def rows_of_documents(corpus, model, state, split: Split | None = None) -> np.ndarray:
     """(document, R) sampled tokens (by default all) by the row of the last level that they came from."""
-    n_leaves, drawn = paths_of(model).n_leaves, np.repeat((split or all_sampled(corpus)).sampled, corpus.counts)
+    n_leaves, drawn = (
+        paths_of(model).n_leaves,
+        np.repeat((split or all_sampled(corpus)).sampled, corpus.counts),
+    )
     documents = np.repeat(np.arange(corpus.n_documents), corpus.document_tokens)
     places = (documents * n_leaves + rows_of_tokens(model, state))[drawn]
-    return np.bincount(places, minlength=corpus.n_documents * n_leaves).reshape(corpus.n_documents, n_leaves)
+    return np.bincount(places, minlength=corpus.n_documents * n_leaves).reshape(
+        corpus.n_documents, n_leaves
+    )
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -189,11 +274,25 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "network-gibbs") -> Engine:
     return Engine(
-        name=name, title="Collapsed Gibbs sampling of networks", source="Heinrich & Goesele (2009), sec. 4",
+        name=name,
+        title="Collapsed Gibbs sampling of networks",
+        source="Heinrich & Goesele (2009), sec. 4",
         when="The reference for models beyond LDA, as author-topic, pachinko or a network of your own: it predicts better "
-             "than network-vb, but needs long runs.",
-        model=Network, options=Options, state=State, samples=samples,
-        watches=("log_joint", "moved"), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=weights.predict, fold_in=by_variational_bayes,
-        learnt=learnt_of, memory=memory, idle=lambda options: "tokens are drawn one after another", suits=check,
+        "than network-vb, but needs long runs.",
+        model=Network,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("log_joint", "moved"),
+        keeps=("token_topics",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=weights.predict,
+        fold_in=by_variational_bayes,
+        learnt=learnt_of,
+        memory=memory,
+        idle=lambda options: "tokens are drawn one after another",
+        suits=check,
     )

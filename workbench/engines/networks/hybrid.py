@@ -35,18 +35,20 @@ from workbench.models.networks.network import Network
 
 
 class State(NamedTuple):
-    mean_own: np.ndarray   # (document, D) float64: expected counts of the variational pairs, as in `networks.vb`
+    # (document, D) float64: expected counts of the variational pairs, as in `networks.vb`
+    mean_own: np.ndarray
     mean_rest: np.ndarray  # (C + A * authors,) float64
-    mean_wk: np.ndarray    # (word, R) float64, padded
-    mean_k: np.ndarray     # (R,) float64
-    mean_dr: np.ndarray    # (document, R) float64
-    entropy: float         # of the responsibilities, nats
-    places: np.ndarray     # (chain, token) int32 as in `networks.gibbs`; of tokens of variational pairs they are not used
-    n_own: np.ndarray      # (chain, document, D) int32: sampled counts
-    n_rest: np.ndarray     # (chain, C + A * authors) int64
-    n_wk: np.ndarray       # (chain, word, R) int32, padded
-    n_k: np.ndarray        # (chain, R) int64
-    alphas: np.ndarray     # all priors, as learnt: `networks.compiled.alphas_of`
+    mean_wk: np.ndarray  # (word, R) float64, padded
+    mean_k: np.ndarray  # (R,) float64
+    mean_dr: np.ndarray  # (document, R) float64
+    entropy: float  # of the responsibilities, nats
+    # (chain, token) int32 as in `networks.gibbs`; of tokens of variational pairs they are not used
+    places: np.ndarray
+    n_own: np.ndarray  # (chain, document, D) int32: sampled counts
+    n_rest: np.ndarray  # (chain, C + A * authors) int64
+    n_wk: np.ndarray  # (chain, word, R) int32, padded
+    n_k: np.ndarray  # (chain, R) int64
+    alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
 
 
 def mean_part(state) -> network_vb.State:
@@ -78,7 +80,9 @@ class Options(Learning, OwnOptions):
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each of its own pairs."""
     split = split_of(corpus, options)
-    mean = network_vb.initial_mean(corpus, network_gibbs.check(model), options, split, context, warm_start)
+    mean = network_vb.initial_mean(
+        corpus, network_gibbs.check(model), options, split, context, warm_start
+    )
     chains = [
         network_gibbs.initial_chain(corpus, model, split, context, s, warm_start)[:5]
         for s in range(chains_of(corpus, options))
@@ -93,15 +97,23 @@ def step(corpus, model, options, state, context):
     n_moved = sum(sweep_chains(corpus, model, options, state, context)) if n_sampled else 0
     n_visited = 0
     if part.n_pairs:
-        drawn = Sampled(state.n_own, state.n_rest[:, None], state.n_wk, state.n_k[:, None]) if n_sampled else NO_CHAIN
+        drawn = (
+            Sampled(state.n_own, state.n_rest[:, None], state.n_wk, state.n_k[:, None])
+            if n_sampled
+            else NO_CHAIN
+        )
         compiled = compile_network(model, state.alphas, corpus.n_words)
-        entropy, n_visited = network_vb.sweep(part, compiled, options, mean_part(state), context, drawn)
+        entropy, n_visited = network_vb.sweep(
+            part, compiled, options, mean_part(state), context, drawn
+        )
         state = state._replace(entropy=entropy)
     if learns(model, options, context.step):
         of_chains = [totals(state, s) for s in range(len(state.places))]
         if not part.n_pairs:
             of_chains = [chain_of(state, s) for s in range(len(state.places))]
-        state = state._replace(alphas=learnt_alphas(model, state.alphas, *of_chains, sampled=not part.n_pairs))
+        state = state._replace(
+            alphas=learnt_alphas(model, state.alphas, *of_chains, sampled=not part.n_pairs)
+        )
     moved = n_moved / n_sampled if n_sampled else math.nan
     return state, {"updates": n_sampled + n_visited * len(state.places), "moved": moved}
 
@@ -111,63 +123,106 @@ def sweep_chains(corpus, model, options, state, context) -> list[int]:
     split, mean = split_of(corpus, options), None
     if split.n_averaged:
         known = compile_network(model, state.alphas, corpus.n_words).priors.known
-        mean = Counts(state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k)
+        mean = Counts(
+            state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k
+        )
 
     def sweep(s, interrupt):
-        return network_gibbs.sweep(corpus, model, split, chain_of(state, s), mean, context._replace(interrupt=interrupt), s)
+        return network_gibbs.sweep(
+            corpus, model, split, chain_of(state, s), mean, context._replace(interrupt=interrupt), s
+        )
 
-    return each_task([partial(sweep, s) for s in range(len(state.places))], context.n_threads, context.interrupt)
+    return each_task(
+        [partial(sweep, s) for s in range(len(state.places))], context.n_threads, context.interrupt
+    )
 
 
 def watch(corpus, model, options, state) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
-    compiled, split = compile_network(model, state.alphas, corpus.n_words), split_of(corpus, options)
+    compiled, split = (
+        compile_network(model, state.alphas, corpus.n_words),
+        split_of(corpus, options),
+    )
     joints = [
         network_vb.log_joint(compiled, corpus, totals(state, s))
-        + network_gibbs.log_known(corpus, model, chain_of(state, s), split) for s in range(len(state.places))
+        + network_gibbs.log_known(corpus, model, chain_of(state, s), split)
+        for s in range(len(state.places))
     ]
     objective = float(np.mean(joints)) + state.entropy
-    return {"objective": objective} | watched(compiled.paths, state.mean_k + state.n_k[0], state.alphas)
+    return {"objective": objective} | watched(
+        compiled.paths, state.mean_k + state.n_k[0], state.alphas
+    )
 
 
 def counts(corpus, model, options, state) -> dict:
     """Expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
-    n_dr = state.mean_dr + network_gibbs.rows_of_documents(corpus, model, chain_of(state, 0), split_of(corpus, options))
+    n_dr = state.mean_dr + network_gibbs.rows_of_documents(
+        corpus, model, chain_of(state, 0), split_of(corpus, options)
+    )
     return counts_of(paths_of(model), totals(state, 0), n_dr)
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
-    compiled, owners = compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus)
-    of_chains = [predictive(compiled, owners, totals(state, s), pairs) for s in range(len(state.places))]
+    compiled, owners = (
+        compile_network(model, state.alphas, corpus.n_words),
+        owners_of(model, corpus),
+    )
+    of_chains = [
+        predictive(compiled, owners, totals(state, s), pairs) for s in range(len(state.places))
+    ]
     return np.mean(of_chains, axis=0) if len(of_chains) > 1 else of_chains[0]
 
 
 def memory(corpus, model, options) -> Memory:
     """Bytes of both parts, and of the total counts of a chain while it is swept or watched."""
-    mean, sampled = network_vb.memory(corpus, model, options), network_gibbs.memory(corpus, model, options)
+    mean, sampled = (
+        network_vb.memory(corpus, model, options),
+        network_gibbs.memory(corpus, model, options),
+    )
     chains, paths = chains_of(corpus, options), paths_of(model)
     start = chains * sampled.state if chains > 1 else 0
-    whole = (corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves + paths.n_flat) * DOUBLE
+    whole = (
+        corpus.n_documents * paths.n_own + corpus.n_words * paths.n_leaves + paths.n_flat
+    ) * DOUBLE
     copied = corpus.n_pairs * 12 + (corpus.n_documents + 1) * 8
     return Memory(
-        mean.state + chains * sampled.state, mean.indices + copied,
-        max(mean.step, chains * (sampled.step + whole), start), max(mean.look, sampled.look) + whole,
+        mean.state + chains * sampled.state,
+        mean.indices + copied,
+        max(mean.step, chains * (sampled.step + whole), start),
+        max(mean.look, sampled.look) + whole,
     )
 
 
 def idle(options) -> str | None:
     """The reason why more than one thread has little to do; None if there is none."""
-    return "one chain draws its tokens one after another" if options.n_chains == 1 and options.r > 0 else None
+    return (
+        "one chain draws its tokens one after another"
+        if options.n_chains == 1 and options.r > 0
+        else None
+    )
 
 
 def engine(name: str = "network-hybrid") -> Engine:
     return Engine(
-        name=name, title="Hybrid of variational Bayes and Gibbs sampling for networks",
+        name=name,
+        title="Hybrid of variational Bayes and Gibbs sampling for networks",
         source="Welling, Teh & Kappen (2008), eq. 14-25; Heinrich & Goesele (2009)",
         when="For networks whose documents repeat their words often: large counts are averaged and small ones sampled, from "
-             "network-vb (r = 0) to network-gibbs (r = inf).",
-        model=Network, options=Options, state=State, samples=samples, watches=("objective", "moved"),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
-        memory=memory, idle=idle, suits=network_gibbs.check,
+        "network-vb (r = 0) to network-gibbs (r = inf).",
+        model=Network,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("objective", "moved"),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_variational_bayes,
+        learnt=learnt_of,
+        memory=memory,
+        idle=idle,
+        suits=network_gibbs.check,
     )

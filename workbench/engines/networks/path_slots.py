@@ -37,16 +37,38 @@ def laid_out(network: Network) -> Laid:
     factors, strides = _by_lane(paths, first)
     ones, one_strides = _by_run(paths)
     lanes = PathSlots(
-        np.maximum(paths.leaf, 0), paths.cells, paths.rows, paths.strides, factors, strides,
-        np.repeat(np.arange(len(runs)), n_lanes), first, ones, one_strides, *chained(run.vectors for run in runs),
-        *_listed(touched_runs), *_listed(touched_lanes),
+        np.maximum(paths.leaf, 0),
+        paths.cells,
+        paths.rows,
+        paths.strides,
+        factors,
+        strides,
+        np.repeat(np.arange(len(runs)), n_lanes),
+        first,
+        ones,
+        one_strides,
+        *chained(run.vectors for run in runs),
+        *_listed(touched_runs),
+        *_listed(touched_lanes),
     )
     alone = (
-        len(runs) == 1 and runs[0].moves and runs[0].leaf == 0 and paths.n_authors == 1 and paths.n_leaves == paths.n_lanes
-        and network.n_groups(network.levels[-1]) == 1 and not any(touched_runs)
+        len(runs) == 1
+        and runs[0].moves
+        and runs[0].leaf == 0
+        and paths.n_authors == 1
+        and paths.n_leaves == paths.n_lanes
+        and network.n_groups(network.levels[-1]) == 1
+        and not any(touched_runs)
         and all(touched in ([], [lane]) for lane, touched in enumerate(touched_lanes))
     )
-    sizes = paths.cells.shape[1], (paths.rows >= 0).any(), factors.shape[1], ones.shape[1], paths.n_authors > 1, alone
+    sizes = (
+        paths.cells.shape[1],
+        (paths.rows >= 0).any(),
+        factors.shape[1],
+        ones.shape[1],
+        paths.n_authors > 1,
+        alone,
+    )
     return Laid(Shape(*((0,) * int(size) for size in sizes)), lanes, _bands(paths, first))
 
 
@@ -61,8 +83,13 @@ def _bands(paths, first) -> Bands:
         of_run[members] = band
     ptr, runs = _listed(found.values())
     return Bands(
-        np.cumsum([0, *widths]), np.repeat(np.arange(len(widths)), widths), of_run, np.array(leaves), np.array(moves, np.int64),
-        ptr, first[runs],
+        np.cumsum([0, *widths]),
+        np.repeat(np.arange(len(widths)), widths),
+        of_run,
+        np.array(leaves),
+        np.array(moves, np.int64),
+        ptr,
+        first[runs],
     )
 
 
@@ -81,7 +108,10 @@ def _by_lane(paths, first) -> tuple[np.ndarray, np.ndarray]:
     for run, begin in zip(paths.runs, first.tolist(), strict=False):
         here, n_scalars = slice(begin, begin + run.n_lanes), len(run.scalars)
         for f, (address, step) in enumerate(run.scalars + run.vectors):
-            at[here, f], stride[here, f] = address + (np.arange(run.n_lanes) if f >= n_scalars else 0), step
+            at[here, f], stride[here, f] = (
+                address + (np.arange(run.n_lanes) if f >= n_scalars else 0),
+                step,
+            )
     return at, stride
 
 
@@ -90,21 +120,32 @@ def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
     n_columns, n_bands = len(bands.of_column), len(bands.leaf_at)
     sizes = most_owners * paths.n_lanes + n_columns, n_columns, paths.n_leaves
     return Scratch(
-        *(aligned_zeros((size,), np.float64) for size in sizes), np.zeros(n_bands, np.int64), np.zeros(n_bands, bool),
+        *(aligned_zeros((size,), np.float64) for size in sizes),
+        np.zeros(n_bands, np.int64),
+        np.zeros(n_bands, bool),
         np.zeros(ENDS),
     )
 
 
 def shares(paths: Paths) -> bool:
     """Do the authors of a document share numbers of a path?"""
-    author, above = paths.network.author, [level for level in paths.network.levels[:-1] if level.table != AUTHORS]
-    return paths.n_authors > 1 and not all(author.name in rows.by for level in above for rows in level.rows)
+    author, above = (
+        paths.network.author,
+        [level for level in paths.network.levels[:-1] if level.table != AUTHORS],
+    )
+    return paths.n_authors > 1 and not all(
+        author.name in rows.by for level in above for rows in level.rows
+    )
 
 
 def numbers_of(paths: Paths, priors: FlatPriors, n_rest, n_wk, n_k) -> Numbers:
     """Numbers of all cells and row sums at the start of a sweep; those of a document are set when it is visited."""
     tally, flat, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
-    prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = priors.own, priors.rest, n_rest
+    prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = (
+        priors.own,
+        priors.rest,
+        n_rest,
+    )
     flat[paths.one_at] = 1.0
     flat[paths.rest_at :] = tally[paths.rest_at :] + priors.rest
     is_row = paths.is_row[paths.rest_at :]
@@ -113,7 +154,17 @@ def numbers_of(paths: Paths, priors: FlatPriors, n_rest, n_wk, n_k) -> Numbers:
     raised = np.zeros(paths.n_flat)
     raised[paths.rest_at :][is_row] = 1.0 / (tally[paths.rest_at :] + priors.rest + 1.0)[is_row]
     return Numbers(
-        tally, flat, raised, prior, paths.is_row[: paths.n_own], n_wk, n_k, priors.beta, priors.beta_total, inverse, more,
+        tally,
+        flat,
+        raised,
+        prior,
+        paths.is_row[: paths.n_own],
+        n_wk,
+        n_k,
+        priors.beta,
+        priors.beta_total,
+        inverse,
+        more,
     )
 
 
@@ -137,5 +188,7 @@ def _touched(paths, first) -> tuple[list, list]:
         at = [address for address in visited if address >= 0]
         runs = sorted({run for address in at for run in runs_at[address]})
         touched_runs.append(runs)
-        touched_lanes.append(sorted({lane for address in at for lane, run in lanes_at[address] if run not in runs}))
+        touched_lanes.append(
+            sorted({lane for address in at for lane, run in lanes_at[address] if run not in runs})
+        )
     return touched_runs, touched_lanes

@@ -31,19 +31,21 @@ from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Ne
 class Places(NamedTuple):
     """Addresses of the rows of a level, authors' included, in the order in which the network numbers rows."""
 
-    cells: np.ndarray    # (row, value) int64; (row,) for the last level: places among the rows over words
-    rows: np.ndarray     # (row,) int64 of the row sums, -1 where there is none (observed, point)
-    groups: np.ndarray   # (row,) int64: rows of one group share a prior
+    # (row, value) int64; (row,) for the last level: places among the rows over words
+    cells: np.ndarray
+    rows: np.ndarray  # (row,) int64 of the row sums, -1 where there is none (observed, point)
+    groups: np.ndarray  # (row,) int64: rows of one group share a prior
 
 
 class Run(NamedTuple):
     """Paths that differ in one variable; of each factor but the word's (at, stride): its address is at + author * stride."""
 
-    n_lanes: int                        # paths, padded to sixteens
-    scalars: list[tuple[int, int]]      # factors that are one number
-    vectors: list[tuple[int, int]]      # those that are a stretch; every run has one
-    leaf: int                           # row of the last level in which the paths end, or the first of them
-    moves: bool                         # do they end in one row after another?
+    n_lanes: int  # paths, padded to sixteens
+    scalars: list[tuple[int, int]]  # factors that are one number
+    vectors: list[tuple[int, int]]  # those that are a stretch; every run has one
+    # row of the last level in which the paths end, or the first of them
+    leaf: int
+    moves: bool  # do they end in one row after another?
 
 
 class Paths(NamedTuple):
@@ -54,16 +56,22 @@ class Paths(NamedTuple):
 
     network: Network
     runs: list[Run]
-    leaf: np.ndarray              # (lane,) int64: row of the last level, in the order of the vector; -1 in padding
-    cells: np.ndarray             # (lane, level but the last) int64 address, -1: not visited, or observed
-    rows: np.ndarray              # (lane, level but the last) int64 address, -1: not visited, none, or of the document alone
-    strides: np.ndarray           # (level but the last,) int64: per author, or 0
-    places: dict[str, Places]     # by name of the level
-    n_own: int                    # numbers of a document
-    n_leaves: int                 # places of rows of the last level, padding behind the last included
-    n_authors: int                # 1 where the network knows none: an author of everything, with no numbers
-    is_row: np.ndarray            # (address,) bool: a row sum rather than a cell
-    fixed: np.ndarray             # (…,) addresses of a document's row sums that every path divides by
+    # (lane,) int64: row of the last level, in the order of the vector; -1 in padding
+    leaf: np.ndarray
+    # (lane, level but the last) int64 address, -1: not visited, or observed
+    cells: np.ndarray
+    # (lane, level but the last) int64 address, -1: not visited, none, or of the document alone
+    rows: np.ndarray
+    strides: np.ndarray  # (level but the last,) int64: per author, or 0
+    places: dict[str, Places]  # by name of the level
+    n_own: int  # numbers of a document
+    # places of rows of the last level, padding behind the last included
+    n_leaves: int
+    # 1 where the network knows none: an author of everything, with no numbers
+    n_authors: int
+    is_row: np.ndarray  # (address,) bool: a row sum rather than a cell
+    # (…,) addresses of a document's row sums that every path divides by
+    fixed: np.ndarray
 
     @property
     def one_at(self) -> int:
@@ -102,18 +110,19 @@ class Paths(NamedTuple):
 class _Block(NamedTuple):
     """Cells or row sums of rows of a level whose variables have values within spans."""
 
-    what: str                             # "cells" or "rows"
+    what: str  # "cells" or "rows"
     level: str
     rows: Rows
-    axes: tuple[str, ...]                 # the variables, documents and authors apart
-    spans: tuple[tuple[int, int], ...]    # of each, first and last value
+    axes: tuple[str, ...]  # the variables, documents and authors apart
+    spans: tuple[tuple[int, int], ...]  # of each, first and last value
 
 
 class _Layout(NamedTuple):
     """Where the blocks stand in the vector."""
 
-    addresses: dict[_Block, np.ndarray]   # along the axes; of words from 0 on
-    strides: dict[str, int]               # by name of the level: numbers from one author to the next, or 0
+    addresses: dict[_Block, np.ndarray]  # along the axes; of words from 0 on
+    # by name of the level: numbers from one author to the next, or 0
+    strides: dict[str, int]
     n_own: int
     n_leaves: int
     n_authors: int
@@ -123,33 +132,75 @@ class _Layout(NamedTuple):
 @cache
 def paths_of(network: Network) -> Paths:
     """The paths of a network and their layout."""
-    regions, (*above, last) = regions_of(network), [level for level in network.levels if level.table != AUTHORS]
+    regions, (*above, last) = (
+        regions_of(network),
+        [level for level in network.levels if level.table != AUTHORS],
+    )
     author = network.author and network.author.name
-    used = [[block for level in (*above, last) for block in _blocks(level, region, author)] for region in regions]
+    used = [
+        [block for level in (*above, last) for block in _blocks(level, region, author)]
+        for region in regions
+    ]
     inner = _inner_variables(regions, used)
     layout = _lay_out(network, used, inner)
     # A document has one row of these levels, which every path visits: its sum weighs on no path more than on another.
     alone = [
-        level.name for level in above if level.kind == "dirichlet" and all(rows.by == (DOCUMENT,) for rows in level.rows)
+        level.name
+        for level in above
+        if level.kind == "dirichlet"
+        and all(rows.by == (DOCUMENT,) for rows in level.rows)
         and all(level.name in region.visited for region in regions)
     ]
     runs, lanes = [], []
     for region, blocks in zip(regions, used, strict=True):
-        factors = _factors(region, [each for each in blocks if each.what == "cells" or each.level not in alone], inner, layout)
+        factors = _factors(
+            region,
+            [each for each in blocks if each.what == "cells" or each.level not in alone],
+            inner,
+            layout,
+        )
         ends, moves = factors.pop(("cells", last.name))
         for run, leaf in enumerate(ends[:, 0].tolist()):
-            at = [(moving, (int(grid[run, 0]), layout.strides[name])) for (_, name), (grid, moving) in factors.items()]
-            vectors = [factor for moving, factor in at if moving] or [(layout.n_own + layout.n_leaves, 0)]
-            runs.append(Run(ends.shape[1], [factor for moving, factor in at if not moving], vectors, leaf, moves))
+            at = [
+                (moving, (int(grid[run, 0]), layout.strides[name]))
+                for (_, name), (grid, moving) in factors.items()
+            ]
+            vectors = [factor for moving, factor in at if moving] or [
+                (layout.n_own + layout.n_leaves, 0)
+            ]
+            runs.append(
+                Run(
+                    ends.shape[1],
+                    [factor for moving, factor in at if not moving],
+                    vectors,
+                    leaf,
+                    moves,
+                )
+            )
         absent = np.full_like(ends, -1), False
-        visited = [factors.get((what, level.name), absent)[0] for what in ("cells", "rows") for level in above]
+        visited = [
+            factors.get((what, level.name), absent)[0]
+            for what in ("cells", "rows")
+            for level in above
+        ]
         lanes.append(np.stack([ends, *visited], axis=-1).reshape(-1, 1 + len(visited)))
-    leaf, cells, rows = map(np.ascontiguousarray, np.split(np.concatenate(lanes), [1, 1 + len(above)], axis=1))
+    leaf, cells, rows = map(
+        np.ascontiguousarray, np.split(np.concatenate(lanes), [1, 1 + len(above)], axis=1)
+    )
     cells[:, [level.kind == "observed" for level in above]] = -1
     places = {level.name: _places(network, level, layout) for level in (*above, last)}
     return Paths(
-        network, runs, leaf[:, 0], cells, rows, np.array([layout.strides[level.name] for level in above], np.int64), places,
-        layout.n_own, layout.n_leaves, layout.n_authors, layout.is_row,
+        network,
+        runs,
+        leaf[:, 0],
+        cells,
+        rows,
+        np.array([layout.strides[level.name] for level in above], np.int64),
+        places,
+        layout.n_own,
+        layout.n_leaves,
+        layout.n_authors,
+        layout.is_row,
         np.array([at for name in alone for at in places[name].rows], np.int64),
     )
 
@@ -163,14 +214,21 @@ def _blocks(level: Level, region: Region, author) -> list[_Block]:
     kinds = [("cells", by if level.draws == WORD else (*by, level.draws))]
     if level.draws != WORD and level.kind == "dirichlet":
         kinds.append(("rows", by))
-    return [_Block(what, level.name, rows, axes, tuple(region.spans[axis] for axis in axes)) for what, axes in kinds]
+    return [
+        _Block(what, level.name, rows, axes, tuple(region.spans[axis] for axis in axes))
+        for what, axes in kinds
+    ]
 
 
 def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_Block, str]:
     """The variable that each block has last: of its region the longest for which no block would have to lie in two ways."""
     inner: dict[_Block, str] = {}
-    for region, blocks in sorted(zip(regions, used, strict=True), key=lambda each: -each[0].n_paths):
-        length = {name: last - first for name, (first, last) in region.spans.items() if last > first}
+    for region, blocks in sorted(
+        zip(regions, used, strict=True), key=lambda each: -each[0].n_paths
+    ):
+        length = {
+            name: last - first for name, (first, last) in region.spans.items() if last > first
+        }
         for name in sorted(length, key=lambda name: -length[name]):
             if _last_in_all(name, blocks, inner, {None, name}):
                 inner |= {block: name for block in blocks if name in block.axes}
@@ -193,16 +251,35 @@ def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str
     n_authors, scopes, numbers, of_rows = network.size(author) if author else 1, {}, {}, []
     for level in network.levels:
         by = {name for rows in level.rows for name in rows.by}
-        scope = "word" if level.draws == WORD else "document" if DOCUMENT in by else "author" if author in by else "shared"
+        scope = (
+            "word"
+            if level.draws == WORD
+            else "document"
+            if DOCUMENT in by
+            else "author"
+            if author in by
+            else "shared"
+        )
         scopes[level.name] = scope
-        for block in dict.fromkeys(block for blocks in used for block in blocks if block.level == level.name):
+        for block in dict.fromkeys(
+            block for blocks in used for block in blocks if block.level == level.name
+        ):
             start = ends[scope] if scope == "word" else padded(ends[scope])
-            numbers[block], ends[scope], reach = _addresses(block, inner.get(block), start, dense=scope == "word")
+            numbers[block], ends[scope], reach = _addresses(
+                block, inner.get(block), start, dense=scope == "word"
+            )
             reaches[scope] = max(reaches[scope], reach)
             if block.what == "rows":
                 of_rows.append((scope, start, ends[scope]))
-    n_own, n_leaves, n_shared, n_author = (padded(reaches[scope]) for scope in ("document", "word", "shared", "author"))
-    starts = {"document": 0, "word": 0, "shared": n_own + n_leaves + LANES, "author": n_own + n_leaves + LANES + n_shared}
+    n_own, n_leaves, n_shared, n_author = (
+        padded(reaches[scope]) for scope in ("document", "word", "shared", "author")
+    )
+    starts = {
+        "document": 0,
+        "word": 0,
+        "shared": n_own + n_leaves + LANES,
+        "author": n_own + n_leaves + LANES + n_shared,
+    }
     is_row = np.zeros(starts["author"] + n_author * n_authors, bool)
     for scope, first, end in of_rows:
         is_row[starts[scope] + first : starts[scope] + end] = True
@@ -210,11 +287,17 @@ def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str
     of_authors[:] = of_authors[0]
     return _Layout(
         {block: starts[scopes[block.level]] + own for block, own in numbers.items()},
-        {name: n_author if scope == "author" else 0 for name, scope in scopes.items()}, n_own, n_leaves, n_authors, is_row,
+        {name: n_author if scope == "author" else 0 for name, scope in scopes.items()},
+        n_own,
+        n_leaves,
+        n_authors,
+        is_row,
     )
 
 
-def _addresses(block: _Block, inner: str | None, start: int, dense: bool) -> tuple[np.ndarray, int, int]:
+def _addresses(
+    block: _Block, inner: str | None, start: int, dense: bool
+) -> tuple[np.ndarray, int, int]:
     """Addresses along the axes of a block, their end, and the end of the sixteens of its last run.
 
     The inner variable is last in memory, padded to sixteens unless dense.
@@ -231,9 +314,15 @@ def _addresses(block: _Block, inner: str | None, start: int, dense: bool) -> tup
     return np.moveaxis(numbers, -1, at), end, end - width + padded(length)
 
 
-def _factors(region: Region, blocks: list[_Block], inner: dict[_Block, str], layout: _Layout) -> dict:
+def _factors(
+    region: Region, blocks: list[_Block], inner: dict[_Block, str], layout: _Layout
+) -> dict:
     """By (what, level) the addresses that paths of a region visit, (run, lane), -1 in padding, and: do they move in a run?"""
-    fine = [name for name in map(inner.get, blocks) if name in region.spans and _last_in_all(name, blocks, inner, {name})]
+    fine = [
+        name
+        for name in map(inner.get, blocks)
+        if name in region.spans and _last_in_all(name, blocks, inner, {name})
+    ]
     along = fine[0] if fine else None
     names = sorted(region.spans, key=lambda name: name == along)
     sizes = [region.spans[name][1] - region.spans[name][0] + 1 for name in names]
@@ -241,7 +330,9 @@ def _factors(region: Region, blocks: list[_Block], inner: dict[_Block, str], lay
     for block in blocks:
         order = [block.axes.index(name) for name in names if name in block.axes]
         shape = [size if name in block.axes else 1 for name, size in zip(names, sizes, strict=True)]
-        at = np.broadcast_to(layout.addresses[block].transpose(order).reshape(shape), sizes).reshape(-1, length)
+        at = np.broadcast_to(
+            layout.addresses[block].transpose(order).reshape(shape), sizes
+        ).reshape(-1, length)
         at = np.pad(at, ((0, 0), (0, padded(length) - length)), constant_values=-1)
         found[block.what, block.level] = at, along in block.axes
     return found
@@ -253,12 +344,17 @@ def _places(network: Network, level: Level, layout: _Layout) -> Places:
     drawn = () if level.draws == WORD else (network.size(level.draws),)
     for rows in level.rows:
         by = [name for name in rows.by if name != DOCUMENT]
-        found = {"cells": np.full((*network.shape(rows), *drawn), -1), "rows": np.full(network.shape(rows), -1)}
+        found = {
+            "cells": np.full((*network.shape(rows), *drawn), -1),
+            "rows": np.full(network.shape(rows), -1),
+        }
         first = {name: network.span(rows, name)[0] for name in by}
         for block, at in layout.addresses.items():
             if (block.level, block.rows) == (level.name, rows):
-                here = {name: slice(a - first.get(name, 0), b + 1 - first.get(name, 0))
-                        for name, (a, b) in zip(block.axes, block.spans, strict=True)}
+                here = {
+                    name: slice(a - first.get(name, 0), b + 1 - first.get(name, 0))
+                    for name, (a, b) in zip(block.axes, block.spans, strict=True)
+                }
                 if author in by:
                     steps = layout.strides[level.name] * np.arange(layout.n_authors)
                     axis = by.index(author)
@@ -266,7 +362,9 @@ def _places(network: Network, level: Level, layout: _Layout) -> Places:
                 axes = [*by, level.draws] if block.what == "cells" and drawn else by
                 found[block.what][tuple(here.get(name, slice(None)) for name in axes)] = at
         if (found["cells"] < 0).any():
-            raise ModelError(f"level '{level.name}' has rows that no path visits; limit them (when)")
+            raise ModelError(
+                f"level '{level.name}' has rows that no path visits; limit them (when)"
+            )
         cells.append(found["cells"].reshape(-1, *drawn))
         sums.append(found["rows"].ravel())
     return Places(np.concatenate(cells), np.concatenate(sums), np.array(network.row_groups(level)))

@@ -31,22 +31,31 @@ STEPS = 20
 class Learning:
     """Options of learning the priors; a mixin of the options of the engines of networks."""
 
-    learn_after: int = option(8, "iterations before priors that learn are learnt for the first time", low=0, whole=True)
+    learn_after: int = option(
+        8, "iterations before priors that learn are learnt for the first time", low=0, whole=True
+    )
     learn_every: int = option(8, "iterations from one time to the next", low=1, whole=True)
 
 
 def learning_levels(network: Network) -> list[Level]:
     """The levels whose priors learn."""
-    return [level for level in network.levels if level.kind == "dirichlet" and level.learn != "none"]
+    return [
+        level for level in network.levels if level.kind == "dirichlet" and level.learn != "none"
+    ]
 
 
 def learns(network: Network, options, step: int) -> bool:
     """Is anything learnt after this step?"""
-    due = step >= max(options.learn_after, 1) and (step - options.learn_after) % options.learn_every == 0
+    due = (
+        step >= max(options.learn_after, 1)
+        and (step - options.learn_after) % options.learn_every == 0
+    )
     return due and bool(learning_levels(network))
 
 
-def learnt_alphas(network: Network, alphas: np.ndarray, *states, sampled: bool = False) -> np.ndarray:
+def learnt_alphas(
+    network: Network, alphas: np.ndarray, *states, sampled: bool = False
+) -> np.ndarray:
     """All priors, after Newton steps on those that are learnt.
 
     states : of an engine of networks, with n_own, n_rest, n_wk and n_k; of whole numbers if `sampled`. Of several, chains that
@@ -57,13 +66,18 @@ def learnt_alphas(network: Network, alphas: np.ndarray, *states, sampled: bool =
     for level in learning_levels(network):
         prior = by_level[level.name]
         copies = len(states[0].n_wk) if level.draws == WORD else 1
-        parts = [np.concatenate([rows_of(network, level, state, j) for state in states]) for j in range(len(prior))]
+        parts = [
+            np.concatenate([rows_of(network, level, state, j) for state in states])
+            for j in range(len(prior))
+        ]
         if level.learn == "scalar":
             likelihood = _likelihood(parts, prior, copies, sampled, pooled=True)
             prior[:] = _climbed(likelihood, np.array([prior.mean()]))
         else:
             for j, part in enumerate(parts):
-                prior[j] = _climbed(_likelihood([part], prior[j : j + 1], copies, sampled, pooled=False), prior[j])
+                prior[j] = _climbed(
+                    _likelihood([part], prior[j : j + 1], copies, sampled, pooled=False), prior[j]
+                )
     return alphas
 
 
@@ -93,7 +107,9 @@ def _likelihood(parts: list, prior, copies: int, sampled: bool, pooled: bool):
         xi = rows + alpha
         log_means += psi(xi).sum(axis=0) - psi(xi.sum(axis=1)).sum()
     n_rows = sum(map(len, parts))
-    return Dirichlet(n_rows, log_means.sum(keepdims=True) if one else log_means, n_values if one else 1)
+    return Dirichlet(
+        n_rows, log_means.sum(keepdims=True) if one else log_means, n_values if one else 1
+    )
 
 
 def _climbed(likelihood, x: np.ndarray) -> np.ndarray:

@@ -30,14 +30,34 @@ from workbench.engines.lda.initial_responsibilities import init_option, initiali
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks.compiled import compile_network, count_arrays, counts_of, initial_alphas, owners_of, watched
+from workbench.engines.networks.compiled import (
+    compile_network,
+    count_arrays,
+    counts_of,
+    initial_alphas,
+    owners_of,
+    watched,
+)
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.weights import NO_CHAIN, Sampled, check, corpus_numbers, predict, word_numbers
+from workbench.engines.networks.weights import (
+    NO_CHAIN,
+    Sampled,
+    check,
+    corpus_numbers,
+    predict,
+    word_numbers,
+)
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
-from workbench.kernels.networks.vb import fit_documents, random_cells, share_start, signed_rises, sum_rows
+from workbench.kernels.networks.vb import (
+    fit_documents,
+    random_cells,
+    share_start,
+    signed_rises,
+    sum_rows,
+)
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task
 from workbench.kernels.uniforms import PATHS
@@ -47,19 +67,23 @@ from workbench.models.options import option
 
 
 class State(NamedTuple):
-    n_own: np.ndarray    # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
-    n_rest: np.ndarray   # (C + A * authors,) float64: those of the corpus, and of authors
-    n_wk: np.ndarray     # (word, R) float64, padded: of the rows of the last level
-    n_k: np.ndarray      # (R,) float64
-    n_dr: np.ndarray     # (document, R) float64: tokens of a document by the row that their word came from
-    alphas: np.ndarray   # all priors, as learnt: `networks.compiled.alphas_of`
-    entropy: float       # of the responsibilities behind the counts, nats
+    # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
+    n_own: np.ndarray
+    n_rest: np.ndarray  # (C + A * authors,) float64: those of the corpus, and of authors
+    n_wk: np.ndarray  # (word, R) float64, padded: of the rows of the last level
+    n_k: np.ndarray  # (R,) float64
+    # (document, R) float64: tokens of a document by the row that their word came from
+    n_dr: np.ndarray
+    alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
+    entropy: float  # of the responsibilities behind the counts, nats
 
 
 @dataclass(frozen=True)
 class OwnOptions:
     n_inner: int = option(1, "most passes over a document in one iteration", low=1, whole=True)
-    inner_tolerance: float = option(1e-3, "a document is fitted when its counts change by less, mean over its cells", low=0)
+    inner_tolerance: float = option(
+        1e-3, "a document is fitted when its counts change by less, mean over its cells", low=0
+    )
     init: str = init_option()
 
 
@@ -79,7 +103,9 @@ def with_points(network: Network) -> Network:
     """The network of `network-vb-ml`: rows of the corpus are point estimates."""
     check(network)
     levels = tuple(
-        replace(level, kind="point", learn="none") if level.kind == "dirichlet" and not level.of_documents else level
+        replace(level, kind="point", learn="none")
+        if level.kind == "dirichlet" and not level.of_documents
+        else level
         for level in network.levels
     )
     return replace(network, levels=levels)
@@ -104,7 +130,17 @@ def initial_mean(corpus, model, options, split: Split, context, warm_start=None)
     state = State(**zeros(arrays(corpus, paths)), alphas=alphas, entropy=entropy)
     kept = aligned_zeros((0, lanes), np.float64)
     initialise_rows(
-        corpus, compiled.n_rows, alphas, options, split.sampled, context, warm_start, kept, state.n_dr, state.n_wk, state.n_k
+        corpus,
+        compiled.n_rows,
+        alphas,
+        options,
+        split.sampled,
+        context,
+        warm_start,
+        kept,
+        state.n_dr,
+        state.n_wk,
+        state.n_k,
     )
     x, expected = np.zeros(paths.n_flat), np.zeros(paths.n_flat)
     x[paths.one_at] = 1.0
@@ -114,15 +150,26 @@ def initial_mean(corpus, model, options, split: Split, context, warm_start=None)
     random_cells(context.key(PATHS, 1), unknown, of_rest)
     x[paths.rest_at :] = of_rest[0]
     share_start(
-        0, corpus.n_documents, owners, compiled.field, compiled.own, state.n_own, state.n_dr, np.zeros(lanes), np.zeros(lanes),
-        x, expected,
+        0,
+        corpus.n_documents,
+        owners,
+        compiled.field,
+        compiled.own,
+        state.n_own,
+        state.n_dr,
+        np.zeros(lanes),
+        np.zeros(lanes),
+        x,
+        expected,
     )
     state.n_rest[:] = expected[paths.rest_at :]
     sum_rows(compiled.rest, state.n_rest[None])
     return state
 
 
-def initialise_rows(corpus, n_rows, alphas, options, sampled, context, warm_start, *kept_and_counts) -> None:
+def initialise_rows(
+    corpus, n_rows, alphas, options, sampled, context, warm_start, *kept_and_counts
+) -> None:
     """Initial counts of the rows of the last level as if these were topics; see `initial_responsibilities.initialise`."""
     flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
     initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
@@ -130,14 +177,18 @@ def initialise_rows(corpus, n_rows, alphas, options, sampled, context, warm_star
 
 def step(corpus, model, options, state, context):
     """Documents fitted to the rows of the corpus, then these to the documents; the same bits for any number of threads."""
-    entropy, n_visited = sweep(corpus, compile_network(model, state.alphas, corpus.n_words), options, state, context)
+    entropy, n_visited = sweep(
+        corpus, compile_network(model, state.alphas, corpus.n_words), options, state, context
+    )
     alphas = state.alphas
     if learns(model, options, context.step):
         alphas = learnt_alphas(model, alphas, state)
     return state._replace(entropy=entropy, alphas=alphas), {"updates": n_visited}
 
 
-def sweep(corpus, compiled, options, state, context, sampled: Sampled = NO_CHAIN) -> tuple[float, int]:
+def sweep(
+    corpus, compiled, options, state, context, sampled: Sampled = NO_CHAIN
+) -> tuple[float, int]:
     """One sweep: recomputes the expected counts of a state in place, beside sampled ones, if any.
 
     Returns the entropy of the responsibilities and the pairs visited.
@@ -154,22 +205,55 @@ def sweep(corpus, compiled, options, state, context, sampled: Sampled = NO_CHAIN
         own_x, own_logs, expected, found = x.copy(), logs.copy(), np.zeros(len(x)), []
         for first, last in slices:
             interrupt()
-            found.append(fit_documents(
-                first, last, corpus.indptr, corpus.words, corpus.counts, owners, compiled.field, compiled.own, sampled.n_own,
-                *words, options.n_inner, options.inner_tolerance, state.n_own, state.n_dr, *ends, workspace.ratios,
-                own_x, own_logs, expected,
-            ))
+            found.append(
+                fit_documents(
+                    first,
+                    last,
+                    corpus.indptr,
+                    corpus.words,
+                    corpus.counts,
+                    owners,
+                    compiled.field,
+                    compiled.own,
+                    sampled.n_own,
+                    *words,
+                    options.n_inner,
+                    options.inner_tolerance,
+                    state.n_own,
+                    state.n_dr,
+                    *ends,
+                    workspace.ratios,
+                    own_x,
+                    own_logs,
+                    expected,
+                )
+            )
         return found, expected[paths.rest_at :]
 
-    word_numbers(compiled, state.n_wk, state.n_k, word_slices, *workspace.word_factors, context, sampled)
+    word_numbers(
+        compiled, state.n_wk, state.n_k, word_slices, *workspace.word_factors, context, sampled
+    )
     fitted = each_task(
-        [partial(fit, slices) for slices in chunks(document_slices, state.n_rest)], context.n_threads, context.interrupt
+        [partial(fit, slices) for slices in chunks(document_slices, state.n_rest)],
+        context.n_threads,
+        context.interrupt,
     )
     counted = each_slice(
         lambda a, b: count_words(
-            a, b, by_word.indptr, by_word.documents, by_word.pairs, corpus.counts, *ends, *words, workspace.ratios, state.n_wk
+            a,
+            b,
+            by_word.indptr,
+            by_word.documents,
+            by_word.pairs,
+            corpus.counts,
+            *ends,
+            *words,
+            workspace.ratios,
+            state.n_wk,
         ),
-        word_slices, context.n_threads, context.interrupt,
+        word_slices,
+        context.n_threads,
+        context.interrupt,
     )
     state.n_k[:] = sum(counted)
     state.n_rest[:] = sum(expected for _, expected in fitted)
@@ -177,7 +261,11 @@ def sweep(corpus, compiled, options, state, context, sampled: Sampled = NO_CHAIN
     sum_rows(compiled.rest, state.n_rest[None])
     WORKSPACES[corpus] = workspace
     of_documents = [found for parts, _ in fitted for found in parts]
-    entropy = sum(entropy for entropy, _ in of_documents) - log_weights(state.n_wk, *workspace.word_factors) - of_rest
+    entropy = (
+        sum(entropy for entropy, _ in of_documents)
+        - log_weights(state.n_wk, *workspace.word_factors)
+        - of_rest
+    )
     return entropy, sum(n_visited for _, n_visited in of_documents)
 
 
@@ -197,7 +285,9 @@ def watch(corpus, model, options, state) -> dict:
 def log_joint(compiled, corpus, state) -> float:
     """log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others: F (D1) without the entropy."""
     priors, rest = compiled.priors, state.n_rest[None]
-    found = signed_rises(state.n_own, priors.own, compiled.own_sign) + signed_rises(rest, priors.rest, compiled.rest_sign)
+    found = signed_rises(state.n_own, priors.own, compiled.own_sign) + signed_rises(
+        rest, priors.rest, compiled.rest_sign
+    )
     n_owners = np.diff(owners_of(compiled.paths.network, corpus).indptr)
     of_authors = np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens
     for cells in compiled.points:
@@ -228,22 +318,40 @@ def memory(corpus, model, options) -> Memory:
     return Memory(
         size(declared),
         corpus.n_pairs * (8 + 4 + DOUBLE) + (corpus.n_words + 1) * 8 + rows,
-        step=rows + 3 * CHUNKS[0] * n_rest, look=2 * rows,
+        step=rows + 3 * CHUNKS[0] * n_rest,
+        look=2 * rows,
     )
 
 
 def engine(name: str = "network-vb") -> Engine:
     estimated = name == "network-vb-ml"
-    title = "Variational Bayes for networks" + (", rows of the corpus estimated" if estimated else "")
+    title = "Variational Bayes for networks" + (
+        ", rows of the corpus estimated" if estimated else ""
+    )
     when = (
         "As network-vb, with the topics of each document or author as one estimate: for comparisons with the paper; it "
-        "predicted no worse than network-vb on NIPS." if estimated else
-        "For models beyond LDA, as author-topic, pachinko or a network of your own, in a short time: it needs far fewer "
+        "predicted no worse than network-vb on NIPS."
+        if estimated
+        else "For models beyond LDA, as author-topic, pachinko or a network of your own, in a short time: it needs far fewer "
         "iterations than network-gibbs, but predicts worse."
     )
     return Engine(
-        name=name, title=title, source="Heinrich & Goesele (2009), eq. 5-12", when=when,
-        model=Network, options=Options, state=State, samples=samples, watches=("bound",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_bayes, learnt=learnt_of,
-        memory=memory, suits=with_points if estimated else check,
+        name=name,
+        title=title,
+        source="Heinrich & Goesele (2009), eq. 5-12",
+        when=when,
+        model=Network,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("bound",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_variational_bayes,
+        learnt=learnt_of,
+        memory=memory,
+        suits=with_points if estimated else check,
     )

@@ -36,7 +36,9 @@ def check(network: Network) -> Network:
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w | d) of each pair by posterior means, given the counts of one state: (pair,)."""
-    return predictive(compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), state, pairs)
+    return predictive(
+        compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), state, pairs
+    )
 
 
 def predictive(compiled: CompiledNetwork, owners: Owners, state, pairs) -> np.ndarray:
@@ -45,7 +47,10 @@ def predictive(compiled: CompiledNetwork, owners: Owners, state, pairs) -> np.nd
     state : with n_own (document, D), n_rest, n_wk (word, R), n_k (R,), integer or real
     """
     probability = np.empty(pairs.n_pairs)
-    ends, phi = row_shares(compiled, owners, state.n_own, state.n_rest), word_means(compiled, state.n_wk, state.n_k)
+    ends, phi = (
+        row_shares(compiled, owners, state.n_own, state.n_rest),
+        word_means(compiled, state.n_wk, state.n_k),
+    )
     mix(0, pairs.n_documents, pairs.indptr, pairs.words, ends, phi, probability)
     return probability
 
@@ -62,7 +67,9 @@ def row_shares(compiled: CompiledNetwork, owners: Owners, n_own, n_rest) -> np.n
             of_rest[cells] = floored(estimates(n_rest[cells]))
         of_rest[compiled.priors.known] = compiled.priors.rest[compiled.priors.known]
     ends = np.empty((len(n_own), paths.n_leaves))
-    mean_ends(0, len(n_own), owners, compiled.field, compiled.own, n_own, np.zeros(paths.n_own), x, ends)
+    mean_ends(
+        0, len(n_own), owners, compiled.field, compiled.own, n_own, np.zeros(paths.n_own), x, ends
+    )
     return ends
 
 
@@ -91,34 +98,49 @@ def floored(table) -> np.ndarray:
 class Sampled(NamedTuple):
     """Sampled counts of chains, as arguments of the kernels; see `gibbs.State`."""
 
-    n_own: np.ndarray    # (chain, document, D) int32
-    n_rest: np.ndarray   # (chain, 1, C + A * authors) int64
-    n_wk: np.ndarray     # (chain, word, R) int32
-    n_k: np.ndarray      # (chain, 1, R) int64
+    n_own: np.ndarray  # (chain, document, D) int32
+    n_rest: np.ndarray  # (chain, 1, C + A * authors) int64
+    n_wk: np.ndarray  # (chain, word, R) int32
+    n_k: np.ndarray  # (chain, 1, R) int64
 
 
 NO_CHAIN = Sampled(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], NOTHING_SAMPLED[2])
 """Where nothing is sampled."""
 
 
-def corpus_numbers(compiled: CompiledNetwork, n_rest, sampled: Sampled = NO_CHAIN) -> tuple[np.ndarray, np.ndarray]:
+def corpus_numbers(
+    compiled: CompiledNetwork, n_rest, sampled: Sampled = NO_CHAIN
+) -> tuple[np.ndarray, np.ndarray]:
     """x and log x of every cell of the corpus, in the layout of the vector of the paths; 0 and `NEVER` elsewhere."""
     paths = compiled.paths
     x, logs = np.zeros(paths.n_flat), np.full(paths.n_flat, NEVER)
     x[paths.one_at], logs[paths.one_at] = 1.0, 0.0
     if len(n_rest):
         rest, log_rest = x[paths.rest_at :], logs[paths.rest_at :]
-        weigh_rest(compiled.rest, n_rest[None], sampled.n_rest, np.zeros(len(n_rest)), rest, log_rest)
+        weigh_rest(
+            compiled.rest, n_rest[None], sampled.n_rest, np.zeros(len(n_rest)), rest, log_rest
+        )
         for cells in compiled.points:
             rest[cells] = estimates(n_rest[cells])
         known = compiled.priors.known
         rest[known] = compiled.priors.rest[known]
-        given = np.concatenate([np.flatnonzero(known), *(cells.ravel() for cells in compiled.points)])
+        given = np.concatenate(
+            [np.flatnonzero(known), *(cells.ravel() for cells in compiled.points)]
+        )
         log_rest[given] = np.log(rest[given], out=np.full(len(given), NEVER), where=rest[given] > 0)
     return x, logs
 
 
-def word_numbers(compiled: CompiledNetwork, n_wk, n_k, slices, logs, weights, context, sampled: Sampled = NO_CHAIN) -> None:
+def word_numbers(
+    compiled: CompiledNetwork,
+    n_wk,
+    n_k,
+    slices,
+    logs,
+    weights,
+    context,
+    sampled: Sampled = NO_CHAIN,
+) -> None:
     """Weights (word, R) of all words, exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k where rows are estimates.
 
     < > is the mean over chains, with the counts of each beside. Logarithms are stored where they are faint; slices are
@@ -132,11 +154,21 @@ def word_numbers(compiled: CompiledNetwork, n_wk, n_k, slices, logs, weights, co
     of_chains = n_k + sampled.n_k[:, 0] if len(sampled.n_k) else n_k[None]
     sizes = np.empty(of_chains.shape)
     for chain in range(len(sizes)):
-        log_row(chain, totals, of_chains, NOTHING_SAMPLED[1], np.zeros(len(n_k)), compiled.words_are_points, sizes)
+        log_row(
+            chain,
+            totals,
+            of_chains,
+            NOTHING_SAMPLED[1],
+            np.zeros(len(n_k)),
+            compiled.words_are_points,
+            sizes,
+        )
     sizes = np.where(compiled.live > 0, sizes.mean(axis=0), OUT_OF_REACH)
     each_slice(
         lambda a, b: weigh_rows(
             a, b, betas, n_wk, sampled.n_wk, sizes, compiled.words_are_points, logs, weights
         ),
-        slices, context.n_threads, context.interrupt,
+        slices,
+        context.n_threads,
+        context.interrupt,
     )

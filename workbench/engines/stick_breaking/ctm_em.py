@@ -23,7 +23,15 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
 from workbench.engines.lda.svb import samples
-from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
+from workbench.engines.memory import (
+    DOUBLE,
+    Array,
+    Memory,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
+)
 from workbench.engines.stick_breaking import ln_ctm, sb_ctm
 from workbench.engines.stick_breaking.fold_in import LearntCorrelations, learnt_of
 from workbench.kernels.gaussian import inverse, log_determinant, niw_posterior_in_slices
@@ -37,21 +45,23 @@ from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
 
 
 class State(NamedTuple):
-    psi: np.ndarray         # (document, component) float64: lambda
-    variance: np.ndarray    # (document, component) float64: nu^2
-    mean_dk: np.ndarray     # (document, topic) float64, padded: expected counts
-    mean_wk: np.ndarray     # (word, topic) float64, padded
-    mean_k: np.ndarray      # (topic,) float64, padded
-    mean: np.ndarray        # (component,) float64: mu
+    psi: np.ndarray  # (document, component) float64: lambda
+    variance: np.ndarray  # (document, component) float64: nu^2
+    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts
+    mean_wk: np.ndarray  # (word, topic) float64, padded
+    mean_k: np.ndarray  # (topic,) float64, padded
+    mean: np.ndarray  # (component,) float64: mu
     covariance: np.ndarray  # (component, component) float64: Sigma
-    precision: np.ndarray   # (component, component) float64: its inverse
-    entropy: float          # of the responsibilities behind the counts, nats
+    precision: np.ndarray  # (component, component) float64: its inverse
+    entropy: float  # of the responsibilities behind the counts, nats
 
 
 @dataclass(frozen=True)
 class Options(sb_ctm.Options):
     n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
-    inner_tolerance: float = option(1e-6, "a document is fitted when a pass raises its bound by less, relatively", low=0)
+    inner_tolerance: float = option(
+        1e-6, "a document is fitted when a pass raises its bound by less, relatively", low=0
+    )
 
 
 class Fitted(NamedTuple):
@@ -67,9 +77,15 @@ class Fitted(NamedTuple):
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n, rows = n_topics, (corpus.n_documents, n_topics)
-    return {"psi": Array(rows), "variance": Array(rows)} | topic_counts("mean", corpus, n) | {
-        "mean": Array((n,)), "covariance": Array((n, n)), "precision": Array((n, n)),
-    }
+    return (
+        {"psi": Array(rows), "variance": Array(rows)}
+        | topic_counts("mean", corpus, n)
+        | {
+            "mean": Array((n,)),
+            "covariance": Array((n, n)),
+            "precision": Array((n, n)),
+        }
+    )
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -86,7 +102,9 @@ def with_gaussian(state, context) -> State:
     """The state with the mu and Sigma of greatest likelihood given q."""
     n = len(state.mean)
     flat = np.zeros(n), 0.0, 0.0, np.zeros((n, n))
-    mean, _, _, scatter = niw_posterior_in_slices(state.psi, flat, context.n_threads, context.interrupt)
+    mean, _, _, scatter = niw_posterior_in_slices(
+        state.psi, flat, context.n_threads, context.interrupt
+    )
     covariance = (scatter + np.diag(state.variance.sum(axis=0))) / len(state.psi)
     return state._replace(mean=mean, covariance=covariance, precision=inverse(covariance))
 
@@ -97,29 +115,46 @@ def step(corpus, model, options, state, context):
     found = Fitted(*state[:3], *workspace(corpus, n_topics))
     gaussian = state.mean, state.precision
     n_visited = fit(corpus, phi, gaussian, options.n_inner, options.inner_tolerance, found, context)
-    of_words = found.weights, found.weights, phi, phi, n_topics, found.ratios, state.mean_wk  # no pair went by its logs
+    # no pair went by its logs
+    of_words = found.weights, found.weights, phi, phi, n_topics, found.ratios, state.mean_wk
     count = partial(count_some, corpus, of_words)
     slices = slice_bounds(corpus.by_word.indptr, n_topics)
     state.mean_k[:] = sum(each_slice(count, slices, context.n_threads, context.interrupt))
-    return with_gaussian(state._replace(entropy=entropy_of(corpus, found, phi, state)), context), {"updates": n_visited}
+    return with_gaussian(state._replace(entropy=entropy_of(corpus, found, phi, state)), context), {
+        "updates": n_visited
+    }
 
 
 def topics(corpus, model, state) -> np.ndarray:
     """phi (word, topic), padded by zeros."""
     live, phi = slice(model.n_topics), aligned_zeros(state.mean_wk.shape, np.float64)
-    phi[:, live] = (state.mean_wk[:, live] + model.beta) / (state.mean_k[live] + corpus.n_words * model.beta)
+    phi[:, live] = (state.mean_wk[:, live] + model.beta) / (
+        state.mean_k[live] + corpus.n_words * model.beta
+    )
     return phi
 
 
 def workspace(corpus, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
     """Weights and ratios of an E-step: see `fit_documents`."""
-    return aligned_zeros((corpus.n_documents, padded(n_topics)), np.float64), aligned_empty((corpus.n_pairs,), np.float64)
+    return aligned_zeros((corpus.n_documents, padded(n_topics)), np.float64), aligned_empty(
+        (corpus.n_pairs,), np.float64
+    )
 
 
 def fit(corpus, phi, gaussian, most_passes, tolerance, found: Fitted, context) -> int:
     """The E-step of all documents in place, given mu and Sigma^-1; how many pairs were visited."""
     mean, precision = gaussian
-    given = corpus.indptr, corpus.words, corpus.counts, phi, mean, precision, log_determinant(precision), most_passes, tolerance
+    given = (
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        phi,
+        mean,
+        precision,
+        log_determinant(precision),
+        most_passes,
+        tolerance,
+    )
 
     def fit_some(first, last):
         return fit_documents(first, last, *given, *found)
@@ -138,7 +173,11 @@ def entropy_of(corpus, found: Fitted, phi, state) -> float:
     live = slice(len(state.mean))
     logs = found.psi - found.psi.max(axis=1, keepdims=True)
     of_pairs = (corpus.counts * np.log(corpus.counts / found.ratios)).sum()
-    return float(of_pairs - (found.mean_dk[:, live] * logs).sum() - (state.mean_wk[:, live] * np.log(phi[:, live])).sum())
+    return float(
+        of_pairs
+        - (found.mean_dk[:, live] * logs).sum()
+        - (state.mean_wk[:, live] * np.log(phi[:, live])).sum()
+    )
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -149,7 +188,11 @@ def watch(corpus, model, options, state) -> dict:
     exponents = state.psi + 0.5 * state.variance
     top = exponents.max(axis=1)
     log_sums = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
-    bound = 0.5 * (n_documents * (log_determinant(state.precision) + n) - squares + np.log(state.variance).sum())
+    bound = 0.5 * (
+        n_documents * (log_determinant(state.precision) + n)
+        - squares
+        + np.log(state.variance).sum()
+    )
     bound += (state.mean_dk[:, live] * state.psi).sum() - corpus.document_tokens @ log_sums
     bound += log_words(corpus, model, state) + state.entropy
     return {"bound": float(bound), "n_k": state.mean_k[live]}
@@ -160,22 +203,30 @@ def log_words(corpus, model, state) -> float:
     live, prior, n_words = slice(model.n_topics), model.beta + 1.0, corpus.n_words
     log_phi = np.log(topics(corpus, model, state)[:, live])
     normaliser = math.lgamma(n_words * prior) - n_words * math.lgamma(prior)
-    return float(((state.mean_wk[:, live] + model.beta) * log_phi).sum()) + model.n_topics * normaliser
+    return (
+        float(((state.mean_wk[:, live] + model.beta) * log_phi).sum()) + model.n_topics * normaliser
+    )
 
 
 def counts(corpus, model, options, state) -> dict:
     """The expected counts, lambda and nu^2, and the mean and covariance of the components."""
     live = slice(model.n_topics)
     return {
-        "n_kw": state.mean_wk[:, live].T, "n_dk": state.mean_dk[:, live], "psi": state.psi, "psi_variance": state.variance,
-        "psi_mean": state.mean, "psi_covariance": state.covariance,
+        "n_kw": state.mean_wk[:, live].T,
+        "n_dk": state.mean_dk[:, live],
+        "psi": state.psi,
+        "psi_variance": state.variance,
+        "psi_mean": state.mean,
+        "psi_covariance": state.covariance,
     }
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """p(w|d) of each pair: the mean of theta under q, phi at its mode."""
     live = slice(model.n_topics)
-    return mixture_probability(expected_theta(state.psi, state.variance), topics(corpus, model, state)[:, live], pairs)
+    return mixture_probability(
+        expected_theta(state.psi, state.variance), topics(corpus, model, state)[:, live], pairs
+    )
 
 
 def fold_in(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
@@ -184,8 +235,21 @@ def fold_in(learnt: LearntCorrelations, options, documents, context) -> np.ndarr
     live, phi = slice(n_topics), aligned_zeros((documents.n_words, padded(n_topics)), np.float64)
     phi[:, live] = word_probabilities(*learnt.of_words)
     mean_dk = np.empty((documents.n_documents, n_topics))
-    found = Fitted(np.tile(learnt.mean, (shape[0], 1)), np.ones(shape), mean_dk, *workspace(documents, n_topics))
-    fit(documents, phi, (learnt.mean, inverse(learnt.covariance)), options.n_inner, options.inner_tolerance, found, context)
+    found = Fitted(
+        np.tile(learnt.mean, (shape[0], 1)),
+        np.ones(shape),
+        mean_dk,
+        *workspace(documents, n_topics),
+    )
+    fit(
+        documents,
+        phi,
+        (learnt.mean, inverse(learnt.covariance)),
+        options.n_inner,
+        options.inner_tolerance,
+        found,
+        context,
+    )
     return expected_theta(found.psi, found.variance)
 
 
@@ -193,17 +257,38 @@ def memory(corpus, model, options) -> Memory:
     """Bytes of q, the counts and the weights of an E-step; no array of documents times squared topics is made."""
     n, theta = model.n_topics, corpus.n_documents * model.n_topics * DOUBLE
     of_words = corpus.n_words * padded(n) * DOUBLE
-    step = corpus.n_documents * padded(n) * DOUBLE + corpus.n_pairs * DOUBLE + of_words + max(2 * theta, 2 * of_words)
+    step = (
+        corpus.n_documents * padded(n) * DOUBLE
+        + corpus.n_pairs * DOUBLE
+        + of_words
+        + max(2 * theta, 2 * of_words)
+    )
     look = max(theta, 3 * of_words)
-    memory = Memory(size(arrays(corpus, n)), word_major_bytes(corpus), step=step + 8 * n**2 * DOUBLE, look=look)
+    memory = Memory(
+        size(arrays(corpus, n)), word_major_bytes(corpus), step=step + 8 * n**2 * DOUBLE, look=look
+    )
     return sb_ctm.with_start(corpus, n, memory)
 
 
 def engine(name: str = "ctm-em") -> Engine:
     return Engine(
-        name=name, title="Variational EM for logistic-normal topics", source="Blei & Lafferty (2006), sec. 3",
+        name=name,
+        title="Variational EM for logistic-normal topics",
+        source="Blei & Lafferty (2006), sec. 3",
         when="For correlated topics as they were first published, in few iterations; sb-ctm and ln-ctm predict better.",
-        model=LogisticNormalTopics, options=Options, state=State, samples=samples,
-        watches=("bound",), keeps=("psi_variance",), fixed=("prior",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=fold_in, learnt=learnt_of, memory=memory,
+        model=LogisticNormalTopics,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("bound",),
+        keeps=("psi_variance",),
+        fixed=("prior",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=fold_in,
+        learnt=learnt_of,
+        memory=memory,
     )

@@ -12,7 +12,12 @@ from workbench.kernels.lda.fold_in import MOST_PASSES
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
 from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.stick_breaking import correlated_topics, logistic_normal
-from workbench.kernels.stick_breaking.variational import NODE_WEIGHTS, NODES, expected_probabilities, fit_documents
+from workbench.kernels.stick_breaking.variational import (
+    NODE_WEIGHTS,
+    NODES,
+    expected_probabilities,
+    fit_documents,
+)
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN
 
@@ -24,26 +29,38 @@ class LearntCorrelations(NamedTuple):
     """What a run of correlated topics has learnt and inference of unseen documents needs."""
 
     of_words: LearntTopics
-    mean: np.ndarray        # (stick,) or (component,): mu
+    mean: np.ndarray  # (stick,) or (component,): mu
     covariance: np.ndarray  # (stick, stick) or (component, component): Sigma
 
 
 def learnt_of(model, last, topics: LearntTopics) -> LearntCorrelations:
     """What the last snapshot of a run, arrays by name, has learnt."""
-    return LearntCorrelations(topics, np.asarray(last["psi_mean"]), np.asarray(last["psi_covariance"]))
+    return LearntCorrelations(
+        topics, np.asarray(last["psi_mean"]), np.asarray(last["psi_covariance"])
+    )
 
 
 def by_gibbs(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
     """Mean of theta (document, topic) over 50 Gibbs sweeps after 20, with sticks."""
     precision = inverse(learnt.covariance)
     weighted = (precision * learnt.mean).sum(axis=1)
-    return _sampled(correlated_topics.sampled_theta, learnt, documents, context, precision, learnt.mean, weighted)
+    return _sampled(
+        correlated_topics.sampled_theta,
+        learnt,
+        documents,
+        context,
+        precision,
+        learnt.mean,
+        weighted,
+    )
 
 
 def by_gibbs_of_components(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
     """Mean of theta (document, topic) over 50 Gibbs sweeps after 20, with components."""
     precision = logistic_normal.padded_rows(inverse(learnt.covariance))
-    return _sampled(logistic_normal.sampled_theta, learnt, documents, context, precision, learnt.mean)
+    return _sampled(
+        logistic_normal.sampled_theta, learnt, documents, context, precision, learnt.mean
+    )
 
 
 def _sampled(kernel, learnt, documents, context, *gaussian) -> np.ndarray:
@@ -52,8 +69,19 @@ def _sampled(kernel, learnt, documents, context, *gaussian) -> np.ndarray:
 
     def draw(first, last, first_number):
         kernel(
-            first, last, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, *gaussian,
-            BURN_IN, KEPT, context.key(FOLD_IN), theta, first_number,
+            first,
+            last,
+            documents.indptr,
+            documents.words,
+            documents.counts,
+            documents.tokens_before,
+            phi,
+            *gaussian,
+            BURN_IN,
+            KEPT,
+            context.key(FOLD_IN),
+            theta,
+            first_number,
         )
 
     def work(first, last):
@@ -63,7 +91,12 @@ def _sampled(kernel, learnt, documents, context, *gaussian) -> np.ndarray:
             for d in range(first, last):
                 draw(d, d + 1, int(context.numbers[d]) - d)
 
-    each_slice(work, slice_bounds(documents.indptr, phi.shape[1] * PASSES), context.n_threads, context.interrupt)
+    each_slice(
+        work,
+        slice_bounds(documents.indptr, phi.shape[1] * PASSES),
+        context.n_threads,
+        context.interrupt,
+    )
     return theta
 
 
@@ -75,29 +108,70 @@ def by_variational_inference(learnt: LearntCorrelations, options, documents, con
     words = weigh_words(mean_wk, pad_topics(n_kw.sum(axis=1)), priors.beta, n_topics, context)
     precision = inverse(learnt.covariance)
     n, nodes = documents.n_documents, NODES[: 0 if options.bound == "local" else None]
-    sticks, variances = np.zeros((n, n_topics - 1)) + mean, np.zeros((n, n_topics - 1)) + np.diag(learnt.covariance)
+    sticks, variances = (
+        np.zeros((n, n_topics - 1)) + mean,
+        np.zeros((n, n_topics - 1)) + np.diag(learnt.covariance),
+    )
     of_documents = tuple(aligned_empty((n, padded(n_topics)), np.float64) for _ in range(3))
     ratios = np.empty(documents.n_pairs)
 
     def work(first, last):
         fit_documents(
-            first, last, np.arange(n), documents.indptr, documents.words, documents.counts, precision,
-            (precision * mean).sum(axis=1), nodes, NODE_WEIGHTS, *words, n_topics, MOST_PASSES, TOLERANCE, mean,
-            sticks, variances, *of_documents, ratios,
+            first,
+            last,
+            np.arange(n),
+            documents.indptr,
+            documents.words,
+            documents.counts,
+            precision,
+            (precision * mean).sum(axis=1),
+            nodes,
+            NODE_WEIGHTS,
+            *words,
+            n_topics,
+            MOST_PASSES,
+            TOLERANCE,
+            mean,
+            sticks,
+            variances,
+            *of_documents,
+            ratios,
         )
 
-    each_slice(work, slice_bounds(documents.indptr, n_topics * PASSES), context.n_threads, context.interrupt)
+    each_slice(
+        work,
+        slice_bounds(documents.indptr, n_topics * PASSES),
+        context.n_threads,
+        context.interrupt,
+    )
     return expected_probabilities(sticks, variances)
 
 
-def weigh_words(mean_wk, mean_k, beta: float, n_topics: int, context) -> tuple[np.ndarray, np.ndarray]:
+def weigh_words(
+    mean_wk, mean_k, beta: float, n_topics: int, context
+) -> tuple[np.ndarray, np.ndarray]:
     """Logs, of rows with a faint weight, and weights exp E[log phi] (word, topic); q(phi) is Dirichlet(beta + mean_wk)."""
     n_words, lanes = mean_wk.shape
     sizes = log_sizes(n_words * beta, mean_k, NOTHING_SAMPLED[2], False, n_topics)
     logs, weights = (aligned_empty(mean_wk.shape, np.float64) for _ in range(2))
 
     def weigh(first, last):
-        weigh_rows(first, last, np.full(lanes, beta), mean_wk, NOTHING_SAMPLED[1], sizes, False, logs, weights)
+        weigh_rows(
+            first,
+            last,
+            np.full(lanes, beta),
+            mean_wk,
+            NOTHING_SAMPLED[1],
+            sizes,
+            False,
+            logs,
+            weights,
+        )
 
-    each_slice(weigh, slice_bounds(np.zeros(n_words + 1, np.int64), lanes), context.n_threads, context.interrupt)
+    each_slice(
+        weigh,
+        slice_bounds(np.zeros(n_words + 1, np.int64), lanes),
+        context.n_threads,
+        context.interrupt,
+    )
     return logs, weights

@@ -27,13 +27,24 @@ def from_natural(parameters, centre) -> NormalInverseWishart:
     return NormalInverseWishart(centre + shift, kappa, nu, 0.5 * (scale + scale.T))
 
 
-def moved(q: NormalInverseWishart, prior: NormalInverseWishart, n: int, share: float, total, scatter, rate: float):
+def moved(
+    q: NormalInverseWishart,
+    prior: NormalInverseWishart,
+    n: int,
+    share: float,
+    total,
+    scatter,
+    rate: float,
+):
     """q moved by a rate from 0 to 1 towards the posterior given n documents, of which this share was seen.
 
     total : their sum of E[psi] - m0 (stick,); scatter : their sum of E[(psi - m0)(psi - m0)'] (stick, stick).
     """
     target = total / share, prior.kappa + n, prior.nu + n, prior.scale + scatter / share
-    mixed = ((1.0 - rate) * old + rate * new for old, new in zip(natural(q, prior.mean), target, strict=True))
+    mixed = (
+        (1.0 - rate) * old + rate * new
+        for old, new in zip(natural(q, prior.mean), target, strict=True)
+    )
     return from_natural(tuple(mixed), prior.mean)
 
 
@@ -46,11 +57,15 @@ def log_normaliser(kappa: float, nu: float, log_size: float, n: int) -> float:
     """log of the constant of a normal-inverse-Wishart of n dims, log_size = log |Psi|; 0 where it is no distribution."""
     if nu <= n - 1:
         return 0.0
-    of_sigma = 0.5 * nu * (log_size - n * math.log(2.0)) - float(multigammaln(0.5 * nu, n) if n else 0.0)
+    of_sigma = 0.5 * nu * (log_size - n * math.log(2.0)) - float(
+        multigammaln(0.5 * nu, n) if n else 0.0
+    )
     return of_sigma + 0.5 * n * math.log(kappa / (2.0 * math.pi))
 
 
-def bound(q: NormalInverseWishart, prior: NormalInverseWishart, n_documents: int, total, scatter) -> float:
+def bound(
+    q: NormalInverseWishart, prior: NormalInverseWishart, n_documents: int, total, scatter
+) -> float:
     """E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to - log(2 pi) / 2 for each stick of each document.
 
     Where the prior is no distribution, the constant of its density is left out.
@@ -58,10 +73,19 @@ def bound(q: NormalInverseWishart, prior: NormalInverseWishart, n_documents: int
     n, shift = len(q.mean), q.mean - prior.mean
     log_size, precision = log_determinant(q.scale), expected_precision(q)
     log_sigma = log_size - digamma(0.5 * (q.nu - np.arange(n))).sum() - n * math.log(2.0)
-    about = scatter - np.outer(total, shift) - np.outer(shift, total) + n_documents * np.outer(shift, shift)
+    about = (
+        scatter
+        - np.outer(total, shift)
+        - np.outer(shift, total)
+        + n_documents * np.outer(shift, shift)
+    )
     documents = -0.5 * (n_documents * (log_sigma + n / q.kappa) + (precision * about).sum())
     far = (precision * np.outer(shift, shift)).sum() + n / q.kappa
     log_prior = log_normaliser(prior.kappa, prior.nu, log_determinant(prior.scale), n)
-    log_prior -= 0.5 * ((prior.nu + n + 2.0) * log_sigma + (prior.scale * precision).sum() + prior.kappa * far)
-    log_q = log_normaliser(q.kappa, q.nu, log_size, n) - 0.5 * ((q.nu + n + 2.0) * log_sigma + q.nu * n + n)
+    log_prior -= 0.5 * (
+        (prior.nu + n + 2.0) * log_sigma + (prior.scale * precision).sum() + prior.kappa * far
+    )
+    log_q = log_normaliser(q.kappa, q.nu, log_size, n) - 0.5 * (
+        (q.nu + n + 2.0) * log_sigma + q.nu * n + n
+    )
     return float(documents + log_prior - log_q)

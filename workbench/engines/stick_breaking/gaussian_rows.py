@@ -12,7 +12,14 @@ import numpy as np
 from workbench.engines.cached import cached_by_corpus
 from workbench.engines.memory import DOUBLE
 from workbench.errors import Got, Named
-from workbench.kernels.stick_breaking.gaussian_process import Dense, Inputs, Kernel, LowRank, dense, low_rank
+from workbench.kernels.stick_breaking.gaussian_process import (
+    Dense,
+    Inputs,
+    Kernel,
+    LowRank,
+    dense,
+    low_rank,
+)
 from workbench.kernels.stick_breaking.kernel_fit import fitted
 from workbench.kernels.stick_breaking.sticks import sticks_of
 from workbench.kernels.uniforms import STICK_ORDER, draw_key, permutation
@@ -25,10 +32,10 @@ SMOOTHING = 0.1
 class Rows(NamedTuple):
     """A corpus as a table, its words in their order on the stick."""
 
-    words: np.ndarray     # (word,) number of the word that is first on the stick, second, …
-    counts: np.ndarray    # (document, word) int64
+    words: np.ndarray  # (word,) number of the word that is first on the stick, second, …
+    counts: np.ndarray  # (document, word) int64
     observed: np.ndarray  # (observed,) documents with tokens
-    empty: np.ndarray     # (empty,) documents without
+    empty: np.ndarray  # (empty,) documents without
     inputs: Inputs
 
 
@@ -39,7 +46,9 @@ def rows_of(corpus, model) -> Rows:
     counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
     counts[corpus.documents, np.argsort(words)[corpus.words]] = corpus.counts
     n_tokens = corpus.document_tokens
-    return Rows(words, counts, np.flatnonzero(n_tokens), np.flatnonzero(n_tokens == 0), model.inputs(corpus))
+    return Rows(
+        words, counts, np.flatnonzero(n_tokens), np.flatnonzero(n_tokens == 0), model.inputs(corpus)
+    )
 
 
 def word_order(corpus, model) -> np.ndarray:
@@ -75,23 +84,29 @@ def threshold(value) -> str:
     except (TypeError, ValueError):
         pass
     raise OptionError(
-        Named("rank", text="option 'rank'"), " must be dense, or a number between 0 and 1, as 1e-8: eigenvalues below it, in "
-        "units of the largest, are left out", Got(value), value=value,
+        Named("rank", text="option 'rank'"),
+        " must be dense, or a number between 0 and 1, as 1e-8: eigenvalues below it, in "
+        "units of the largest, are left out",
+        Got(value),
+        value=value,
     )
 
 
 def rank_option():
     """The field for the form of the covariance."""
     return option(
-        "1e-08", "covariance of all documents: dense, or its eigenvectors of eigenvalues above this share of the largest",
-        choices=("1e-08", "dense"), otherwise=threshold,
+        "1e-08",
+        "covariance of all documents: dense, or its eigenvectors of eigenvalues above this share of the largest",
+        choices=("1e-08", "dense"),
+        otherwise=threshold,
     )
 
 
 def kernel_option(sampled: bool = False):
     """The field for where the kernel comes from."""
     return option(
-        "fitted", "kernel: fitted to the raw process by marginal likelihood before the first iteration, or as given"
+        "fitted",
+        "kernel: fitted to the raw process by marginal likelihood before the first iteration, or as given"
         + ("; or sampled after the fit" if sampled else ""),
         choices=("fitted", "given", "sampled") if sampled else ("fitted", "given"),
     )
@@ -99,7 +114,9 @@ def kernel_option(sampled: bool = False):
 
 def average_option(first: int):
     """The field for the iterations whose probabilities are not averaged."""
-    return option(first, "iterations before the mean of the probabilities begins", low=0, whole=True)
+    return option(
+        first, "iterations before the mean of the probabilities begins", low=0, whole=True
+    )
 
 
 def initial_kernel(rows: Rows, model, how: str) -> Kernel:
@@ -113,7 +130,9 @@ def initial_kernel(rows: Rows, model, how: str) -> Kernel:
 
 def covariance_of(rows: Rows, hyper: Kernel, rank: str) -> Dense | LowRank:
     """The covariance of all documents under a kernel."""
-    return dense(rows.inputs, hyper) if rank == "dense" else low_rank(rows.inputs, hyper, float(rank))
+    return (
+        dense(rows.inputs, hyper) if rank == "dense" else low_rank(rows.inputs, hyper, float(rank))
+    )
 
 
 _latest: WeakKeyDictionary = WeakKeyDictionary()
@@ -141,7 +160,8 @@ def take_in(state, probability: np.ndarray, step: int, first: int):
 def running(state) -> dict[str, np.ndarray]:
     """The running mean and standard deviation of the probabilities, as a snapshot has them."""
     return {
-        "running_probability": state.mean_probability, "running_deviation": np.sqrt(state.squares / max(state.n_averaged, 1)),
+        "running_probability": state.mean_probability,
+        "running_deviation": np.sqrt(state.squares / max(state.n_averaged, 1)),
     }
 
 

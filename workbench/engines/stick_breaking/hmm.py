@@ -36,9 +36,9 @@ from workbench.models.stick_breaking.hidden_markov import HiddenMarkov
 
 
 class State(NamedTuple):
-    states: np.ndarray         # (document,) uint16: s_t
-    first_state: np.ndarray    # (state,) float64: p_0
-    transitions: np.ndarray    # (state, to state) float64: P
+    states: np.ndarray  # (document,) uint16: s_t
+    first_state: np.ndarray  # (state,) float64: p_0
+    transitions: np.ndarray  # (state, to state) float64: P
     log_emissions: np.ndarray  # (word, state) float64: log phi
 
 
@@ -46,7 +46,9 @@ def arrays(corpus, model) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n = model.n_states
     return {
-        "states": Array((corpus.n_documents,), np.uint16), "first_state": Array((n,)), "transitions": Array((n, n)),
+        "states": Array((corpus.n_documents,), np.uint16),
+        "first_state": Array((n,)),
+        "transitions": Array((n, n)),
         "log_emissions": Array((corpus.n_words, n)),
     }
 
@@ -54,16 +56,29 @@ def arrays(corpus, model) -> dict[str, Array]:
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Parameters from their prior; the first iteration draws the hidden states given these."""
     n, state = model.n_states, State(**zeros(arrays(corpus, model)))
-    nothing = np.zeros(n, np.int64), np.zeros((n, n), np.int64), np.zeros((n, corpus.n_words), np.int64)
+    nothing = (
+        np.zeros(n, np.int64),
+        np.zeros((n, n), np.int64),
+        np.zeros((n, corpus.n_words), np.int64),
+    )
     return with_parameters(model, state, nothing, context)
 
 
 def with_parameters(model, state, counted, context) -> State:
     """The state with p_0, P and phi drawn given the counts of `counts_of`."""
-    tables = zip((counted[0][None], *counted[1:]), (1.0, 1.0, model.alpha0), (FIRST_STATE, TRANSITIONS, EMISSIONS), strict=True)
-    first, transitions, emissions = (draw_log_dirichlets(table, prior, context.key(stream)) for table, prior, stream in tables)
+    tables = zip(
+        (counted[0][None], *counted[1:]),
+        (1.0, 1.0, model.alpha0),
+        (FIRST_STATE, TRANSITIONS, EMISSIONS),
+        strict=True,
+    )
+    first, transitions, emissions = (
+        draw_log_dirichlets(table, prior, context.key(stream)) for table, prior, stream in tables
+    )
     return state._replace(
-        first_state=np.exp(first[0]), transitions=np.exp(transitions), log_emissions=np.ascontiguousarray(emissions.T)
+        first_state=np.exp(first[0]),
+        transitions=np.exp(transitions),
+        log_emissions=np.ascontiguousarray(emissions.T),
     )
 
 
@@ -82,7 +97,13 @@ def filtered_of(corpus, state, n_threads=1, interrupt=lambda: None) -> tuple[np.
 def data_of(corpus) -> dict:
     """The documents by sequence, as the kernels take them."""
     _, starts, rows = corpus.by_sequence
-    return {"starts": starts, "rows": rows, "indptr": corpus.indptr, "words": corpus.words, "counts": corpus.counts}
+    return {
+        "starts": starts,
+        "rows": rows,
+        "indptr": corpus.indptr,
+        "words": corpus.words,
+        "counts": corpus.counts,
+    }
 
 
 def of_parameters(state) -> dict:
@@ -100,8 +121,14 @@ def step(corpus, model, options, state, context):
     filtered, _ = filtered_of(corpus, state, context.n_threads, context.interrupt)
     _, starts, rows = corpus.by_sequence
     draw = partial(
-        draw_states, starts=starts, rows=rows, filtered=filtered, transitions=state.transitions, states=state.states,
-        keys=sequences_of(corpus).keys, key=context.key(HIDDEN_STATES),
+        draw_states,
+        starts=starts,
+        rows=rows,
+        filtered=filtered,
+        transitions=state.transitions,
+        states=state.states,
+        keys=sequences_of(corpus).keys,
+        key=context.key(HIDDEN_STATES),
     )
     n_moved = sum(each_slice(draw, slices_of(corpus, state), context.n_threads, context.interrupt))
     state = with_parameters(model, state, counts_of(corpus, model, state), context)
@@ -113,13 +140,19 @@ def watch(corpus, model, options, state) -> dict:
     of_first, of_steps, of_words = counts_of(corpus, model, state)
     logs = np.log(state.first_state)[None], np.log(state.transitions), state.log_emissions.T
     tables = (of_first[None], 1.0), (of_steps, 1.0), (of_words, model.alpha0)
-    return {"log_joint": sum(log_of_rows(table, prior, log) for (table, prior), log in zip(tables, logs, strict=True))}
+    return {
+        "log_joint": sum(
+            log_of_rows(table, prior, log) for (table, prior), log in zip(tables, logs, strict=True)
+        )
+    }
 
 
 def log_of_rows(counts, prior: float, logs) -> float:
     """log p(rows, counts): rows (row, column) from Dirichlet(prior), given by their logarithms, and counts from them."""
     n_rows, n = logs.shape
-    return float(((counts + prior - 1.0) * logs).sum() + n_rows * (gammaln(n * prior) - n * gammaln(prior)))
+    return float(
+        ((counts + prior - 1.0) * logs).sum() + n_rows * (gammaln(n * prior) - n * gammaln(prior))
+    )
 
 
 def counts(corpus, model, options, state) -> dict:
@@ -128,15 +161,22 @@ def counts(corpus, model, options, state) -> dict:
     of_documents = filtered * messages_of(corpus, state)
     of_documents /= of_documents.sum(axis=1, keepdims=True)
     return {
-        "first_state": state.first_state, "transitions": state.transitions, "emissions": np.exp(state.log_emissions.T),
+        "first_state": state.first_state,
+        "transitions": state.transitions,
+        "emissions": np.exp(state.log_emissions.T),
         "state_probability": of_documents,
     }
 
 
 def messages_of(corpus, state) -> np.ndarray:
     """(document, state) the probability of the words after a document given its state, up to a factor."""
-    messages, n_sequences = np.empty((corpus.n_documents, len(state.first_state))), len(corpus.by_sequence.names)
-    backward_messages(0, n_sequences, *data_of(corpus).values(), state.transitions, state.log_emissions, messages)
+    messages, n_sequences = (
+        np.empty((corpus.n_documents, len(state.first_state))),
+        len(corpus.by_sequence.names),
+    )
+    backward_messages(
+        0, n_sequences, *data_of(corpus).values(), state.transitions, state.log_emissions, messages
+    )
     return messages
 
 
@@ -147,8 +187,15 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     """
     probability, n_sequences = np.empty(pairs.n_pairs), len(corpus.by_sequence.names)
     predict_pairs(
-        0, n_sequences, *data_of(corpus).values(), *of_parameters(state).values(), messages_of(corpus, state),
-        pairs.indptr, pairs.words, pairs.counts, probability,
+        0,
+        n_sequences,
+        *data_of(corpus).values(),
+        *of_parameters(state).values(),
+        messages_of(corpus, state),
+        pairs.indptr,
+        pairs.words,
+        pairs.counts,
+        probability,
     )
     return np.maximum(probability, sys.float_info.min)
 
@@ -157,7 +204,9 @@ def memory(corpus, model, options) -> Memory:
     """Bytes of the parameters and hidden states; the filter, the messages and the counts of words."""
     of_rows = corpus.n_documents * model.n_states * DOUBLE
     of_words = corpus.n_words * model.n_states * DOUBLE
-    return Memory(size(arrays(corpus, model)), step=of_rows + 2 * of_words, look=3 * of_rows + 2 * of_words)
+    return Memory(
+        size(arrays(corpus, model)), step=of_rows + 2 * of_words, look=3 * of_rows + 2 * of_words
+    )
 
 
 def samples(corpus, options) -> bool:
@@ -167,10 +216,21 @@ def samples(corpus, options) -> bool:
 
 def engine(name: str = "hmm") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of a hidden Markov model of sequences",
+        name=name,
+        title="Gibbs sampling of a hidden Markov model of sequences",
         source="Linderman, Johnson & Adams (2015), sec. 5",
         when="The first to take for sequences: its sweeps are the quickest, the next word is scored exactly, and it fits what "
-             "jumps between a few states.",
-        model=HiddenMarkov, options=NoOptions, state=State, samples=samples, watches=("log_joint", "moved"),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        "jumps between a few states.",
+        model=HiddenMarkov,
+        options=NoOptions,
+        state=State,
+        samples=samples,
+        watches=("log_joint", "moved"),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=None,
+        memory=memory,
     )

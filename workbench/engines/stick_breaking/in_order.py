@@ -27,8 +27,13 @@ def draw_in_order(corpus, model, state, context, draw_topics, draw_own, own_work
     int
         How many tokens moved to another topic.
     """
-    slices = slice_bounds(corpus.indptr + own_work * np.arange(corpus.n_documents + 1), model.n_topics)
-    tokens, key = (corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before), context.key(GIBBS)
+    slices = slice_bounds(
+        corpus.indptr + own_work * np.arange(corpus.n_documents + 1), model.n_topics
+    )
+    tokens, key = (
+        (corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before),
+        context.key(GIBBS),
+    )
 
     def visit(number, part):
         if part == 0:
@@ -36,4 +41,8 @@ def draw_in_order(corpus, model, state, context, draw_topics, draw_own, own_work
         draw_own(*slices[number])
         return 0
 
-    return sum(map(sum, each_wave(visit, len(slices), 2, context.n_threads, context.interrupt, n_ordered=1)))
+    return sum(
+        map(
+            sum, each_wave(visit, len(slices), 2, context.n_threads, context.interrupt, n_ordered=1)
+        )
+    )

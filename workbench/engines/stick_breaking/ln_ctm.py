@@ -27,7 +27,11 @@ from workbench.engines.stick_breaking.fold_in import by_gibbs_of_components, lea
 from workbench.engines.stick_breaking.in_order import draw_in_order
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.log_joint import log_topics
-from workbench.kernels.stick_breaking.logistic_normal import draw_components, draw_topics, padded_rows
+from workbench.kernels.stick_breaking.logistic_normal import (
+    draw_components,
+    draw_topics,
+    padded_rows,
+)
 from workbench.kernels.uniforms import COMPONENTS, COMPONENTS_GAUSSIAN
 from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
 
@@ -36,21 +40,24 @@ COMPONENT_WORK = 64
 
 
 class State(NamedTuple):
-    topics: np.ndarray      # (token,) uint16, in canonical order
-    n_dk: np.ndarray        # (document, topic) int32, padded
-    n_wk: np.ndarray        # (word, topic) int32, padded
-    n_k: np.ndarray         # (topic,) int64, padded
-    psi: np.ndarray         # (document, component) float64
-    mean: np.ndarray        # (component,) float64: mu
+    topics: np.ndarray  # (token,) uint16, in canonical order
+    n_dk: np.ndarray  # (document, topic) int32, padded
+    n_wk: np.ndarray  # (word, topic) int32, padded
+    n_k: np.ndarray  # (topic,) int64, padded
+    psi: np.ndarray  # (document, component) float64
+    mean: np.ndarray  # (component,) float64: mu
     covariance: np.ndarray  # (component, component) float64: Sigma
-    precision: np.ndarray   # (component, component) float64: its inverse, Lambda
+    precision: np.ndarray  # (component, component) float64: its inverse, Lambda
 
 
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n = n_topics
     return cgs.arrays(corpus, n) | {
-        "psi": Array((corpus.n_documents, n)), "mean": Array((n,)), "covariance": Array((n, n)), "precision": Array((n, n)),
+        "psi": Array((corpus.n_documents, n)),
+        "mean": Array((n,)),
+        "covariance": Array((n, n)),
+        "precision": Array((n, n)),
     }
 
 
@@ -72,7 +79,9 @@ def initial_components(n_dk) -> np.ndarray:
 
 def with_gaussian(model, state, context) -> State:
     """The state with mu and Sigma drawn given the components of all documents."""
-    posterior = niw_posterior_in_slices(state.psi, model.components_prior, context.n_threads, context.interrupt)
+    posterior = niw_posterior_in_slices(
+        state.psi, model.components_prior, context.n_threads, context.interrupt
+    )
     mean, covariance, precision = draw_niw(*posterior, context.key(COMPONENTS_GAUSSIAN))
     return state._replace(mean=mean, covariance=covariance, precision=precision)
 
@@ -80,7 +89,11 @@ def with_gaussian(model, state, context) -> State:
 def step(corpus, model, options, state, context):
     """Draws every token's topic in canonical order, the components of each document, and then their mean and covariance."""
     draw_own = partial(
-        draw_components, n_dk=state.n_dk, precision=padded_rows(state.precision), mean=state.mean, psi=state.psi,
+        draw_components,
+        n_dk=state.n_dk,
+        precision=padded_rows(state.precision),
+        mean=state.mean,
+        psi=state.psi,
         key=context.key(COMPONENTS),
     )
     n_moved = draw_in_order(corpus, model, state, context, draw_topics, draw_own, COMPONENT_WORK)
@@ -92,9 +105,13 @@ def watch(corpus, model, options, state) -> dict:
     """log p(w, z, psi, mu, Sigma) with the topics integrated out, and the counts of the topics."""
     n_topics = model.n_topics
     of_topics = (state.n_dk[:, :n_topics] * log_softmax(state.psi, axis=1)).sum()
-    of_components = log_joint_of_rows(state.psi, state.mean, state.precision, *model.components_prior)
+    of_components = log_joint_of_rows(
+        state.psi, state.mean, state.precision, *model.components_prior
+    )
     return {
-        "log_joint": float(log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_components),
+        "log_joint": float(
+            log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_components
+        ),
         "n_k": state.n_k[:n_topics],
     }
 
@@ -102,7 +119,9 @@ def watch(corpus, model, options, state) -> dict:
 def counts(corpus, model, options, state) -> dict:
     """The sampled counts and components, the topics behind them, and the mean and covariance of the components."""
     return cgs.counts(corpus, model, options, state) | {
-        "psi": state.psi, "psi_mean": state.mean, "psi_covariance": state.covariance,
+        "psi": state.psi,
+        "psi_mean": state.mean,
+        "psi_covariance": state.covariance,
     }
 
 
@@ -116,18 +135,31 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
 def memory(corpus, model, options) -> Memory:
     """Bytes of the topics, the counts and the components; no array of documents times squared topics is made."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
-    memory = Memory(size(arrays(corpus, model.n_topics)), step=4 * model.n_topics**2 * DOUBLE, look=theta)
+    memory = Memory(
+        size(arrays(corpus, model.n_topics)), step=4 * model.n_topics**2 * DOUBLE, look=theta
+    )
     return sb_ctm.with_start(corpus, model.n_topics, memory)
 
 
 def engine(name: str = "ln-ctm") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of logistic-normal topics",
+        name=name,
+        title="Gibbs sampling of logistic-normal topics",
         source="Chen, Zhu, Wang, Zheng & Zhang (2013), sec. 3; Blei & Lafferty (2006)",
         when="Where it matters which topics go together, and the order of the topics shall not: its iterations are quicker "
-             "than those of sb-ctm, and it predicts a little worse on our corpora.",
-        model=LogisticNormalTopics, options=sb_ctm.Options, state=State, samples=cgs.samples,
-        watches=("log_joint", "moved"), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs_of_components, learnt=learnt_of,
+        "than those of sb-ctm, and it predicts a little worse on our corpora.",
+        model=LogisticNormalTopics,
+        options=sb_ctm.Options,
+        state=State,
+        samples=cgs.samples,
+        watches=("log_joint", "moved"),
+        keeps=("token_topics",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_gibbs_of_components,
+        learnt=learnt_of,
         memory=memory,
     )

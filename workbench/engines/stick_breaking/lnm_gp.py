@@ -44,11 +44,12 @@ from workbench.models.stick_breaking.gaussian_process import LogisticNormalProce
 
 
 class State(NamedTuple):
-    psi: np.ndarray               # (document, word) float64
-    mean: np.ndarray              # (word,) float64: mu
-    kernel: np.ndarray            # (4,) float64: lengths in time and space, scale, noise
+    psi: np.ndarray  # (document, word) float64
+    mean: np.ndarray  # (word,) float64: mu
+    kernel: np.ndarray  # (4,) float64: lengths in time and space, scale, noise
     mean_probability: np.ndarray  # (document, word) float64: of the draws that are averaged
-    squares: np.ndarray           # (document, word) float64: sum of their squared differences from it
+    # (document, word) float64: sum of their squared differences from it
+    squares: np.ndarray
     n_averaged: int
 
 
@@ -63,7 +64,11 @@ def arrays(corpus) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     table = Array((corpus.n_documents, corpus.n_words))
     return {
-        "psi": table, "mean": Array((corpus.n_words,)), "kernel": Array((4,)), "mean_probability": table, "squares": table,
+        "psi": table,
+        "mean": Array((corpus.n_words,)),
+        "kernel": Array((4,)),
+        "mean_probability": table,
+        "squares": table,
     }
 
 
@@ -75,7 +80,10 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     with one_blas_thread():
         hyper = initial_kernel(rows, model, options.kernel)
         prior = cached_covariance(corpus, model, hyper, options.rank)
-        state.kernel[:], state.psi[:] = hyper, state.mean + smoothed(prior, rows.observed, targets, hyper.noise)
+        state.kernel[:], state.psi[:] = (
+            hyper,
+            state.mean + smoothed(prior, rows.observed, targets, hyper.noise),
+        )
     state.mean_probability[:] = current(corpus, model, state)
     return state
 
@@ -88,11 +96,20 @@ def step(corpus, model, options, state, context):
         noise = normals(context.key(PROCESSES), 0, (prior.n_noise, corpus.n_words))
         context.interrupt()
         drawn = prior_draws(prior, noise)
-    psi, of_words = np.ascontiguousarray(state.psi.T), np.ascontiguousarray(rows.counts.T, dtype=float)
+    psi, of_words = (
+        np.ascontiguousarray(state.psi.T),
+        np.ascontiguousarray(rows.counts.T, dtype=float),
+    )
     n = rows.counts.sum(axis=1).astype(float)
     context.interrupt()
     tried = draw_columns(
-        rows.observed, of_words, n, state.mean, np.ascontiguousarray(drawn.T), psi, context.key(PROCESS_SLICES),
+        rows.observed,
+        of_words,
+        n,
+        state.mean,
+        np.ascontiguousarray(drawn.T),
+        psi,
+        context.key(PROCESS_SLICES),
     )
     state.psi[:] = psi.T
     state = take_in(state, current(corpus, model, state), context.step, options.average_after)
@@ -111,7 +128,11 @@ def watch(corpus, model, options, state) -> dict:
 
 def counts(corpus, model, options, state) -> dict:
     """The processes and their mean, the order of the words in both, and the running mean of the probabilities."""
-    return {"psi": state.psi, "mu": state.mean, "stick_words": rows_of(corpus, model).words} | running(state)
+    return {
+        "psi": state.psi,
+        "mu": state.mean,
+        "stick_words": rows_of(corpus, model).words,
+    } | running(state)
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
@@ -127,17 +148,33 @@ def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
 def memory(corpus, model, options) -> Memory:
     """Bytes of the processes, the table of counts, and the covariance of all documents, dense or low rank."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
-    return Memory(size(arrays(corpus)), table + process_bytes(corpus, options.rank), step=7 * table, look=3 * table)
+    return Memory(
+        size(arrays(corpus)),
+        table + process_bytes(corpus, options.rank),
+        step=7 * table,
+        look=3 * table,
+    )
 
 
 def engine(name: str = "lnm-gp") -> Engine:
     return Engine(
-        name=name, title="Elliptical slice sampling of logistic-normal Gaussian processes",
+        name=name,
+        title="Elliptical slice sampling of logistic-normal Gaussian processes",
         source="Murray, Adams & MacKay (2010); Linderman, Johnson & Adams (2015), sec. 4",
         when="For the data of sbm-gp with logistic-normal shares: a sweep is cheaper, and many more are needed for the same "
-             "prediction.",
-        model=LogisticNormalProcess, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
+        "prediction.",
+        model=LogisticNormalProcess,
+        options=Options,
+        state=State,
+        samples=lambda corpus, options: True,
+        watches=(),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        predict_rows=predict_rows,
+        fold_in=None,
         memory=memory,
         idle=lambda options: "the columns of logistic-normal processes are drawn one after another",
     )

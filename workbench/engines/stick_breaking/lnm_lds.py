@@ -23,12 +23,22 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.stick_breaking.sbm_lds import START_SYSTEM, draw_dynamics, forecasts, rows_of, take_in
+from workbench.engines.stick_breaking.sbm_lds import (
+    START_SYSTEM,
+    draw_dynamics,
+    forecasts,
+    rows_of,
+    take_in,
+)
 from workbench.engines.stick_breaking.sbm_lds import counts as counts_of_states
 from workbench.kernels.simd.lanes import padded
 from workbench.kernels.state_space import draw_inverse_gamma
 from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
-from workbench.kernels.stick_breaking.logistic_normal_loadings import draw_loadings, largest_psi, sums_after
+from workbench.kernels.stick_breaking.logistic_normal_loadings import (
+    draw_loadings,
+    largest_psi,
+    sums_after,
+)
 from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles
 from workbench.kernels.threads import each_task
 from workbench.kernels.uniforms import FORECASTS, LOADING_SLICES, PATHS_OF_STATES, absorb
@@ -42,22 +52,27 @@ WORDS_AT_ONCE = 32
 
 
 class State(NamedTuple):
-    states: np.ndarray           # (document, state_dim) float64: z
-    loadings: np.ndarray         # (word by place, state_dim) float64: C
-    system: np.ndarray           # (state_dim, state_dim) float64: A
-    noise: np.ndarray            # (state_dim, state_dim) float64: B
+    states: np.ndarray  # (document, state_dim) float64: z
+    loadings: np.ndarray  # (word by place, state_dim) float64: C
+    system: np.ndarray  # (state_dim, state_dim) float64: A
+    noise: np.ndarray  # (state_dim, state_dim) float64: B
     noise_precision: np.ndarray  # (state_dim, state_dim) float64: its inverse
-    mean_states: np.ndarray      # (document, state_dim) float64: of the draws that are averaged
-    squares: np.ndarray          # (document, state_dim) float64: sum of their squared differences from it
+    mean_states: np.ndarray  # (document, state_dim) float64: of the draws that are averaged
+    # (document, state_dim) float64: sum of their squared differences from it
+    squares: np.ndarray
     sigma_c2: float
     n_averaged: int
 
 
 @dataclass(frozen=True)
 class Options:
-    sweep_particles: int = option(100, "particles of a draw of the states", low=2, high=100_000, whole=True)
+    sweep_particles: int = option(
+        100, "particles of a draw of the states", low=2, high=100_000, whole=True
+    )
     n_particles: int = option(50, "particles of a forecast", low=2, high=1_000_000, whole=True)
-    average_after: int = option(10, "iterations before the mean of the states begins", low=0, whole=True)
+    average_after: int = option(
+        10, "iterations before the mean of the states begins", low=0, whole=True
+    )
 
 
 def arrays(corpus, model) -> dict[str, Array]:
@@ -65,14 +80,22 @@ def arrays(corpus, model) -> dict[str, Array]:
     n = model.state_dim
     of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
     return {
-        "states": of_documents, "loadings": Array((corpus.n_words, n)), "system": square, "noise": square,
-        "noise_precision": square, "mean_states": of_documents, "squares": of_documents,
+        "states": of_documents,
+        "loadings": Array((corpus.n_words, n)),
+        "system": square,
+        "noise": square,
+        "noise_precision": square,
+        "mean_states": of_documents,
+        "squares": of_documents,
     }
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """C from its prior and A = I / 2; the states are those of a draw that begins at 0."""
-    state, n = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0), model.state_dim
+    state, n = (
+        State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0),
+        model.state_dim,
+    )
     random = np.random.Generator(np.random.Philox(int(context.key(LOADING_SLICES))))
     state.loadings[:] = np.sqrt(model.sigma_c2) * random.standard_normal(state.loadings.shape)
     state.system[:] = START_SYSTEM * np.eye(n)
@@ -91,20 +114,39 @@ def step(corpus, model, options, state, context):
     if model.learn_sigma_c2:
         shape = model.a_sigma_c2 + 0.5 * state.loadings.size
         scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
-        state = state._replace(sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(LOADING_SLICES, 1))))
+        state = state._replace(
+            sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(LOADING_SLICES, 1)))
+        )
     draw_dynamics(rows.sequences, rows.pairs, model, state, context)
     draw_states_ahead(corpus, model, state, context)
     n_drawn = int((rows.sequences.ends - rows.sequences.indptr[:-1]).sum())
-    return take_in(state, context.step, options.average_after), {"updates": n_drawn, "moved": n_new / n_drawn}
+    return take_in(state, context.step, options.average_after), {
+        "updates": n_drawn,
+        "moved": n_new / n_drawn,
+    }
 
 
 def draw_states(corpus, model, options, state, context) -> int:
     """Draws a path of every sequence given its present one; returns how many states are new."""
     rows, n, key = rows_of(corpus, model), options.sweep_particles, context.key(PATHS_OF_STATES)
     sequences, indptr = rows.sequences, rows.counts.indptr
-    by_row, lanes, (mean, covariance) = state.states[sequences.documents], padded(n), model.first_state
+    by_row, lanes, (mean, covariance) = (
+        state.states[sequences.documents],
+        padded(n),
+        model.first_state,
+    )
     at_once = max(1, SLICE_WORK // (lanes * state.loadings.size))
-    laws = state.loadings, rows.offset, False, mean, covariance, state.system, state.noise, state.noise_precision, n
+    laws = (
+        state.loadings,
+        rows.offset,
+        False,
+        mean,
+        covariance,
+        state.system,
+        state.noise,
+        state.noise_precision,
+        n,
+    )
 
     def draw(s, interrupt):
         first, end = sequences.indptr[s], sequences.ends[s]
@@ -112,16 +154,34 @@ def draw_states(corpus, model, options, state, context) -> int:
         if n_times == 0:
             return 0
         path, log_weights = by_row[first:end], np.zeros(lanes)
-        particles, ancestors = np.zeros((n_times, model.state_dim, lanes)), np.zeros((n_times, n), np.int64)
+        particles, ancestors = (
+            np.zeros((n_times, model.state_dim, lanes)),
+            np.zeros((n_times, n), np.int64),
+        )
         for begin in range(0, n_times, at_once):
             interrupt()
             filter_particles(
-                begin, min(begin + at_once, n_times), indptr[first : end + 1], rows.counts.places, rows.counts.counts, *laws,
-                path, own, particles, ancestors, log_weights,
+                begin,
+                min(begin + at_once, n_times),
+                indptr[first : end + 1],
+                rows.counts.places,
+                rows.counts.counts,
+                *laws,
+                path,
+                own,
+                particles,
+                ancestors,
+                log_weights,
             )
         return draw_path(particles, ancestors, log_weights, n, path, np.uint64(absorb(own, 1)))
 
-    n_new = sum(each_task([partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt))
+    n_new = sum(
+        each_task(
+            [partial(draw, s) for s in range(len(sequences.keys))],
+            context.n_threads,
+            context.interrupt,
+        )
+    )
     state.states[sequences.documents] = by_row
     return n_new
 
@@ -129,12 +189,25 @@ def draw_states(corpus, model, options, state, context) -> int:
 def draw_states_ahead(corpus, model, state, context) -> None:
     """Draws the states after the last document of each sequence that has tokens, forward from it; all where none has."""
     sequences, key = rows_of(corpus, model).sequences, context.key(PATHS_OF_STATES)
-    by_row, root, (mean, covariance) = state.states[sequences.documents], upper_root(state.noise), model.first_state
-    for s, (first, end, last) in enumerate(zip(sequences.indptr[:-1], sequences.ends, sequences.indptr[1:], strict=True)):
+    by_row, root, (mean, covariance) = (
+        state.states[sequences.documents],
+        upper_root(state.noise),
+        model.first_state,
+    )
+    for s, (first, end, last) in enumerate(
+        zip(sequences.indptr[:-1], sequences.ends, sequences.indptr[1:], strict=True)
+    ):
         own = np.uint64(absorb(key, sequences.keys[s]))
         if end == first:
-            draw_last(upper_root(np.linalg.inv(covariance)), mean, np.uint64(absorb(own, 1)), by_row[first : first + 1])
-        draw_onward(by_row[max(end - 1, first) : last], state.system, root, np.uint64(absorb(own, 2)))
+            draw_last(
+                upper_root(np.linalg.inv(covariance)),
+                mean,
+                np.uint64(absorb(own, 1)),
+                by_row[first : first + 1],
+            )
+        draw_onward(
+            by_row[max(end - 1, first) : last], state.system, root, np.uint64(absorb(own, 2))
+        )
     state.states[sequences.documents] = by_row
 
 
@@ -143,18 +216,36 @@ def draw_rows_of_loadings(rows, state, by_row, context) -> None:
     indptr, places, pair_counts, _ = rows.counts
     used = np.flatnonzero(np.diff(indptr))
     n_words, n_dims, width = len(rows.offset), by_row.shape[1], padded(len(used))
-    states, n_tokens, weighted = np.zeros((n_dims, width)), np.zeros(width), np.zeros((n_words, n_dims))
+    states, n_tokens, weighted = (
+        np.zeros((n_dims, width)),
+        np.zeros(width),
+        np.zeros((n_words, n_dims)),
+    )
     states[:, : len(used)] = by_row[used].T
     n_tokens[: len(used)] = np.add.reduceat(pair_counts, indptr[used])
-    np.add.at(weighted, places, pair_counts[:, None] * by_row[np.repeat(np.arange(len(by_row)), np.diff(indptr))])
+    np.add.at(
+        weighted,
+        places,
+        pair_counts[:, None] * by_row[np.repeat(np.arange(len(by_row)), np.diff(indptr))],
+    )
     top, before, after = np.empty(width), np.zeros(width), np.empty((n_words + 1, width))
     largest_psi(state.loadings, rows.offset, states, top)
     sums_after(state.loadings, rows.offset, states, top, after)
     for first in range(0, n_words, WORDS_AT_ONCE):
         context.interrupt()
         draw_loadings(
-            first, min(first + WORDS_AT_ONCE, n_words), state.loadings, rows.offset, states, n_tokens, weighted, state.sigma_c2,
-            top, before, after, context.key(LOADING_SLICES),
+            first,
+            min(first + WORDS_AT_ONCE, n_words),
+            state.loadings,
+            rows.offset,
+            states,
+            n_tokens,
+            weighted,
+            state.sigma_c2,
+            top,
+            before,
+            after,
+            context.key(LOADING_SLICES),
         )
 
 
@@ -175,17 +266,32 @@ def memory(corpus, model, options) -> Memory:
     sums = (corpus.n_words + n_dims + 5) * padded(corpus.n_documents) * DOUBLE
     indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE
     of_words = (padded(options.n_particles) + 16) * corpus.n_words
-    look = (4 * corpus.n_pairs + of_words + (corpus.n_documents + 3 * padded(options.n_particles)) * n_dims) * DOUBLE
+    look = (
+        4 * corpus.n_pairs
+        + of_words
+        + (corpus.n_documents + 3 * padded(options.n_particles)) * n_dims
+    ) * DOUBLE
     return Memory(size(arrays(corpus, model)), indices, step=max(particles, sums), look=look)
 
 
 def engine(name: str = "lnm-lds") -> Engine:
     return Engine(
-        name=name, title="Particle Gibbs sampling of logistic-normal linear dynamical systems of counts",
+        name=name,
+        title="Particle Gibbs sampling of logistic-normal linear dynamical systems of counts",
         source="Linderman, Johnson & Adams (2015), sec. 5; Lindsten, Jordan & Schoen (2014)",
         when="For the sequences of sbm-lds where the prediction matters more than the time: it predicted better than sbm-lds "
-             "on our sequences of words; with more particles it is slower and mixes better.",
-        model=LogisticNormalSystem, options=Options, state=State, samples=lambda corpus, options: True, watches=("moved",),
+        "on our sequences of words; with more particles it is slower and mixes better.",
+        model=LogisticNormalSystem,
+        options=Options,
+        state=State,
+        samples=lambda corpus, options: True,
+        watches=("moved",),
         fixed=("order", "order_seed"),
-        init=init, step=step, watch=watch, counts=counts_of_states, predict=predict, fold_in=None, memory=memory,
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts_of_states,
+        predict=predict,
+        fold_in=None,
+        memory=memory,
     )

@@ -36,7 +36,7 @@ from workbench.models.stick_breaking.gaussian_process import RawGaussianProcess
 
 
 class State(NamedTuple):
-    kernel: np.ndarray       # (4,) float64: lengths in time and space, scale, noise
+    kernel: np.ndarray  # (4,) float64: lengths in time and space, scale, noise
     probability: np.ndarray  # (document, word) float64
 
 
@@ -74,7 +74,9 @@ def with_probabilities(corpus, model, options, state) -> State:
 def step(corpus, model, options, state, context):
     """Predicts all documents."""
     context.interrupt()
-    return with_probabilities(corpus, model, options, state), {"updates": corpus.n_documents * (corpus.n_words - 1)}
+    return with_probabilities(corpus, model, options, state), {
+        "updates": corpus.n_documents * (corpus.n_words - 1)
+    }
 
 
 def watch(corpus, model, options, state) -> dict:
@@ -100,17 +102,33 @@ def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
 def memory(corpus, model, options) -> Memory:
     """Bytes of the probabilities, the table of counts, and the covariance of all documents, dense or low rank."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
-    return Memory(size(arrays(corpus)), table + process_bytes(corpus, options.rank), step=5 * table, look=table)
+    return Memory(
+        size(arrays(corpus)),
+        table + process_bytes(corpus, options.rank),
+        step=5 * table,
+        look=table,
+    )
 
 
 def engine(name: str = "raw-gp") -> Engine:
     return Engine(
-        name=name, title="Gaussian process regression of the sticks of shares",
+        name=name,
+        title="Gaussian process regression of the sticks of shares",
         source="Linderman, Johnson & Adams (2015), sec. 4",
         when="A baseline for sbm-gp: it smooths shares without regard to the counts behind them, and is exact after one "
-             "iteration.",
-        model=RawGaussianProcess, options=Options, state=State, samples=lambda corpus, options: False, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
+        "iteration.",
+        model=RawGaussianProcess,
+        options=Options,
+        state=State,
+        samples=lambda corpus, options: False,
+        watches=(),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        predict_rows=predict_rows,
+        fold_in=None,
         memory=memory,
         idle=lambda options: "the regression is one product of matrices",
     )

@@ -24,7 +24,12 @@ from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sbm_lds
-from workbench.engines.stick_breaking.sbm_lds import START_SYSTEM, draw_dynamics, draw_sequences, take_in
+from workbench.engines.stick_breaking.sbm_lds import (
+    START_SYSTEM,
+    draw_dynamics,
+    draw_sequences,
+    take_in,
+)
 from workbench.engines.stick_breaking.sequences import sequences_of
 from workbench.kernels.blas import one_blas_thread
 from workbench.kernels.jit import kernel
@@ -41,37 +46,43 @@ SMALLEST = 1e-8
 
 
 class State(NamedTuple):
-    states: np.ndarray           # (document, state_dim) float64: z
-    loadings: np.ndarray         # (word, state_dim) float64: C
-    root: np.ndarray             # (word, word) float64: L, lower triangular
-    bartlett: np.ndarray         # (word, word) float64: T, lower triangular; R = (L T^-T)(L T^-T)'
-    system: np.ndarray           # (state_dim, state_dim) float64: A
-    noise: np.ndarray            # (state_dim, state_dim) float64: B
+    states: np.ndarray  # (document, state_dim) float64: z
+    loadings: np.ndarray  # (word, state_dim) float64: C
+    root: np.ndarray  # (word, word) float64: L, lower triangular
+    bartlett: np.ndarray  # (word, word) float64: T, lower triangular; R = (L T^-T)(L T^-T)'
+    system: np.ndarray  # (state_dim, state_dim) float64: A
+    noise: np.ndarray  # (state_dim, state_dim) float64: B
     noise_precision: np.ndarray  # (state_dim, state_dim) float64: its inverse
-    last_root: np.ndarray        # (sequence, state_dim, state_dim) float64: as in `sbm_lds`
-    last: np.ndarray             # (sequence, state_dim) float64
-    mean_states: np.ndarray      # (document, state_dim) float64: of the draws that are averaged
-    squares: np.ndarray          # (document, state_dim) float64: sum of their squared differences from it
+    last_root: np.ndarray  # (sequence, state_dim, state_dim) float64: as in `sbm_lds`
+    last: np.ndarray  # (sequence, state_dim) float64
+    mean_states: np.ndarray  # (document, state_dim) float64: of the draws that are averaged
+    # (document, state_dim) float64: sum of their squared differences from it
+    squares: np.ndarray
     n_averaged: int
 
 
 @dataclass(frozen=True)
 class Options:
     probabilities: str = option(
-        "clip", "probabilities of words: the mean of the forecast, or how often a word has the largest share; both clipped",
+        "clip",
+        "probabilities of words: the mean of the forecast, or how often a word has the largest share; both clipped",
         choices=("clip", "argmax"),
     )
-    n_draws: int = option(100, "simulated shares behind each forecast by the largest", low=1, high=100_000, whole=True)
-    average_after: int = option(10, "iterations before the mean of the states begins", low=0, whole=True)
+    n_draws: int = option(
+        100, "simulated shares behind each forecast by the largest", low=1, high=100_000, whole=True
+    )
+    average_after: int = option(
+        10, "iterations before the mean of the states begins", low=0, whole=True
+    )
 
 
 class Shares(NamedTuple):
     """The shares of words in the documents with tokens."""
 
     documents: np.ndarray  # (observed,) int64
-    centre: np.ndarray     # (word,) m
-    y: np.ndarray          # (observed, word)
-    products: np.ndarray   # (word, word) y'y
+    centre: np.ndarray  # (word,) m
+    y: np.ndarray  # (observed, word)
+    products: np.ndarray  # (word, word) y'y
 
 
 @cached_by_corpus
@@ -135,7 +146,8 @@ def draw_emission(corpus, state, context) -> None:
     state.root[:] = np.linalg.cholesky(scale)
     draw_bartlett(nu, context.key(SYSTEM_LOADINGS), state.bartlett)
     noise = normals(context.key(SYSTEM_LOADINGS, 1), 0, mean.shape)
-    of_columns = solve_triangular(np.linalg.cholesky(precision), noise.T, lower=True, trans="T").T  # Z L_K^-1
+    # Z L_K^-1
+    of_columns = solve_triangular(np.linalg.cholesky(precision), noise.T, lower=True, trans="T").T
     state.loadings[:] = mean + with_covariance(state, of_columns)
 
 
@@ -157,9 +169,13 @@ def draw_bartlett(nu, key, found):
 def potentials(corpus, state) -> tuple[np.ndarray, np.ndarray]:
     """J_t (row, state_dim, state_dim) and h_t (row, state_dim) of all rows; 0 of those without tokens."""
     shares, sequences = shares_of(corpus), sequences_of(corpus)
-    white = state.bartlett.T @ solve_triangular(state.root, state.loadings, lower=True)  # R^-1 = (T'L^-1)'(T'L^-1)
+    # R^-1 = (T'L^-1)'(T'L^-1)
+    white = state.bartlett.T @ solve_triangular(state.root, state.loadings, lower=True)
     weighted = solve_triangular(state.root, state.bartlett @ white, lower=True, trans="T")
-    precision, h = np.zeros((corpus.n_documents, *white.shape[1:] * 2)), np.zeros((corpus.n_documents, white.shape[1]))
+    precision, h = (
+        np.zeros((corpus.n_documents, *white.shape[1:] * 2)),
+        np.zeros((corpus.n_documents, white.shape[1])),
+    )
     precision[shares.documents], h[shares.documents] = white.T @ white, shares.y @ weighted
     return precision[sequences.documents], h[sequences.documents]
 
@@ -210,21 +226,32 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
                 before = state.system @ before if begun or t else before
                 means.append(before)
             return clipped(np.array(means) @ state.loadings.T + centre)
-        begin, paths = np.empty((options.n_draws, model.state_dim)), np.empty((n_rows + 1, model.state_dim))
+        begin, paths = (
+            np.empty((options.n_draws, model.state_dim)),
+            np.empty((n_rows + 1, model.state_dim)),
+        )
         draw_last(state.last_root[s], state.last[s], np.uint64(absorb(own, 1)), begin)
         largest = np.zeros((n_rows, len(centre)))
         of_paths, of_noise = np.uint64(absorb(own, 2)), np.uint64(absorb(own, 3))
         for i in range(options.n_draws):
             paths[0 if begun else 1] = begin[i]
-            draw_onward(paths[0 if begun else 1 :], state.system, root, np.uint64(absorb(of_paths, i)))
+            draw_onward(
+                paths[0 if begun else 1 :], state.system, root, np.uint64(absorb(of_paths, i))
+            )
             noise = normals(np.uint64(absorb(of_noise, i)), 0, (n_rows, len(centre))).T
-            simulated = state.loadings @ paths[1:].T + with_covariance(state, noise) + centre[:, None]
+            simulated = (
+                state.loadings @ paths[1:].T + with_covariance(state, noise) + centre[:, None]
+            )
             largest[np.arange(n_rows), simulated.argmax(axis=0)] += 1.0
         return clipped(largest / options.n_draws)
 
-    n_threads, interrupt = (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
+    n_threads, interrupt = (
+        (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
+    )
     with one_blas_thread():
-        each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
+        each_task(
+            [partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt
+        )
     return found
 
 
@@ -232,15 +259,31 @@ def memory(corpus, model, options) -> Memory:
     """Bytes of R and of the shares of all documents, twice while they are made or drawn."""
     table, square = corpus.n_documents * corpus.n_words * DOUBLE, corpus.n_words**2 * DOUBLE
     states = 3 * corpus.n_documents * (model.state_dim + 1) ** 2 * DOUBLE
-    return Memory(size(arrays(corpus, model)), 2 * table + square, step=4 * square + states, look=3 * square + states)
+    return Memory(
+        size(arrays(corpus, model)),
+        2 * table + square,
+        step=4 * square + states,
+        look=3 * square + states,
+    )
 
 
 def engine(name: str = "raw-lds") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of a Gaussian linear dynamical system of shares of words",
+        name=name,
+        title="Gibbs sampling of a Gaussian linear dynamical system of shares of words",
         source="Linderman, Johnson & Adams (2015), sec. 5: raw LDS",
         when="A baseline for sbm-lds: it treats shares of words as real numbers, and predicts much worse than models of "
-             "counts.",
-        model=GaussianDynamicalSystem, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        "counts.",
+        model=GaussianDynamicalSystem,
+        options=Options,
+        state=State,
+        samples=lambda corpus, options: True,
+        watches=(),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=None,
+        memory=memory,
     )

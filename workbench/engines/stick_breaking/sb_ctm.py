@@ -56,26 +56,30 @@ START_ALPHA = 0.1
 
 
 class State(NamedTuple):
-    topics: np.ndarray      # (token,) uint16, in canonical order
-    n_dk: np.ndarray        # (document, topic) int32, padded
-    n_wk: np.ndarray        # (word, topic) int32, padded
-    n_k: np.ndarray         # (topic,) int64, padded
-    sticks: np.ndarray      # (document, stick) float64: psi
-    mean: np.ndarray        # (stick,) float64: mu
+    topics: np.ndarray  # (token,) uint16, in canonical order
+    n_dk: np.ndarray  # (document, topic) int32, padded
+    n_wk: np.ndarray  # (word, topic) int32, padded
+    n_k: np.ndarray  # (topic,) int64, padded
+    sticks: np.ndarray  # (document, stick) float64: psi
+    mean: np.ndarray  # (stick,) float64: mu
     covariance: np.ndarray  # (stick, stick) float64: Sigma
-    precision: np.ndarray   # (stick, stick) float64: its inverse
+    precision: np.ndarray  # (stick, stick) float64: its inverse
 
 
 def start_sweeps_option():
     """The dataclass field of the sweeps at the start."""
-    return option(30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True)
+    return option(
+        30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True
+    )
 
 
 @dataclass(frozen=True)
 class Options:
     topics: str = option(
-        "integrated", "integrated: tokens are drawn with phi integrated out; drawn: given phi, drawn too, on all threads",
-        choices=("integrated", "drawn"), late=True,
+        "integrated",
+        "integrated: tokens are drawn with phi integrated out; drawn: given phi, drawn too, on all threads",
+        choices=("integrated", "drawn"),
+        late=True,
     )
     start_sweeps: int = start_sweeps_option()
 
@@ -84,14 +88,19 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n = n_topics - 1
     return cgs.arrays(corpus, n_topics) | {
-        "sticks": Array((corpus.n_documents, n)), "mean": Array((n,)), "covariance": Array((n, n)), "precision": Array((n, n)),
+        "sticks": Array((corpus.n_documents, n)),
+        "mean": Array((n,)),
+        "covariance": Array((n, n)),
+        "precision": Array((n, n)),
     }
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics by sweeps of `cgs`, or of another run; sticks that give each document its share of topics."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
-    for array, start in zip(state, ordered_start(corpus, model, options, context, warm_start), strict=False):
+    for array, start in zip(
+        state, ordered_start(corpus, model, options, context, warm_start), strict=False
+    ):
         array[:] = start
     state.sticks[:] = sticks_of(np.log(state.n_dk[:, : model.n_topics] + START_ALPHA))
     return with_gaussian(model, state, context)
@@ -106,13 +115,17 @@ def ordered_start(corpus, model, options, context, warm_start=None) -> tuple:
     for array in counted:
         array[:] = 0
     sampled = all_sampled(corpus).sampled
-    count_topics(corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, topics, *counted)
+    count_topics(
+        corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, topics, *counted
+    )
     return topics, *counted
 
 
 def initial_counts(corpus, model, options, context, warm_start) -> cgs.State:
     """Topics and counts by sweeps of `cgs`, or of another run."""
-    start = cgs.init(corpus, LDA(model.n_topics, START_ALPHA, model.beta), cgs.Options(), context, warm_start)
+    start = cgs.init(
+        corpus, LDA(model.n_topics, START_ALPHA, model.beta), cgs.Options(), context, warm_start
+    )
     if warm_start is None:
         for sweep in range(options.start_sweeps):
             cgs.sweep_all(corpus, start, context, chain=1 + sweep)
@@ -135,7 +148,9 @@ def stick_order(model, n_k) -> np.ndarray:
 
 def with_gaussian(model, state, context) -> State:
     """The state with mu and Sigma drawn given the sticks of all documents."""
-    posterior = niw_posterior_in_slices(state.sticks, model.sticks_prior, context.n_threads, context.interrupt)
+    posterior = niw_posterior_in_slices(
+        state.sticks, model.sticks_prior, context.n_threads, context.interrupt
+    )
     mean, covariance, precision = draw_niw(*posterior, context.key(STICKS_GAUSSIAN))
     return state._replace(mean=mean, covariance=covariance, precision=precision)
 
@@ -143,32 +158,54 @@ def with_gaussian(model, state, context) -> State:
 def step(corpus, model, options, state, context):
     """Draws every token's topic, then the sticks of each document, then their mean and covariance."""
     draw_own = partial(
-        draw_sticks, n_dk=state.n_dk, precision=state.precision, weighted_mean=weighted(state.precision, state.mean),
-        sticks=state.sticks, omega_key=context.key(STICK_WEIGHTS), stick_key=context.key(STICKS),
+        draw_sticks,
+        n_dk=state.n_dk,
+        precision=state.precision,
+        weighted_mean=weighted(state.precision, state.mean),
+        sticks=state.sticks,
+        omega_key=context.key(STICK_WEIGHTS),
+        stick_key=context.key(STICKS),
     )
     if options.topics == "drawn":
         n_moved = draw_given_phi(corpus, model, state, context)
-        each_slice(draw_own, stick_slices(corpus.n_documents, model.n_topics), context.n_threads, context.interrupt)
+        each_slice(
+            draw_own,
+            stick_slices(corpus.n_documents, model.n_topics),
+            context.n_threads,
+            context.interrupt,
+        )
     else:
-        n_moved = draw_in_order(corpus, model, state, context, draw_topics, draw_own, stick_work(model.n_topics))
+        n_moved = draw_in_order(
+            corpus, model, state, context, draw_topics, draw_own, stick_work(model.n_topics)
+        )
     state = with_gaussian(model, state, context)
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
 def draw_given_phi(corpus, model, state, context) -> int:
     """Draws phi, then every token's topic given it, in any order; returns how many moved."""
-    phi, live, key = aligned_zeros(state.n_wk.shape, np.float64), slice(model.n_topics), context.key(TOPICS_GIVEN_PHI)
-    of_documents, of_words = (slice_bounds(each, len(state.n_k)) for each in (corpus.indptr, corpus.by_word.indptr))
+    phi, live, key = (
+        aligned_zeros(state.n_wk.shape, np.float64),
+        slice(model.n_topics),
+        context.key(TOPICS_GIVEN_PHI),
+    )
+    of_documents, of_words = (
+        slice_bounds(each, len(state.n_k)) for each in (corpus.indptr, corpus.by_word.indptr)
+    )
 
     def draw_some_topics(first, last):
         tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
         return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, key)
 
     def count_some_words(first, last):
-        count_words_again(first, last, corpus.by_word.indptr, *corpus.tokens_by_word, state.topics, state.n_wk)
+        count_words_again(
+            first, last, corpus.by_word.indptr, *corpus.tokens_by_word, state.topics, state.n_wk
+        )
 
     prior = np.full(corpus.n_words, model.beta)
-    phi[:, live] = draw_dirichlets(np.ascontiguousarray(state.n_wk[:, live].T), prior, context.key(DRAWN_TOPICS)).T
+    phi[:, live] = draw_dirichlets(
+        np.ascontiguousarray(state.n_wk[:, live].T), prior, context.key(DRAWN_TOPICS)
+    ).T
     n_moved = sum(each_slice(draw_some_topics, of_documents, context.n_threads, context.interrupt))
     each_slice(count_some_words, of_words, context.n_threads, context.interrupt)
     state.n_k[:] = state.n_wk.sum(axis=0)
@@ -196,7 +233,9 @@ def watch(corpus, model, options, state) -> dict:
     of_topics = (state.n_dk[:, :n_topics] * log_probabilities(state.sticks)).sum()
     of_sticks = log_joint_of_rows(state.sticks, state.mean, state.precision, *model.sticks_prior)
     return {
-        "log_joint": float(log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_sticks),
+        "log_joint": float(
+            log_topics(state.n_wk, state.n_k, model.beta, n_topics) + of_topics + of_sticks
+        ),
         "n_k": state.n_k[:n_topics],
     }
 
@@ -204,7 +243,9 @@ def watch(corpus, model, options, state) -> dict:
 def counts(corpus, model, options, state) -> dict:
     """The sampled counts and sticks, the topics behind them, and the mean and covariance of the sticks."""
     return cgs.counts(corpus, model, options, state) | {
-        "psi": state.sticks, "psi_mean": state.mean, "psi_covariance": state.covariance,
+        "psi": state.sticks,
+        "psi_mean": state.mean,
+        "psi_covariance": state.covariance,
     }
 
 
@@ -229,11 +270,23 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "sb-ctm") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of correlated topics by stick-breaking",
+        name=name,
+        title="Gibbs sampling of correlated topics by stick-breaking",
         source="Linderman, Johnson & Adams (2015), eq. 10-13",
         when="Where it matters which topics go together: it predicted better than ln-ctm and ctm-em on our corpora, but an "
-             "iteration takes longer.",
-        model=CorrelatedTopics, options=Options, state=State, samples=cgs.samples,
-        watches=("log_joint", "moved"), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, learnt=learnt_of, memory=memory,
+        "iteration takes longer.",
+        model=CorrelatedTopics,
+        options=Options,
+        state=State,
+        samples=cgs.samples,
+        watches=("log_joint", "moved"),
+        keeps=("token_topics",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_gibbs,
+        learnt=learnt_of,
+        memory=memory,
     )

@@ -31,7 +31,11 @@ from workbench.engines.stick_breaking.sb_dtm import Options
 from workbench.kernels.gaussian import draw_niw
 from workbench.kernels.state_space import draw_mniw, draw_states, mniw_posterior
 from workbench.kernels.stick_breaking.correlated_topics import draw_topics, sampled_theta
-from workbench.kernels.stick_breaking.evolving_prevalence import draw_sticks_of_years, own_potentials, shared_potentials
+from workbench.kernels.stick_breaking.evolving_prevalence import (
+    draw_sticks_of_years,
+    own_potentials,
+    shared_potentials,
+)
 from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import (
@@ -47,16 +51,16 @@ from workbench.models.stick_breaking.evolving_prevalence import EvolvingPrevalen
 
 
 class State(NamedTuple):
-    topics: np.ndarray           # (token,) uint16, in canonical order
-    n_dk: np.ndarray             # (document, topic) int32, padded
-    n_wk: np.ndarray             # (word, topic) int32, padded
-    n_k: np.ndarray              # (topic,) int64, padded
-    sticks: np.ndarray           # (document, stick) float64: psi_d
-    states: np.ndarray           # (year, stick) float64: psi_t
-    covariance: np.ndarray       # (stick, stick) float64: Sigma
-    precision: np.ndarray        # (stick, stick) float64: its inverse
-    system: np.ndarray           # (stick, stick + 1) float64: A, and b in the last column
-    noise: np.ndarray            # (stick, stick) float64: Q
+    topics: np.ndarray  # (token,) uint16, in canonical order
+    n_dk: np.ndarray  # (document, topic) int32, padded
+    n_wk: np.ndarray  # (word, topic) int32, padded
+    n_k: np.ndarray  # (topic,) int64, padded
+    sticks: np.ndarray  # (document, stick) float64: psi_d
+    states: np.ndarray  # (year, stick) float64: psi_t
+    covariance: np.ndarray  # (stick, stick) float64: Sigma
+    precision: np.ndarray  # (stick, stick) float64: its inverse
+    system: np.ndarray  # (stick, stick + 1) float64: A, and b in the last column
+    noise: np.ndarray  # (stick, stick) float64: Q
     noise_precision: np.ndarray  # (stick, stick) float64: its inverse
 
 
@@ -66,16 +70,26 @@ years_at = cached_by_corpus(years_of)
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n = n_topics - 1
-    square = {name: Array((n, n)) for name in ("covariance", "precision", "noise", "noise_precision")}
-    return cgs.arrays(corpus, n_topics) | square | {
-        "sticks": Array((corpus.n_documents, n)), "states": Array((years_at(corpus).n, n)), "system": Array((n, n + 1)),
+    square = {
+        name: Array((n, n)) for name in ("covariance", "precision", "noise", "noise_precision")
     }
+    return (
+        cgs.arrays(corpus, n_topics)
+        | square
+        | {
+            "sticks": Array((corpus.n_documents, n)),
+            "states": Array((years_at(corpus).n, n)),
+            "system": Array((n, n + 1)),
+        }
+    )
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
     """Topics by sweeps of `cgs`, or of another run; every document has its share of topics, every year that of all tokens."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
-    for array, start in zip(state, ordered_start(corpus, model, options, context, warm_start), strict=False):
+    for array, start in zip(
+        state, ordered_start(corpus, model, options, context, warm_start), strict=False
+    ):
         array[:] = start
     state.states[:] = sticks_of(np.log(state.n_k[: model.n_topics] + sb_ctm.START_ALPHA))
     if model.documents == "shared":
@@ -97,7 +111,9 @@ def with_system(corpus, model, state, context) -> State:
         rows = state.sticks - states[years_at(corpus).of_documents]
     no_input = np.empty((len(rows), 0)), np.empty((states.shape[1], 0)), np.empty((0, 0))
     *_, nu, scale = mniw_posterior(rows, *no_input, *model.documents_prior)
-    _, covariance, precision = draw_niw(np.zeros(states.shape[1]), 1.0, nu, scale, context.key(STATES_COVARIANCE))
+    _, covariance, precision = draw_niw(
+        np.zeros(states.shape[1]), 1.0, nu, scale, context.key(STATES_COVARIANCE)
+    )
     return state._replace(covariance=covariance, precision=precision)
 
 
@@ -108,7 +124,9 @@ def step(corpus, model, options, state, context):
     mean, covariance = model.first_year
     A, b = np.ascontiguousarray(state.system[:, :-1]), np.ascontiguousarray(state.system[:, -1])
     first_precision = np.diag(1.0 / np.diag(covariance))
-    state.states[:] = draw_states(*potentials, first_precision, mean, A, b, state.noise_precision, context.key(STATES))
+    state.states[:] = draw_states(
+        *potentials, first_precision, mean, A, b, state.noise_precision, context.key(STATES)
+    )
     if model.documents == "shared":
         state.sticks[:] = state.states[years_at(corpus).of_documents]
     state = with_system(corpus, model, state, context)
@@ -117,15 +135,24 @@ def step(corpus, model, options, state, context):
 
 def draw_documents(corpus, model, state, context) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
     """Draws tokens, and the sticks of documents that have their own; how many tokens moved, and the potentials (J_t, h_t)."""
-    years, in_order = years_at(corpus), partial(draw_in_order, corpus, model, state, context, draw_topics)
+    years, in_order = (
+        years_at(corpus),
+        partial(draw_in_order, corpus, model, state, context, draw_topics),
+    )
     if model.documents == "shared":
         n_moved = in_order(lambda first, last: None, 0)
         tokens = by_year(state.n_dk[:, : model.n_topics], years).astype(np.int64)
         return n_moved, shared_potentials(tokens, state.states, context.key(STICK_WEIGHTS))
     weighted = (state.precision[:, None] * state.states).sum(axis=2).T  # in one order, not by BLAS
     draw_own = partial(
-        draw_sticks_of_years, n_dk=state.n_dk, precision=state.precision, weighted=np.ascontiguousarray(weighted),
-        year=years.of_documents, sticks=state.sticks, omega_key=context.key(STICK_WEIGHTS), stick_key=context.key(STICKS),
+        draw_sticks_of_years,
+        n_dk=state.n_dk,
+        precision=state.precision,
+        weighted=np.ascontiguousarray(weighted),
+        year=years.of_documents,
+        sticks=state.sticks,
+        omega_key=context.key(STICK_WEIGHTS),
+        stick_key=context.key(STICKS),
     )
     n_moved = in_order(draw_own, stick_work(model.n_topics))
     return n_moved, own_potentials(state.sticks, years.of_documents, state.precision, years.n)
@@ -138,8 +165,12 @@ def watch(corpus, model, options, state) -> dict:
 def counts(corpus, model, options, state) -> dict:
     """The sampled counts and sticks, the topics behind them, and the system of the years."""
     return cgs.counts(corpus, model, options, state) | {
-        "psi": state.sticks, "psi_by_time": state.states, "psi_within": state.covariance,
-        "system": state.system[:, :-1], "system_offset": state.system[:, -1], "system_noise": state.noise,
+        "psi": state.sticks,
+        "psi_by_time": state.states,
+        "psi_within": state.covariance,
+        "system": state.system[:, :-1],
+        "system_offset": state.system[:, -1],
+        "system_noise": state.noise,
     }
 
 
@@ -147,16 +178,18 @@ class LearntPrevalence(NamedTuple):
     """What a run has learnt of prevalence over time and inference of unseen documents needs."""
 
     of_words: LearntTopics
-    states: np.ndarray      # (year, stick)
+    states: np.ndarray  # (year, stick)
     covariance: np.ndarray  # (stick, stick) of documents around their year
-    first: int              # year
-    shared: bool            # whether documents have the sticks of their year
+    first: int  # year
+    shared: bool  # whether documents have the sticks of their year
 
 
 def learnt_of(model, last, topics: LearntTopics) -> LearntPrevalence:
     """What the last snapshot of a run, arrays by name, has learnt."""
     states, covariance = (np.asarray(last[name]) for name in ("psi_by_time", "psi_within"))
-    return LearntPrevalence(topics, states, covariance, int(np.asarray(last["time"])[0]), model.documents == "shared")
+    return LearntPrevalence(
+        topics, states, covariance, int(np.asarray(last["time"])[0]), model.documents == "shared"
+    )
 
 
 def by_gibbs(learnt: LearntPrevalence, options, documents, context) -> np.ndarray:
@@ -174,12 +207,29 @@ def by_gibbs(learnt: LearntPrevalence, options, documents, context) -> np.ndarra
     def work(first, last):
         for d in range(first, last):
             sampled_theta(
-                d, d + 1, documents.indptr, documents.words, documents.counts, documents.tokens_before, phi, precision,
-                learnt.states[year[d]], np.ascontiguousarray(weighted[year[d]]), BURN_IN, KEPT, context.key(FOLD_IN), theta,
+                d,
+                d + 1,
+                documents.indptr,
+                documents.words,
+                documents.counts,
+                documents.tokens_before,
+                phi,
+                precision,
+                learnt.states[year[d]],
+                np.ascontiguousarray(weighted[year[d]]),
+                BURN_IN,
+                KEPT,
+                context.key(FOLD_IN),
+                theta,
                 context.first_document,
             )
 
-    each_slice(work, slice_bounds(documents.indptr, phi.shape[1] * PASSES), context.n_threads, context.interrupt)
+    each_slice(
+        work,
+        slice_bounds(documents.indptr, phi.shape[1] * PASSES),
+        context.n_threads,
+        context.interrupt,
+    )
     return theta
 
 
@@ -189,18 +239,31 @@ def memory(corpus, model, options) -> Memory:
     theta, sticks = corpus.n_documents * model.n_topics * DOUBLE, corpus.n_documents * n * DOUBLE
     states = 2 * n_years * (n + 1) ** 2 * DOUBLE
     step = max(states, 2 * sticks) + 8 * n * n * DOUBLE
-    memory = Memory(size(arrays(corpus, model.n_topics)), corpus.n_documents * DOUBLE, step=step, look=2 * theta)
+    memory = Memory(
+        size(arrays(corpus, model.n_topics)), corpus.n_documents * DOUBLE, step=step, look=2 * theta
+    )
     return with_start(corpus, model.n_topics, memory)
 
 
 def engine(name: str = "sb-ctm-lds") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of correlated topics whose prevalence follows a linear system",
+        name=name,
+        title="Gibbs sampling of correlated topics whose prevalence follows a linear system",
         source="Linderman, Johnson & Adams (2015), sec. 3 and 5",
         when="Where documents have dates and topics come and go over the years, together or in turn, while their words stay "
-             "the same.",
-        model=EvolvingPrevalence, options=Options, state=State, samples=cgs.samples,
-        watches=("moved",), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=sb_ctm.predict, fold_in=by_gibbs, learnt=learnt_of,
+        "the same.",
+        model=EvolvingPrevalence,
+        options=Options,
+        state=State,
+        samples=cgs.samples,
+        watches=("moved",),
+        keeps=("token_topics",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=sb_ctm.predict,
+        fold_in=by_gibbs,
+        learnt=learnt_of,
         memory=memory,
     )

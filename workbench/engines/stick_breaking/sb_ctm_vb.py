@@ -25,9 +25,22 @@ from scipy.special import digamma
 from workbench.engines.engine import Engine
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.lda.svb import samples
-from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, word_major_bytes, zeros
+from workbench.engines.memory import (
+    DOUBLE,
+    Array,
+    Memory,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
+)
 from workbench.engines.stick_breaking import gaussian_posterior
-from workbench.engines.stick_breaking.fold_in import TOLERANCE, by_variational_inference, learnt_of, weigh_words
+from workbench.engines.stick_breaking.fold_in import (
+    TOLERANCE,
+    by_variational_inference,
+    learnt_of,
+    weigh_words,
+)
 from workbench.engines.stick_breaking.sb_ctm import (
     START_ALPHA,
     ordered_start,
@@ -60,19 +73,21 @@ TOGETHER = 64
 
 
 class State(NamedTuple):
-    sticks: np.ndarray     # (document, stick) float64: m
+    sticks: np.ndarray  # (document, stick) float64: m
     variances: np.ndarray  # (document, stick) float64: the diagonal of V
-    mean_dk: np.ndarray    # (document, topic) float64, padded: expected counts as last fitted
-    mean_wk: np.ndarray    # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
-    mean_k: np.ndarray     # (topic,) float64, padded
-    fitted_wk: np.ndarray  # (word, topic) float64, padded: expected counts as last fitted; no rows where mean_wk is that
-    mean: np.ndarray       # (stick,) float64: of q(mu, Sigma), with kappa, nu, scale
+    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts as last fitted
+    mean_wk: np.ndarray  # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
+    mean_k: np.ndarray  # (topic,) float64, padded
+    # (word, topic) float64, padded: expected counts as last fitted; no rows where mean_wk is that
+    fitted_wk: np.ndarray
+    mean: np.ndarray  # (stick,) float64: of q(mu, Sigma), with kappa, nu, scale
     kappa: float
     nu: float
-    scale: np.ndarray      # (stick, stick) float64
-    total: np.ndarray      # (stick,) float64: sum over documents of m - m0, as last fitted
-    scatter: np.ndarray    # (stick, stick) float64: sum over documents of V + (m - m0)(m - m0)'
-    of_documents: float    # what the documents add to the bound, log p(words, psi) excepted, as last fitted, nats
+    scale: np.ndarray  # (stick, stick) float64
+    total: np.ndarray  # (stick,) float64: sum over documents of m - m0, as last fitted
+    scatter: np.ndarray  # (stick, stick) float64: sum over documents of V + (m - m0)(m - m0)'
+    # what the documents add to the bound, log p(words, psi) excepted, as last fitted, nats
+    of_documents: float
 
     @property
     def gaussian(self) -> NormalInverseWishart:
@@ -83,18 +98,28 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class Options:
     bound: str = option(
-        "local", "local: bounds of the sigmoids, which make one that never falls; paper: their expectations, by quadrature",
+        "local",
+        "local: bounds of the sigmoids, which make one that never falls; paper: their expectations, by quadrature",
         choices=("local", "paper"),
     )
     n_inner: int = option(5, "most passes over a document in one iteration", low=1, whole=True)
-    batch: int = option(0, "documents of a batch of stochastic inference; 0: all documents at once", low=0, whole=True)
+    batch: int = option(
+        0,
+        "documents of a batch of stochastic inference; 0: all documents at once",
+        low=0,
+        whole=True,
+    )
     tau: float = option(1.0, "delay of the rate of batches, (i + tau)^-kappa", low=1)
     kappa: float = option(0.7, "fall of the rate of batches, above 0.5", low=0.5, high=1)
     start_sweeps: int = start_sweeps_option()
 
     def __post_init__(self):
         if self.kappa <= 0.5:
-            raise OptionError(Named("kappa"), " must be above 0.5 and at most 1, so that rates settle", Got(self.kappa))
+            raise OptionError(
+                Named("kappa"),
+                " must be above 0.5 and at most 1, so that rates settle",
+                Got(self.kappa),
+            )
 
 
 def check_options(options, corpus) -> None:
@@ -102,13 +127,20 @@ def check_options(options, corpus) -> None:
     for name in () if options.batch else ("tau", "kappa"):
         if (given := getattr(options, name)) != getattr(Options, name):
             raise OptionError(
-                Named(name, given), " is without effect while ", Named("batch", 0), "; set ", Named("batch"), ", or leave out ",
+                Named(name, given),
+                " is without effect while ",
+                Named("batch", 0),
+                "; set ",
+                Named("batch"),
+                ", or leave out ",
                 Named(name),
             )
     if options.batch > corpus.n_documents:
         raise OptionError(
-            Named("batch", options.batch), f" is more than the {corpus.n_documents} documents of {corpus.name!r}; "
-            f"choose at most {corpus.n_documents}, or 0 for all documents at once", value=options.batch,
+            Named("batch", options.batch),
+            f" is more than the {corpus.n_documents} documents of {corpus.name!r}; "
+            f"choose at most {corpus.n_documents}, or 0 for all documents at once",
+            value=options.batch,
         )
 
 
@@ -116,9 +148,17 @@ def arrays(corpus, n_topics: int, options) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n, sticks = n_topics - 1, Array((corpus.n_documents, n_topics - 1))
     fitted = Array((corpus.n_words if options.batch else 0, padded(n_topics)))
-    return {"sticks": sticks, "variances": sticks} | topic_counts("mean", corpus, n_topics) | {
-        "fitted_wk": fitted, "mean": Array((n,)), "scale": Array((n, n)), "total": Array((n,)), "scatter": Array((n, n)),
-    }
+    return (
+        {"sticks": sticks, "variances": sticks}
+        | topic_counts("mean", corpus, n_topics)
+        | {
+            "fitted_wk": fitted,
+            "mean": Array((n,)),
+            "scale": Array((n, n)),
+            "total": Array((n,)),
+            "scatter": Array((n, n)),
+        }
+    )
 
 
 def init(corpus, model, options, context, warm_start=None) -> State:
@@ -127,7 +167,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     made = zeros(arrays(corpus, model.n_topics, options))
     state = State(**made, kappa=prior.kappa, nu=prior.nu, of_documents=np.nan)
     _, n_dk, n_wk, n_k = ordered_start(corpus, model, options, context, warm_start)
-    for mean, n in zip((state.mean_dk, state.mean_wk, state.mean_k), (n_dk, n_wk, n_k), strict=True):
+    for mean, n in zip(
+        (state.mean_dk, state.mean_wk, state.mean_k), (n_dk, n_wk, n_k), strict=True
+    ):
         mean[:] = n
     if options.batch:
         state.fitted_wk[:] = n_wk
@@ -146,13 +188,19 @@ def with_gaussian(state, q: NormalInverseWishart) -> State:
 def step(corpus, model, options, state, context):
     """Fit the documents, then q(phi) and q(mu, Sigma) to them: all at once, or batch by batch."""
     prior, n_visited = model.sticks_prior, 0
-    state = state._replace(of_documents=0.0, total=np.zeros_like(state.total), scatter=np.zeros_like(state.scatter))
+    state = state._replace(
+        of_documents=0.0, total=np.zeros_like(state.total), scatter=np.zeros_like(state.scatter)
+    )
     state.fitted_wk[:] = 0.0
     batches = batches_of(corpus.n_documents, options, context)
     for number, rows in enumerate(batches):
         part = corpus if len(rows) == corpus.n_documents else corpus.of_documents(rows)
         fitted, new_wk, new_k, visited = fit(part, rows, model, options, state, context)
-        rate = ((context.step - 1) * len(batches) + number + options.tau) ** -options.kappa if options.batch else 1.0
+        rate = (
+            ((context.step - 1) * len(batches) + number + options.tau) ** -options.kappa
+            if options.batch
+            else 1.0
+        )
         share = len(rows) / corpus.n_documents
         of_documents, total, scatter = fitted
         if options.batch:
@@ -160,9 +208,13 @@ def step(corpus, model, options, state, context):
         for mean, new in ((state.mean_wk, new_wk), (state.mean_k, new_k)):
             mean *= 1.0 - rate
             mean += (rate / share) * new
-        q = gaussian_posterior.moved(state.gaussian, prior, corpus.n_documents, share, total, scatter, rate)
+        q = gaussian_posterior.moved(
+            state.gaussian, prior, corpus.n_documents, share, total, scatter, rate
+        )
         state = with_gaussian(state, q)._replace(
-            of_documents=state.of_documents + of_documents, total=state.total + total, scatter=state.scatter + scatter
+            of_documents=state.of_documents + of_documents,
+            total=state.total + total,
+            scatter=state.scatter + scatter,
         )
         n_visited += visited
     return state, {"updates": n_visited}
@@ -173,7 +225,10 @@ def batches_of(n_documents: int, options, context) -> list[np.ndarray]:
     if not options.batch:
         return [np.arange(n_documents)]
     order = permutation(context.key(BATCHES), n_documents)
-    return [np.sort(order[first : first + options.batch]) for first in range(0, n_documents, options.batch)]
+    return [
+        np.sort(order[first : first + options.batch])
+        for first in range(0, n_documents, options.batch)
+    ]
 
 
 def fit(part, rows, model, options, state, context) -> tuple[tuple, np.ndarray, np.ndarray, int]:
@@ -189,25 +244,54 @@ def fit(part, rows, model, options, state, context) -> tuple[tuple, np.ndarray, 
     ratios, new_wk = np.empty(part.n_pairs), aligned_zeros(state.mean_wk.shape, np.float64)
     nodes = (NO_NODES, NO_NODES) if options.bound == "local" else (NODES, NODE_WEIGHTS)
     work = partial(
-        fit_documents, rows=rows, indptr=part.indptr, words=part.words, counts=part.counts, precision=precision,
-        weighted_mean=weighted(precision, state.mean), nodes=nodes[0], node_weights=nodes[1], word_logs=words[0],
-        word_weights=words[1], n_topics=n_topics, most_passes=options.n_inner, tolerance=TOLERANCE, centre=prior.mean,
-        sticks=state.sticks, variances=state.variances, mean_dk=state.mean_dk, document_logs=documents[0],
-        document_weights=documents[1], kept_ratios=ratios,
+        fit_documents,
+        rows=rows,
+        indptr=part.indptr,
+        words=part.words,
+        counts=part.counts,
+        precision=precision,
+        weighted_mean=weighted(precision, state.mean),
+        nodes=nodes[0],
+        node_weights=nodes[1],
+        word_logs=words[0],
+        word_weights=words[1],
+        n_topics=n_topics,
+        most_passes=options.n_inner,
+        tolerance=TOLERANCE,
+        centre=prior.mean,
+        sticks=state.sticks,
+        variances=state.variances,
+        mean_dk=state.mean_dk,
+        document_logs=documents[0],
+        document_weights=documents[1],
+        kept_ratios=ratios,
     )
-    of_documents, total, scatter, n_visited = 0.0, np.zeros_like(state.total), np.zeros_like(state.scatter), 0
+    of_documents, total, scatter, n_visited = (
+        0.0,
+        np.zeros_like(state.total),
+        np.zeros_like(state.scatter),
+        0,
+    )
     slices = stick_slices(part.n_documents, n_topics)
     for first in range(0, len(slices), TOGETHER):
-        for found in each_slice(work, slices[first : first + TOGETHER], context.n_threads, context.interrupt):
+        for found in each_slice(
+            work, slices[first : first + TOGETHER], context.n_threads, context.interrupt
+        ):
             of_documents += found[0]
             total += found[1]
             scatter += found[2]
             n_visited += found[3]
 
     def count(first, last):
-        return count_words(first, last, *part.by_word, part.counts, *documents, *words, n_topics, ratios, new_wk)
+        return count_words(
+            first, last, *part.by_word, part.counts, *documents, *words, n_topics, ratios, new_wk
+        )
 
-    new_k = sum(each_slice(count, slice_bounds(part.by_word.indptr, lanes), context.n_threads, context.interrupt))
+    new_k = sum(
+        each_slice(
+            count, slice_bounds(part.by_word.indptr, lanes), context.n_threads, context.interrupt
+        )
+    )
     of_documents -= log_weights(new_wk, *words)  # E[log phi], which `watch` adds as q(phi) is then
     return (of_documents, total, scatter + np.triu(scatter, 1).T), new_wk, new_k, n_visited
 
@@ -217,18 +301,28 @@ def watch(corpus, model, options, state) -> dict:
     q, live, beta, n_words = state.gaussian, slice(model.n_topics), model.beta, corpus.n_words
     topics = log_topics(state.mean_wk, state.mean_k, beta, model.n_topics)
     if options.batch:
-        log_phi = digamma(beta + state.mean_wk[:, live]) - digamma(n_words * beta + state.mean_k[live])
+        log_phi = digamma(beta + state.mean_wk[:, live]) - digamma(
+            n_words * beta + state.mean_k[live]
+        )
         topics += ((state.fitted_wk - state.mean_wk)[:, live] * log_phi).sum()
-    gaussian = gaussian_posterior.bound(q, model.sticks_prior, corpus.n_documents, state.total, state.scatter)
-    return {"bound": float(state.of_documents + topics + gaussian), "n_k": state.mean_dk[:, live].sum(axis=0)}
+    gaussian = gaussian_posterior.bound(
+        q, model.sticks_prior, corpus.n_documents, state.total, state.scatter
+    )
+    return {
+        "bound": float(state.of_documents + topics + gaussian),
+        "n_k": state.mean_dk[:, live].sum(axis=0),
+    }
 
 
 def counts(corpus, model, options, state) -> dict:
     """The expected counts and sticks; the mean of mu, and E[Sigma^-1]^-1, which exists under the improper prior too."""
     live = slice(model.n_topics)
     return {
-        "n_kw": (state.fitted_wk if options.batch else state.mean_wk)[:, live].T, "n_dk": state.mean_dk[:, live],
-        "psi": state.sticks, "psi_mean": state.mean, "psi_covariance": state.scale / state.nu,
+        "n_kw": (state.fitted_wk if options.batch else state.mean_wk)[:, live].T,
+        "n_dk": state.mean_dk[:, live],
+        "psi": state.sticks,
+        "psi_mean": state.mean,
+        "psi_covariance": state.scale / state.nu,
     }
 
 
@@ -244,7 +338,9 @@ def memory(corpus, model, options) -> Memory:
     lanes, square = padded(model.n_topics), model.n_topics**2 * DOUBLE
     n_fitted = min(options.batch or corpus.n_documents, corpus.n_documents)
     pairs = corpus.n_pairs * n_fitted // max(corpus.n_documents, 1)
-    step = 2 * (n_fitted + corpus.n_words) * lanes * DOUBLE + pairs * DOUBLE + (TOGETHER + 8) * square
+    step = (
+        2 * (n_fitted + corpus.n_words) * lanes * DOUBLE + pairs * DOUBLE + (TOGETHER + 8) * square
+    )
     indices = 0 if options.batch else word_major_bytes(corpus)
     theta = 3 * corpus.n_documents * model.n_topics * DOUBLE
     memory = Memory(size(arrays(corpus, model.n_topics, options)), indices, step=step, look=theta)
@@ -253,11 +349,23 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "sb-ctm-vb") -> Engine:
     return Engine(
-        name=name, title="Variational inference of correlated topics by stick-breaking",
+        name=name,
+        title="Variational inference of correlated topics by stick-breaking",
         source="Linderman, Johnson & Adams (2015), appendix C; Hoffman, Blei, Wang & Paisley (2013)",
         when="For correlated topics of a corpus that is too large to sample: it can go through the documents in batches, "
-             "without random draws of topics.",
-        model=CorrelatedTopics, options=Options, state=State, samples=samples, watches=("bound",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_variational_inference, learnt=learnt_of,
-        memory=memory, check_options=check_options,
+        "without random draws of topics.",
+        model=CorrelatedTopics,
+        options=Options,
+        state=State,
+        samples=samples,
+        watches=("bound",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_variational_inference,
+        learnt=learnt_of,
+        memory=memory,
+        check_options=check_options,
     )

@@ -29,7 +29,13 @@ from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, initial_counts,
 from workbench.kernels.lda.fold_in import mixture, sampled_theta
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.state_space import draw_inverse_gamma
-from workbench.kernels.stick_breaking.dynamic_topics import SMALLEST, break_sticks, count_rows, draw_topics, draw_walks
+from workbench.kernels.stick_breaking.dynamic_topics import (
+    SMALLEST,
+    break_sticks,
+    count_rows,
+    draw_topics,
+    draw_walks,
+)
 from workbench.kernels.stick_breaking.sticks import sticks_of
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN, GIBBS, WALK_VARIANCE, WALK_WEIGHTS, WALKS
@@ -45,21 +51,23 @@ WALK_WORK = 8
 
 class State(NamedTuple):
     topics: np.ndarray  # (token,) uint16, in canonical order
-    n_dk: np.ndarray    # (document, topic) int32, padded
+    n_dk: np.ndarray  # (document, topic) int32, padded
     sticks: np.ndarray  # (year, stick, topic) float64: psi, words by decreasing tokens
-    variance: float     # q
+    variance: float  # q
 
 
 @dataclass(frozen=True)
 class Options:
-    start_sweeps: int = option(30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True)
+    start_sweeps: int = option(
+        30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True
+    )
 
 
 class Rows(NamedTuple):
     """A word of a year as one row, and the order of words on the stick."""
 
     years: Years
-    order: np.ndarray     # (word,) the words by decreasing tokens
+    order: np.ndarray  # (word,) the words by decreasing tokens
     of_pairs: np.ndarray  # (pair,) int32 or int64: year * n_words + place of the word on the stick
 
 
@@ -81,7 +89,8 @@ def rows_in(corpus, year, n_years: int, order=None) -> np.ndarray:
 def arrays(corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     return {
-        "topics": Array((corpus.n_tokens,), np.uint16), "n_dk": Array((corpus.n_documents, padded(n_topics)), np.int32),
+        "topics": Array((corpus.n_tokens,), np.uint16),
+        "n_dk": Array((corpus.n_documents, padded(n_topics)), np.int32),
         "sticks": Array((years_of(corpus).n, corpus.n_words - 1, n_topics)),
     }
 
@@ -101,16 +110,30 @@ def step(corpus, model, options, state, context):
     """Draws every token's topic, document by document, then the random walk of every stick, then the variance of a step."""
     rows, phi = rows_of(corpus), probabilities_of(state.sticks, context)
     draw = partial(
-        draw_topics, indptr=corpus.indptr, rows=rows.of_pairs, counts=corpus.counts, tokens_before=corpus.tokens_before,
-        topics=state.topics, n_dk=state.n_dk, alpha=pad_topics(model.alphas), phi=phi, key=context.key(GIBBS),
+        draw_topics,
+        indptr=corpus.indptr,
+        rows=rows.of_pairs,
+        counts=corpus.counts,
+        tokens_before=corpus.tokens_before,
+        topics=state.topics,
+        n_dk=state.n_dk,
+        alpha=pad_topics(model.alphas),
+        phi=phi,
+        key=context.key(GIBBS),
     )
-    n_moved = sum(each_slice(draw, slice_bounds(corpus.indptr, model.n_topics), context.n_threads, context.interrupt))
+    n_moved = sum(
+        each_slice(
+            draw, slice_bounds(corpus.indptr, model.n_topics), context.n_threads, context.interrupt
+        )
+    )
     del draw, phi
     squares = sum(draw_sticks(corpus, model, state, context))
     if model.learn_q:
         n_steps = (rows.years.n - 1) * state.sticks[0].size
         shape, scale = model.a_q + 0.5 * n_steps, model.b_q + 0.5 * squares
-        state = state._replace(variance=draw_inverse_gamma(shape, scale, context.key(WALK_VARIANCE)))
+        state = state._replace(
+            variance=draw_inverse_gamma(shape, scale, context.key(WALK_VARIANCE))
+        )
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
@@ -122,16 +145,29 @@ def draw_sticks(corpus, model, state, context) -> list[float]:
         return []
     n_rk = token_counts(corpus, state)
     by_range = np.add.reduceat(
-        n_rk.reshape(n_years, n_sticks + 1, -1), [*(first for first, _ in bounds), n_sticks], axis=1, dtype=np.int64
+        n_rk.reshape(n_years, n_sticks + 1, -1),
+        [*(first for first, _ in bounds), n_sticks],
+        axis=1,
+        dtype=np.int64,
     )
-    later = np.cumsum(by_range[:, ::-1], axis=1)[:, ::-1][:, 1:, :n_topics]  # (year, range, topic) tokens of words after it
+    # (year, range, topic) tokens of words after it
+    later = np.cumsum(by_range[:, ::-1], axis=1)[:, ::-1][:, 1:, :n_topics]
     starts = {first: np.ascontiguousarray(later[:, i]) for i, (first, _) in enumerate(bounds)}
     mean, variance = model.first_year(corpus.n_words)
     weight_key, walk_key = context.key(WALK_WEIGHTS), context.key(WALKS)
 
     def work(first, last):
         return draw_walks(
-            first, last, n_rk, starts[first], mean, variance, state.variance, state.sticks, weight_key, walk_key,
+            first,
+            last,
+            n_rk,
+            starts[first],
+            mean,
+            variance,
+            state.variance,
+            state.sticks,
+            weight_key,
+            walk_key,
         )
 
     return each_slice(work, bounds, context.n_threads, context.interrupt)
@@ -158,7 +194,12 @@ def probabilities_of(sticks, context=None) -> np.ndarray:
         break_sticks(0, n_years, sticks, phi)
     else:
         bounds = [(year, year + 1) for year in range(n_years)]
-        each_slice(partial(break_sticks, sticks=sticks, phi=phi), bounds, context.n_threads, context.interrupt)
+        each_slice(
+            partial(break_sticks, sticks=sticks, phi=phi),
+            bounds,
+            context.n_threads,
+            context.interrupt,
+        )
     return phi
 
 
@@ -171,11 +212,19 @@ def counts(corpus, model, options, state) -> dict:
     """The sampled counts, the topics behind them, and the words of every year."""
     rows, live = rows_of(corpus), slice(model.n_topics)
     n_wk = token_counts(corpus, state).reshape(rows.years.n, corpus.n_words, -1).sum(axis=0)
-    n_kw, phi = np.empty((model.n_topics, corpus.n_words)), np.empty((rows.years.n, model.n_topics, corpus.n_words), np.float32)
+    n_kw, phi = (
+        np.empty((model.n_topics, corpus.n_words)),
+        np.empty((rows.years.n, model.n_topics, corpus.n_words), np.float32),
+    )
     n_kw[:, rows.order] = n_wk[:, live].T
     for year, of_year in enumerate(phi):
         of_year[:, rows.order] = probabilities_of(state.sticks[year : year + 1])[:, live].T
-    return {"n_kw": n_kw, "n_dk": state.n_dk[:, live], "token_topics": state.topics, "phi_by_time": phi}
+    return {
+        "n_kw": n_kw,
+        "n_dk": state.n_dk[:, live],
+        "token_topics": state.topics,
+        "phi_by_time": phi,
+    }
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
@@ -197,8 +246,8 @@ class LearntDrift(NamedTuple):
     """What a run of topics that drift has learnt and inference of unseen documents needs."""
 
     alphas: np.ndarray  # (topic,)
-    phi: np.ndarray     # (year * word, topic)
-    first: int          # year
+    phi: np.ndarray  # (year * word, topic)
+    first: int  # year
     n_years: int
 
     def rows(self, documents) -> np.ndarray:
@@ -220,11 +269,26 @@ def by_gibbs(learnt: LearntDrift, options, documents, context) -> np.ndarray:
 
     def work(first, last):
         sampled_theta(
-            first, last, documents.indptr, rows, documents.counts, learnt.phi, learnt.alphas, theta, tokens_before,
-            BURN_IN, KEPT, context.key(FOLD_IN),
+            first,
+            last,
+            documents.indptr,
+            rows,
+            documents.counts,
+            learnt.phi,
+            learnt.alphas,
+            theta,
+            tokens_before,
+            BURN_IN,
+            KEPT,
+            context.key(FOLD_IN),
         )
 
-    each_slice(work, slice_bounds(documents.indptr, len(learnt.alphas) * PASSES), context.n_threads, context.interrupt)
+    each_slice(
+        work,
+        slice_bounds(documents.indptr, len(learnt.alphas) * PASSES),
+        context.n_threads,
+        context.interrupt,
+    )
     return theta
 
 
@@ -237,7 +301,10 @@ def memory(corpus, model, options) -> Memory:
     """Bytes of the topics, the sticks and the rows; phi of all years, in a step and for predictions, and their counts apart."""
     cells = years_of(corpus).n * corpus.n_words
     phi = cells * padded(model.n_topics) * DOUBLE
-    rows = np.dtype(np.int32 if cells < 2**31 else np.int64).itemsize * corpus.n_pairs + corpus.n_words * DOUBLE
+    rows = (
+        np.dtype(np.int32 if cells < 2**31 else np.int64).itemsize * corpus.n_pairs
+        + corpus.n_words * DOUBLE
+    )
     theta = corpus.n_documents * model.n_topics * DOUBLE
     memory = Memory(size(arrays(corpus, model.n_topics)), rows, step=phi + theta, look=phi // 2)
     return with_start(corpus, model.n_topics, memory)
@@ -245,12 +312,24 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "sb-dtm") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of topics that drift from year to year, by stick-breaking",
+        name=name,
+        title="Gibbs sampling of topics that drift from year to year, by stick-breaking",
         source="Blei & Lafferty (2006); Linderman, Johnson & Adams (2015), eq. 10-13",
         when="Where documents have dates and the words of a topic change over the years: every topic has its own words in "
-             "each year.",
-        model=DynamicTopics, options=Options, state=State, samples=cgs.samples,
-        watches=("moved",), keeps=("token_topics",),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=by_gibbs, learnt=learnt_of, unseen=unseen,
+        "each year.",
+        model=DynamicTopics,
+        options=Options,
+        state=State,
+        samples=cgs.samples,
+        watches=("moved",),
+        keeps=("token_topics",),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=by_gibbs,
+        learnt=learnt_of,
+        unseen=unseen,
         memory=memory,
     )

@@ -44,9 +44,20 @@ from workbench.engines.stick_breaking.gaussian_rows import (
 )
 from workbench.kernels.blas import one_blas_thread
 from workbench.kernels.polya_gamma import polya_gammas
-from workbench.kernels.stick_breaking.gaussian_process import Kernel, log_normaliser, normals, posterior_draws
+from workbench.kernels.stick_breaking.gaussian_process import (
+    Kernel,
+    log_normaliser,
+    normals,
+    posterior_draws,
+)
 from workbench.kernels.stick_breaking.kernel_fit import smoothed
-from workbench.kernels.stick_breaking.sticks import dirichlet_moments, kappa, probabilities, remaining, sticks_of
+from workbench.kernels.stick_breaking.sticks import (
+    dirichlet_moments,
+    kappa,
+    probabilities,
+    remaining,
+    sticks_of,
+)
 from workbench.kernels.threads import each_task
 from workbench.kernels.uniforms import PROCESS_KERNEL, PROCESS_WEIGHTS, PROCESSES, uniform
 from workbench.models.options import option
@@ -59,12 +70,13 @@ MOST_POINTS = 50
 
 
 class State(NamedTuple):
-    psi: np.ndarray               # (document, stick) float64
-    mean: np.ndarray              # (stick,) float64: mu
-    kernel: np.ndarray            # (4,) float64: lengths in time and space, scale, noise
-    prediction: np.ndarray        # (document without tokens, stick) float64: a draw of their psi
+    psi: np.ndarray  # (document, stick) float64
+    mean: np.ndarray  # (stick,) float64: mu
+    kernel: np.ndarray  # (4,) float64: lengths in time and space, scale, noise
+    prediction: np.ndarray  # (document without tokens, stick) float64: a draw of their psi
     mean_probability: np.ndarray  # (document, word) float64: of the draws that are averaged
-    squares: np.ndarray           # (document, word) float64: sum of their squared differences from it
+    # (document, word) float64: sum of their squared differences from it
+    squares: np.ndarray
     n_averaged: int
 
 
@@ -73,7 +85,8 @@ class Options:
     kernel: str = kernel_option(sampled=True)
     rank: str = rank_option()
     predict: str = option(
-        "collapsed", "prediction of documents without tokens: given omega, or given psi of the others",
+        "collapsed",
+        "prediction of documents without tokens: given omega, or given psi of the others",
         choices=("collapsed", "conditional"),
     )
     average_after: int = average_option(10)
@@ -83,8 +96,12 @@ def arrays(corpus, model) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n, table = corpus.n_words - 1, Array((corpus.n_documents, corpus.n_words))
     return {
-        "psi": Array((corpus.n_documents, n)), "mean": Array((n,)), "kernel": Array((4,)),
-        "prediction": Array((int((corpus.document_tokens == 0).sum()), n)), "mean_probability": table, "squares": table,
+        "psi": Array((corpus.n_documents, n)),
+        "mean": Array((n,)),
+        "kernel": Array((4,)),
+        "prediction": Array((int((corpus.document_tokens == 0).sum()), n)),
+        "mean_probability": table,
+        "squares": table,
     }
 
 
@@ -95,7 +112,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
         hyper = initial_kernel(rows, model, options.kernel)
         prior = cached_covariance(corpus, model, hyper, options.rank)
         state.kernel[:], state.mean[:] = hyper, mean_of(rows, model)
-        state.psi[:] = state.mean + smoothed(prior, rows.observed, raw_targets(rows) - state.mean, hyper.noise)
+        state.psi[:] = state.mean + smoothed(
+            prior, rows.observed, raw_targets(rows) - state.mean, hyper.noise
+        )
     state.prediction[:] = state.psi[rows.empty]
     state.mean_probability[:] = current(corpus, model, state)
     return state
@@ -141,7 +160,9 @@ def draw_sticks(prior, omega, h, empty, how: str, state, context) -> None:
     """Draws psi of every stick given omega and h, and the prediction of the empty documents, in place."""
 
     def work(k):
-        noise = normals(context.key(PROCESSES, k), 0, (prior.n_noise, 1 if how == "conditional" else 2))
+        noise = normals(
+            context.key(PROCESSES, k), 0, (prior.n_noise, 1 if how == "conditional" else 2)
+        )
         drawn = state.mean[k] + posterior_draws(prior, omega[k], h[k], noise)
         state.psi[:, k], state.prediction[:, k] = drawn[:, 0], drawn[empty, -1]
 
@@ -158,6 +179,7 @@ def sampled_kernel(rows, model, options, hyper: Kernel, omega, h, context) -> tu
 
     Neal (2003), "Slice sampling": a bracket of one width about the point, shrunk towards it.
     """
+
     def log_density(hyper):
         prior, found = covariance_of(rows, hyper, options.rank), np.empty(len(omega))
 
@@ -202,7 +224,11 @@ def watch(corpus, model, options, state) -> dict:
 
 def counts(corpus, model, options, state) -> dict:
     """The processes and their mean, the order of the words on the stick, and the running mean of the probabilities."""
-    return {"psi": state.psi, "mu": state.mean, "stick_words": rows_of(corpus, model).words} | running(state)
+    return {
+        "psi": state.psi,
+        "mu": state.mean,
+        "stick_words": rows_of(corpus, model).words,
+    } | running(state)
 
 
 def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
@@ -218,16 +244,32 @@ def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
 def memory(corpus, model, options) -> Memory:
     """Bytes of the processes, the table of counts, and the covariance of all documents, dense or low rank."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
-    return Memory(size(arrays(corpus, model)), table + process_bytes(corpus, options.rank), step=6 * table, look=3 * table)
+    return Memory(
+        size(arrays(corpus, model)),
+        table + process_bytes(corpus, options.rank),
+        step=6 * table,
+        look=3 * table,
+    )
 
 
 def engine(name: str = "sbm-gp") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of multinomial Gaussian processes by stick-breaking",
+        name=name,
+        title="Gibbs sampling of multinomial Gaussian processes by stick-breaking",
         source="Linderman, Johnson & Adams (2015), sec. 4",
         when="For counts of years and places that vary smoothly, as first names by state: take it to predict years or places "
-             "without counts.",
-        model=GaussianProcess, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
+        "without counts.",
+        model=GaussianProcess,
+        options=Options,
+        state=State,
+        samples=lambda corpus, options: True,
+        watches=(),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        predict_rows=predict_rows,
+        fold_in=None,
         memory=memory,
     )

@@ -61,15 +61,18 @@ START_SYSTEM = 0.5
 
 
 class State(NamedTuple):
-    states: np.ndarray           # (document, state_dim) float64: z
-    loadings: np.ndarray         # (stick, state_dim) float64: C
-    system: np.ndarray           # (state_dim, state_dim) float64: A
-    noise: np.ndarray            # (state_dim, state_dim) float64: B
+    states: np.ndarray  # (document, state_dim) float64: z
+    loadings: np.ndarray  # (stick, state_dim) float64: C
+    system: np.ndarray  # (state_dim, state_dim) float64: A
+    noise: np.ndarray  # (state_dim, state_dim) float64: B
     noise_precision: np.ndarray  # (state_dim, state_dim) float64: its inverse
-    last_root: np.ndarray        # (sequence, state_dim, state_dim) float64: U of the last state with tokens behind or in it
-    last: np.ndarray             # (sequence, state_dim) float64: y; it is N(U^-1 y, (U'U)^-1) given omega
-    mean_states: np.ndarray      # (document, state_dim) float64: of the draws that are averaged
-    squares: np.ndarray          # (document, state_dim) float64: sum of their squared differences from it
+    # (sequence, state_dim, state_dim) float64: U of the last state with tokens behind or in it
+    last_root: np.ndarray
+    # (sequence, state_dim) float64: y; it is N(U^-1 y, (U'U)^-1) given omega
+    last: np.ndarray
+    mean_states: np.ndarray  # (document, state_dim) float64: of the draws that are averaged
+    # (document, state_dim) float64: sum of their squared differences from it
+    squares: np.ndarray
     sigma_c2: float
     n_averaged: int
 
@@ -77,22 +80,26 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class Options:
     predict: str = option(
-        "collapsed", "forecasts begin at the last state given omega and the parameters alone, or at that state as drawn",
+        "collapsed",
+        "forecasts begin at the last state given omega and the parameters alone, or at that state as drawn",
         choices=("collapsed", "conditional"),
     )
     n_particles: int = option(50, "particles of a forecast", low=2, high=1_000_000, whole=True)
-    average_after: int = option(10, "iterations before the mean of the states begins", low=0, whole=True)
+    average_after: int = option(
+        10, "iterations before the mean of the states begins", low=0, whole=True
+    )
 
 
 class Rows(NamedTuple):
     """A training corpus by row and stick."""
 
     sequences: Sequences
-    order: np.ndarray   # (word,) number of the word that is first on the stick, second, …
+    order: np.ndarray  # (word,) number of the word that is first on the stick, second, …
     counts: Counts
     starts: np.ndarray  # (row + 1,) int64: the sticks of a row with tokens, in omega
     offset: np.ndarray  # (stick,) d
-    pairs: np.ndarray   # (step,) int64: rows that come after another one of their sequence, none behind its last tokens
+    # (step,) int64: rows that come after another one of their sequence, none behind its last tokens
+    pairs: np.ndarray
 
 
 @cached_by_corpus
@@ -109,9 +116,15 @@ def arrays(corpus, model) -> dict[str, Array]:
     n, n_sequences = model.state_dim, len(sequences_of(corpus).keys)
     of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
     return {
-        "states": of_documents, "loadings": Array((corpus.n_words - 1, n)), "system": square, "noise": square,
-        "noise_precision": square, "last_root": Array((n_sequences, n, n)), "last": Array((n_sequences, n)),
-        "mean_states": of_documents, "squares": of_documents,
+        "states": of_documents,
+        "loadings": Array((corpus.n_words - 1, n)),
+        "system": square,
+        "noise": square,
+        "noise_precision": square,
+        "last_root": Array((n_sequences, n, n)),
+        "last": Array((n_sequences, n)),
+        "mean_states": of_documents,
+        "squares": of_documents,
     }
 
 
@@ -137,7 +150,9 @@ def step(corpus, model, options, state, context):
     if model.learn_sigma_c2:
         shape = model.a_sigma_c2 + 0.5 * state.loadings.size
         scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
-        state = state._replace(sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(SYSTEM_LOADINGS, 1))))
+        state = state._replace(
+            sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(SYSTEM_LOADINGS, 1)))
+        )
     draw_dynamics(rows.sequences, rows.pairs, model, state, context)
     draw_states(corpus, model, state, omega, context)
     return take_in(state, context.step, options.average_after), {"updates": int(rows.starts[-1])}
@@ -148,7 +163,9 @@ def draw_dynamics(sequences: Sequences, pairs: np.ndarray, model, state, context
     by_row = state.states[sequences.documents]
     posterior = mniw_posterior(by_row[pairs], by_row[pairs - 1], *model.system_prior)
     drawn = draw_mniw(*posterior, context.key(SYSTEM_DYNAMICS))
-    for array, of_posterior in zip((state.system, state.noise, state.noise_precision), drawn, strict=True):
+    for array, of_posterior in zip(
+        (state.system, state.noise, state.noise_precision), drawn, strict=True
+    ):
         array[:] = of_posterior
 
 
@@ -156,9 +173,16 @@ def draw_omega(corpus, model, state, context) -> np.ndarray:
     """(entry,) omega of the sticks of all rows that have tokens."""
     rows, omega = rows_of(corpus, model), np.empty(int(rows_of(corpus, model).starts[-1]))
     work = partial(
-        draw_weights, indptr=rows.counts.indptr, places=rows.counts.places, counts=rows.counts.counts, starts=rows.starts,
-        states=state.states[rows.sequences.documents], transposed=np.ascontiguousarray(state.loadings.T), offset=rows.offset,
-        keys=keys_of_rows(rows.sequences.indptr, rows.sequences.keys, context.key(SYSTEM_WEIGHTS)), omega=omega,
+        draw_weights,
+        indptr=rows.counts.indptr,
+        places=rows.counts.places,
+        counts=rows.counts.counts,
+        starts=rows.starts,
+        states=state.states[rows.sequences.documents],
+        transposed=np.ascontiguousarray(state.loadings.T),
+        offset=rows.offset,
+        keys=keys_of_rows(rows.sequences.indptr, rows.sequences.keys, context.key(SYSTEM_WEIGHTS)),
+        omega=omega,
     )
     each_slice(work, slice_bounds(rows.starts, 32), context.n_threads, context.interrupt)
     return omega
@@ -168,9 +192,18 @@ def draw_rows_of_loadings(rows: Rows, state, omega, context) -> None:
     """Draws C given omega and the states."""
     by_row = state.states[rows.sequences.documents]
     work = partial(
-        draw_loadings, indptr=rows.counts.indptr, places=rows.counts.places, counts=rows.counts.counts, starts=rows.starts,
-        omega=omega, states=by_row, of_rows=products(by_row, np.ones(len(by_row))), offset=rows.offset, variance=state.sigma_c2,
-        key=context.key(SYSTEM_LOADINGS), loadings=state.loadings,
+        draw_loadings,
+        indptr=rows.counts.indptr,
+        places=rows.counts.places,
+        counts=rows.counts.counts,
+        starts=rows.starts,
+        omega=omega,
+        states=by_row,
+        of_rows=products(by_row, np.ones(len(by_row))),
+        offset=rows.offset,
+        variance=state.sigma_c2,
+        key=context.key(SYSTEM_LOADINGS),
+        loadings=state.loadings,
     )
     cuts = [*range(0, len(rows.offset), STICKS_AT_ONCE), len(rows.offset)]
     each_slice(work, list(pairwise(cuts)), context.n_threads, context.interrupt)
@@ -181,9 +214,17 @@ def draw_states(corpus, model, state, omega, context) -> None:
     rows, n = rows_of(corpus, model), model.state_dim
     precision, drawn = np.empty((len(rows.starts) - 1, n, n)), np.empty((len(rows.starts) - 1, n))
     work = partial(
-        potentials, indptr=rows.counts.indptr, places=rows.counts.places, counts=rows.counts.counts, starts=rows.starts,
-        omega=omega, loadings=state.loadings, before=sums_before(state.loadings),
-        of_sticks=products(state.loadings, rows.offset), precision=precision, h=drawn,
+        potentials,
+        indptr=rows.counts.indptr,
+        places=rows.counts.places,
+        counts=rows.counts.counts,
+        starts=rows.starts,
+        omega=omega,
+        loadings=state.loadings,
+        before=sums_before(state.loadings),
+        of_sticks=products(state.loadings, rows.offset),
+        precision=precision,
+        h=drawn,
     )
     each_slice(work, slice_bounds(rows.starts, n), context.n_threads, context.interrupt)
     draw_sequences(rows.sequences, model, state, precision, drawn, context)
@@ -195,7 +236,11 @@ def draw_sequences(sequences: Sequences, model, state, precision, drawn, context
     precision (row, state_dim, state_dim) and drawn (row, state_dim) : J_t and h_t, which are overwritten.
     """
     mean, covariance = model.first_state
-    first_precision, root, key = np.linalg.inv(covariance), upper_root(state.noise), context.key(SYSTEM_STATES)
+    first_precision, root, key = (
+        np.linalg.inv(covariance),
+        upper_root(state.noise),
+        context.key(SYSTEM_STATES),
+    )
 
     def draw(s, interrupt):
         interrupt()
@@ -203,16 +248,29 @@ def draw_sequences(sequences: Sequences, model, state, precision, drawn, context
         own = np.uint64(absorb(key, sequences.keys[s]))
         if end > first:
             state.last[s] = draw_sequence(
-                precision[first:end], drawn[first:end], first_precision, mean, state.system, state.noise_precision, own,
+                precision[first:end],
+                drawn[first:end],
+                first_precision,
+                mean,
+                state.system,
+                state.noise_precision,
+                own,
                 state.last_root[s],
             )
         else:
             state.last_root[s], state.last[s] = upper_root(first_precision), 0.0
-            draw_last(state.last_root[s], state.last[s], np.uint64(absorb(own, 1)), drawn[first : first + 1])
+            draw_last(
+                state.last_root[s],
+                state.last[s],
+                np.uint64(absorb(own, 1)),
+                drawn[first : first + 1],
+            )
             end += 1
         draw_onward(drawn[end - 1 : last], state.system, root, np.uint64(absorb(own, 2)))
 
-    each_task([partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt)
+    each_task(
+        [partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt
+    )
     state.states[sequences.documents] = drawn
 
 
@@ -235,9 +293,12 @@ def watch(corpus, model, options, state) -> dict:
 def counts(corpus, model, options, state) -> dict:
     """The states, what they follow and what follows them, and the running mean of the states."""
     return {
-        "states": state.states, "running_states": state.mean_states,
+        "states": state.states,
+        "running_states": state.mean_states,
         "running_states_deviation": np.sqrt(state.squares / max(state.n_averaged, 1)),
-        "system": state.system, "system_noise": state.noise, "loadings": state.loadings,
+        "system": state.system,
+        "system_noise": state.noise,
+        "loadings": state.loadings,
     }
 
 
@@ -247,31 +308,56 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return forecasts(corpus, model, options, state, pairs, context, SYSTEM_PARTICLES, True, last)
 
 
-def forecasts(corpus, model, options, state, pairs, context, stream, sticks: bool, last=None) -> np.ndarray:
+def forecasts(
+    corpus, model, options, state, pairs, context, stream, sticks: bool, last=None
+) -> np.ndarray:
     """p of each pair by `forecast`, which begins at the last state of a sequence with tokens.
 
     last : its laws, (sequence, state_dim, state_dim) U and (sequence, state_dim) y, to draw from; None: the states as drawn.
     """
     rows, (mean, covariance) = rows_of(corpus, model), model.first_state
     sequences, held_out = rows.sequences, counts_of(pairs, rows.sequences, rows.order)
-    key, by_row = np.uint64(0) if context is None else context.key(stream), state.states[sequences.documents]
-    first_root, probability, found = upper_root(np.linalg.inv(covariance)), np.empty(pairs.n_pairs), np.empty(pairs.n_pairs)
+    key, by_row = (
+        np.uint64(0) if context is None else context.key(stream),
+        state.states[sequences.documents],
+    )
+    first_root, probability, found = (
+        upper_root(np.linalg.inv(covariance)),
+        np.empty(pairs.n_pairs),
+        np.empty(pairs.n_pairs),
+    )
 
     def of_sequence(s, interrupt):
         interrupt()
         first, end, behind = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
-        own, start = np.uint64(absorb(key, sequences.keys[s])), np.empty((options.n_particles, model.state_dim))
+        own, start = (
+            np.uint64(absorb(key, sequences.keys[s])),
+            np.empty((options.n_particles, model.state_dim)),
+        )
         start[:] = by_row[max(end - 1, first)]
         if end == first:
             draw_last(first_root, first_root @ mean, np.uint64(absorb(own, 1)), start)
         elif last is not None:
             draw_last(last[0][s], last[1][s], np.uint64(absorb(own, 1)), start)
         forecast(
-            end - first, held_out.indptr[first : behind + 1], held_out.places, held_out.counts, state.loadings, rows.offset,
-            sticks, state.system, state.noise, start, by_row[first:behind], np.uint64(absorb(own, 2)), probability,
+            end - first,
+            held_out.indptr[first : behind + 1],
+            held_out.places,
+            held_out.counts,
+            state.loadings,
+            rows.offset,
+            sticks,
+            state.system,
+            state.noise,
+            start,
+            by_row[first:behind],
+            np.uint64(absorb(own, 2)),
+            probability,
         )
 
-    n_threads, interrupt = (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
+    n_threads, interrupt = (
+        (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
+    )
     each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
     found[held_out.pairs] = probability
     return found
@@ -290,10 +376,21 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "sbm-lds") -> Engine:
     return Engine(
-        name=name, title="Gibbs sampling of linear dynamical systems of counts by stick-breaking",
+        name=name,
+        title="Gibbs sampling of linear dynamical systems of counts by stick-breaking",
         source="Linderman, Johnson & Adams (2015), sec. 5",
         when="For sequences of words or symbols whose hidden state changes gradually: take it to follow that state, and to "
-             "predict what comes next; its sweeps are quicker than those of lnm-lds.",
-        model=LinearDynamicalSystem, options=Options, state=State, samples=lambda corpus, options: True, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, fold_in=None, memory=memory,
+        "predict what comes next; its sweeps are quicker than those of lnm-lds.",
+        model=LinearDynamicalSystem,
+        options=Options,
+        state=State,
+        samples=lambda corpus, options: True,
+        watches=(),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        fold_in=None,
+        memory=memory,
     )

@@ -12,9 +12,12 @@ class Sequences(NamedTuple):
     """Rows are the documents of all sequences, one sequence after the other, each in the order of its positions."""
 
     documents: np.ndarray  # (row,) int64: the document of each row
-    indptr: np.ndarray     # (sequence + 1,) int64: the rows of sequence s are indptr[s]:indptr[s + 1]
-    ends: np.ndarray       # (sequence,) int64: behind the last of its rows that has tokens; its first row where none has
-    keys: np.ndarray       # (sequence,) uint64: a hash of its name, so that draws do not depend on the order of sequences
+    # (sequence + 1,) int64: the rows of sequence s are indptr[s]:indptr[s + 1]
+    indptr: np.ndarray
+    # (sequence,) int64: behind the last of its rows that has tokens; its first row where none has
+    ends: np.ndarray
+    # (sequence,) uint64: a hash of its name, so that draws do not depend on the order of sequences
+    keys: np.ndarray
 
     @property
     def rows(self) -> np.ndarray:
@@ -24,7 +27,10 @@ class Sequences(NamedTuple):
     @property
     def pairs(self) -> np.ndarray:
         """(step,) int64: the rows that come after another one of their sequence, none behind its last tokens."""
-        after = [np.arange(first + 1, end) for first, end in zip(self.indptr[:-1], self.ends, strict=True)]
+        after = [
+            np.arange(first + 1, end)
+            for first, end in zip(self.indptr[:-1], self.ends, strict=True)
+        ]
         return np.concatenate(after).astype(np.int64)
 
 
@@ -34,7 +40,7 @@ class Counts(NamedTuple):
     indptr: np.ndarray  # (row + 1,) int64
     places: np.ndarray  # (pair,) int64: place on the stick of the word, ascending within a row
     counts: np.ndarray  # (pair,) int64
-    pairs: np.ndarray   # (pair,) int64: where the pair stands in the corpus
+    pairs: np.ndarray  # (pair,) int64: where the pair stands in the corpus
 
 
 @cached_by_corpus

@@ -44,7 +44,10 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     """The shares, which never change."""
     state, counts = State(**zeros(arrays(corpus))), np.zeros((corpus.n_documents, corpus.n_words))
     counts[corpus.documents, corpus.words] = corpus.counts
-    observed, empty = np.flatnonzero(corpus.document_tokens), np.flatnonzero(corpus.document_tokens == 0)
+    observed, empty = (
+        np.flatnonzero(corpus.document_tokens),
+        np.flatnonzero(corpus.document_tokens == 0),
+    )
     state.probability[:] = smoothed_shares(counts, 1.0)
     state.probability[empty] = state.probability[last_rows(model.inputs(corpus), observed, empty)]
     return state
@@ -86,11 +89,22 @@ def memory(corpus, model, options) -> Memory:
 
 def engine(name: str = "static") -> Engine:
     return Engine(
-        name=name, title="Smoothed shares of the last document of the same place",
+        name=name,
+        title="Smoothed shares of the last document of the same place",
         source="Linderman, Johnson & Adams (2015), table 3",
         when="The simplest baseline for predictions of the next year: each place stays as it was last.",
-        model=StaticRows, options=NoOptions, state=State, samples=lambda corpus, options: False, watches=(),
-        init=init, step=step, watch=watch, counts=counts, predict=predict, predict_rows=predict_rows, fold_in=None,
+        model=StaticRows,
+        options=NoOptions,
+        state=State,
+        samples=lambda corpus, options: False,
+        watches=(),
+        init=init,
+        step=step,
+        watch=watch,
+        counts=counts,
+        predict=predict,
+        predict_rows=predict_rows,
+        fold_in=None,
         memory=memory,
         idle=lambda options: "there is nothing to be done",
     )

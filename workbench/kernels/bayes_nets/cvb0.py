@@ -1,8 +1,8 @@
 """One pass of CVB0 over the distinct records of a Bayesian network, one after another.
 
-    own of one record taken out of the expected counts n:  n' = n - own
-    own ~ product over its families of (alpha + n')[row, k] / (alpha + n')[row],  up and down the junction tree
-    n becomes n + n_c (own - own before), for all n_c records that are equal
+own of one record taken out of the expected counts n:  n' = n - own
+own ~ product over its families of (alpha + n')[row, k] / (alpha + n')[row],  up and down the junction tree
+n becomes n + n_c (own - own before), for all n_c records that are equal
 """
 
 from workbench.kernels.bayes_nets.gibbs import change, weigh
@@ -21,7 +21,9 @@ def add_own(plan, case, by, tied, own, at, counts, rows, row_of, prior, prior_ro
             table, down = plan.offsets[offset + f - first_family], plan.down[f]
             for s in range(n_cells):
                 cell = table + plan.maps[down + s]
-                change(cell, by * own[first + s], counts, rows, row_of, prior, prior_rows, q, inverse)
+                change(
+                    cell, by * own[first + s], counts, rows, row_of, prior, prior_rows, q, inverse
+                )
     if tied:
         for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
             cell = plan.offsets[offset + f - first_family]
@@ -30,7 +32,23 @@ def add_own(plan, case, by, tied, own, at, counts, rows, row_of, prior, prior_ro
 
 @lean
 def sweep(
-    first, last, plan, tied, row_of, prior, prior_rows, counts, rows, q, inverse, first_own, own, tables, w, largest, sums,
+    first,
+    last,
+    plan,
+    tied,
+    row_of,
+    prior,
+    prior_rows,
+    counts,
+    rows,
+    q,
+    inverse,
+    first_own,
+    own,
+    tables,
+    w,
+    largest,
+    sums,
     factors,
 ):
     """Brings own (cell of a clique,) of the cases first..last up to date, and the counts; returns the largest change of own.
@@ -39,16 +57,38 @@ def sweep(
     """
     changed = 0.0
     for case in range(first, last):
-        at, n_cells, weight = first_own[case], first_own[case + 1] - first_own[case], plan.weights[case]
+        at, n_cells, weight = (
+            first_own[case],
+            first_own[case + 1] - first_own[case],
+            plan.weights[case],
+        )
         if n_cells == 0:
             continue
-        add_own(plan, case, -1.0, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse)
+        add_own(
+            plan, case, -1.0, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse
+        )
         weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
         if weight > 1.0:
-            add_own(plan, case, 1.0 - weight, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse)
+            add_own(
+                plan,
+                case,
+                1.0 - weight,
+                tied,
+                own,
+                at,
+                counts,
+                rows,
+                row_of,
+                prior,
+                prior_rows,
+                q,
+                inverse,
+            )
         for i in range(n_cells):
             changed = max(changed, abs(w[i] - own[at + i]))
             own[at + i] = w[i]
-        add_own(plan, case, weight, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse)
+        add_own(
+            plan, case, weight, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse
+        )
     return changed

@@ -102,8 +102,27 @@ def weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors):
 
 @lean
 def sweep(
-    first, last, plan, first_cells, tied, row_of, prior, prior_rows, counts, rows, q, inverse, cells, key, accept_key,
-    tables, w, largest, sums, factors, drawn,
+    first,
+    last,
+    plan,
+    first_cells,
+    tied,
+    row_of,
+    prior,
+    prior_rows,
+    counts,
+    rows,
+    q,
+    inverse,
+    cells,
+    key,
+    accept_key,
+    tables,
+    w,
+    largest,
+    sums,
+    factors,
+    drawn,
 ):
     """Draws the hidden nodes of every record of the cases first..last; returns how many draws were accepted, and moved it.
 
@@ -115,12 +134,17 @@ def sweep(
     accepted, moved = 0, 0
     for case in range(first, last):
         pattern = plan.patterns[case]
-        n_cliques, n_records = plan.cliques[pattern + 1] - plan.cliques[pattern], int(plan.weights[case])
+        n_cliques, n_records = (
+            plan.cliques[pattern + 1] - plan.cliques[pattern],
+            int(plan.weights[case]),
+        )
         if n_cliques == 0:
             continue
         for record in range(n_records):
             at = first_cells[case] + record * n_cliques
-            before = place(plan, case, cells, at, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
+            before = place(
+                plan, case, cells, at, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+            )
             weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors)
             draw_cells(plan, case, w, sums, key, at, drawn)
             new = False
@@ -130,10 +154,16 @@ def sweep(
             if new and tied:
                 ratio = log_proposal(plan, case, cells, at, row_of, q, inverse) - before
                 ratio -= log_proposal(plan, case, drawn, 0, row_of, q, inverse)
-            after = place(plan, case, drawn, 0, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
+            after = place(
+                plan, case, drawn, 0, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+            )
             if new and tied and math.log(1.0 - uniform(accept_key, at)) >= ratio + after:
-                place(plan, case, drawn, 0, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
-                place(plan, case, cells, at, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse)
+                place(
+                    plan, case, drawn, 0, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+                )
+                place(
+                    plan, case, cells, at, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+                )
                 continue
             accepted += 1
             moved += new
@@ -143,7 +173,22 @@ def sweep(
 
 
 @lean
-def draw_given_tables(first, last, plan, first_cells, tables, logs, key, w, largest, sums, factors, counts, cells, drawn):
+def draw_given_tables(
+    first,
+    last,
+    plan,
+    first_cells,
+    tables,
+    logs,
+    key,
+    w,
+    largest,
+    sums,
+    factors,
+    counts,
+    cells,
+    drawn,
+):
     """Draws the hidden nodes of every record of the cases first..last given tables and their logarithms; how many moved.
 
     Adds all their families to counts.
@@ -151,7 +196,11 @@ def draw_given_tables(first, last, plan, first_cells, tables, logs, key, w, larg
     moved = 0
     for case in range(first, last):
         pattern, offset = plan.patterns[case], plan.first_offset[case]
-        first_clique, last_clique, first_family = plan.cliques[pattern], plan.cliques[pattern + 1], plan.families[pattern]
+        first_clique, last_clique, first_family = (
+            plan.cliques[pattern],
+            plan.cliques[pattern + 1],
+            plan.families[pattern],
+        )
         for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
             counts[plan.offsets[offset + f - first_family]] += plan.weights[case]
         if first_clique == last_clique:
@@ -166,7 +215,9 @@ def draw_given_tables(first, last, plan, first_cells, tables, logs, key, w, larg
                 new |= cells[at + c - first_clique] != s
                 cells[at + c - first_clique] = s
                 for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-                    counts[plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]] += 1.0
+                    counts[
+                        plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
+                    ] += 1.0
             moved += new
     return moved
 

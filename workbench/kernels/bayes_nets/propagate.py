@@ -56,7 +56,16 @@ def upwards(plan, pattern, w, sums, messages):
             for t in range(first, first + n_states):
                 messages[t] = sums[t] * scale
             last = above + plan.free[parent] * plan.separators[parent]
-            multiply(w, above, last, messages[first : first + n_states], n_states, plan.up_run[c], plan.maps, plan.up[c])
+            multiply(
+                w,
+                above,
+                last,
+                messages[first : first + n_states],
+                n_states,
+                plan.up_run[c],
+                plan.maps,
+                plan.up[c],
+            )
     return log_z + math.log(z)
 
 
@@ -154,7 +163,16 @@ def distribute(plan, case, w, shares, sums):
         else:
             above = plan.cell_at[parent]
             last = above + plan.free[parent] * plan.separators[parent]
-            add_up(w, above, last, shares[first : first + n_states], n_states, plan.up_run[c], plan.maps, plan.up[c])
+            add_up(
+                w,
+                above,
+                last,
+                shares[first : first + n_states],
+                n_states,
+                plan.up_run[c],
+                plan.maps,
+                plan.up[c],
+            )
         share, total = shares[first : first + n_states], sums[first : first + n_states]
         for t in range(n_states):
             share[t] /= max(total[t], TINY)
@@ -191,7 +209,9 @@ def expect(first, last, plan, tables, logs, w, largest, sums, factors, counts):
     """Adds the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
     found = 0.0
     for case in range(first, last):
-        found += plan.weights[case] * collect_products(plan, case, tables, logs, w, largest, sums, factors)
+        found += plan.weights[case] * collect_products(
+            plan, case, tables, logs, w, largest, sums, factors
+        )
         distribute(plan, case, w, largest, sums)
         add_families(plan, case, w, 0, factors, counts)
     return found

@@ -39,7 +39,9 @@ def add_log_zeros(indptr, words, counts, kept, n_topics, log_zero_dk, log_zero_w
 @kernel
 def expected_log(prior, mean, variance, log_zero):
     """l(a, n) of a count, given its E, V and Z."""
-    positive, mean_positive, variance_positive = given_positive(mean, variance, math.exp(min(log_zero, 0.0)))
+    positive, mean_positive, variance_positive = given_positive(
+        mean, variance, math.exp(min(log_zero, 0.0))
+    )
     raised = prior + mean_positive
     above = math.log(raised) - 0.5 * variance_positive / (raised * raised)
     return (1.0 - positive) * math.log(prior) + positive * above
@@ -47,8 +49,24 @@ def expected_log(prior, mean, variance, log_zero):
 
 @kernel
 def update_in_order(
-    first, last, indptr, words, counts, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, log_zero_dk, log_zero_wk,
-    alpha, beta, beta_sum, n_topics,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    kept,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    log_zero_dk,
+    log_zero_wk,
+    alpha,
+    beta,
+    beta_sum,
+    n_topics,
 ):
     """gamma of each pair of documents first..last, E, V and Z moved along; returns the largest change of any gamma."""
     gamma = np.empty(n_topics)
@@ -62,10 +80,16 @@ def update_in_order(
                 sized = beta_sum + less_one_copy(mean_k[k], g)
                 gamma[k] = (
                     expected_log(
-                        alpha[k], less_one_copy(mean_dk[d, k], g), less_one_copy(var_dk[d, k], h), log_zero_dk[d, k] - z
+                        alpha[k],
+                        less_one_copy(mean_dk[d, k], g),
+                        less_one_copy(var_dk[d, k], h),
+                        log_zero_dk[d, k] - z,
                     )
                     + expected_log(
-                        beta[w], less_one_copy(mean_wk[w, k], g), less_one_copy(var_wk[w, k], h), log_zero_wk[w, k] - z
+                        beta[w],
+                        less_one_copy(mean_wk[w, k], g),
+                        less_one_copy(var_wk[w, k], h),
+                        log_zero_wk[w, k] - z,
                     )
                     - math.log(sized)
                     + 0.5 * less_one_copy(var_k[k], h) / (sized * sized)
@@ -73,7 +97,20 @@ def update_in_order(
             normalise_logs(n_topics, gamma)
             for k in range(n_topics):
                 largest = max(largest, abs(gamma[k] - old[k]))
-                move_moments(d, w, k, count, old[k], gamma[k], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k)
+                move_moments(
+                    d,
+                    w,
+                    k,
+                    count,
+                    old[k],
+                    gamma[k],
+                    mean_dk,
+                    mean_wk,
+                    mean_k,
+                    var_dk,
+                    var_wk,
+                    var_k,
+                )
                 change = count * (log_absence(gamma[k]) - log_absence(old[k]))
                 log_zero_dk[d, k] += change
                 log_zero_wk[w, k] += change

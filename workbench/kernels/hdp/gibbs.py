@@ -46,7 +46,8 @@ def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative):
     if column > 0:
         target -= lane(ends, column - 1)
     top, above = cumulative[(n_rows - 1) * COLUMNS + column], 0
-    for r in range(n_rows):  # without a branch; rounding may leave a target at the top: the last with a weight
+    # without a branch; rounding may leave a target at the top: the last with a weight
+    for r in range(n_rows):
         here = cumulative[r * COLUMNS + column]
         above += (here <= target) & (here < top)
     return above * COLUMNS + column
@@ -54,8 +55,25 @@ def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative):
 
 @kernel
 def draw_tokens(
-    first, last, from_token, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, weights, rest, n_used,
-    alpha, beta, gamma, key, new_key,
+    first,
+    last,
+    from_token,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    weights,
+    rest,
+    n_used,
+    alpha,
+    beta,
+    gamma,
+    key,
+    new_key,
 ):
     """Draws, in canonical order, the tokens of documents first..last from `from_token` on.
 
@@ -74,11 +92,21 @@ def draw_tokens(
                 for k in range(0, n_rows * COLUMNS, COUNTS_PER_LINE):
                     fetch(n_wk, words[pair + AHEAD] * np.int64(capacity) + k)
             row = n_wk[words[pair]]
-            for token in range(max(tokens_before[pair], from_token), tokens_before[pair] + counts[pair]):
+            for token in range(
+                max(tokens_before[pair], from_token), tokens_before[pair] + counts[pair]
+            ):
                 old = np.int64(topics[token])
                 count_token(old, -1, here, row, n_k)
                 share[old] = (n_dk[d, old] + alpha * weights[old]) / (n_k[old] + beta)
-                new = draw_slot(share, row, word_beta, alpha * rest / len(n_wk), uniform(key, token), n_rows, cumulative)
+                new = draw_slot(
+                    share,
+                    row,
+                    word_beta,
+                    alpha * rest / len(n_wk),
+                    uniform(key, token),
+                    n_rows,
+                    cumulative,
+                )
                 if new < 0:
                     while lowest_free < capacity - 1 and weights[lowest_free] > 0.0:
                         lowest_free += 1
@@ -100,7 +128,9 @@ def draw_tokens(
 def break_stick(rest, gamma, u):
     """b pi_rest and (1 - b) pi_rest with b ~ Beta(1, gamma), from one uniform."""
     log_kept = math.log1p(-u) / gamma
-    return max(-math.expm1(log_kept) * rest, SMALLEST_WEIGHT), max(math.exp(log_kept) * rest, SMALLEST_WEIGHT)
+    return max(-math.expm1(log_kept) * rest, SMALLEST_WEIGHT), max(
+        math.exp(log_kept) * rest, SMALLEST_WEIGHT
+    )
 
 
 @kernel
@@ -122,4 +152,3 @@ def draw_tables(indptr, tokens_before, n_dk, alpha_weights, key):
             index += n
             tables[k] += found
     return tables
-

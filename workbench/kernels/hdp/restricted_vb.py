@@ -31,18 +31,38 @@ def move_moments(d, w, k, count, old, new, mean_dk, mean_wk, mean_k, var_dk, var
 
 @kernel
 def share_in_order(
-    first, last, indptr, words, counts, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, one, other,
-    alpha, beta, beta_sum,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    kept,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    one,
+    other,
+    alpha,
+    beta,
+    beta_sum,
 ):
     """Topics `one` and `other` of each pair of documents first..last, eq. 15 with alpha for each of the two."""
     moments = (mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k)
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            w, count, old_one, old_other = words[pair], counts[pair], kept[pair, one], kept[pair, other]
-            total = old_one + old_other
-            log_odds = log_weight(d, w, one, old_one, *moments, alpha, beta[w], beta_sum) - log_weight(
-                d, w, other, old_other, *moments, alpha, beta[w], beta_sum
+            w, count, old_one, old_other = (
+                words[pair],
+                counts[pair],
+                kept[pair, one],
+                kept[pair, other],
             )
+            total = old_one + old_other
+            log_odds = log_weight(
+                d, w, one, old_one, *moments, alpha, beta[w], beta_sum
+            ) - log_weight(d, w, other, old_other, *moments, alpha, beta[w], beta_sum)
             share = 1.0 / (1.0 + math.exp(-min(max(log_odds, -700.0), 700.0)))
             kept[pair, one] = total * share
             kept[pair, other] = total - kept[pair, one]

@@ -24,7 +24,21 @@ from workbench.kernels.uniforms import uniform
 
 @kernel
 def draw_from_urn(
-    first, last, indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k, mean_dk, alpha, n_topics, key
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    sampled,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    mean_dk,
+    alpha,
+    n_topics,
+    key,
 ):
     """Adds the sampled tokens of documents first..last to counts without them: p(z_i = k) ~ alpha_k + m_dk + c_dk so far."""
     for d in range(first, last):
@@ -33,7 +47,11 @@ def draw_from_urn(
             if not sampled[pair]:
                 continue
             for token in range(tokens_before[pair], tokens_before[pair + 1]):
-                target, reached, new = uniform(key, token) * total, alpha[0] + (mean_dk[d, 0] + n_dk[d, 0]), np.int64(0)
+                target, reached, new = (
+                    uniform(key, token) * total,
+                    alpha[0] + (mean_dk[d, 0] + n_dk[d, 0]),
+                    np.int64(0),
+                )
                 while new < n_topics - 1 and reached <= target:
                     new += 1
                     reached += alpha[new] + (mean_dk[d, new] + n_dk[d, new])
@@ -52,8 +70,26 @@ def power_words(first, last, n_wk, mean_wk, beta, power, n_topics, powers):
 
 @kernel
 def draw_annealed(
-    first, last, indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k,
-    alpha, beta, n_topics, power, powers, key,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    sampled,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    alpha,
+    beta,
+    n_topics,
+    power,
+    powers,
+    key,
 ):
     """Draws every sampled token of documents first..last once, the word factor raised to `power`.
 
@@ -78,7 +114,9 @@ def draw_annealed(
                 sizes[old] = (words_beta + (mean_k[old] + n_k[old])) ** -power
                 sums = spread(0.0)
                 for i in range(0, lanes, LANES):
-                    a = load(alpha, i) + (load(mean_dk, d * lanes + i) + doubles(load(n_dk, d * lanes + i)))
+                    a = load(alpha, i) + (
+                        load(mean_dk, d * lanes + i) + doubles(load(n_dk, d * lanes + i))
+                    )
                     sums += a * (load(powers, w * lanes + i) * load(sizes, i))
                     store(cumulative, i, sums)
                 new = draw_from(sums, cumulative, ends, uniform(key, token))
@@ -108,14 +146,34 @@ def log_size_factor(n_k, mean_k, words_beta, n_topics):
     """The part of the topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
     total = 0.0
     for k in range(n_topics):
-        total += math.lgamma(words_beta + mean_k[k]) - math.lgamma(words_beta + (mean_k[k] + n_k[k]))
+        total += math.lgamma(words_beta + mean_k[k]) - math.lgamma(
+            words_beta + (mean_k[k] + n_k[k])
+        )
     return total
 
 
 @kernel
 def draw_and_weigh(
-    first, last, indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k,
-    alpha, beta, n_topics, key, sampled_before, marginals,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    sampled,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    alpha,
+    beta,
+    n_topics,
+    key,
+    sampled_before,
+    marginals,
 ):
     """`gibbs.draw_topics` that adds each p(z_i | z_-i) to its row of `marginals` (sampled token, topic).
 
@@ -132,8 +190,22 @@ def draw_and_weigh(
             w = words[pair]
             for copy in range(counts[pair]):
                 draw_pair(
-                    tokens_before[pair] + copy, 1, key, topics, n_dk[d], n_wk[w], n_k, mean_dk[d], mean_wk[w], mean_k,
-                    alpha, beta, words_beta, inverse, cumulative, ends,
+                    tokens_before[pair] + copy,
+                    1,
+                    key,
+                    topics,
+                    n_dk[d],
+                    n_wk[w],
+                    n_k,
+                    mean_dk[d],
+                    mean_wk[w],
+                    mean_k,
+                    alpha,
+                    beta,
+                    words_beta,
+                    inverse,
+                    cumulative,
+                    ends,
                 )
                 total, row = cumulative[-LANES:].sum(), marginals[sampled_before[pair] + copy]
                 for k in range(n_topics):

@@ -39,14 +39,33 @@ def less_one_copy(total, part):
 
 @aside
 def log_weights(
-    d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-    n_topics, old, log_gamma,
+    d,
+    w,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    sampled_dk,
+    sampled_wk,
+    sampled_k,
+    alpha,
+    beta,
+    beta_sum,
+    n_topics,
+    old,
+    log_gamma,
 ):
     """log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
     prior_w, n_chains = beta[w], len(sampled_dk)
     for k in range(n_topics):
         g = old[k]
-        e_dk, e_wk, e_k = less_one_copy(mean_dk[d, k], g), less_one_copy(mean_wk[w, k], g), less_one_copy(mean_k[k], g)
+        e_dk, e_wk, e_k = (
+            less_one_copy(mean_dk[d, k], g),
+            less_one_copy(mean_wk[w, k], g),
+            less_one_copy(mean_k[k], g),
+        )
         total = 0.0
         for s in range(max(n_chains, 1)):
             a, b, c = alpha[k] + e_dk, prior_w + e_wk, beta_sum + e_k
@@ -55,7 +74,10 @@ def log_weights(
             total += math.log(a) + math.log(b) - math.log(c)
             if var_k is not None:
                 h = g * (1.0 - g)
-                total -= 0.5 * (less_one_copy(var_dk[d, k], h) / (a * a) + less_one_copy(var_wk[w, k], h) / (b * b))
+                total -= 0.5 * (
+                    less_one_copy(var_dk[d, k], h) / (a * a)
+                    + less_one_copy(var_wk[w, k], h) / (b * b)
+                )
                 total += 0.5 * less_one_copy(var_k[k], h) / (c * c)
         log_gamma[k] = total / max(n_chains, 1)
 
@@ -73,15 +95,33 @@ def make_workspace(alpha, n_topics, n_padded) -> np.ndarray:
 
 @inlined
 def weigh(
-    k, d, w, i, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, prior_w, beta_sum,
-    kept, workspace,
+    k,
+    d,
+    w,
+    i,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    sampled_dk,
+    sampled_wk,
+    sampled_k,
+    prior_w,
+    beta_sum,
+    kept,
+    workspace,
 ):
     """Topics k on of one pair, whose row of gamma begins at i: gamma up to a factor that all its topics share.
 
     The reciprocals of a, b and c, squared, share one division: (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
     """
     n_padded = len(mean_k)
-    nothing, live = load_eight(workspace, NOTHING * n_padded), load_eight(workspace, LIVE * n_padded + k)
+    nothing, live = (
+        load_eight(workspace, NOTHING * n_padded),
+        load_eight(workspace, LIVE * n_padded + k),
+    )
     in_d, in_w = d * n_padded + k, w * n_padded + k
     g = doubles(load_eight(kept, i + k))
     a = load_eight(workspace, ALPHA * n_padded + k) + max(load_eight(mean_dk, in_d) - g, nothing)
@@ -111,7 +151,9 @@ def add_to(array, i, change, nothing):
 
 
 @inlined
-def move(k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, workspace):
+def move(
+    k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, workspace
+):
     """Stores the new gamma of a pair in topics from k on and moves its counts along; returns the change of gamma."""
     n_padded = len(mean_k)
     nothing = load_eight(workspace, NOTHING * n_padded)
@@ -133,8 +175,25 @@ def move(k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, v
 
 @inlined
 def renew(
-    d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-    n_topics, kept, row, workspace,
+    d,
+    w,
+    count,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    sampled_dk,
+    sampled_wk,
+    sampled_k,
+    alpha,
+    beta,
+    beta_sum,
+    n_topics,
+    kept,
+    row,
+    workspace,
 ):
     """Updates one pair, see `update_pair`; returns the largest change in each of eight topics."""
     n_padded = len(mean_k)
@@ -144,8 +203,23 @@ def renew(
         weights = load_eight(workspace, NOTHING * n_padded)
         for k in range(0, n_topics, BLOCK):
             found = weigh(
-                k, d, w, i, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k,
-                beta[w], beta_sum, kept, workspace,
+                k,
+                d,
+                w,
+                i,
+                mean_dk,
+                mean_wk,
+                mean_k,
+                var_dk,
+                var_wk,
+                var_k,
+                sampled_dk,
+                sampled_wk,
+                sampled_k,
+                beta[w],
+                beta_sum,
+                kept,
+                workspace,
             )
             store(workspace, scratch + k, found)
             weights = weights + found
@@ -154,15 +228,48 @@ def renew(
         by_logs = not TINY < normaliser < 1.0 / TINY
     if by_logs:
         log_weights(
-            d, w, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-            n_topics, kept[row], workspace[WEIGHTS],
+            d,
+            w,
+            mean_dk,
+            mean_wk,
+            mean_k,
+            var_dk,
+            var_wk,
+            var_k,
+            sampled_dk,
+            sampled_wk,
+            sampled_k,
+            alpha,
+            beta,
+            beta_sum,
+            n_topics,
+            kept[row],
+            workspace[WEIGHTS],
         )
         normalise_logs(n_topics, workspace[WEIGHTS])
         inverse = 1.0
     largest = load_eight(workspace, NOTHING * n_padded)
     for k in range(0, n_topics, BLOCK):
         found = load_eight(workspace, scratch + k) * inverse
-        largest = max(largest, move(k, d, w, i, count, found, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, workspace))
+        largest = max(
+            largest,
+            move(
+                k,
+                d,
+                w,
+                i,
+                count,
+                found,
+                mean_dk,
+                mean_wk,
+                mean_k,
+                var_dk,
+                var_wk,
+                var_k,
+                kept,
+                workspace,
+            ),
+        )
     return largest
 
 
@@ -177,23 +284,78 @@ def highest(values):
 
 @lean
 def update_pair(
-    d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-    n_topics, kept, row, workspace,
+    d,
+    w,
+    count,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    sampled_dk,
+    sampled_wk,
+    sampled_k,
+    alpha,
+    beta,
+    beta_sum,
+    n_topics,
+    kept,
+    row,
+    workspace,
 ):
     """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
 
     alpha (topic,), beta (word,) and beta_sum, the prior of all words, are added to the counts; workspace: `make_workspace`.
     """
-    return highest(renew(
-        d, w, count, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum,
-        n_topics, kept, row, workspace,
-    ))
+    return highest(
+        renew(
+            d,
+            w,
+            count,
+            mean_dk,
+            mean_wk,
+            mean_k,
+            var_dk,
+            var_wk,
+            var_k,
+            sampled_dk,
+            sampled_wk,
+            sampled_k,
+            alpha,
+            beta,
+            beta_sum,
+            n_topics,
+            kept,
+            row,
+            workspace,
+        )
+    )
 
 
 @lean
 def update_in_order(
-    first, last, indptr, words, counts, rows, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-    sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, workspace,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    rows,
+    kept,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    sampled_dk,
+    sampled_wk,
+    sampled_k,
+    alpha,
+    beta,
+    beta_sum,
+    n_topics,
+    workspace,
 ):
     """`update_pair` for each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
     largest, end = load_eight(workspace, NOTHING * len(mean_k)), indptr[last] - 1
@@ -207,15 +369,34 @@ def update_in_order(
                 if var_k is not None:
                     fetch(var_wk, of_word + k)
             changed = renew(
-                d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k,
-                sampled_dk, sampled_wk, sampled_k, alpha, beta, beta_sum, n_topics, kept, rows[pair], workspace,
+                d,
+                words[pair],
+                counts[pair],
+                mean_dk,
+                mean_wk,
+                mean_k,
+                var_dk,
+                var_wk,
+                var_k,
+                sampled_dk,
+                sampled_wk,
+                sampled_k,
+                alpha,
+                beta,
+                beta_sum,
+                n_topics,
+                kept,
+                rows[pair],
+                workspace,
             )
             largest = max(largest, changed)
     return highest(largest)
 
 
 @lean
-def add_moments(indptr, words, counts, sampled, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, n_topics):
+def add_moments(
+    indptr, words, counts, sampled, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, n_topics
+):
     """Adds mean n gamma and variance n gamma (1 - gamma) of the counts of pairs that are not sampled to zeroed arrays."""
     n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):

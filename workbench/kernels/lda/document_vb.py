@@ -15,7 +15,16 @@ from workbench.kernels.lda import standard_vb
 from workbench.kernels.lda.standard_vb import BLOCK, GROUP, TINY, blend, four_from, log_domain_gamma
 from workbench.kernels.simd.lanes import LANES, LINE
 from workbench.kernels.simd.reductions import count, total, totals
-from workbench.kernels.simd.vectors import choose, fetch, lane, load, load_eight, load_four, spread, store
+from workbench.kernels.simd.vectors import (
+    choose,
+    fetch,
+    lane,
+    load,
+    load_eight,
+    load_four,
+    spread,
+    store,
+)
 
 
 def longest(first, last, indptr) -> int:
@@ -42,7 +51,10 @@ def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, n
             fetch(word_weights, soon + LINE)
         r0, r1, r2, r3 = four_from(rows, i)
         found = totals(
-            a * load(word_weights, r0), a * load(word_weights, r1), a * load(word_weights, r2), a * load(word_weights, r3)
+            a * load(word_weights, r0),
+            a * load(word_weights, r1),
+            a * load(word_weights, r2),
+            a * load(word_weights, r3),
         )
         q0, q1, q2, q3, tiny = divide(i, found, tokens, ratios)
         first = q0 * load(word_weights, r0) + q1 * load(word_weights, r1)
@@ -83,8 +95,28 @@ def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
 
 @lean
 def fit_each(
-    first, last, indptr, words, counts, alpha, none_sampled, word_logs, word_weights, n_topics, most_passes, tolerance,
-    mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    alpha,
+    none_sampled,
+    word_logs,
+    word_weights,
+    n_topics,
+    most_passes,
+    tolerance,
+    mean_dk,
+    document_logs,
+    document_weights,
+    kept_ratios,
+    tokens,
+    ratios,
+    rows,
+    gamma,
+    new,
+    unsized,
 ):
     """The loop of `fit_documents`, with allocated working arrays."""
     n_padded, n_visited = len(alpha), 0
@@ -93,14 +125,21 @@ def fit_each(
         n = end - begin
         for i in range(n):
             pair = np.uint64(begin + i)
-            tokens[np.uint64(i)], rows[np.uint64(i)] = counts[pair], np.int64(words[pair]) * n_padded
+            tokens[np.uint64(i)], rows[np.uint64(i)] = (
+                counts[pair],
+                np.int64(words[pair]) * n_padded,
+            )
         store(tokens, n, spread(0.0))
         store(rows, n, spread(0))
         for passed in range(most_passes):
             if passed > 0:
-                standard_vb.weigh_row(d, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
+                standard_vb.weigh_row(
+                    d, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights
+                )
             if n_padded == LANES:
-                n_tiny = visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new)
+                n_tiny = visit_narrow(
+                    n, rows, tokens, own, document_weights, word_weights, ratios, new
+                )
             else:
                 n_tiny = visit(n, rows, tokens, own, document_weights, word_weights, ratios, new)
             n_visited += n
@@ -110,7 +149,13 @@ def fit_each(
                 for i in range(n):
                     if ratios[i] == 0.0:
                         log_domain_gamma(
-                            d, document_logs, document_weights, np.int64(words[begin + i]), word_logs, word_weights, n_topics,
+                            d,
+                            document_logs,
+                            document_weights,
+                            np.int64(words[begin + i]),
+                            word_logs,
+                            word_weights,
+                            n_topics,
                             gamma,
                         )
                         for k in range(n_topics):
@@ -128,8 +173,21 @@ def fit_each(
 
 
 def fit_documents(
-    first, last, indptr, words, counts, alpha, word_logs, word_weights, n_topics, most_passes, tolerance,
-    mean_dk, document_logs, document_weights, kept_ratios,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    alpha,
+    word_logs,
+    word_weights,
+    n_topics,
+    most_passes,
+    tolerance,
+    mean_dk,
+    document_logs,
+    document_weights,
+    kept_ratios,
 ):
     """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
 
@@ -139,9 +197,32 @@ def fit_documents(
     n_padded, most = len(alpha), longest(first, last, indptr) + LANES
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
-    none_sampled = standard_vb.NOTHING_SAMPLED[0]  # an argument below, since a constant would be of another type
-    standard_vb.weigh_rows(first, last, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights)
+    # an argument below, since a constant would be of another type
+    none_sampled = standard_vb.NOTHING_SAMPLED[0]
+    standard_vb.weigh_rows(
+        first, last, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights
+    )
     return fit_each(
-        first, last, indptr, words, counts, alpha, none_sampled, word_logs, word_weights, n_topics, most_passes, tolerance,
-        mean_dk, document_logs, document_weights, kept_ratios, tokens, ratios, rows, gamma, new, unsized,
+        first,
+        last,
+        indptr,
+        words,
+        counts,
+        alpha,
+        none_sampled,
+        word_logs,
+        word_weights,
+        n_topics,
+        most_passes,
+        tolerance,
+        mean_dk,
+        document_logs,
+        document_weights,
+        kept_ratios,
+        tokens,
+        ratios,
+        rows,
+        gamma,
+        new,
+        unsized,
     )

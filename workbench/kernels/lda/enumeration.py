@@ -38,7 +38,12 @@ def log_joints(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics
             continue
         d, w, k = documents[i], words[i], topics[i]
         if k >= 0:
-            n_dk[d, k], n_wk[w, k], n_k[k], n_d[d] = n_dk[d, k] - 1, n_wk[w, k] - 1, n_k[k] - 1, n_d[d] - 1
+            n_dk[d, k], n_wk[w, k], n_k[k], n_d[d] = (
+                n_dk[d, k] - 1,
+                n_wk[w, k] - 1,
+                n_k[k] - 1,
+                n_d[d] - 1,
+            )
         k += 1
         topics[i] = k if k < n_topics else -1
         if k == n_topics:
@@ -46,7 +51,12 @@ def log_joints(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics
             continue
         p = (alpha[k] + n_dk[d, k]) / n_d[d] * ((beta + n_wk[w, k]) / (words_beta + n_k[k]))
         logs[i + 1] = logs[i] + math.log(p)
-        n_dk[d, k], n_wk[w, k], n_k[k], n_d[d] = n_dk[d, k] + 1, n_wk[w, k] + 1, n_k[k] + 1, n_d[d] + 1
+        n_dk[d, k], n_wk[w, k], n_k[k], n_d[d] = (
+            n_dk[d, k] + 1,
+            n_wk[w, k] + 1,
+            n_k[k] + 1,
+            n_d[d] + 1,
+        )
         i += 1
     return found
 
@@ -62,7 +72,11 @@ def posterior_means(probability, documents, words, n_documents, n_rows, n_words,
     n_tokens, n_topics = len(documents), len(alpha)
     token_topic, same = np.zeros((n_tokens, n_topics)), np.zeros((n_tokens, n_tokens))
     predictive = np.zeros((n_documents + 1, n_rows + 1))
-    n_dk, n_wk, n_k = np.zeros((n_documents + 1, n_topics)), np.zeros((n_rows + 1, n_topics)), np.zeros(n_topics)
+    n_dk, n_wk, n_k = (
+        np.zeros((n_documents + 1, n_topics)),
+        np.zeros((n_rows + 1, n_topics)),
+        np.zeros(n_topics),
+    )
     total, topics = alpha.sum(), np.zeros(n_tokens, np.int64)
     n_d, phi = np.zeros(n_documents + 1), np.empty(n_rows + 1)
     for i in range(n_tokens):

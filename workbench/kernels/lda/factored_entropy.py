@@ -38,7 +38,9 @@ def log_weights(mean, logs, weights):
 def times_power(product, logs, c, z):
     """Adds c log z of sixteen pairs: small powers to the product, which has one log; returns product and logs."""
     often = c > LARGEST_POWER
-    power = choose(often, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0)))
+    power = choose(
+        often, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0))
+    )
     longer = product * power
     if count(longer < SMALLEST_PRODUCT) + count(longer > LARGEST_PRODUCT) == 0:
         product = longer
@@ -68,7 +70,9 @@ def log_normalisers(counts, ratios):
 
 
 @kernel
-def log_normalisers_by_logs(documents, words, counts, document_logs, document_weights, word_logs, word_weights, n_topics):
+def log_normalisers_by_logs(
+    documents, words, counts, document_logs, document_weights, word_logs, word_weights, n_topics
+):
     """sum_dw n_dw log Z_dw of pairs with a tiny normaliser."""
     gamma, found = np.empty(n_topics), 0.0
     for i in range(len(counts)):

@@ -58,7 +58,9 @@ def collapsed_theta(first, last, indptr, words, counts, phi, alpha, theta):
 
 
 @kernel
-def sampled_theta(first, last, indptr, words, counts, phi, alpha, theta, tokens_before, burn_in, n_kept, key):
+def sampled_theta(
+    first, last, indptr, words, counts, phi, alpha, theta, tokens_before, burn_in, n_kept, key
+):
     """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic).
 
     The uniform of a draw belongs to the token's number and the sweep's, so documents may be visited in any order.

@@ -27,7 +27,17 @@ from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.simd.lanes import LANES, LINE
 from workbench.kernels.simd.reductions import STAIR, counted, stairs
 from workbench.kernels.simd.special import fast_exp
-from workbench.kernels.simd.vectors import at_most_256_bits, bump, doubles, fetch, lane, load, put, spread, store
+from workbench.kernels.simd.vectors import (
+    at_most_256_bits,
+    bump,
+    doubles,
+    fetch,
+    lane,
+    load,
+    put,
+    spread,
+    store,
+)
 from workbench.kernels.uniforms import uniform
 
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -300.0, 300.0
@@ -90,7 +100,21 @@ def inverse_sizes(n_k, mean_k, words_beta, added):
 
 @kernel
 def draw_pair(
-    first_token, n_copies, key, topics, n_dk, n_wk, n_k, mean_dk, mean_wk, mean_k, alpha, beta, words_beta, inverse, cumulative,
+    first_token,
+    n_copies,
+    key,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    alpha,
+    beta,
+    words_beta,
+    inverse,
+    cumulative,
     ends,
 ):
     """Draws the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
@@ -124,7 +148,22 @@ def leaning_of(a, inverse, var_dk, var_k):
 
 @inlined
 def add_token(
-    k, row, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta, same, more, share, raised, leaning
+    k,
+    row,
+    n_wk,
+    here,
+    n_k,
+    mean_here,
+    mean_k,
+    var_here,
+    var_k,
+    alpha,
+    words_beta,
+    same,
+    more,
+    share,
+    raised,
+    leaning,
 ):
     """Adds a token to the counts and to all arrays derived from them."""
     here[k] += 1
@@ -133,7 +172,11 @@ def add_token(
     put(share, k, raised[k])
     same[k] = more[k]
     if var_k is not None:
-        put(leaning, k, leaning_of(alpha[k] + beside(mean_here, k, here[k]), same[k], var_here[k], var_k[k]))
+        put(
+            leaning,
+            k,
+            leaning_of(alpha[k] + beside(mean_here, k, here[k]), same[k], var_here[k], var_k[k]),
+        )
     more[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + 1))
     raised[k] = (alpha[k] + beside(mean_here, k, here[k] + 1)) * more[k]
 
@@ -152,8 +195,25 @@ def fetch_row(row, lanes, n_wk, mean_k, var_wk):
 
 @kernel
 def draw_topics(
-    first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k,
-    mean_dk, mean_k, var_dk, var_wk, var_k, alpha, beta, n_topics, key,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    mean_dk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    alpha,
+    beta,
+    n_topics,
+    key,
 ):
     """Draws, in canonical order, the topic of every token of the given pairs of documents first..last.
 
@@ -163,9 +223,15 @@ def draw_topics(
     """
     at_most_256_bits()
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
-    same = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))  # of a mere 0 and 1 it would be compiled twice
+    # of a mere 0 and 1 it would be compiled twice
+    same = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))
     more = inverse_sizes(n_k, mean_k, words_beta, np.int64(1))
-    share, raised, leaning, cumulative = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    share, raised, leaning, cumulative = (
+        np.empty(lanes),
+        np.empty(lanes),
+        np.empty(lanes),
+        np.empty(lanes),
+    )
     ends = np.zeros(ENDS)
     n_moved = 0
     for d in range(first, last):
@@ -173,9 +239,17 @@ def draw_topics(
             n = doubles(load(n_dk, d * lanes + i))
             a = load(alpha, i) + block_beside(mean_dk, d * lanes + i, n)
             store(share, i, a * load(same, i))
-            store(raised, i, (load(alpha, i) + block_beside(mean_dk, d * lanes + i, n + 1.0)) * load(more, i))
+            store(
+                raised,
+                i,
+                (load(alpha, i) + block_beside(mean_dk, d * lanes + i, n + 1.0)) * load(more, i),
+            )
             if var_k is not None:
-                store(leaning, i, leaning_of(a, load(same, i), load(var_dk, d * lanes + i), load(var_k, i)))
+                store(
+                    leaning,
+                    i,
+                    leaning_of(a, load(same, i), load(var_dk, d * lanes + i), load(var_k, i)),
+                )
         here = n_dk[d]
         mean_here = None if mean_dk is None else mean_dk[d]
         var_here = None if var_dk is None else var_dk[d]
@@ -197,8 +271,22 @@ def draw_topics(
                     put(leaning, old, leaning_of(a, same[old], var_here[old], var_k[old]))
                 if waits:
                     add_token(
-                        new, row_before, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta,
-                        same, more, share, raised, leaning,
+                        new,
+                        row_before,
+                        n_wk,
+                        here,
+                        n_k,
+                        mean_here,
+                        mean_k,
+                        var_here,
+                        var_k,
+                        alpha,
+                        words_beta,
+                        same,
+                        more,
+                        share,
+                        raised,
+                        leaning,
                     )
                 sums = spread(0.0)
                 for i in range(0, lanes, LANES):
@@ -206,16 +294,36 @@ def draw_topics(
                     weights = load(share, i) * b
                     if var_k is not None:
                         exponents = 0.5 * (load(leaning, i) - load(var_wk, row + i) / (b * b))
-                        weights *= fast_exp(min(max(exponents, SMALLEST_EXPONENT), LARGEST_EXPONENT))
+                        weights *= fast_exp(
+                            min(max(exponents, SMALLEST_EXPONENT), LARGEST_EXPONENT)
+                        )
                     sums += weights
                     store(cumulative, i, sums)
-                new, row_before, waits = draw_from(sums, cumulative, ends, uniform(key, token)), row, True
+                new, row_before, waits = (
+                    draw_from(sums, cumulative, ends, uniform(key, token)),
+                    row,
+                    True,
+                )
                 topics[np.uint64(token)] = new
                 n_moved += new != old
         if waits:
             add_token(
-                new, row_before, n_wk, here, n_k, mean_here, mean_k, var_here, var_k, alpha, words_beta,
-                same, more, share, raised, leaning,
+                new,
+                row_before,
+                n_wk,
+                here,
+                n_k,
+                mean_here,
+                mean_k,
+                var_here,
+                var_k,
+                alpha,
+                words_beta,
+                same,
+                more,
+                share,
+                raised,
+                leaning,
             )
     return n_moved
 

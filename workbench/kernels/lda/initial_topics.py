@@ -84,8 +84,26 @@ def normalise(gamma, lanes, n_topics):
 
 @lean
 def start_responsibilities(
-    indptr, words, counts, tokens_before, sampled, way, key, given_dk, given_wk, given_k, given_topics, alpha, beta,
-    n_topics, kept, mean_dk, mean_wk, mean_k, gamma, pairs,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    sampled,
+    way,
+    key,
+    given_dk,
+    given_wk,
+    given_k,
+    given_topics,
+    alpha,
+    beta,
+    n_topics,
+    kept,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    gamma,
+    pairs,
 ):
     """gamma of each pair that is not sampled, added to the expected counts; kept in rows of `kept` if any.
 
@@ -100,11 +118,29 @@ def start_responsibilities(
             while pair < last and n < TOGETHER:
                 if not sampled[pair]:
                     if given_topics is not None:
-                        gamma_of_topics(given_topics, tokens_before[pair], counts[pair], n_topics, gamma, n * lanes)
+                        gamma_of_topics(
+                            given_topics,
+                            tokens_before[pair],
+                            counts[pair],
+                            n_topics,
+                            gamma,
+                            n * lanes,
+                        )
                     elif given_wk is None:
                         weigh_at_random(way, key, pair, n_topics, gamma, n * lanes)
                     else:
-                        weigh_by_counts(d, words[pair], given_dk, given_wk, given_k, alpha, beta, n_topics, gamma, n * lanes)
+                        weigh_by_counts(
+                            d,
+                            words[pair],
+                            given_dk,
+                            given_wk,
+                            given_k,
+                            alpha,
+                            beta,
+                            n_topics,
+                            gamma,
+                            n * lanes,
+                        )
                     pairs[n] = pair
                     n += 1
                 pair += 1
@@ -137,12 +173,27 @@ def uniform_topics(key, n_tokens, n_topics):
 
 
 @kernel
-def topics_of_counts(indptr, words, counts, tokens_before, key, given_dk, given_wk, given_k, alpha, beta, n_topics, topics):
+def topics_of_counts(
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    key,
+    given_dk,
+    given_wk,
+    given_k,
+    alpha,
+    beta,
+    n_topics,
+    topics,
+):
     """Draws every token's topic from the responsibility of its pair given counts."""
     gamma = np.zeros(n_topics)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
-            weigh_by_counts(d, words[pair], given_dk, given_wk, given_k, alpha, beta, n_topics, gamma, 0)
+            weigh_by_counts(
+                d, words[pair], given_dk, given_wk, given_k, alpha, beta, n_topics, gamma, 0
+            )
             total = 0.0
             for k in range(n_topics):
                 total += gamma[k]

@@ -51,7 +51,9 @@ def draw_ancestors(weights, u, ancestors):
 
 
 @kernel
-def left_to_right(first, last, indptr, words, counts, phi, alpha, n_particles, resample, key, logs, variance):
+def left_to_right(
+    first, last, indptr, words, counts, phi, alpha, n_particles, resample, key, logs, variance
+):
     """Estimates of log p(w | phi, alpha) of documents first..last; phi (word, topic).
 
     Fills logs (document, estimate), independent ones, and their variance (document, estimate) by the first order of its
@@ -60,7 +62,11 @@ def left_to_right(first, last, indptr, words, counts, phi, alpha, n_particles, r
     """
     n_topics, total_alpha = len(alpha), alpha.sum()
     cumulative, keys = np.empty(n_topics), np.empty(n_particles, np.uint64)
-    weights, influence, ancestors = np.empty(n_particles), np.empty(n_particles), np.empty(n_particles, np.int64)
+    weights, influence, ancestors = (
+        np.empty(n_particles),
+        np.empty(n_particles),
+        np.empty(n_particles, np.int64),
+    )
     n_k = np.empty((n_particles, n_topics))
     for d in range(first, last):
         n_tokens = np.int64(0)
@@ -99,7 +105,9 @@ def left_to_right(first, last, indptr, words, counts, phi, alpha, n_particles, r
                     draw_ancestors(weights, uniform(of_ancestors, n), ancestors)
                     topics[:, :n], n_k[:] = topics[ancestors, :n], n_k[ancestors]
                 for r in range(n_particles):
-                    new, _ = draw_topic(phi[own[n]], alpha, n_k[r], cumulative, uniform(keys[r], drawn + n))
+                    new, _ = draw_topic(
+                        phi[own[n]], alpha, n_k[r], cumulative, uniform(keys[r], drawn + n)
+                    )
                     topics[r, n] = new
                     n_k[r, new] += 1.0
             squares = 0.0

@@ -14,7 +14,16 @@ from workbench.kernels.jit import inlined, lean
 from workbench.kernels.simd.lanes import LANES, pad_topics, padded
 from workbench.kernels.simd.reductions import count, total
 from workbench.kernels.simd.special import log_gammas
-from workbench.kernels.simd.vectors import choose, doubles, fetch, load, numbers, spread, store, take
+from workbench.kernels.simd.vectors import (
+    choose,
+    doubles,
+    fetch,
+    load,
+    numbers,
+    spread,
+    store,
+    take,
+)
 
 IN_TABLE = 2048
 """Whole counts below this are looked up; the table fits into the fastest cache."""
@@ -115,12 +124,25 @@ def predictive(pairs, document_tokens, n_dk, n_wk, n_k, alphas, beta) -> np.ndar
     probability = np.empty(pairs.n_pairs)
     inverse_sizes = pad_topics(1.0 / (len(n_wk) * beta + n_k[: len(alphas)]))
     alpha, row = pad_topics(alphas), np.empty(padded(len(alphas)))
-    _predictive(pairs.indptr, pairs.words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, row, probability)
+    _predictive(
+        pairs.indptr,
+        pairs.words,
+        document_tokens,
+        n_dk,
+        n_wk,
+        alpha,
+        beta,
+        inverse_sizes,
+        row,
+        probability,
+    )
     return probability
 
 
 @lean
-def _predictive(indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, row, probability):
+def _predictive(
+    indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, row, probability
+):
     """beta sum_k row_k + sum_k row_k n_wk with row_k = (alpha_k + n_dk) / ((A + N_d) (W beta + n_k)).
 
     Indices are unsigned: of signed ones each use would test whether they count from the end.
@@ -135,14 +157,20 @@ def _predictive(indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse
             continue
         scale, row_sum = 1.0 / (alpha_sum + document_tokens[d]), 0.0
         for k in range(np.uint64(0), lanes, ONE_BLOCK):
-            weights = (load(alpha, k) + doubles(load(n_dk, d * width_d + k))) * load(inverse_sizes, k) * scale
+            weights = (
+                (load(alpha, k) + doubles(load(n_dk, d * width_d + k)))
+                * load(inverse_sizes, k)
+                * scale
+            )
             store(row, k, weights)
             row_sum += total(weights)
         smallest, weights = beta * row_sum, load(row, 0)
         if lanes == ONE_BLOCK:
             for pair in range(first, end):
                 fetch(n_wk, _row(words, min(pair + AHEAD, last), width_w))
-                probability[pair] = smallest + total(weights * doubles(load(n_wk, _row(words, pair, width_w))))
+                probability[pair] = smallest + total(
+                    weights * doubles(load(n_wk, _row(words, pair, width_w)))
+                )
             continue
         for pair in range(first, end):
             at, next_at = _row(words, pair, width_w), _row(words, min(pair + AHEAD, last), width_w)

@@ -15,7 +15,17 @@ from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.lda.standard_vb import GROUP, TINY, four_from, log_domain_gamma
 from workbench.kernels.simd.lanes import LANES, LINE
 from workbench.kernels.simd.reductions import count, totals
-from workbench.kernels.simd.vectors import choose, doubles, fetch, lane, load, load_four, numbers, spread, store
+from workbench.kernels.simd.vectors import (
+    choose,
+    doubles,
+    fetch,
+    lane,
+    load,
+    load_four,
+    numbers,
+    spread,
+    store,
+)
 
 AT_ONCE = 8
 """Pairs of a run whose normalisers are computed before the counts of any, in `visit`."""
@@ -36,7 +46,9 @@ def share(i, end, normalisers, counts, ratios):
 
 
 @inlined
-def visit_narrow(begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios):
+def visit_narrow(
+    begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
+):
     """`visit` for rows of sixteen topics, where the row of the word stays in registers."""
     b, of_word, n_tiny = load(word_weights, own), load(mean_wk, own), 0
     for i in range(begin, end, GROUP):
@@ -59,7 +71,9 @@ def visit_narrow(begin, end, own, documents, counts, document_weights, word_weig
 
 
 @inlined
-def visit(begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios):
+def visit(
+    begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
+):
     """The pairs of a run, four at a time: a last four reaches into the next run, to whose documents it adds 0.
 
     Normalisers of some pairs first, and then what these expect: a processor does not look ahead far enough to find other work
@@ -93,7 +107,9 @@ def visit(begin, end, own, documents, counts, document_weights, word_weights, me
 
 
 @inlined
-def visit_wide(begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios):
+def visit_wide(
+    begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
+):
     """`visit` of two pairs at a time: rows of four documents, weights and counts, would not fit the fastest cache."""
     n_padded, n_tiny = mean_dk.shape[1], 0
     for i in range(begin, end, 2):
@@ -124,12 +140,27 @@ def give(mean, at, expected):
 def rows_from(documents, i, n_padded):
     """Where the rows of the documents of four pairs begin."""
     d0, d1, d2, d3 = four_from(documents, i)
-    return np.int64(d0) * n_padded, np.int64(d1) * n_padded, np.int64(d2) * n_padded, np.int64(d3) * n_padded
+    return (
+        np.int64(d0) * n_padded,
+        np.int64(d1) * n_padded,
+        np.int64(d2) * n_padded,
+        np.int64(d3) * n_padded,
+    )
 
 
 @lean
 def visit_runs(
-    first, last, words, begins, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
+    first,
+    last,
+    words,
+    begins,
+    documents,
+    counts,
+    document_weights,
+    word_weights,
+    mean_dk,
+    mean_wk,
+    ratios,
 ):
     """Adds n_dw gamma_dwk of the runs first..last, of one block, to the counts of their documents and words.
 
@@ -142,13 +173,50 @@ def visit_runs(
         for k in range(0, n_padded, LINE):
             fetch(word_weights, soon + k)
             fetch(mean_wk, soon + k)
-        begin, end, own = begins[np.uint64(run)], begins[np.uint64(run + 1)], np.int64(words[np.uint64(run)]) * n_padded
+        begin, end, own = (
+            begins[np.uint64(run)],
+            begins[np.uint64(run + 1)],
+            np.int64(words[np.uint64(run)]) * n_padded,
+        )
         if n_padded == LANES:
-            n_tiny += visit_narrow(begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios)
+            n_tiny += visit_narrow(
+                begin,
+                end,
+                own,
+                documents,
+                counts,
+                document_weights,
+                word_weights,
+                mean_dk,
+                mean_wk,
+                ratios,
+            )
         elif n_padded < WIDE:
-            n_tiny += visit(begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios)
+            n_tiny += visit(
+                begin,
+                end,
+                own,
+                documents,
+                counts,
+                document_weights,
+                word_weights,
+                mean_dk,
+                mean_wk,
+                ratios,
+            )
         else:
-            n_tiny += visit_wide(begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios)
+            n_tiny += visit_wide(
+                begin,
+                end,
+                own,
+                documents,
+                counts,
+                document_weights,
+                word_weights,
+                mean_dk,
+                mean_wk,
+                ratios,
+            )
     return n_tiny
 
 
@@ -165,13 +233,25 @@ def add_words(mean_wk, mean_k):
 
 @kernel
 def count_by_logs(
-    documents, words, counts, document_logs, document_weights, word_logs, word_weights, n_topics, mean_dk, mean_wk, mean_k
+    documents,
+    words,
+    counts,
+    document_logs,
+    document_weights,
+    word_logs,
+    word_weights,
+    n_topics,
+    mean_dk,
+    mean_wk,
+    mean_k,
 ):
     """Adds n_dw gamma_dwk of pairs with a tiny normaliser, from the logs of their weights."""
     gamma = np.empty(n_topics)
     for i in range(len(counts)):
         d, w = np.int64(documents[i]), np.int64(words[i])
-        log_domain_gamma(d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma)
+        log_domain_gamma(
+            d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
+        )
         for k in range(n_topics):
             expected = counts[i] * gamma[k]
             mean_dk[d, k] += expected

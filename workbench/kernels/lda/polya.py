@@ -41,16 +41,19 @@ class Sites(NamedTuple):
     """Counts of each group (a topic, or all of them) as weighted numbers."""
 
     indptr: np.ndarray  # (group + 1,) int64: the sites of each group
-    n: np.ndarray       # (site,) float64, greater than 0
+    n: np.ndarray  # (site,) float64, greater than 0
     weight: np.ndarray  # (site,) float64: how many cells
-    spread: np.ndarray  # (site,) float64: sum of half the variances of the cells; empty where no count varies
+    # (site,) float64: sum of half the variances of the cells; empty where no count varies
+    spread: np.ndarray
 
 
 def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
     """Sites from the whole counts of each group, of any shape: each count and how often it occurs, a mean over chains."""
     n, often = zip(*map(occurrences, groups), strict=True)
     ends = np.append(0, np.cumsum([*map(len, n)]))
-    return Sites(ends, np.concatenate(n).astype(float), np.concatenate(often) / n_chains, np.zeros(0))
+    return Sites(
+        ends, np.concatenate(n).astype(float), np.concatenate(often) / n_chains, np.zeros(0)
+    )
 
 
 def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -75,15 +78,29 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
     found = powers[groups, bins]
     n = (CENTRES[bins, None] + HALF_WIDTHS[bins, None] * NODES).ravel()
     weight = np.einsum("bp,pn->bn", found[:, :ORDER], WEIGHTS_OF_POWERS).ravel()
-    spread = np.zeros(0) if variance is None else np.einsum("bp,pn->bn", found[:, ORDER:], WEIGHTS_OF_POWERS).ravel()
+    spread = (
+        np.zeros(0)
+        if variance is None
+        else np.einsum("bp,pn->bn", found[:, ORDER:], WEIGHTS_OF_POWERS).ravel()
+    )
     return Sites(_group_ends(groups, len(powers)) * ORDER, n, weight, spread)
 
 
 def added(several: list[Sites]) -> Sites:
     """The sites of several sets of counts as those of all: each number once, in order."""
-    groups = [_added_group([Sites(None, *(column[at] for column in each[1:3]), each.spread[at] if len(each.spread) else None)
-                            for each, at in zip(several, ats, strict=True)])
-              for ats in zip(*(map(slice, each.indptr, each.indptr[1:]) for each in several), strict=True)]
+    groups = [
+        _added_group(
+            [
+                Sites(
+                    None,
+                    *(column[at] for column in each[1:3]),
+                    each.spread[at] if len(each.spread) else None,
+                )
+                for each, at in zip(several, ats, strict=True)
+            ]
+        )
+        for ats in zip(*(map(slice, each.indptr, each.indptr[1:]) for each in several), strict=True)
+    ]
     n, weight, spread = (np.concatenate(column) for column in zip(*groups, strict=True))
     return Sites(np.append(0, np.cumsum([len(group[0]) for group in groups])), n, weight, spread)
 
@@ -140,7 +157,9 @@ def add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers):
                 n += drawn
                 if n <= 0.0:
                     continue
-                position = min(max((np.float64(n).view(np.int64) >> 52) - BEFORE_FIRST + 1, 0), N_BINS - 1)
+                position = min(
+                    max((np.float64(n).view(np.int64) >> 52) - BEFORE_FIRST + 1, 0), N_BINS - 1
+                )
                 t = (n - CENTRES[position]) / HALF_WIDTHS[position]
                 own = powers[0 if pooled else k, position]
                 square, odd = t * t, weight * t
@@ -204,7 +223,14 @@ def log_gamma_rise(x, n):
 def log_gamma_tail(z):
     """Stirling's series in z = 1 / y from the second term on."""
     s = z * z
-    return -z * s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * (691 / 360360 - s * (1 / 156))))))
+    return (
+        -z
+        * s
+        * (
+            1 / 360
+            - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * (691 / 360360 - s * (1 / 156)))))
+        )
+    )
 
 
 @kernel
@@ -227,14 +253,29 @@ def digamma_trigamma_rise(x, n):
 def digamma_tail(z):
     """log y - z / 2 - z^2 / 12 - psi(y), z = 1 / y."""
     s = z * z
-    return -s * s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * (1 / 132 - s * (691 / 32760 - s * (1 / 12))))))
+    return (
+        -s
+        * s
+        * (
+            1 / 120
+            - s * (1 / 252 - s * (1 / 240 - s * (1 / 132 - s * (691 / 32760 - s * (1 / 12)))))
+        )
+    )
 
 
 @kernel
 def trigamma_tail(z):
     """psi'(y) - z - z^2 / 2, z = 1 / y."""
     s = z * z
-    return z * s * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - s * (5 / 66 - s * (691 / 2730 - s * (7 / 6)))))))
+    return (
+        z
+        * s
+        * (
+            1 / 6
+            - s
+            * (1 / 30 - s * (1 / 42 - s * (1 / 30 - s * (5 / 66 - s * (691 / 2730 - s * (7 / 6))))))
+        )
+    )
 
 
 @kernel
@@ -269,7 +310,9 @@ def rise(indptr, sites, weight, spread, group, x):
 @kernel
 def rises(indptr, sites, weight, spread, priors):
     """(group,) `rise` of every group at its own prior."""
-    return np.array([rise(indptr, sites, weight, spread, group, priors[group]) for group in range(len(priors))])
+    return np.array(
+        [rise(indptr, sites, weight, spread, group, priors[group]) for group in range(len(priors))]
+    )
 
 
 @kernel

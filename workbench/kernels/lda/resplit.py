@@ -47,7 +47,9 @@ def expected_of_pair(d, w, row, count, kept, document_factors, word_factors, n_t
         sums += weight
     normaliser = total(sums)
     if normaliser < TINY:
-        log_domain_gamma(d, document_logs, document_weights, w, word_logs, word_weights, n_topics, own)
+        log_domain_gamma(
+            d, document_logs, document_weights, w, word_logs, word_weights, n_topics, own
+        )
         normaliser = 1.0
     return float(count) / normaliser
 
@@ -72,8 +74,27 @@ def conditional_weight(k, d, w, own, scale, totals, alpha, beta, words_beta):
 
 @lean
 def gaps(
-    first, last, run_words, run_begins, documents, counts, pairs, tokens_before, sampled, rows, kept, document_factors,
-    word_factors, topics, totals, curves, alpha, beta, n_topics, own, found,
+    first,
+    last,
+    run_words,
+    run_begins,
+    documents,
+    counts,
+    pairs,
+    tokens_before,
+    sampled,
+    rows,
+    kept,
+    document_factors,
+    word_factors,
+    topics,
+    totals,
+    curves,
+    alpha,
+    beta,
+    n_topics,
+    own,
+    found,
 ):
     """g / (n - 1) of the pairs of the runs first..last that count at least 2, to `found` (place,).
 
@@ -93,17 +114,25 @@ def gaps(
                 sampled_of_pair(tokens_before[pair], n, topics, own)
             else:
                 row = rows[pair] if len(kept) else 0
-                scale = expected_of_pair(d, w, row, n, kept, document_factors, word_factors, n_topics, own)
+                scale = expected_of_pair(
+                    d, w, row, n, kept, document_factors, word_factors, n_topics, own
+                )
             sums = curved = squares = spread(0.0)
             for k in range(0, n_padded, LANES):
                 q = conditional_weight(k, d, w, own, scale, totals, alpha, beta, words_beta)
-                curve = q * (load(curve_dk, d * n_padded + k) + load(curve_wk, w * n_padded + k) - load(curve_k, k))
+                curve = q * (
+                    load(curve_dk, d * n_padded + k)
+                    + load(curve_wk, w * n_padded + k)
+                    - load(curve_k, k)
+                )
                 sums += q
                 curved += curve
                 squares += q * curve
             of_pair = totals_of(sums, curved, squares, sums)
             inverse = 1.0 / lane(of_pair, 0)
-            found[at] = max(0.5 * n / (n - 1) * inverse * (lane(of_pair, 1) - inverse * lane(of_pair, 2)), 0.0)
+            found[at] = max(
+                0.5 * n / (n - 1) * inverse * (lane(of_pair, 1) - inverse * lane(of_pair, 2)), 0.0
+            )
 
 
 @kernel
@@ -117,8 +146,23 @@ def uniforms_of(key, pairs):
 
 @lean
 def change_sides(
-    indptr, words, counts, tokens_before, before, after, rows, kept, document_factors, word_factors, key, n_topics,
-    topics, n_dk, n_wk, n_k, own,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    before,
+    after,
+    rows,
+    kept,
+    document_factors,
+    word_factors,
+    key,
+    n_topics,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    own,
 ):
     """Tokens of pairs that come to be sampled are drawn from their responsibilities, and those of others are taken out.
 
@@ -131,7 +175,9 @@ def change_sides(
             w, scale = np.int64(words[pair]), 1.0
             if after[pair]:
                 row = rows[pair] if len(kept) else 0
-                scale = expected_of_pair(d, w, row, counts[pair], kept, document_factors, word_factors, n_topics, own)
+                scale = expected_of_pair(
+                    d, w, row, counts[pair], kept, document_factors, word_factors, n_topics, own
+                )
             for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
                 if after[pair]:
                     rest, k = uniform(key, token) * counts[pair], np.int64(0)
@@ -144,7 +190,20 @@ def change_sides(
 
 @kernel
 def kept_after(
-    indptr, words, counts, tokens_before, before, after, rows, kept, topics, totals, alpha, beta, own, new
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    before,
+    after,
+    rows,
+    kept,
+    topics,
+    totals,
+    alpha,
+    beta,
+    own,
+    new,
 ):
     """Responsibilities under another split: the same where a pair stays averaged, else the conditional of its tokens."""
     n_padded, words_beta, to = len(totals[2]), len(totals[1]) * beta, 0

@@ -12,7 +12,18 @@ DIGIT = 16
 
 
 @kernel
-def select_pairs(mark, wanted, indptr, words, counts, tokens_before, new_indptr, new_words, new_counts, new_before):
+def select_pairs(
+    mark,
+    wanted,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    new_indptr,
+    new_words,
+    new_counts,
+    new_before,
+):
     """The pairs whose mark is the wanted one, in order, to arrays with one place more than there are such pairs.
 
     new_before (pair,): the number of the first token of each pair in the whole corpus.
@@ -21,13 +32,19 @@ def select_pairs(mark, wanted, indptr, words, counts, tokens_before, new_indptr,
     for d in range(len(indptr) - 1):
         new_indptr[d] = to
         for pair in range(indptr[d], indptr[d + 1]):
-            new_words[to], new_counts[to], new_before[to] = words[pair], counts[pair], tokens_before[pair]
+            new_words[to], new_counts[to], new_before[to] = (
+                words[pair],
+                counts[pair],
+                tokens_before[pair],
+            )
             to += mark[pair] == wanted
     new_indptr[-1] = to
 
 
 @kernel
-def select_places(begins, documents, counts, pairs, left_out, new_begins, new_documents, new_counts):
+def select_places(
+    begins, documents, counts, pairs, left_out, new_begins, new_documents, new_counts
+):
     """The places of `blocks.Blocks` whose pairs are not left out, and the spare ones; returns how many there are."""
     to = 0
     for run in range(len(begins) - 1):

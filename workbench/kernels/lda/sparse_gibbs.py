@@ -23,7 +23,17 @@ from workbench.kernels.jit import inlined, kernel
 from workbench.kernels.lda.gibbs import inverse_sizes
 from workbench.kernels.simd.lanes import LANES, aligned_zeros
 from workbench.kernels.simd.reductions import count, first_lane, running, total
-from workbench.kernels.simd.vectors import choose, doubles, fetch, lane, load, put, spread, store, take
+from workbench.kernels.simd.vectors import (
+    choose,
+    doubles,
+    fetch,
+    lane,
+    load,
+    put,
+    spread,
+    store,
+    take,
+)
 from workbench.kernels.uniforms import uniform
 
 AHEAD = 6
@@ -34,9 +44,10 @@ class Lists(NamedTuple):
     """The topics of every document with their counts."""
 
     entries: np.ndarray  # (entry,) int32: count << bits | topic
-    starts: np.ndarray   # (document + 1,) int64: the entries of document d are starts[d]:starts[d + 1], whole blocks
-    ends: np.ndarray     # (document,) int64: the entries from here on were never used, whole blocks
-    bits: int            # that a topic takes
+    # (document + 1,) int64: the entries of document d are starts[d]:starts[d + 1], whole blocks
+    starts: np.ndarray
+    ends: np.ndarray  # (document,) int64: the entries from here on were never used, whole blocks
+    bits: int  # that a topic takes
 
 
 def bits_of(n_topics: int) -> int:
@@ -58,7 +69,12 @@ def starts_of_lists(document_tokens, n_topics: int) -> np.ndarray:
 def make_lists(n_dk, document_tokens, n_topics: int) -> Lists:
     """The lists of counts n_dk (document, topic)."""
     starts = starts_of_lists(document_tokens, n_topics)
-    lists = Lists(aligned_zeros((starts[-1],), np.int32), starts, np.empty(len(n_dk), np.int64), bits_of(n_topics))
+    lists = Lists(
+        aligned_zeros((starts[-1],), np.int32),
+        starts,
+        np.empty(len(n_dk), np.int64),
+        bits_of(n_topics),
+    )
     fill_lists(n_dk, *lists)
     return lists
 
@@ -167,8 +183,23 @@ def add_entry(d, k, entries, starts, ends, topic_of, one, ones, nothing):
 
 @kernel
 def draw_words(
-    first, last, indptr, documents, first_tokens, counts, topics, n_wk, n_k, entries, starts, ends, bits,
-    alpha, beta, n_topics, key,
+    first,
+    last,
+    indptr,
+    documents,
+    first_tokens,
+    counts,
+    topics,
+    n_wk,
+    n_k,
+    entries,
+    starts,
+    ends,
+    bits,
+    alpha,
+    beta,
+    n_topics,
+    key,
 ):
     """Draws every token of words first..last, document after document; returns how many changed topic.
 

@@ -17,7 +17,14 @@ import numpy as np
 from workbench.kernels.jit import aside, inlined, kernel, lean
 from workbench.kernels.simd.lanes import LANES, pad_topics
 from workbench.kernels.simd.reductions import count, total
-from workbench.kernels.simd.special import digamma, exp_digamma_ratio, exp_nearly, fast_log, normalise_logs, shifted
+from workbench.kernels.simd.special import (
+    digamma,
+    exp_digamma_ratio,
+    exp_nearly,
+    fast_log,
+    normalise_logs,
+    shifted,
+)
 from workbench.kernels.simd.vectors import choose, doubles, load, load_eight, numbers, spread, store
 
 TINY = 1e-100
@@ -30,7 +37,11 @@ GROUP = 4
 """Pairs that are visited at a time."""
 BLOCK = 8
 """Topics of four pairs that are multiplied at once: of sixteen the sums would not fit into the registers of AVX2."""
-NOTHING_SAMPLED = (np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int32), np.zeros((0, 0, 0), np.int64))
+NOTHING_SAMPLED = (
+    np.zeros((0, 0, 0), np.int32),
+    np.zeros((0, 0, 0), np.int32),
+    np.zeros((0, 0, 0), np.int64),
+)
 """Sampled counts (chain, row, topic) of documents, of words and of all tokens, of no chain: of another type than those of
 chains they would be compiled anew."""
 
@@ -114,7 +125,9 @@ def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
 
 
 @aside
-def log_domain_gamma(d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma):
+def log_domain_gamma(
+    d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
+):
     """gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
     for k in range(n_topics):
         of_document = log_weight(d, k, document_logs, document_weights, n_topics)
@@ -140,7 +153,21 @@ def blend(weights, k, rows, shares):
 
 @kernel
 def update_pair(
-    d, w, count, mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics, kept, row, gamma
+    d,
+    w,
+    count,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    sampled_dk,
+    sampled_wk,
+    sampled_k,
+    alpha,
+    beta,
+    n_topics,
+    kept,
+    row,
+    gamma,
 ):
     """One pair of the sequential schedule: its new gamma to `kept[row]`, the expected counts moved along.
 
@@ -182,8 +209,23 @@ def update_pair(
 
 @kernel
 def update_in_order(
-    first, last, indptr, words, counts, drawn, variational_before, kept,
-    mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k, alpha, beta, n_topics,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    drawn,
+    variational_before,
+    kept,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    sampled_dk,
+    sampled_wk,
+    sampled_k,
+    alpha,
+    beta,
+    n_topics,
 ):
     """Sequential schedule: `update_pair` for each variational pair of documents first..last in canonical order."""
     gamma = np.empty(len(mean_k))
@@ -191,8 +233,21 @@ def update_in_order(
         for pair in range(indptr[d], indptr[d + 1]):
             if not drawn[pair]:
                 update_pair(
-                    d, words[pair], counts[pair], mean_dk, mean_wk, mean_k, sampled_dk, sampled_wk, sampled_k,
-                    alpha, beta, n_topics, kept, variational_before[pair], gamma,
+                    d,
+                    words[pair],
+                    counts[pair],
+                    mean_dk,
+                    mean_wk,
+                    mean_k,
+                    sampled_dk,
+                    sampled_wk,
+                    sampled_k,
+                    alpha,
+                    beta,
+                    n_topics,
+                    kept,
+                    variational_before[pair],
+                    gamma,
                 )
 
 

@@ -20,8 +20,19 @@ AHEAD = 8
 
 
 def count_words(
-    first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
-    kept_ratios, new_wk,
+    first,
+    last,
+    word_indptr,
+    documents,
+    pairs,
+    counts,
+    document_logs,
+    document_weights,
+    word_logs,
+    word_weights,
+    n_topics,
+    kept_ratios,
+    new_wk,
 ):
     """n_wk = sum_d n_dw gamma_dwk for words first..last, from what `fit_documents` left behind.
 
@@ -30,8 +41,22 @@ def count_words(
     n_pairs = word_indptr[last] - word_indptr[first]
     sizes, gamma, ratios = np.zeros(new_wk.shape[1]), np.empty(n_topics), np.zeros(n_pairs + GROUP)
     count_each(
-        first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
-        kept_ratios, new_wk, sizes, gamma, ratios,
+        first,
+        last,
+        word_indptr,
+        documents,
+        pairs,
+        counts,
+        document_logs,
+        document_weights,
+        word_logs,
+        word_weights,
+        n_topics,
+        kept_ratios,
+        new_wk,
+        sizes,
+        gamma,
+        ratios,
     )
     return sizes
 
@@ -46,7 +71,9 @@ def count_narrow(begin, end, documents, ratios, start, document_weights, own, ne
             soon = documents[np.uint64(min(i + AHEAD, last_pair))] * n_padded + k
             fetch(document_weights, soon)
             fetch(document_weights, soon + LINE)
-            new += ratios[np.uint64(i - start)] * load(document_weights, documents[np.uint64(i)] * n_padded + k)
+            new += ratios[np.uint64(i - start)] * load(
+                document_weights, documents[np.uint64(i)] * n_padded + k
+            )
         store(new_wk, own + k, new)
 
 
@@ -64,25 +91,50 @@ def count_wide(begin, end, documents, ratios, start, document_weights, own, new_
     for i in range(begin, end, GROUP):
         rows, soon = soon, four_rows(documents, i + GROUP, last_pair, n_padded)
         q0, q1, q2, q3 = four_from(ratios, i - start)
-        q1, q2, q3 = q1 if i + 1 < end else 0.0, q2 if i + 2 < end else 0.0, q3 if i + 3 < end else 0.0
+        q1, q2, q3 = (
+            q1 if i + 1 < end else 0.0,
+            q2 if i + 2 < end else 0.0,
+            q3 if i + 3 < end else 0.0,
+        )
         for k in range(0, n_padded, BLOCK):
             for row in soon:
                 fetch(document_weights, row + k)
-            store(new_wk, own + k, load_eight(new_wk, own + k) + blend(document_weights, k, rows, (q0, q1, q2, q3)))
+            store(
+                new_wk,
+                own + k,
+                load_eight(new_wk, own + k) + blend(document_weights, k, rows, (q0, q1, q2, q3)),
+            )
 
 
 @inlined
 def four_rows(documents, i, last_pair, n_padded):
     """Where the rows of the documents of four pairs from i on begin; of the last pair, beyond it."""
     d0, d1 = documents[np.uint64(min(i, last_pair))], documents[np.uint64(min(i + 1, last_pair))]
-    d2, d3 = documents[np.uint64(min(i + 2, last_pair))], documents[np.uint64(min(i + 3, last_pair))]
+    d2, d3 = (
+        documents[np.uint64(min(i + 2, last_pair))],
+        documents[np.uint64(min(i + 3, last_pair))],
+    )
     return d0 * n_padded, d1 * n_padded, d2 * n_padded, d3 * n_padded
 
 
 @lean
 def count_each(
-    first, last, word_indptr, documents, pairs, counts, document_logs, document_weights, word_logs, word_weights, n_topics,
-    kept_ratios, new_wk, sizes, gamma, ratios,
+    first,
+    last,
+    word_indptr,
+    documents,
+    pairs,
+    counts,
+    document_logs,
+    document_weights,
+    word_logs,
+    word_weights,
+    n_topics,
+    kept_ratios,
+    new_wk,
+    sizes,
+    gamma,
+    ratios,
 ):
     """The loop of `count_words`, with allocated working arrays."""
     n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
@@ -104,7 +156,14 @@ def count_each(
             for i in range(begin, end):
                 if ratios[i - start] == 0.0:
                     log_domain_gamma(
-                        np.int64(documents[i]), document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
+                        np.int64(documents[i]),
+                        document_logs,
+                        document_weights,
+                        w,
+                        word_logs,
+                        word_weights,
+                        n_topics,
+                        gamma,
                     )
                     for k in range(n_topics):
                         new = counts[pairs[i]] * gamma[k]

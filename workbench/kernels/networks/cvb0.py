@@ -24,13 +24,13 @@ TINY = 1e-100
 class Added(NamedTuple):
     """Priors in the vector of the paths, and which numbers are row sums, by which a path is divided."""
 
-    prior: np.ndarray       # (address,) float64; of a known number the number itself
-    is_row: np.ndarray      # (address,) bool
-    known: np.ndarray       # (address,) bool: a number of an observed table
-    beta: np.ndarray        # (R,) float64
+    prior: np.ndarray  # (address,) float64; of a known number the number itself
+    is_row: np.ndarray  # (address,) bool
+    known: np.ndarray  # (address,) bool: a number of an observed table
+    beta: np.ndarray  # (R,) float64
     beta_total: np.ndarray  # (R,) float64
-    own_at: int             # numbers of a document, from address 0 on
-    rest_at: int            # where those of the corpus begin
+    own_at: int  # numbers of a document, from address 0 on
+    rest_at: int  # where those of the corpus begin
 
 
 @inlined
@@ -57,7 +57,9 @@ def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
 
 
 @lean
-def update_paths(first, last, indptr, words, counts, owners, begins, slots, real, added, gamma, whole, new):
+def update_paths(
+    first, last, indptr, words, counts, owners, begins, slots, real, added, gamma, whole, new
+):
     """One update of q of every pair of documents first..last, in canonical order; returns the largest change of a q.
 
     begins (pair + 1,) int64: where in `gamma` the slots of each pair begin; real (path,): the slots that are paths;
@@ -93,7 +95,9 @@ def update_paths(first, last, indptr, words, counts, owners, begins, slots, real
                     gamma[at] = new[o, i] / total
                     q = np.float64(gamma[at])
                     largest = max(largest, abs(q - old))
-                    add_path(d, w, real[i], own[o], n * q - (n - 1) * old, slots, added.rest_at, whole)
+                    add_path(
+                        d, w, real[i], own[o], n * q - (n - 1) * old, slots, added.rest_at, whole
+                    )
     return largest
 
 
@@ -137,10 +141,14 @@ def spread_over_paths(indptr, owners, begins, slots, real, key, of_rows, gamma):
         parts, mass = np.zeros((n_here, n_slots)), np.zeros(of_rows.shape[1])
         for o in range(n_here):
             for slot in real:
-                parts[o, slot] = -math.log(1.0 - uniform(key, (first + o) * n_slots + slot)) + 1e-300
+                parts[o, slot] = (
+                    -math.log(1.0 - uniform(key, (first + o) * n_slots + slot)) + 1e-300
+                )
                 mass[slots.leaf[slot]] += parts[o, slot]
         for pair in range(indptr[d], indptr[d + 1]):
             for o in range(n_here):
                 for slot in real:
                     r = slots.leaf[slot]
-                    gamma[begins[pair] + o * n_slots + slot] = of_rows[pair, r] * (parts[o, slot] / mass[r])
+                    gamma[begins[pair] + o * n_slots + slot] = of_rows[pair, r] * (
+                        parts[o, slot] / mass[r]
+                    )

@@ -38,15 +38,16 @@ AHEAD = 8
 class Field(NamedTuple):
     """The factors of each run without those of the word; an address is ``at + owner * stride``."""
 
-    n_blocks: np.ndarray        # (run,) int64: sixteens of paths
-    scalar_ptr: np.ndarray      # (run + 1,) int64
-    scalar_at: np.ndarray       # (scalar,) int64
+    n_blocks: np.ndarray  # (run,) int64: sixteens of paths
+    scalar_ptr: np.ndarray  # (run + 1,) int64
+    scalar_at: np.ndarray  # (scalar,) int64
     scalar_stride: np.ndarray
-    vector_ptr: np.ndarray      # (run + 1,) int64: at least one a run
+    vector_ptr: np.ndarray  # (run + 1,) int64: at least one a run
     vector_at: np.ndarray
     vector_stride: np.ndarray
-    end_at: np.ndarray          # (run,) int64: the row of the last level in which its paths end, or the first of them
-    end_moves: np.ndarray       # (run,) bool: do its paths end in one row after another?
+    # (run,) int64: the row of the last level in which its paths end, or the first of them
+    end_at: np.ndarray
+    end_moves: np.ndarray  # (run,) bool: do its paths end in one row after another?
 
 
 class Owners(NamedTuple):
@@ -83,7 +84,11 @@ def gather_ends(d, owners, field, flat, ends, at, width):
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
-            scale, here, sums = scale_of(field, run, owner, flat), at + field.end_at[run], spread(0.0)
+            scale, here, sums = (
+                scale_of(field, run, owner, flat),
+                at + field.end_at[run],
+                spread(0.0),
+            )
             for k in range(0, LANES * field.n_blocks[run], LANES):
                 weights = scale * block_of(field, run, owner, k, flat)
                 if field.end_moves[run]:
@@ -136,7 +141,10 @@ def gather_logs(d, owners, field, logs, log_ends, row, sums):
         for j in range(owners.indptr[d], owners.indptr[d + 1]):
             for run in range(len(field.n_blocks)):
                 for slot in range(LANES * field.n_blocks[run]):
-                    log_weight, r = log_of_path(field, run, owners.ids[j], slot, logs), field.end_at[run]
+                    log_weight, r = (
+                        log_of_path(field, run, owners.ids[j], slot, logs),
+                        field.end_at[run],
+                    )
                     if log_weight <= NEVER:
                         continue
                     r += slot if field.end_moves[run] else 0
@@ -166,7 +174,9 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
                         expected[field.scalar_at[i] + owner * field.scalar_stride[i]] += count
                 for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
                     if low <= field.vector_at[i] < high:
-                        expected[field.vector_at[i] + owner * field.vector_stride[i] + slot] += count
+                        expected[field.vector_at[i] + owner * field.vector_stride[i] + slot] += (
+                            count
+                        )
 
 
 @inlined
@@ -177,7 +187,9 @@ def mean_cells(cells, counts, row, inverse, x):
         inverse[at] = 1.0 / (cells.prior[at] + counts[row, at])
     for i in range(len(cells.blocks)):
         k = cells.blocks[i]
-        value = (load(cells.prior, k) + doubles(load(counts, row * counts.shape[1] + k))) * take(inverse, load(cells.row_of, k))
+        value = (load(cells.prior, k) + doubles(load(counts, row * counts.shape[1] + k))) * take(
+            inverse, load(cells.row_of, k)
+        )
         store(x, k, choose(load(cells.real, k) > 0.5, value, spread(0.0)))
 
 

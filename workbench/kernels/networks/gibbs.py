@@ -23,7 +23,16 @@ import numpy as np
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.gibbs import AHEAD, draw_from
 from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import at_most_256_bits, bump, doubles, fetch, load, put, spread, store
+from workbench.kernels.simd.vectors import (
+    at_most_256_bits,
+    bump,
+    doubles,
+    fetch,
+    load,
+    put,
+    spread,
+    store,
+)
 from workbench.kernels.uniforms import uniform
 
 
@@ -97,7 +106,11 @@ def weigh_slot(slot, author, base, shape, slots, flat, rest):
     """The weight of the path in one slot without the factor of the word."""
     weight = 1.0
     for f in range(len(shape.factors)):
-        shift = author * slots.factor_strides[np.uint64(slot), np.uint64(f)] if len(shape.authors) else 0
+        shift = (
+            author * slots.factor_strides[np.uint64(slot), np.uint64(f)]
+            if len(shape.authors)
+            else 0
+        )
         weight *= flat[np.uint64(slots.factors[np.uint64(slot), np.uint64(f)] + shift)]
     put(rest, base + slot, weight)
 
@@ -149,8 +162,24 @@ def weigh_word(row, word, numbers):
 
 @lean
 def draw_paths(
-    first, last, indptr, words, counts, tokens_before, sampled, owners, shape, shared, slots, bands, numbers,
-    n_own, places, scratch, key, key_within,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    sampled,
+    owners,
+    shape,
+    shared,
+    slots,
+    bands,
+    numbers,
+    n_own,
+    places,
+    scratch,
+    key,
+    key_within,
 ):
     """Draws, in canonical order, every token of the sampled pairs of documents first..last.
 
@@ -158,9 +187,20 @@ def draw_paths(
     another place than before. `shared`: do authors of a document share numbers of a path?
     """
     at_most_256_bits()
-    n_slots, n_leaves, n_runs, n_own_numbers = len(slots.leaf), len(numbers.n_k), len(slots.first) - 1, n_own.shape[1]
+    n_slots, n_leaves, n_runs, n_own_numbers = (
+        len(slots.leaf),
+        len(numbers.n_k),
+        len(slots.first) - 1,
+        n_own.shape[1],
+    )
     n_bands = len(bands.leaf_at)
-    rest, word, cumulative, ends, n_moved = scratch.rest, scratch.word, scratch.cumulative, scratch.ends, 0
+    rest, word, cumulative, ends, n_moved = (
+        scratch.rest,
+        scratch.word,
+        scratch.cumulative,
+        scratch.ends,
+        0,
+    )
     for d in range(first, last):
         own = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
         n_here = len(own)
@@ -176,7 +216,11 @@ def draw_paths(
                 weigh_run(run, own[o], o * n_slots, shape, slots, numbers.flat, rest)
         for band in range(n_bands):
             members = (bands.run_ptr[band + 1] - bands.run_ptr[band]) * n_here
-            scratch.band_at[band] = bands.slots[bands.run_ptr[band]] if members == 1 else n_here * n_slots + bands.first[band]
+            scratch.band_at[band] = (
+                bands.slots[bands.run_ptr[band]]
+                if members == 1
+                else n_here * n_slots + bands.first[band]
+            )
             scratch.stale[band] = True
         new, slot, o, row_before, waits = np.int64(0), np.int64(0), np.int64(0), np.int64(0), False
         for pair in range(indptr[d], indptr[d + 1]):
@@ -201,7 +245,16 @@ def draw_paths(
                     for is_old in range(0 if waits else 1, 2):
                         changed, of = (old_slot, old_o) if is_old else (slot, o)
                         for other in range(0 if shared else of, n_here if shared else of + 1):
-                            weigh_touched(changed, own[other], other * n_slots, shape, slots, bands, numbers.flat, scratch)
+                            weigh_touched(
+                                changed,
+                                own[other],
+                                other * n_slots,
+                                shape,
+                                slots,
+                                bands,
+                                numbers.flat,
+                                scratch,
+                            )
                 sums = spread(0.0)
                 if len(shape.alone):
                     for i in range(0, n_slots, LANES):

@@ -31,12 +31,13 @@ from workbench.kernels.uniforms import uniform
 class Cells(NamedTuple):
     """Which numbers of a document (or of the corpus) are cells, and of which rows."""
 
-    prior: np.ndarray    # (address,) of cells, and their sums
-    blocks: np.ndarray   # (…,) int64: addresses of sixteens that hold a cell
-    real: np.ndarray     # (address,) float64: 1 of a cell, 0 of anything else
-    row_of: np.ndarray   # (address,) int32: address of the row sum of a cell
-    rows: np.ndarray     # (…,) int64: addresses of the row sums
-    weighed: np.ndarray  # (…,) int64: those of rows by which paths differ; the others would divide every path
+    prior: np.ndarray  # (address,) of cells, and their sums
+    blocks: np.ndarray  # (…,) int64: addresses of sixteens that hold a cell
+    real: np.ndarray  # (address,) float64: 1 of a cell, 0 of anything else
+    row_of: np.ndarray  # (address,) int32: address of the row sum of a cell
+    rows: np.ndarray  # (…,) int64: addresses of the row sums
+    # (…,) int64: those of rows by which paths differ; the others would divide every path
+    weighed: np.ndarray
 
 
 @inlined
@@ -94,9 +95,35 @@ def add_rows(cells, counts, row):
 
 @lean
 def fit_each(
-    first, last, indptr, words, counts, owners, field, cells, sampled_own, word_logs, word_weights, n_rows, most_passes,
-    tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
-    tokens, ratios, rows, gamma, new, by_logs, sizes,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    owners,
+    field,
+    cells,
+    sampled_own,
+    word_logs,
+    word_weights,
+    n_rows,
+    most_passes,
+    tolerance,
+    n_own,
+    n_dr,
+    row_logs,
+    row_weights,
+    kept_ratios,
+    x,
+    logs,
+    expected,
+    tokens,
+    ratios,
+    rows,
+    gamma,
+    new,
+    by_logs,
+    sizes,
 ):
     """The loop of `fit_documents`, with allocated working arrays."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
@@ -106,7 +133,10 @@ def fit_each(
         n, log_normaliser, n_tiny = end - begin, 0.0, 0
         for i in range(n):
             pair = np.uint64(begin + i)
-            tokens[np.uint64(i)], rows[np.uint64(i)] = counts[pair], np.int64(words[pair]) * n_padded
+            tokens[np.uint64(i)], rows[np.uint64(i)] = (
+                counts[pair],
+                np.int64(words[pair]) * n_padded,
+            )
         store(tokens, n, spread(0.0))
         store(rows, n, spread(0))
         for _ in range(most_passes):
@@ -126,7 +156,14 @@ def fit_each(
                 for i in range(n):
                     if ratios[i] == 0.0:
                         log_normaliser += tokens[i] * log_domain_gamma(
-                            d, row_logs, row_weights, np.int64(words[begin + i]), word_logs, word_weights, n_rows, gamma
+                            d,
+                            row_logs,
+                            row_weights,
+                            np.int64(words[begin + i]),
+                            word_logs,
+                            word_weights,
+                            n_rows,
+                            gamma,
                         )
                         for r in range(n_rows):
                             by_logs[r] += tokens[i] * gamma[r]
@@ -164,15 +201,37 @@ def fit_each(
         lost -= log_normaliser
         for i in range(0, n, LANES):
             c, ratio = load(tokens, i), load(ratios, i)
-            product, logs_of_z = times_power(product, logs_of_z, c, choose(c * ratio > 0.0, c / ratio, spread(1.0)))
+            product, logs_of_z = times_power(
+                product, logs_of_z, c, choose(c * ratio > 0.0, c / ratio, spread(1.0))
+            )
         for i in range(n):
             kept_ratios[np.uint64(begin + i)] = ratios[np.uint64(i)]
     return total(logs_of_z + fast_log(product)) - lost, n_visited
 
 
 def fit_documents(
-    first, last, indptr, words, counts, owners, field, cells, sampled_own, word_logs, word_weights, n_rows, most_passes,
-    tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    owners,
+    field,
+    cells,
+    sampled_own,
+    word_logs,
+    word_weights,
+    n_rows,
+    most_passes,
+    tolerance,
+    n_own,
+    n_dr,
+    row_logs,
+    row_weights,
+    kept_ratios,
+    x,
+    logs,
+    expected,
 ):
     """Repeats the update of documents first..last until the mean change of a cell's count is below the tolerance.
 
@@ -190,11 +249,42 @@ def fit_documents(
     """
     n_padded, most = n_dr.shape[1], longest(first, last, indptr) + LANES
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
-    gamma, new, by_logs, sizes = np.empty(n_padded), np.empty(n_padded), np.empty(n_padded), np.zeros(n_own.shape[1])
+    gamma, new, by_logs, sizes = (
+        np.empty(n_padded),
+        np.empty(n_padded),
+        np.empty(n_padded),
+        np.zeros(n_own.shape[1]),
+    )
     return fit_each(
-        first, last, indptr, words, counts, owners, field, cells, sampled_own, word_logs, word_weights, n_rows, most_passes,
-        tolerance, n_own, n_dr, row_logs, row_weights, kept_ratios, x, logs, expected,
-        tokens, ratios, rows, gamma, new, by_logs, sizes,
+        first,
+        last,
+        indptr,
+        words,
+        counts,
+        owners,
+        field,
+        cells,
+        sampled_own,
+        word_logs,
+        word_weights,
+        n_rows,
+        most_passes,
+        tolerance,
+        n_own,
+        n_dr,
+        row_logs,
+        row_weights,
+        kept_ratios,
+        x,
+        logs,
+        expected,
+        tokens,
+        ratios,
+        rows,
+        gamma,
+        new,
+        by_logs,
+        sizes,
     )
 
 

@@ -1,12 +1,12 @@
 """Sums and counts across the lanes of vectors (`kernels.simd.vectors`), each in one order of additions.
 
-    total(v)             the sum of the lanes, added in pairs
-    totals(a, b, c, d)   those of four vectors, a vector of four: the same bits for less work
-    running(v)           the sums of the lanes up to each
-    running_in_order(v)  the same, added one lane after the other
-    stairs(v)            the same in the order of `STAIR`, which costs least and never falls, and the sum of all in every lane
-    count(mask), counted(mask)   in how many lanes a comparison held, and the same in every lane
-    first_lane(mask)     the first lane in which it held, 16 if in none
+total(v)             the sum of the lanes, added in pairs
+totals(a, b, c, d)   those of four vectors, a vector of four: the same bits for less work
+running(v)           the sums of the lanes up to each
+running_in_order(v)  the same, added one lane after the other
+stairs(v)            the same in the order of `STAIR`, which costs least and never falls, and the sum of all in every lane
+count(mask), counted(mask)   in how many lanes a comparison held, and the same in every lane
+first_lane(mask)     the first lane in which it held, 16 if in none
 """
 
 import numpy as np
@@ -23,7 +23,9 @@ def _shuffled(builder, values, indices):
     """Lanes by index; a negative one is 0."""
     zeros = ir.Constant(values.type, None)
     picks = [values.type.count if i < 0 else i for i in indices]
-    return builder.shuffle_vector(values, zeros, ir.Constant(ir.VectorType(INT32, len(picks)), picks))
+    return builder.shuffle_vector(
+        values, zeros, ir.Constant(ir.VectorType(INT32, len(picks)), picks)
+    )
 
 
 @intrinsic
@@ -31,7 +33,9 @@ def total(typing_context, values):
     def build(context, builder, sig, arguments):
         sums, half = arguments[0], values.lanes // 2
         while half:
-            sums = builder.fadd(*(_shuffled(builder, sums, range(first, first + half)) for first in (0, half)))
+            sums = builder.fadd(
+                *(_shuffled(builder, sums, range(first, first + half)) for first in (0, half))
+            )
             half //= 2
         return builder.extract_element(sums, INT32(0))
 
@@ -46,14 +50,22 @@ def totals(typing_context, a, b, c, d):
         def halved(sums):
             """The later half of the lanes added to the earlier, until four are left."""
             while (n := sums.type.count) > four.lanes:
-                sums = builder.fadd(*(_shuffled(builder, sums, range(first, first + n // 2)) for first in (0, n // 2)))
+                sums = builder.fadd(
+                    *(
+                        _shuffled(builder, sums, range(first, first + n // 2))
+                        for first in (0, n // 2)
+                    )
+                )
             return sums
 
         def added(v, w, of_one, of_other):
             """Lanes of two vectors side by side, by index, added to others."""
-            return builder.fadd(*(
-                builder.shuffle_vector(v, w, ir.Constant(ir.VectorType(INT32, 4), picks)) for picks in (of_one, of_other)
-            ))
+            return builder.fadd(
+                *(
+                    builder.shuffle_vector(v, w, ir.Constant(ir.VectorType(INT32, 4), picks))
+                    for picks in (of_one, of_other)
+                )
+            )
 
         a, b, c, d = map(halved, arguments)
         a_c, b_d = (added(v, w, [0, 1, 4, 5], [2, 3, 6, 7]) for v, w in ((a, c), (b, d)))
@@ -67,7 +79,9 @@ def running(typing_context, values):
     def build(context, builder, sig, arguments):
         sums, step = arguments[0], 1
         while step < values.lanes:
-            sums = builder.fadd(sums, _shuffled(builder, sums, [i - step for i in range(values.lanes)]))
+            sums = builder.fadd(
+                sums, _shuffled(builder, sums, [i - step for i in range(values.lanes)])
+            )
             step *= 2
         return sums
 
@@ -139,7 +153,9 @@ def counted(typing_context, mask):
 @intrinsic
 def count(typing_context, mask):
     def build(context, builder, sig, arguments):
-        return builder.zext(builder.ctpop(builder.bitcast(arguments[0], ir.IntType(mask.lanes))), INT64)
+        return builder.zext(
+            builder.ctpop(builder.bitcast(arguments[0], ir.IntType(mask.lanes))), INT64
+        )
 
     return types.int64(mask), build
 

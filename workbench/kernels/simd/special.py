@@ -70,8 +70,14 @@ def exponent(typing_context, positive):
         value = arguments[0]
         kind, constant = _bits_of(positive)
         bits = builder.add(builder.bitcast(value, kind), constant((1023 << 52) - SQRT_HALF_BITS))
-        raised = builder.bitcast(builder.or_(builder.lshr(bits, constant(52)), constant(TWO_TO_52_BITS)), value.type)
-        offset = [2.0**52 + 1023.0] * positive.lanes if isinstance(positive, Vector) else 2.0**52 + 1023.0
+        raised = builder.bitcast(
+            builder.or_(builder.lshr(bits, constant(52)), constant(TWO_TO_52_BITS)), value.type
+        )
+        offset = (
+            [2.0**52 + 1023.0] * positive.lanes
+            if isinstance(positive, Vector)
+            else 2.0**52 + 1023.0
+        )
         return builder.fsub(raised, ir.Constant(value.type, offset))
 
     return positive(positive), build
@@ -207,7 +213,9 @@ def log_gamma_trigamma(x):
     """log Gamma(x) and psi'(x) for x > 0, to rounding error; Abramowitz & Stegun 6.1.15, 6.1.40, 6.4.6, 6.4.12."""
     m, r0, r1, r2, r3 = paired(x)
     m2 = m * m
-    second = r0 * (m2 * r0 - 2.0) + r1 * (m2 * r1 - 2.0) + (r2 * (m2 * r2 - 2.0) + r3 * (m2 * r3 - 2.0))
+    second = (
+        r0 * (m2 * r0 - 2.0) + r1 * (m2 * r1 - 2.0) + (r2 * (m2 * r2 - 2.0) + r3 * (m2 * r3 - 2.0))
+    )
     t = x * (x + 7.0)
     y = x + 8.0
     z = 1.0 / y
@@ -217,7 +225,9 @@ def log_gamma_trigamma(x):
     tri = s * (5 / 66 - s * (691 / 2730 - s * (7 / 6)))
     tri = z * (1.0 + 0.5 * z + s * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - tri)))))
     product = (t * (t + 6.0)) * ((t + 10.0) * (t + 12.0))
-    return (y - 0.5) * fast_log(y) - y + HALF_LOG_TWO_PI + log_gamma - fast_log(product), tri + second
+    return (y - 0.5) * fast_log(y) - y + HALF_LOG_TWO_PI + log_gamma - fast_log(
+        product
+    ), tri + second
 
 
 @inlined
@@ -228,5 +238,8 @@ def log_gammas(x):
     y = x + 8.0
     z = 1.0 / y
     s = z * z
-    series = z * (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * (691 / 360360))))))
+    series = z * (
+        1 / 12
+        - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * (691 / 360360)))))
+    )
     return ((y - 0.5) * fast_log(y) - y) - fast_log(product) + (series + HALF_LOG_TWO_PI)

@@ -24,9 +24,13 @@ def sixteen_uniforms(typing_context, key, index):
         one = builder.insert_element(ir.Constant(INTEGERS, ir.Undefined), first, ir.IntType(32)(0))
         places = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
         steps = ir.Constant(INTEGERS, [(lane + 1) * int(GOLDEN) % 2**64 for lane in range(LANES)])
-        bits = builder.add(builder.shuffle_vector(one, ir.Constant(INTEGERS, ir.Undefined), places), steps)
+        bits = builder.add(
+            builder.shuffle_vector(one, ir.Constant(INTEGERS, ir.Undefined), places), steps
+        )
         for shift, factor in ((30, int(MIX_A)), (27, int(MIX_B))):
-            bits = builder.mul(builder.xor(bits, builder.lshr(bits, _constant(shift))), _constant(factor))
+            bits = builder.mul(
+                builder.xor(bits, builder.lshr(bits, _constant(shift))), _constant(factor)
+            )
         bits = builder.lshr(builder.xor(bits, builder.lshr(bits, _constant(31))), _constant(11))
         return builder.fmul(builder.uitofp(bits, DOUBLES), ir.Constant(DOUBLES, [TO_UNIT] * LANES))
 

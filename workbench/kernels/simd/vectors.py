@@ -33,7 +33,13 @@ from workbench.kernels.simd.lanes import LANES
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
 FLOATS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
-KINDS = {**FLOATS, types.int32: INT32, types.int64: INT64, types.uint16: ir.IntType(16), types.boolean: ir.IntType(1)}
+KINDS = {
+    **FLOATS,
+    types.int32: INT32,
+    types.int64: INT64,
+    types.uint16: ir.IntType(16),
+    types.boolean: ir.IntType(1),
+}
 
 
 class Vector(types.Type):
@@ -71,7 +77,11 @@ def _converted(builder, value, source, target, llvm):
         return (builder.fptrunc if target == types.float32 else builder.fpext)(value, llvm)
     if isinstance(source, types.Integer) and isinstance(target, types.Integer):
         narrower = target.bitwidth < source.bitwidth
-        return builder.trunc(value, llvm) if narrower else (builder.sext if source.signed else builder.zext)(value, llvm)
+        return (
+            builder.trunc(value, llvm)
+            if narrower
+            else (builder.sext if source.signed else builder.zext)(value, llvm)
+        )
     raise TypeError(f"no conversion of lanes from {source} to {target}")
 
 
@@ -84,8 +94,13 @@ def _binary(function, build, gives=lambda kind: kind):
     def lower(context, builder, sig, arguments):
         vector = next(argument for argument in sig.args if isinstance(argument, Vector))
         lanes = [
-            value if isinstance(kind, Vector)
-            else _spread(builder, _converted(builder, value, kind, vector.kind, KINDS[vector.kind]), vector.llvm)
+            value
+            if isinstance(kind, Vector)
+            else _spread(
+                builder,
+                _converted(builder, value, kind, vector.kind, KINDS[vector.kind]),
+                vector.llvm,
+            )
             for value, kind in zip(arguments, sig.args, strict=True)
         ]
         return build(builder, *lanes, vector.kind in FLOATS)
@@ -94,26 +109,39 @@ def _binary(function, build, gives=lambda kind: kind):
     class Typing(AbstractTemplate):
         def generic(self, arguments, keywords):
             vectors = [argument for argument in arguments if isinstance(argument, Vector)]
-            if len(arguments) != 2 or not vectors or any(vector != vectors[0] for vector in vectors):
+            if (
+                len(arguments) != 2
+                or not vectors
+                or any(vector != vectors[0] for vector in vectors)
+            ):
                 return None
             kind = vectors[0].kind
             plain = types.float64 if kind in FLOATS else kind
-            return signature(Vector(gives(kind), vectors[0].lanes), *(a if isinstance(a, Vector) else plain for a in arguments))
+            return signature(
+                Vector(gives(kind), vectors[0].lanes),
+                *(a if isinstance(a, Vector) else plain for a in arguments),
+            )
 
     for kinds in ((Vector, Vector), (Vector, types.Number), (types.Number, Vector)):
         lower_builtin(function, *kinds)(lower)
 
 
 def _arithmetic(name):
-    return lambda builder, a, b, of_floats: getattr(builder, f"f{name}" if of_floats else name)(a, b)
+    return lambda builder, a, b, of_floats: getattr(builder, f"f{name}" if of_floats else name)(
+        a, b
+    )
 
 
 def _compared(symbol):
-    return lambda builder, a, b, of_floats: (builder.fcmp_ordered if of_floats else builder.icmp_signed)(symbol, a, b)
+    return lambda builder, a, b, of_floats: (
+        builder.fcmp_ordered if of_floats else builder.icmp_signed
+    )(symbol, a, b)
 
 
 def _either(symbol):
-    return lambda builder, a, b, of_floats: builder.select(_compared(symbol)(builder, a, b, of_floats), a, b)
+    return lambda builder, a, b, of_floats: builder.select(
+        _compared(symbol)(builder, a, b, of_floats), a, b
+    )
 
 
 for _name, _build in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}.items():
@@ -137,9 +165,13 @@ def _pointer(context, builder, array_type, array, index, llvm):
     made = context.make_array(array_type)(context, builder, array)
     if context.enable_boundscheck:
         end = builder.add(index, INT64(getattr(llvm, "count", 1)))
-        beyond = builder.or_(builder.icmp_signed("<", index, INT64(0)), builder.icmp_signed(">", end, made.nitems))
+        beyond = builder.or_(
+            builder.icmp_signed("<", index, INT64(0)), builder.icmp_signed(">", end, made.nitems)
+        )
         with builder.if_then(beyond, likely=False):
-            context.call_conv.return_user_exc(builder, IndexError, ("a vector that reaches beyond its array",))
+            context.call_conv.return_user_exc(
+                builder, IndexError, ("a vector that reaches beyond its array",)
+            )
     return builder.bitcast(builder.gep(made.data, [index]), llvm.as_pointer())
 
 
@@ -168,7 +200,9 @@ def take(typing_context, array, indices):
         values = ir.Constant(vector.llvm, ir.Undefined)
         for i in range(LANES):
             index = builder.sext(builder.extract_element(arguments[1], INT32(i)), INT64)
-            pointer = _pointer(context, builder, sig.args[0], arguments[0], index, KINDS[array.dtype])
+            pointer = _pointer(
+                context, builder, sig.args[0], arguments[0], index, KINDS[array.dtype]
+            )
             values = builder.insert_element(values, builder.load(pointer), INT32(i))
         return values
 
@@ -205,7 +239,8 @@ def fetch(typing_context, array, index):
 def at_most_256_bits(typing_context):
     def build(context, builder, sig, arguments):
         triple, _processor, features = context.codegen().magic_tuple()
-        if triple.startswith("x86_64"):  # llvmlite takes only the attributes that it knows, and prints any
+        # llvmlite takes only the attributes that it knows, and prints any
+        if triple.startswith("x86_64"):
             wanted = ",".join([*filter(None, [features]), "-avx512f"])
             set.add(builder.function.attributes, f'"target-features"="{wanted}"')
         return context.get_dummy_value()
@@ -234,7 +269,9 @@ doubles, singles = _to(types.float64), _to(types.float32)
 def spread(typing_context, value):
     kind = types.int64 if isinstance(value, types.Integer) and value not in KINDS else value
     vector = Vector(kind)
-    return vector(kind), lambda context, builder, sig, arguments: _spread(builder, arguments[0], vector.llvm)
+    return vector(kind), lambda context, builder, sig, arguments: _spread(
+        builder, arguments[0], vector.llvm
+    )
 
 
 @intrinsic
@@ -250,7 +287,9 @@ def choose(typing_context, mask, a, b):
 
 @intrinsic
 def lane(typing_context, values, index):
-    return values.kind(values, types.intp), lambda context, builder, sig, arguments: builder.extract_element(*arguments)
+    return values.kind(
+        values, types.intp
+    ), lambda context, builder, sig, arguments: builder.extract_element(*arguments)
 
 
 # ---------------------------------------------------------------------- one element
@@ -274,12 +313,20 @@ def _changed(change):
         def build(context, builder, sig, arguments):
             array_value, place, value = arguments
             skipped = builder.sub(INT64(GROUP - 1), builder.and_(place, INT64(GROUP - 1)))
-            start = builder.gep(cgutils.global_constant(builder, "one_in_a_group", table), [INT32(0), skipped])
+            start = builder.gep(
+                cgutils.global_constant(builder, "one_in_a_group", table), [INT32(0), skipped]
+            )
             mask = builder.load(builder.bitcast(start, group.as_pointer()), align=bits.width // 8)
             first = builder.and_(place, INT64(-GROUP))
             pointer = _pointer(context, builder, sig.args[0], array_value, first, group)
             old = builder.load(pointer, align=bits.width // 8)
-            new = change(builder, old, _spread(builder, builder.bitcast(value, bits), group), mask, KINDS[array.dtype])
+            new = change(
+                builder,
+                old,
+                _spread(builder, builder.bitcast(value, bits), group),
+                mask,
+                KINDS[array.dtype],
+            )
             builder.store(new, pointer, align=bits.width // 8)
             return context.get_dummy_value()
 
@@ -297,7 +344,9 @@ def _bumped(builder, old, step, mask, kind):
     if isinstance(kind, ir.IntType):
         return builder.add(old, step)
     numbers = ir.VectorType(kind, GROUP)
-    return builder.bitcast(builder.fadd(builder.bitcast(old, numbers), builder.bitcast(step, numbers)), old.type)
+    return builder.bitcast(
+        builder.fadd(builder.bitcast(old, numbers), builder.bitcast(step, numbers)), old.type
+    )
 
 
 put, bump = _changed(_put), _changed(_bumped)

@@ -14,20 +14,37 @@ from workbench.kernels.gaussian import draw_gaussian
 from workbench.kernels.jit import kernel
 from workbench.kernels.polya_gamma import polya_gamma
 from workbench.kernels.stick_breaking.sticks import break_stick
-from workbench.kernels.stick_breaking.topics_given_theta import count_drawn_topics, draw_topics_given
+from workbench.kernels.stick_breaking.topics_given_theta import (
+    count_drawn_topics,
+    draw_topics_given,
+)
 from workbench.kernels.uniforms import absorb
 from workbench.kernels.variates import stream_of
 
 
 @kernel
 def draw_topics(
-    first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, sticks, beta, key,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    sticks,
+    beta,
+    key,
 ):
     """Draws the topics of all tokens of documents first..last given sticks (document, topic - 1): see `draw_topics_given`."""
     theta = np.zeros((last - first, len(n_k)))
     for d in range(first, last):
         break_stick(sticks[d], theta[d - first])
-    return draw_topics_given(first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, theta, beta, key)
+    return draw_topics_given(
+        first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, theta, beta, key
+    )
 
 
 @kernel
@@ -53,7 +70,20 @@ def draw_sticks(first, last, n_dk, precision, weighted_mean, sticks, omega_key, 
 
 @kernel
 def sampled_theta(
-    first, last, indptr, words, counts, tokens_before, phi, precision, mean, weighted_mean, burn_in, n_kept, key, theta,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    phi,
+    precision,
+    mean,
+    weighted_mean,
+    burn_in,
+    n_kept,
+    key,
+    theta,
     first_number=0,
 ):
     """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic) stays as it is.
@@ -62,7 +92,11 @@ def sampled_theta(
     """
     n_topics = phi.shape[1]
     n_sticks = n_topics - 1
-    n_here, here, cumulative = np.zeros((1, n_topics), np.int32), np.empty(n_topics), np.empty(n_topics)
+    n_here, here, cumulative = (
+        np.zeros((1, n_topics), np.int32),
+        np.empty(n_topics),
+        np.empty(n_topics),
+    )
     sticks = np.empty((1, n_sticks))
     for d in range(first, last):
         sticks[0] = mean
@@ -70,8 +104,19 @@ def sampled_theta(
         for sweep in range(burn_in + n_kept):
             sweep_key = absorb(absorb(key, sweep), first_number + d)
             break_stick(sticks[0], here)
-            count_drawn_topics(d, indptr, words, counts, tokens_before, here, phi, cumulative, sweep_key, n_here[0])
-            draw_sticks(0, 1, n_here, precision, weighted_mean, sticks, absorb(sweep_key, 1), absorb(sweep_key, 2))
+            count_drawn_topics(
+                d, indptr, words, counts, tokens_before, here, phi, cumulative, sweep_key, n_here[0]
+            )
+            draw_sticks(
+                0,
+                1,
+                n_here,
+                precision,
+                weighted_mean,
+                sticks,
+                absorb(sweep_key, 1),
+                absorb(sweep_key, 2),
+            )
             if sweep >= burn_in:
                 break_stick(sticks[0], here)
                 for k in range(n_topics):

@@ -87,9 +87,13 @@ def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_ke
                 remaining[t, k] += here
                 n, precision[t] = remaining[t, k], 0.0
                 if n > 0:
-                    _, precision[t] = polya_gamma(stream_of(weight_key, which * n_years + t), n, sticks[t, v, k])
+                    _, precision[t] = polya_gamma(
+                        stream_of(weight_key, which * n_years + t), n, sticks[t, v, k]
+                    )
                 h[t] = here - 0.5 * n
-            _, changed = draw_walk(stream_of(walk_key, which), precision, h, mean[v], variance[v], step, walk)
+            _, changed = draw_walk(
+                stream_of(walk_key, which), precision, h, mean[v], variance[v], step, walk
+            )
             squares += changed
             for t in range(n_years):
                 sticks[t, v, k] = walk[t]

@@ -45,7 +45,11 @@ def draw_columns(rows, counts, n, mean, prior, psi, key):
     prior : (word, row) a draw of each column's process, of mean 0. Rows without counts move with the others.
     """
     n_words, n_rows = psi.shape
-    after, before, others = np.empty((n_words, len(rows))), np.full(len(rows), -math.inf), np.empty(len(rows))
+    after, before, others = (
+        np.empty((n_words, len(rows))),
+        np.full(len(rows), -math.inf),
+        np.empty(len(rows)),
+    )
     proposed, tried = np.empty(n_rows), 0
     for i in range(len(rows)):
         after[n_words - 1, i] = -math.inf

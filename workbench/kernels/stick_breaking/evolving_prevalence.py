@@ -15,7 +15,9 @@ from workbench.kernels.variates import stream_of
 
 
 @kernel
-def draw_sticks_of_years(first, last, n_dk, precision, weighted, year, sticks, omega_key, stick_key):
+def draw_sticks_of_years(
+    first, last, n_dk, precision, weighted, year, sticks, omega_key, stick_key
+):
     """Draws the sticks (document, stick) of documents first..last given the topics of their tokens and the states of the years.
 
     precision : Sigma^-1; weighted (year, stick) : Sigma^-1 psi_t; year (document,).
@@ -28,7 +30,11 @@ def draw_sticks_of_years(first, last, n_dk, precision, weighted, year, sticks, o
 def own_potentials(sticks, year, precision, n_years):
     """(J_t, h_t) of years whose documents have sticks of their own."""
     n_sticks = sticks.shape[1]
-    J, h, total = np.zeros((n_years, n_sticks, n_sticks)), np.zeros((n_years, n_sticks)), np.zeros((n_years, n_sticks))
+    J, h, total = (
+        np.zeros((n_years, n_sticks, n_sticks)),
+        np.zeros((n_years, n_sticks)),
+        np.zeros((n_years, n_sticks)),
+    )
     for d in range(len(sticks)):
         total[year[d]] += sticks[d]
         J[year[d]] += precision

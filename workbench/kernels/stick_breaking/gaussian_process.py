@@ -34,7 +34,7 @@ MOST_PER_ROW = 2
 class Inputs(NamedTuple):
     """Where rows are."""
 
-    time: np.ndarray   # (row, 0 or 1)
+    time: np.ndarray  # (row, 0 or 1)
     space: np.ndarray  # (row, dim), perhaps no dim
 
 
@@ -51,7 +51,7 @@ class Dense(NamedTuple):
     """A covariance by all its entries."""
 
     covariance: np.ndarray  # (row, other)
-    root: np.ndarray        # (row, other), lower triangular: its Cholesky factor
+    root: np.ndarray  # (row, other), lower triangular: its Cholesky factor
 
     @property
     def n_noise(self) -> int:
@@ -93,7 +93,11 @@ def covariance(inputs: Inputs, hyper: Kernel, others: Inputs | None = None) -> n
     """(row, other) covariance of the rows with other rows, or with one another; without jitter and noise."""
     others = inputs if others is None else others
     in_time = matern(squared_distances(inputs.time, others.time), hyper.length_time)
-    return hyper.scale * in_time * squared_exponential(squared_distances(inputs.space, others.space), hyper.length_space)
+    return (
+        hyper.scale
+        * in_time
+        * squared_exponential(squared_distances(inputs.space, others.space), hyper.length_space)
+    )
 
 
 def dense(inputs: Inputs, hyper: Kernel) -> Dense:
@@ -109,15 +113,23 @@ def low_rank(inputs: Inputs, hyper: Kernel, threshold: float = 1e-8) -> LowRank:
     Where the rows are most of a grid of times by places, the eigenvectors are those of the grid, products of those of the two
     factors; else of the covariance of the rows, in the cube of their number.
     """
-    (times, at_time), (places, at_place) = (np.unique(each, axis=0, return_inverse=True) for each in inputs)
+    (times, at_time), (places, at_place) = (
+        np.unique(each, axis=0, return_inverse=True) for each in inputs
+    )
     if len(times) * len(places) > MOST_PER_ROW * len(inputs.time):
         return LowRank(_roots(*np.linalg.eigh(covariance(inputs, hyper)), threshold))
     values_t, vectors_t = np.linalg.eigh(matern(squared_distances(times, times), hyper.length_time))
-    values_s, vectors_s = np.linalg.eigh(squared_exponential(squared_distances(places, places), hyper.length_space))
+    values_s, vectors_s = np.linalg.eigh(
+        squared_exponential(squared_distances(places, places), hyper.length_space)
+    )
     values = np.outer(values_t, values_s)
     t, s = np.nonzero(values > threshold * values.max())
     roots = np.sqrt(hyper.scale * values[t, s])
-    return LowRank(np.ascontiguousarray(vectors_t[np.ix_(at_time.ravel(), t)] * vectors_s[np.ix_(at_place.ravel(), s)] * roots))
+    return LowRank(
+        np.ascontiguousarray(
+            vectors_t[np.ix_(at_time.ravel(), t)] * vectors_s[np.ix_(at_place.ravel(), s)] * roots
+        )
+    )
 
 
 def _roots(values: np.ndarray, vectors: np.ndarray, threshold: float) -> np.ndarray:
@@ -138,17 +150,25 @@ def normals(key, first, shape):
 
 def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
     """f (row, draw) ~ N(0, k) of standard normal numbers (n_noise, draw)."""
-    return prior.weights @ noise if isinstance(prior, LowRank) else prior.root @ noise[: len(prior.root)]
+    return (
+        prior.weights @ noise
+        if isinstance(prior, LowRank)
+        else prior.root @ noise[: len(prior.root)]
+    )
 
 
-def posterior_draws(prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray, noise: np.ndarray) -> np.ndarray:
+def posterior_draws(
+    prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray, noise: np.ndarray
+) -> np.ndarray:
     """f (row, draw) ~ N(J^-1 h, J^-1) of standard normal numbers (n_noise, draw); of zeros, the mean.
 
     omega, h : (row,) of the likelihood; h must be 0 where omega is. Rows of omega = 0 are drawn given the others.
     """
     if isinstance(prior, LowRank):
         root, white = _weights_given(prior.weights, omega, h)
-        return prior.weights @ solve_triangular(root, white[:, None] + noise, lower=True, trans=1, check_finite=False)
+        return prior.weights @ solve_triangular(
+            root, white[:, None] + noise, lower=True, trans=1, check_finite=False
+        )
     here, n = np.flatnonzero(omega > 0), len(omega)
     w, u = np.sqrt(omega[here])[:, None], prior.root @ noise[:n]
     rest = h[here, None] / w - w * u[here] - noise[n:][here]
@@ -180,7 +200,9 @@ def _solve_positive(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return solve_triangular(root, white, lower=True, trans=1, check_finite=False)
 
 
-def _weights_given(weights: np.ndarray, omega: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _weights_given(
+    weights: np.ndarray, omega: np.ndarray, h: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(L, L^-1 A'h) with LL' = I + A' Omega A."""
     here, rank = np.flatnonzero(omega > 0), weights.shape[1]
     precision, roots = np.eye(rank), np.sqrt(omega[here])[:, None]
@@ -192,7 +214,9 @@ def _weights_given(weights: np.ndarray, omega: np.ndarray, h: np.ndarray) -> tup
     return root, solve_triangular(root, h @ weights, lower=True, check_finite=False)
 
 
-def collapsed_prediction(inputs: Inputs, new: Inputs, hyper: Kernel, omega: np.ndarray, h: np.ndarray) -> tuple:
+def collapsed_prediction(
+    inputs: Inputs, new: Inputs, hyper: Kernel, omega: np.ndarray, h: np.ndarray
+) -> tuple:
     """(mean (new,), covariance (new, new)) of f at other inputs given omega and h (row,), f integrated out: spec C.3.
 
     The plain formula, which the sampler has no need of: there the rows to be predicted are rows of omega = 0.
@@ -200,7 +224,10 @@ def collapsed_prediction(inputs: Inputs, new: Inputs, hyper: Kernel, omega: np.n
     here = np.flatnonzero(omega > 0)
     w = np.sqrt(omega[here])
     observed = Inputs(*(each[here] for each in inputs))
-    cross, inner = covariance(new, hyper, observed) * w, w[:, None] * covariance(observed, hyper) * w
+    cross, inner = (
+        covariance(new, hyper, observed) * w,
+        w[:, None] * covariance(observed, hyper) * w,
+    )
     inner[np.diag_indices(len(here))] += 1.0 + JITTER * hyper.scale * omega[here]
     solved = _solve_positive(inner, np.column_stack([h[here] / w, cross.T]))
     return cross @ solved[:, 0], covariance(new, hyper) - cross @ solved[:, 1:]

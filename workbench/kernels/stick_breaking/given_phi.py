@@ -18,7 +18,9 @@ from workbench.kernels.uniforms import uniform
 
 
 @kernel
-def draw_topics_given(first, last, indptr, words, counts, tokens_before, topics, n_dk, sticks, phi, key):
+def draw_topics_given(
+    first, last, indptr, words, counts, tokens_before, topics, n_dk, sticks, phi, key
+):
     """Draws the topic of every token of documents first..last given phi (word, topic), padded, and sticks (document, stick).
 
     topics (token,) uint16 and n_dk (document, topic) int32, padded, are changed in place, counts of words are not; returns how

@@ -81,7 +81,19 @@ def _normalise(logs):
 
 
 @kernel
-def filter_forward(first, last, starts, rows, indptr, words, counts, first_state, transitions, log_emissions, filtered):
+def filter_forward(
+    first,
+    last,
+    starts,
+    rows,
+    indptr,
+    words,
+    counts,
+    first_state,
+    transitions,
+    log_emissions,
+    filtered,
+):
     """log p(x) of sequences first..last; fills filtered (row, state): p(s_t | x_1, …, x_t)."""
     logs, total = np.empty(len(first_state)), 0.0
     for i in range(first, last):
@@ -91,7 +103,9 @@ def filter_forward(first, last, starts, rows, indptr, words, counts, first_state
                 here[:] = first_state
             else:
                 _move(filtered[rows[t - 1]], transitions, here)
-            total += _weigh(indptr[rows[t]], indptr[rows[t] + 1], words, counts, log_emissions, logs)
+            total += _weigh(
+                indptr[rows[t]], indptr[rows[t] + 1], words, counts, log_emissions, logs
+            )
             total += math.log(_multiply(here, logs))
     return total
 
@@ -110,7 +124,9 @@ def draw_states(first, last, starts, rows, filtered, transitions, states, keys, 
             of_row, total = filtered[rows[t]], 0.0
             following = states[rows[t + 1]] if t + 1 < starts[i + 1] else 0
             for s in range(n):
-                weights[s] = of_row[s] * (transitions[s, following] if t + 1 < starts[i + 1] else 1.0)
+                weights[s] = of_row[s] * (
+                    transitions[s, following] if t + 1 < starts[i + 1] else 1.0
+                )
                 total += weights[s]
             stream, u = next_uniform(stream)
             u *= total
@@ -141,7 +157,9 @@ def count_states(starts, rows, indptr, words, counts, states, n_words, n_states)
 
 
 @kernel
-def backward_messages(first, last, starts, rows, indptr, words, counts, transitions, log_emissions, messages):
+def backward_messages(
+    first, last, starts, rows, indptr, words, counts, transitions, log_emissions, messages
+):
     """Fills messages (row, state), up to a factor of each row: p(x_{t+1}, …, x_T | s_t), of sequences first..last."""
     n = len(transitions)
     logs = np.empty(n)
@@ -160,8 +178,21 @@ def backward_messages(first, last, starts, rows, indptr, words, counts, transiti
 
 @kernel
 def predict_pairs(
-    first, last, starts, rows, indptr, words, counts, first_state, transitions, log_emissions, messages,
-    test_indptr, test_words, test_counts, probability,
+    first,
+    last,
+    starts,
+    rows,
+    indptr,
+    words,
+    counts,
+    first_state,
+    transitions,
+    log_emissions,
+    messages,
+    test_indptr,
+    test_words,
+    test_counts,
+    probability,
 ):
     """Fills probability (test pair,): p of a held-out word given all training counts and the held-out ones before it.
 

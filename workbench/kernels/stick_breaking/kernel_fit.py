@@ -64,19 +64,34 @@ class Grid:
         if total.min() <= 0.0:  # rounding, where there is next to no noise
             return -math.inf, np.zeros(4)
         squares = (turned**2).sum(axis=2)
-        log_p = -0.5 * ((squares / total).sum() + n * np.log(total).sum() + n * total.size * math.log(2.0 * math.pi))
+        log_p = -0.5 * (
+            (squares / total).sum()
+            + n * np.log(total).sum()
+            + n * total.size * math.log(2.0 * math.pi)
+        )
         pulled = turned / total[:, :, None]
         excess = 0.5 * (squares / total**2 - n / total)  # d log p by each eigenvalue of C
         of_time = (pulled * values_s[:, None]).reshape(n_times, -1) @ pulled.reshape(n_times, -1).T
         by_place = np.ascontiguousarray(pulled.swapaxes(0, 1))
-        of_space = (by_place * values_t[:, None]).reshape(n_places, -1) @ by_place.reshape(n_places, -1).T
+        of_space = (by_place * values_t[:, None]).reshape(n_places, -1) @ by_place.reshape(
+            n_places, -1
+        ).T
         slope_t = vectors_t.T @ matern_slope(in_time, hyper.length_time) @ vectors_t
         slope_s = vectors_s.T @ squared_exponential_slope(in_space, hyper.length_space) @ vectors_s
         by_length = (
-            0.5 * hyper.scale * ((slope_t * of_time).sum() - n * (np.diag(slope_t) @ (values_s / total).sum(axis=1))),
-            0.5 * hyper.scale * ((slope_s * of_space).sum() - n * (np.diag(slope_s) @ (values_t[:, None] / total).sum(axis=0))),
+            0.5
+            * hyper.scale
+            * ((slope_t * of_time).sum() - n * (np.diag(slope_t) @ (values_s / total).sum(axis=1))),
+            0.5
+            * hyper.scale
+            * (
+                (slope_s * of_space).sum()
+                - n * (np.diag(slope_s) @ (values_t[:, None] / total).sum(axis=0))
+            ),
         )
-        return float(log_p), np.array([*by_length, (excess * signal).sum(), hyper.noise * excess.sum()])
+        return float(log_p), np.array(
+            [*by_length, (excess * signal).sum(), hyper.noise * excess.sum()]
+        )
 
 
 class Rows:
@@ -97,25 +112,42 @@ class Rows:
         except np.linalg.LinAlgError:  # rounding, where there is next to no noise
             return -math.inf, np.zeros(4)
         pulled = cho_solve((root, True), self.outputs, check_finite=False)
-        log_p = -0.5 * ((self.outputs * pulled).sum() + 2.0 * n * np.log(np.diag(root)).sum() + n * m * math.log(2.0 * math.pi))
+        log_p = -0.5 * (
+            (self.outputs * pulled).sum()
+            + 2.0 * n * np.log(np.diag(root)).sum()
+            + n * m * math.log(2.0 * math.pi)
+        )
         inverse, _ = dpotri(root, lower=1)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         excess = 0.5 * (pulled @ pulled.T - n * inverse)
         per_space = squared_exponential(in_space, hyper.length_space)
         slopes = (
             hyper.scale * matern_slope(in_time, hyper.length_time) * per_space,
-            hyper.scale * matern(in_time, hyper.length_time) * squared_exponential_slope(in_space, hyper.length_space), signal,
+            hyper.scale
+            * matern(in_time, hyper.length_time)
+            * squared_exponential_slope(in_space, hyper.length_space),
+            signal,
         )
-        return float(log_p), np.array([*((excess * slope).sum() for slope in slopes), hyper.noise * np.trace(excess)])
+        return float(log_p), np.array(
+            [*((excess * slope).sum() for slope in slopes), hyper.noise * np.trace(excess)]
+        )
 
 
-def log_likelihood_of(inputs: Inputs, outputs: np.ndarray) -> Callable[[Kernel], tuple[float, np.ndarray]]:
+def log_likelihood_of(
+    inputs: Inputs, outputs: np.ndarray
+) -> Callable[[Kernel], tuple[float, np.ndarray]]:
     """log p(outputs) (row, output), with its gradient, as a function of the hyperparameters: a `Grid`, or else `Rows`."""
-    (times, at_time), (places, at_place) = (np.unique(each, axis=0, return_inverse=True) for each in inputs)
+    (times, at_time), (places, at_place) = (
+        np.unique(each, axis=0, return_inverse=True) for each in inputs
+    )
     cell = at_time.ravel() * len(places) + at_place.ravel()
     if len(cell) != len(times) * len(places) or len(np.unique(cell)) < len(cell):
         return Rows(inputs, outputs)
-    return Grid(times, places, np.ascontiguousarray(outputs[np.argsort(cell)]).reshape(len(times), len(places), -1))
+    return Grid(
+        times,
+        places,
+        np.ascontiguousarray(outputs[np.argsort(cell)]).reshape(len(times), len(places), -1),
+    )
 
 
 def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
@@ -127,7 +159,9 @@ def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
     variance = float(np.mean(outputs**2)) if outputs.size else 0.0
     if not variance > 0.0:
         return start
-    middle = np.array([_range(inputs.time, start[0]), _range(inputs.space, start[1]), variance, variance])
+    middle = np.array(
+        [_range(inputs.time, start[0]), _range(inputs.space, start[1]), variance, variance]
+    )
     low, high = np.log(middle / SPREAD), np.log(middle * SPREAD)
     log_p = log_likelihood_of(inputs, outputs)
     there = np.array([inputs.time.shape[1] > 0, inputs.space.shape[1] > 0, True, True])
@@ -137,7 +171,11 @@ def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
         return (-value, -gradient * there) if math.isfinite(value) else (1e300, np.zeros(4))
 
     found = minimize(
-        loss, np.clip(np.log(start), low, high), jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True)),
+        loss,
+        np.clip(np.log(start), low, high),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=list(zip(low, high, strict=True)),
     )
     hyper = np.where(there, np.exp(found.x), start)
     return Kernel(*hyper.tolist())
@@ -148,11 +186,17 @@ def _range(points: np.ndarray, otherwise: float) -> float:
     return float(np.ptp(points, axis=0).max(initial=0.0)) or otherwise
 
 
-def smoothed(prior: Dense | LowRank, observed: np.ndarray, outputs: np.ndarray, noise: float) -> np.ndarray:
+def smoothed(
+    prior: Dense | LowRank, observed: np.ndarray, outputs: np.ndarray, noise: float
+) -> np.ndarray:
     """E[f] (row, output) of all rows given outputs (observed row, output) that are f and noise of this variance."""
     if isinstance(prior, Dense):
         inner = prior.covariance[np.ix_(observed, observed)] + noise * np.eye(len(observed))
-        return prior.covariance[:, observed] @ cho_solve((np.linalg.cholesky(inner), True), outputs, check_finite=False)
+        return prior.covariance[:, observed] @ cho_solve(
+            (np.linalg.cholesky(inner), True), outputs, check_finite=False
+        )
     there = prior.weights[observed]
     inner = there.T @ there + noise * np.eye(there.shape[1])
-    return prior.weights @ cho_solve((np.linalg.cholesky(inner), True), there.T @ outputs, check_finite=False)
+    return prior.weights @ cho_solve(
+        (np.linalg.cholesky(inner), True), there.T @ outputs, check_finite=False
+    )

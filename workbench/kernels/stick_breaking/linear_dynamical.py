@@ -97,7 +97,9 @@ def keys_of_rows(indptr, sequence_keys, key):
 
 
 @kernel
-def draw_weights(first, last, indptr, places, counts, starts, states, transposed, offset, keys, omega):
+def draw_weights(
+    first, last, indptr, places, counts, starts, states, transposed, offset, keys, omega
+):
     """Draws omega (entry,) of the rows first..last given their states (row, state_dim).
 
     transposed (state_dim, stick) : C'; offset (stick,) : d; keys (row,) uint64 : each row has a stream of its own.
@@ -127,7 +129,9 @@ def sums_before(rows):
 
 
 @kernel
-def potentials(first, last, indptr, places, counts, starts, omega, loadings, before, of_sticks, precision, h):
+def potentials(
+    first, last, indptr, places, counts, starts, omega, loadings, before, of_sticks, precision, h
+):
     """Writes J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of the rows first..last.
 
     loadings (stick, state_dim) : C; before : its `sums_before`, as kappa of a word of the row is -1/2 on all sticks before its
@@ -145,7 +149,9 @@ def potentials(first, last, indptr, places, counts, starts, omega, loadings, bef
             place, count = places[p], counts[p]
             upto = before[min(place + 1, n_sticks)]
             for i in range(n_dims):
-                h[r, i] += count * ((loadings[place, i] if place < n_sticks else 0.0) - 0.5 * upto[i])
+                h[r, i] += count * (
+                    (loadings[place, i] if place < n_sticks else 0.0) - 0.5 * upto[i]
+                )
 
 
 @fused
@@ -159,14 +165,29 @@ def _unpack(packed, matrix):
 
 
 @kernel
-def draw_loadings(first, last, indptr, places, counts, starts, omega, states, of_rows, offset, variance, key, loadings):
+def draw_loadings(
+    first,
+    last,
+    indptr,
+    places,
+    counts,
+    starts,
+    omega,
+    states,
+    of_rows,
+    offset,
+    variance,
+    key,
+    loadings,
+):
     """Draws the rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
 
     of_rows (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, of the entries a priori.
     """
     n_dims, width = states.shape[1], last - first
     total, n_pairs = np.zeros((width, of_rows.shape[1])), n_dims * (n_dims + 1) // 2
-    own, upto = np.zeros((width, n_dims)), np.zeros((width, n_dims))  # sums of z over words on a stick, and of the last stick
+    # sums of z over words on a stick, and of the last stick
+    own, upto = np.zeros((width, n_dims)), np.zeros((width, n_dims))
     for r in range(len(indptr) - 1):
         n = min(starts[r + 1] - starts[r], last) - first
         if n <= 0:
@@ -199,7 +220,9 @@ def draw_sequence(precision, h, first_precision, first_mean, system, noise_preci
     root (state_dim, state_dim) gets U, and what is returned is y (state_dim,), of the last state: given omega, and not the
     other states, its precision is U'U and its mean U^-1 y (`draw_last`).
     """
-    between, _ = factor_states(precision, h, first_precision, first_mean, system, np.zeros(h.shape[1]), noise_precision)
+    between, _ = factor_states(
+        precision, h, first_precision, first_mean, system, np.zeros(h.shape[1]), noise_precision
+    )
     for i in range(len(root)):
         for j in range(len(root)):
             root[i, j] = precision[len(h) - 1, i, j] if j >= i else 0.0

@@ -22,7 +22,10 @@ from workbench.kernels.polya_gamma import polya_gamma
 from workbench.kernels.simd.lanes import LANES, padded
 from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.vectors import load, spread
-from workbench.kernels.stick_breaking.topics_given_theta import count_drawn_topics, draw_topics_given
+from workbench.kernels.stick_breaking.topics_given_theta import (
+    count_drawn_topics,
+    draw_topics_given,
+)
 from workbench.kernels.uniforms import EXPECTED_THETA, absorb, draw_key
 from workbench.kernels.variates import normal, stream_of
 
@@ -82,12 +85,16 @@ def draw_document(stream, n_here, precision, mean, psi, off, after):
         tokens, omega, zeta = 0, 0.0, 0.0
         if n_tokens > 0:
             others, tokens = before + after[k], n_here[k]
-            zeta = top + math.log(others) if SMALLEST < others < LARGEST else log_sum_of_others(psi, k)
+            zeta = (
+                top + math.log(others) if SMALLEST < others < LARGEST else log_sum_of_others(psi, k)
+            )
             stream, omega = polya_gamma(stream, n_tokens, psi[k] - zeta)
         off[k], sums = 0.0, spread(0.0)
         for i in range(0, lanes, LANES):
             sums += load(precision, k * lanes + i) * load(off, i)
-        h, information = conditional(tokens, n_tokens, omega, zeta, precision[k, k], mean[k], total(sums))
+        h, information = conditional(
+            tokens, n_tokens, omega, zeta, precision[k, k], mean[k], total(sums)
+        )
         stream, z = normal(stream)
         psi[k] = h / information + z / math.sqrt(information)
         off[k] = psi[k] - mean[k]
@@ -114,17 +121,34 @@ def draw_components(first, last, n_dk, precision, mean, psi, key):
 
 
 @kernel
-def draw_topics(first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, psi, beta, key):
+def draw_topics(
+    first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, psi, beta, key
+):
     """Draws the topics of all tokens of documents first..last given psi (document, component): see `draw_topics_given`."""
     theta = np.zeros((last - first, len(n_k)))
     for d in range(first, last):
         softmax(psi[d], theta[d - first, : psi.shape[1]])
-    return draw_topics_given(first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, theta, beta, key)
+    return draw_topics_given(
+        first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, theta, beta, key
+    )
 
 
 @kernel
 def sampled_theta(
-    first, last, indptr, words, counts, tokens_before, phi, precision, mean, burn_in, n_kept, key, theta, first_number=0,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    phi,
+    precision,
+    mean,
+    burn_in,
+    n_kept,
+    key,
+    theta,
+    first_number=0,
 ):
     """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic) stays as it is.
 
@@ -139,8 +163,12 @@ def sampled_theta(
         for sweep in range(burn_in + n_kept):
             sweep_key = absorb(absorb(key, sweep), first_number + d)
             softmax(psi, here)
-            count_drawn_topics(d, indptr, words, counts, tokens_before, here, phi, cumulative, sweep_key, n_here)
-            draw_document(stream_of(absorb(sweep_key, 1), 0), n_here, precision, mean, psi, off, after)
+            count_drawn_topics(
+                d, indptr, words, counts, tokens_before, here, phi, cumulative, sweep_key, n_here
+            )
+            draw_document(
+                stream_of(absorb(sweep_key, 1), 0), n_here, precision, mean, psi, off, after
+            )
             if sweep >= burn_in:
                 softmax(psi, here)
                 for k in range(n_topics):

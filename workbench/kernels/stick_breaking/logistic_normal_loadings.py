@@ -79,7 +79,9 @@ def _log_sums(along, across, constant, cosine, sine, top, before, after, first_a
 
 
 @kernel
-def draw_loadings(first, last, loadings, offset, states, n_tokens, weighted, variance, top, before, after, key):
+def draw_loadings(
+    first, last, loadings, offset, states, n_tokens, weighted, variance, top, before, after, key
+):
     """Draws the rows first..last of C (word, state_dim) in place, in turn; returns how many points were tried.
 
     states (state_dim, document padded), n_tokens (document padded,), 0 in the padding; weighted (word, state_dim) :
@@ -99,13 +101,19 @@ def draw_loadings(first, last, loadings, offset, states, n_tokens, weighted, var
         _products(nu, 0.0, states, across)
         later = (k + 1) * n
         stream, drop = exponential(stream)
-        log_y = along_counts - drop - _log_sums(along, across, offset[k], 1.0, 0.0, top, before, after, later, n_tokens)
+        log_y = (
+            along_counts
+            - drop
+            - _log_sums(along, across, offset[k], 1.0, 0.0, top, before, after, later, n_tokens)
+        )
         stream, u = next_uniform(stream)
         angle = 2.0 * math.pi * u
         low, high, cosine, sine = angle - 2.0 * math.pi, angle, 1.0, 0.0
         while high - low > SMALLEST_BRACKET:
             cosine, sine, tried = math.cos(angle), math.sin(angle), tried + 1
-            log_sums = _log_sums(along, across, offset[k], cosine, sine, top, before, after, later, n_tokens)
+            log_sums = _log_sums(
+                along, across, offset[k], cosine, sine, top, before, after, later, n_tokens
+            )
             if along_counts * cosine + across_counts * sine - log_sums > log_y:
                 break
             if angle < 0.0:

@@ -49,7 +49,8 @@ def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
         for k in range(min(n_needed, n_rows)):
             psi = _psi(loadings, offset, k, particles, at, lanes)
             size = max(psi, 0.0 - psi)
-            remaining = 0.0 - (max(psi, 0.0) + fast_log(1.0 + fast_exp(0.0 - size)))  # log sigma(-psi)
+            # log sigma(-psi)
+            remaining = 0.0 - (max(psi, 0.0) + fast_log(1.0 + fast_exp(0.0 - size)))
             store(logs, k * LANES, rest + (psi + remaining))
             rest += remaining
         if n_needed > n_rows:
@@ -57,7 +58,12 @@ def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
         return spread(0.0)
     largest, k = spread(-math.inf), 0
     while k + 4 <= n_rows:  # four words at a time: a state is loaded once for them
-        one, two, three, four = spread(offset[k]), spread(offset[k + 1]), spread(offset[k + 2]), spread(offset[k + 3])
+        one, two, three, four = (
+            spread(offset[k]),
+            spread(offset[k + 1]),
+            spread(offset[k + 2]),
+            spread(offset[k + 3]),
+        )
         for j in range(loadings.shape[1]):
             z = load(particles, at + j * lanes)
             one += z * loadings[k, j]
@@ -213,8 +219,25 @@ def _resample_evenly(stream, log_weights, n, parents, points):
 
 @kernel
 def filter_particles(
-    begin, end, indptr, rows, counts, loadings, offset, sticks, first_mean, first_covariance, system, noise, noise_precision, n,
-    path, key, particles, ancestors, log_weights,
+    begin,
+    end,
+    indptr,
+    rows,
+    counts,
+    loadings,
+    offset,
+    sticks,
+    first_mean,
+    first_covariance,
+    system,
+    noise,
+    noise_precision,
+    n,
+    path,
+    key,
+    particles,
+    ancestors,
+    log_weights,
 ):
     """Moves n particles of a sequence through its times begin..end; the last of them is kept at the reference, path.
 
@@ -233,7 +256,9 @@ def filter_particles(
         stream, here, reference = stream_of(key, t), particles[t], path[t]
         if t == 0:
             moved[:, 0] = first_mean
-            stream = _scatter(stream, first_root, moved, np.zeros(n - 1, np.int64), n - 1, scratch, here)
+            stream = _scatter(
+                stream, first_root, moved, np.zeros(n - 1, np.int64), n - 1, scratch, here
+            )
         else:
             _move(system, particles[t - 1], moved)
             _anchor(log_weights, reference, moved, precision_root, anchored)
@@ -243,7 +268,18 @@ def filter_particles(
         for i in range(n_dims):
             here[i, n - 1] = reference[i]
         log_weights[:] = 0.0
-        weigh(loadings, offset, sticks, indptr[t], indptr[t + 1], rows, counts, here, logs, log_weights)
+        weigh(
+            loadings,
+            offset,
+            sticks,
+            indptr[t],
+            indptr[t + 1],
+            rows,
+            counts,
+            here,
+            logs,
+            log_weights,
+        )
 
 
 @kernel
@@ -274,7 +310,21 @@ def _log_pairs(loadings, offset, sticks, begin, end, rows, particles, logs, foun
 
 
 @kernel
-def forecast(n_known, indptr, rows, counts, loadings, offset, sticks, system, noise, start, path, key, probability):
+def forecast(
+    n_known,
+    indptr,
+    rows,
+    counts,
+    loadings,
+    offset,
+    sticks,
+    system,
+    noise,
+    start,
+    path,
+    key,
+    probability,
+):
     """Fills probability (pair,) of held-out pairs of a sequence by a bootstrap particle filter.
 
     n_known : times up to the last with training counts; path (time, state_dim) : states as drawn; indptr, rows, counts : of the
@@ -288,13 +338,19 @@ def forecast(n_known, indptr, rows, counts, loadings, offset, sticks, system, no
     lanes, most = -(-n // LANES) * LANES, 1
     for t in range(len(path)):
         most = max(most, indptr[t + 1] - indptr[t])
-    logs, of_path, of_particles = np.empty((len(offset) + 1, LANES)), np.empty((most, LANES)), np.empty((most, lanes))
+    logs, of_path, of_particles = (
+        np.empty((len(offset) + 1, LANES)),
+        np.empty((most, LANES)),
+        np.empty((most, lanes)),
+    )
     state, particles = np.empty((n_dims, LANES)), np.zeros((n_dims, lanes))
     for t in range(n_known):
         if indptr[t] < indptr[t + 1]:
             for i in range(n_dims):
                 state[i] = path[t, i]
-            _log_pairs(loadings, offset, sticks, indptr[t], indptr[t + 1], rows, state, logs, of_path)
+            _log_pairs(
+                loadings, offset, sticks, indptr[t], indptr[t + 1], rows, state, logs, of_path
+            )
         for pair in range(indptr[t], indptr[t + 1]):
             probability[pair] = max(math.exp(of_path[pair - indptr[t], 0]), LEAST)
     moved, scratch, root = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), noise.copy()
@@ -310,7 +366,17 @@ def forecast(n_known, indptr, rows, counts, loadings, offset, sticks, system, no
             _scatter(stream, root, moved, parents, n, scratch, particles)
         log_weights[:] = 0.0
         if indptr[t] < indptr[t + 1]:
-            _log_pairs(loadings, offset, sticks, indptr[t], indptr[t + 1], rows, particles, logs, of_particles)
+            _log_pairs(
+                loadings,
+                offset,
+                sticks,
+                indptr[t],
+                indptr[t + 1],
+                rows,
+                particles,
+                logs,
+                of_particles,
+            )
         before = math.log(n)
         for pair in range(indptr[t], indptr[t + 1]):
             for p in range(n):

@@ -43,7 +43,9 @@ def sticks_of(log_probability) -> np.ndarray:
 
 def log_jacobian(sticks) -> np.ndarray:
     """log |d pi_1..K-1 / d psi| (...): the sum of log pi_k + log sigma(-psi_k) over the sticks."""
-    return (log_probabilities(sticks)[..., :-1] + log_expit(-np.asarray(sticks, dtype=float))).sum(axis=-1)
+    return (log_probabilities(sticks)[..., :-1] + log_expit(-np.asarray(sticks, dtype=float))).sum(
+        axis=-1
+    )
 
 
 def remaining(counts) -> np.ndarray:
@@ -60,29 +62,47 @@ def log_multinomial(counts, sticks) -> np.ndarray:
     """log Mult(x | N, pi(psi)) (...), coefficient included, of counts (..., category) and sticks (..., category - 1)."""
     counts, sticks = np.asarray(counts), np.asarray(sticks, dtype=float)
     n, x = remaining(counts), counts[..., :-1]
-    seen = x * log_expit(np.where(x > 0, sticks, 0.0)) + (n - x) * log_expit(np.where(n > x, -sticks, 0.0))  # 0 log 0 = 0
-    return gammaln(counts.sum(axis=-1) + 1.0) - gammaln(counts + 1.0).sum(axis=-1) + seen.sum(axis=-1)
+    # 0 log 0 = 0
+    seen = x * log_expit(np.where(x > 0, sticks, 0.0)) + (n - x) * log_expit(
+        np.where(n > x, -sticks, 0.0)
+    )
+    return (
+        gammaln(counts.sum(axis=-1) + 1.0) - gammaln(counts + 1.0).sum(axis=-1) + seen.sum(axis=-1)
+    )
 
 
 def dirichlet_moments(alpha) -> tuple[np.ndarray, np.ndarray]:
     """(mean, variance), each (..., category - 1), of the sticks of pi ~ Dirichlet(alpha); they are independent."""
-    first, rest = np.asarray(alpha, dtype=float)[..., :-1], remaining(alpha) - np.asarray(alpha)[..., :-1]
+    first, rest = (
+        np.asarray(alpha, dtype=float)[..., :-1],
+        remaining(alpha) - np.asarray(alpha)[..., :-1],
+    )
     return digamma(first) - digamma(rest), polygamma(1, first) + polygamma(1, rest)
 
 
 def log_density_of_sticks(sticks, alpha) -> np.ndarray:
     """log p(psi) (...) of the sticks of pi ~ Dirichlet(alpha)."""
-    first, rest = np.asarray(alpha, dtype=float)[..., :-1], remaining(alpha) - np.asarray(alpha)[..., :-1]
+    first, rest = (
+        np.asarray(alpha, dtype=float)[..., :-1],
+        remaining(alpha) - np.asarray(alpha)[..., :-1],
+    )
     sticks = np.asarray(sticks, dtype=float)
-    return (first * log_expit(sticks) + rest * log_expit(-sticks) - betaln(first, rest)).sum(axis=-1)
+    return (first * log_expit(sticks) + rest * log_expit(-sticks) - betaln(first, rest)).sum(
+        axis=-1
+    )
 
 
 def log_density_of_probabilities(log_probability, mean, covariance) -> np.ndarray:
     """log p(pi_1..K-1) (...) where the sticks are Gaussian with a mean (stick,) and a covariance (stick, stick)."""
     sticks = sticks_of(log_probability)
     root = np.linalg.cholesky(covariance)
-    white = np.linalg.solve(root, (sticks - mean).reshape(math.prod(sticks.shape[:-1]), len(mean)).T)
-    gaussian = -0.5 * ((white**2).sum(axis=0) + len(mean) * math.log(2 * math.pi)) - np.log(np.diag(root)).sum()
+    white = np.linalg.solve(
+        root, (sticks - mean).reshape(math.prod(sticks.shape[:-1]), len(mean)).T
+    )
+    gaussian = (
+        -0.5 * ((white**2).sum(axis=0) + len(mean) * math.log(2 * math.pi))
+        - np.log(np.diag(root)).sum()
+    )
     return gaussian.reshape(sticks.shape[:-1]) - log_jacobian(sticks)
 
 

@@ -11,13 +11,34 @@ import numpy as np
 from workbench.kernels.jit import aside, kernel
 from workbench.kernels.lda.gibbs import AHEAD, ENDS, draw_from
 from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import at_most_256_bits, bump, doubles, fetch, load, put, spread, store
+from workbench.kernels.simd.vectors import (
+    at_most_256_bits,
+    bump,
+    doubles,
+    fetch,
+    load,
+    put,
+    spread,
+    store,
+)
 from workbench.kernels.uniforms import uniform
 
 
 @kernel
 def draw_topics_given(
-    first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, theta, beta, key,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    theta,
+    beta,
+    key,
 ):
     """Draws, in canonical order, the topic of every token of documents first..last given their theta (document, topic), padded.
 
@@ -60,7 +81,11 @@ def draw_topics_given(
                 for i in range(0, lanes, LANES):
                     sums += load(share, i) * (beta + doubles(load(n_wk, row + i)))
                     store(cumulative, i, sums)
-                new, row_before, waits = draw_from(sums, cumulative, ends, uniform(key, token)), row, True
+                new, row_before, waits = (
+                    draw_from(sums, cumulative, ends, uniform(key, token)),
+                    row,
+                    True,
+                )
                 topics[np.uint64(token)] = new
                 n_moved += new != old
         if waits:
@@ -73,7 +98,9 @@ def draw_topics_given(
 
 
 @aside
-def count_drawn_topics(d, indptr, words, counts, tokens_before, theta, phi, cumulative, key, n_here):
+def count_drawn_topics(
+    d, indptr, words, counts, tokens_before, theta, phi, cumulative, key, n_here
+):
     """Writes to n_here (topic,) how many tokens of a document draw each topic, given theta (topic,) and phi (word, topic)."""
     n_topics = len(theta)
     n_here[:] = 0

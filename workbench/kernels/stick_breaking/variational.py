@@ -61,8 +61,28 @@ def expect_logs(m, v, nodes, node_weights, logs, weights):
 
 @kernel
 def fit_documents(
-    first, last, rows, indptr, words, counts, precision, weighted_mean, nodes, node_weights, word_logs, word_weights,
-    n_topics, most_passes, tolerance, centre, sticks, variances, mean_dk, document_logs, document_weights, kept_ratios,
+    first,
+    last,
+    rows,
+    indptr,
+    words,
+    counts,
+    precision,
+    weighted_mean,
+    nodes,
+    node_weights,
+    word_logs,
+    word_weights,
+    n_topics,
+    most_passes,
+    tolerance,
+    centre,
+    sticks,
+    variances,
+    mean_dk,
+    document_logs,
+    document_weights,
+    kept_ratios,
 ):
     """Fits q(psi) and the responsibilities of documents first..last until no m changes by more than the tolerance.
 
@@ -78,8 +98,17 @@ def fit_documents(
     for d in range(first, last):
         most = max(most, indptr[d + 1] - indptr[d] + LANES)
     tokens, ratios, visited = np.empty(most), np.empty(most), np.empty(most, np.int64)
-    gamma, new, logs, weights = np.empty(n_topics), np.zeros(n_padded), np.empty(n_topics), np.empty(n_sticks)
-    matrix, lower, h = np.empty((n_sticks, n_sticks)), np.zeros((n_sticks, n_sticks)), np.empty(n_sticks)
+    gamma, new, logs, weights = (
+        np.empty(n_topics),
+        np.zeros(n_padded),
+        np.empty(n_topics),
+        np.empty(n_sticks),
+    )
+    matrix, lower, h = (
+        np.empty((n_sticks, n_sticks)),
+        np.zeros((n_sticks, n_sticks)),
+        np.empty(n_sticks),
+    )
     total, scatter = np.zeros(n_sticks), np.zeros((n_sticks, n_sticks))
     for d in range(first, last):
         m, v, own, n = sticks[rows[d]], variances[rows[d]], d * n_padded, indptr[d + 1] - indptr[d]
@@ -92,7 +121,9 @@ def fit_documents(
             for t in range(n_topics):
                 document_logs[d, t], document_weights[d, t] = logs[t], math.exp(logs[t])
             if n_padded == LANES:
-                n_tiny = visit_narrow(n, visited, tokens, own, document_weights, word_weights, ratios, new)
+                n_tiny = visit_narrow(
+                    n, visited, tokens, own, document_weights, word_weights, ratios, new
+                )
             else:
                 n_tiny = visit(n, visited, tokens, own, document_weights, word_weights, ratios, new)
             n_visited += n
@@ -102,7 +133,16 @@ def fit_documents(
                 for i in range(n):
                     if ratios[i] == 0.0:
                         word = np.int64(words[indptr[d] + i])
-                        log_domain_gamma(d, document_logs, document_weights, word, word_logs, word_weights, n_topics, gamma)
+                        log_domain_gamma(
+                            d,
+                            document_logs,
+                            document_weights,
+                            word,
+                            word_logs,
+                            word_weights,
+                            n_topics,
+                            gamma,
+                        )
                         for t in range(n_topics):
                             new[t] += tokens[i] * gamma[t]
             remaining = new[n_sticks]
@@ -130,7 +170,14 @@ def fit_documents(
             if ratios[i] == 0.0:
                 word = np.int64(words[indptr[d] + i])
                 bound += tokens[i] * log_domain_gamma(
-                    d, document_logs, document_weights, word, word_logs, word_weights, n_topics, gamma
+                    d,
+                    document_logs,
+                    document_weights,
+                    word,
+                    word_logs,
+                    word_weights,
+                    n_topics,
+                    gamma,
                 )
             else:
                 bound += tokens[i] * math.log(tokens[i] / ratios[i])

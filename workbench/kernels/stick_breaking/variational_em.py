@@ -79,12 +79,16 @@ def has_moved(n_tokens, p, kept, precision):
     """Has any N p_k changed so much since `kept` that steps by the old curvature would be slow?"""
     moved = False
     for k in range(len(p)):
-        moved = moved or n_tokens * abs(p[k] - kept[k]) > STALE * (precision[k, k] + n_tokens * kept[k])
+        moved = moved or n_tokens * abs(p[k] - kept[k]) > STALE * (
+            precision[k, k] + n_tokens * kept[k]
+        )
     return moved
 
 
 @aside
-def climb(n_tokens, n_here, variance, precision, log_zeta, psi, pull, p, slope, direction, kept, matrix):
+def climb(
+    n_tokens, n_here, variance, precision, log_zeta, psi, pull, p, slope, direction, kept, matrix
+):
     """Moves lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
 
     matrix (component, component) holds the factor of the curvature at the probabilities `kept` (component,), which is replaced
@@ -109,7 +113,8 @@ def climb(n_tokens, n_here, variance, precision, log_zeta, psi, pull, p, slope, 
         expected += kept[k] * direction[k]
     for k in range(n):
         spread_out += kept[k] * (direction[k] - expected) ** 2
-    square, length = rise - n_tokens * spread_out, 1.0  # direction' Lambda direction, by what the step solves
+    # direction' Lambda direction, by what the step solves
+    square, length = rise - n_tokens * spread_out, 1.0
     for _ in range(MOST_HALVINGS):
         for k in range(n):
             p[k] = psi[k] + length * direction[k]
@@ -145,8 +150,22 @@ def best_variance(log_precision, log_weight, start):
 
 @kernel
 def fit_documents(
-    first, last, indptr, words, counts, phi, mean, precision, log_determinant, most_passes, tolerance,
-    psi, variance, mean_dk, weights, ratios,
+    first,
+    last,
+    indptr,
+    words,
+    counts,
+    phi,
+    mean,
+    precision,
+    log_determinant,
+    most_passes,
+    tolerance,
+    psi,
+    variance,
+    mean_dk,
+    weights,
+    ratios,
 ):
     """Fits q of documents first..last, from where it is, until a pass raises L_d by less than the tolerance, relatively.
 
@@ -158,13 +177,30 @@ def fit_documents(
     most = 0
     for d in range(first, last):
         most = max(most, indptr[d + 1] - indptr[d])
-    tokens, found, rows = np.empty(most + LANES), np.empty(most + LANES), np.empty(most + LANES, np.int64)
+    tokens, found, rows = (
+        np.empty(most + LANES),
+        np.empty(most + LANES),
+        np.empty(most + LANES, np.int64),
+    )
     new, matrix = np.zeros(lanes), np.empty((n, n))
-    pull, p, slope, direction, kept, log_own = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    pull, p, slope, direction, kept, log_own = (
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+    )
     for k in range(n):
         log_own[k] = math.log(precision[k, k])
     for d in range(first, last):
-        begin, n_pairs, here, nu, n_here = indptr[d], indptr[d + 1] - indptr[d], psi[d], variance[d], mean_dk[d]
+        begin, n_pairs, here, nu, n_here = (
+            indptr[d],
+            indptr[d + 1] - indptr[d],
+            psi[d],
+            variance[d],
+            mean_dk[d],
+        )
         if n_pairs == 0:
             for k in range(n):
                 here[k], nu[k], n_here[k], weights[d, k] = mean[k], 1.0 / precision[k, k], 0.0, 0.0
@@ -188,7 +224,9 @@ def fit_documents(
                 visit(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
             n_visited += n_pairs
             log_zeta = log_expected_sum(here, nu)
-            bound = 0.5 * (log_determinant - pull_of(here, mean, precision, pull)) + n_tokens * (top - log_zeta)
+            bound = 0.5 * (log_determinant - pull_of(here, mean, precision, pull)) + n_tokens * (
+                top - log_zeta
+            )
             for i in range(n_pairs):
                 bound += tokens[i] * math.log(tokens[i] / found[i])
             for k in range(n):
@@ -197,7 +235,20 @@ def fit_documents(
             if passed == most_passes or (passed > 0 and bound - before <= tolerance * abs(bound)):
                 break
             before = bound
-            log_zeta = climb(n_tokens, n_here, nu, precision, log_zeta, here, pull, p, slope, direction, kept, matrix)
+            log_zeta = climb(
+                n_tokens,
+                n_here,
+                nu,
+                precision,
+                log_zeta,
+                here,
+                pull,
+                p,
+                slope,
+                direction,
+                kept,
+                matrix,
+            )
             log_rate = math.log(n_tokens) - log_zeta
             for k in range(n):
                 nu[k] = best_variance(log_own[k], log_rate + here[k], nu[k])

@@ -33,8 +33,15 @@ from workbench.records.records import Records
 PRIOR = 0.5
 """Prior of each cell of a shipped network: Jeffreys'."""
 LEARNT = (
-    Variable("prior_mean", ("iteration",), "", "prior of a cell of a table, as learnt, mean over the tables that learn theirs"),
-    Variable("table_prior", ("snapshot", "parameter"), "", "prior of the cell of a table, as learnt"),
+    Variable(
+        "prior_mean",
+        ("iteration",),
+        "",
+        "prior of a cell of a table, as learnt, mean over the tables that learn theirs",
+    ),
+    Variable(
+        "table_prior", ("snapshot", "parameter"), "", "prior of the cell of a table, as learnt"
+    ),
 )
 """What is recorded of priors that learn."""
 
@@ -74,9 +81,22 @@ class BayesNet:
     nodes: tuple[Node, ...] = ()
     alpha: float | None = None
     beta: float | None = None
-    network: str = option("latent-class", "network of hidden and observed nodes", choices=tuple(SHIPPED))
-    n_states: int = option(2, "states of the hidden nodes of latent-class and hmm", low=1, high=1000, whole=True, size=True)
-    missing: str = option("marginalised", "cells that are missing: left out or counted", choices=("marginalised", "imputed"))
+    network: str = option(
+        "latent-class", "network of hidden and observed nodes", choices=tuple(SHIPPED)
+    )
+    n_states: int = option(
+        2,
+        "states of the hidden nodes of latent-class and hmm",
+        low=1,
+        high=1000,
+        whole=True,
+        size=True,
+    )
+    missing: str = option(
+        "marginalised",
+        "cells that are missing: left out or counted",
+        choices=("marginalised", "imputed"),
+    )
 
     def __post_init__(self):
         fix = object.__setattr__
@@ -89,21 +109,33 @@ class BayesNet:
             fix(self, prior, self._prior(prior, getattr(self, prior)))
         if self.nodes or not self.is_shipped:
             check_nodes(self.called, self.nodes)
-        shipped = {each.name: each.default for each in fields(self) if each.name in ("network", "n_states")}
+        shipped = {
+            each.name: each.default for each in fields(self) if each.name in ("network", "n_states")
+        }
         for name, default in shipped.items():
             if not self.is_shipped and getattr(self, name) != default:
                 said = f" is for shipped networks, and {self.called} has nodes of its own; leave it out"
-                raise ModelError(Named(name, getattr(self, name)), said, field=name, value=getattr(self, name))
+                raise ModelError(
+                    Named(name, getattr(self, name)), said, field=name, value=getattr(self, name)
+                )
 
     def _prior(self, name: str, value) -> float | None:
         """A prior of a shipped network; None of another one."""
         if not self.is_shipped:
             if value is not None:
-                raise ModelError(f"{self.called} has a prior at each node, so leave {name} out", field=name, value=value)
+                raise ModelError(
+                    f"{self.called} has a prior at each node, so leave {name} out",
+                    field=name,
+                    value=value,
+                )
             return None
         if value is None:
             return PRIOR
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 1e-8 <= value < np.inf:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, numbers.Real)
+            or not 1e-8 <= value < np.inf
+        ):
             raise ModelError.must_be(name, "a number greater than 0 (at least 1e-08)", value)
         return float(value)
 
@@ -136,7 +168,10 @@ class BayesNet:
         """The settings of the spec of a run; the nodes of a shipped network are made again for its data."""
         if self.is_shipped:
             return {"alpha": self.alpha, "beta": self.beta}
-        return {"name": self.name, "nodes": json.loads(json.dumps([asdict(node) for node in self.nodes]))}
+        return {
+            "name": self.name,
+            "nodes": json.loads(json.dumps([asdict(node) for node in self.nodes])),
+        }
 
     def for_data(self, records: Records) -> BayesNet:
         """The network with its nodes, checked against the fields and levels of records.
@@ -148,12 +183,16 @@ class BayesNet:
         """
         net = self
         if self.is_shipped and not self.nodes:
-            net = replace(self, nodes=SHIPPED[self.network](records, self.n_states, self.alpha, self.beta))
+            net = replace(
+                self, nodes=SHIPPED[self.network](records, self.n_states, self.alpha, self.beta)
+            )
         values = net.values(records)
         for node, column in zip(net.nodes, values.T, strict=True):
             if node.given and np.any(column == MISSING):
-                raise ModelError(f"{net.called}: node '{node.name}' is given, so every record must have a value of it; "
-                                 f"name a field '{node.name}' without missing cells, or give it a table")
+                raise ModelError(
+                    f"{net.called}: node '{node.name}' is given, so every record must have a value of it; "
+                    f"name a field '{node.name}' without missing cells, or give it a table"
+                )
         return net
 
     def values(self, records: Records) -> np.ndarray:
@@ -167,18 +206,26 @@ class BayesNet:
         found = np.full((records.n_distinct, len(self.nodes)), MISSING, np.int32)
         for column, (field, levels) in enumerate(zip(records.fields, records.levels, strict=True)):
             if field not in at:
-                raise ModelError(f"{where} has no node for the field '{field}' of {records.name!r}; there are {_some(at)}; "
-                                 "leave the field out, or add a node")
+                raise ModelError(
+                    f"{where} has no node for the field '{field}' of {records.name!r}; there are {_some(at)}; "
+                    "leave the field out, or add a node"
+                )
             node = self.nodes[at[field]]
             state_of = {name: state for state, name in enumerate(node.state_names)}
             numbered = isinstance(node.states, numbers.Integral)
-            states = [i if numbered else state_of.get(name, MISSING) for i, name in enumerate(levels)]
+            states = [
+                i if numbered else state_of.get(name, MISSING) for i, name in enumerate(levels)
+            ]
             values, occurring = records.values[:, column], np.unique(records.values[:, column])
             for level in occurring[occurring != MISSING]:
                 if not 0 <= states[level] < node.n_states:
-                    raise ModelError(f"{where}: '{levels[level]}' of the field '{field}' is no state of its node; there are "
-                                     + _some(node.state_names))
-            found[:, at[field]] = np.where(values == MISSING, MISSING, np.array([*states, MISSING], np.int32)[values])
+                    raise ModelError(
+                        f"{where}: '{levels[level]}' of the field '{field}' is no state of its node; there are "
+                        + _some(node.state_names)
+                    )
+            found[:, at[field]] = np.where(
+                values == MISSING, MISSING, np.array([*states, MISSING], np.int32)[values]
+            )
         return found
 
     @cached_property
@@ -199,7 +246,10 @@ class BayesNet:
         """Dim → length, those of the data too where they are given."""
         found = {"state": self.n_states} if self.is_shipped else {}
         if records is not None:
-            found |= {"record": records.n_distinct, "parameter": self.for_data(records).tables.n_cells}
+            found |= {
+                "record": records.n_distinct,
+                "parameter": self.for_data(records).tables.n_cells,
+            }
         return found
 
     def coords(self, records: Records) -> dict[str, tuple]:
@@ -210,13 +260,20 @@ class BayesNet:
             if node.given or node.cpt in seen:
                 continue
             seen.add(node.cpt)
-            parents = [[f"{name}={state}" for state in by_name[name].state_names] for name in node.parents]
+            parents = [
+                [f"{name}={state}" for state in by_name[name].state_names] for name in node.parents
+            ]
             rows = [", ".join(given) for given in itertools.product(*parents)]
-            labels += [f"{node.name}={state}{given and f' | {given}'}" for given in rows for state in node.state_names]
+            labels += [
+                f"{node.name}={state}{given and f' | {given}'}"
+                for given in rows
+                for state in node.state_names
+            ]
             values += [(state, given) for given in rows for state in node.state_names]
         tables = np.repeat(np.array(net.tables.names, object), np.diff(net.tables.starts))
         return {
-            "parameter": (labels, "cell of a table"), "table": (tables, "table", "parameter"),
+            "parameter": (labels, "cell of a table"),
+            "table": (tables, "table", "parameter"),
             "row": (net.tables.row_of, "row of all tables", "parameter"),
             "value": ([state for state, _ in values], "state of the node", "parameter"),
             "given": ([given for _, given in values], "states of its parents", "parameter"),
@@ -226,12 +283,27 @@ class BayesNet:
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts of all tables, and what they make of the distributions."""
-        share = Variable("state_share", ("iteration", "state"), "", "share of the (expected) hidden nodes in each state")
+        share = Variable(
+            "state_share",
+            ("iteration", "state"),
+            "",
+            "share of the (expected) hidden nodes in each state",
+        )
         return (
             *([share] if self.is_shipped else []),
-            Variable("n_cpt", ("snapshot", "parameter"), "records", "(expected) records in each cell of a table"),
+            Variable(
+                "n_cpt",
+                ("snapshot", "parameter"),
+                "records",
+                "(expected) records in each cell of a table",
+            ),
             *(LEARNT if self.hyperparameters(options) else []),
-            Variable("cpt", ("parameter",), "", "probability of a state given those of its parents, posterior mean"),
+            Variable(
+                "cpt",
+                ("parameter",),
+                "",
+                "probability of a state given those of its parents, posterior mean",
+            ),
             Variable("multiplicity", ("record",), "records", "how often each distinct record came"),
         )
 
@@ -239,10 +311,14 @@ class BayesNet:
         """``state_share`` (state,) of the hidden nodes of a shipped network; nothing of another one."""
         if not self.is_shipped:
             return {}
-        hidden, starts = ("class",) if self.network == "latent-class" else ("start", "transition"), self.tables.starts
+        hidden, starts = (
+            ("class",) if self.network == "latent-class" else ("start", "transition"),
+            self.tables.starts,
+        )
         found = sum(
             counts[first:last].reshape(-1, self.n_states).sum(axis=0)
-            for name, first, last in zip(self.tables.names, starts[:-1], starts[1:], strict=True) if name in hidden
+            for name, first, last in zip(self.tables.names, starts[:-1], starts[1:], strict=True)
+            if name in hidden
         )
         return {"state_share": found / max(found.sum(), 1e-300)}
 
@@ -252,7 +328,10 @@ class BayesNet:
         tables = self.for_data(records).tables
         if "table_prior" in last:
             tables = tables.with_priors(np.asarray(last["table_prior"], float))
-        return {"cpt": tables.means(np.asarray(last["n_cpt"], float)), "multiplicity": records.multiplicities}
+        return {
+            "cpt": tables.means(np.asarray(last["n_cpt"], float)),
+            "multiplicity": records.multiplicities,
+        }
 
     def hyperparameters(self, options) -> dict[str, str]:
         """``prior_mean``: "maximised" or "sampled"; empty where priors are as given."""
@@ -265,18 +344,31 @@ class BayesNet:
             text = f"{self.network}, {self.n_states} hidden states, priors {self.alpha:g} and {self.beta:g}"
             return [("Bayesian network", text)]
         text = "; ".join(
-            f"{node.name} ({node.n_states}){' ← ' * bool(node.parents)}{', '.join(node.parents)}" for node in self.nodes[:20]
+            f"{node.name} ({node.n_states}){' ← ' * bool(node.parents)}{', '.join(node.parents)}"
+            for node in self.nodes[:20]
         )
-        return [("Bayesian network", f"{self.name or self.network}: {text}{'; …' * (len(self.nodes) > 20)}")]
+        return [
+            (
+                "Bayesian network",
+                f"{self.name or self.network}: {text}{'; …' * (len(self.nodes) > 20)}",
+            )
+        ]
 
     def tiny(self, most: int = 9) -> Records:
         """Two records to compile kernels with: complete, and with hidden nodes."""
         if not self.nodes:
-            return Records(np.array([[0, 1], [1, -1]]), np.array([1, most or 1]), ("a", "b"), (("x", "y"), ("x", "y")))
+            return Records(
+                np.array([[0, 1], [1, -1]]),
+                np.array([1, most or 1]),
+                ("a", "b"),
+                (("x", "y"), ("x", "y")),
+            )
         parents = {name for node in self.nodes for name in node.parents}
         shown = [-1 if node.name in parents and not node.given else 0 for node in self.nodes]
         values, names = np.array([[0] * len(shown), shown]), tuple(node.name for node in self.nodes)
-        return Records(values, np.array([1, most or 1]), names, tuple(node.state_names for node in self.nodes))
+        return Records(
+            values, np.array([1, most or 1]), names, tuple(node.state_names for node in self.nodes)
+        )
 
 
 def _some(names) -> str:

@@ -51,18 +51,23 @@ def read_bif(path) -> tuple[BayesNet, np.ndarray]:
     try:
         read = BIFReader(string=text)
         nodes = tuple(
-            Node(name, tuple(read.variable_states[name]), tuple(read.variable_parents[name])) for name in read.variable_names
+            Node(name, tuple(read.variable_states[name]), tuple(read.variable_parents[name]))
+            for name in read.variable_names
         )
         found = {name: np.asarray(read.variable_cpds[name], float) for name in read.variable_names}
     except Exception as error:  # whatever the reader makes of a broken file
-        raise ModelError(f"{path} is no BIF that can be read ({type(error).__name__}: {error}); check the file") from None
+        raise ModelError(
+            f"{path} is no BIF that can be read ({type(error).__name__}: {error}); check the file"
+        ) from None
     if not nodes:
         raise ModelError(f"{path} is no BIF that can be read (it has no variable); check the file")
     try:
         net = BayesNet(path.name.removesuffix(".gz").removesuffix(".bif"), nodes)
     except ModelError as error:
         raise error.within(f"{path}: ") from None
-    return net, np.concatenate([_table(path, node, found[node.name], shape_of(node, _by_name(nodes))) for node in nodes])
+    return net, np.concatenate(
+        [_table(path, node, found[node.name], shape_of(node, _by_name(nodes))) for node in nodes]
+    )
 
 
 def published(name: str) -> Path:
@@ -76,7 +81,9 @@ def published(name: str) -> Path:
     found = find_spec("pgmpy")
     if found is None:
         raise ModelError(f"network '{name}': {EXTRA}")
-    files = sorted((Path(found.submodule_search_locations[0]) / "utils" / "example_models").glob("*.bif.gz"))
+    files = sorted(
+        (Path(found.submodule_search_locations[0]) / "utils" / "example_models").glob("*.bif.gz")
+    )
     by_name = {file.name.removesuffix(".bif.gz"): file for file in files}
     if name not in by_name:
         raise ModelError(f"pgmpy has no network {name!r}; it has {', '.join(by_name)}")
@@ -91,8 +98,12 @@ def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) 
     """(table cell,) the distributions of a node, which come as columns."""
     rows = columns.T
     if rows.shape != (math.prod(shape[:-1]), shape[-1]):
-        raise ModelError(f"{path}: the table of '{node.name}' must have {math.prod(shape):,} numbers; it has {rows.size:,}")
+        raise ModelError(
+            f"{path}: the table of '{node.name}' must have {math.prod(shape):,} numbers; it has {rows.size:,}"
+        )
     sums = rows.sum(axis=1, keepdims=True)
     if not np.all(np.abs(sums - 1.0) <= ROUNDING) or np.any(rows < 0):  # NaN too
-        raise ModelError(f"{path}: every distribution of '{node.name}' must have numbers of at least 0 that sum to 1")
+        raise ModelError(
+            f"{path}: every distribution of '{node.name}' must have numbers of at least 0 that sum to 1"
+        )
     return (rows / sums).ravel()

@@ -17,18 +17,27 @@ def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
 
     graph = nx.Graph()
     graph.add_nodes_from(sorted({node for scope in scopes for node in scope}))
-    graph.add_edges_from(sorted({(a, b) for scope in scopes for a in scope for b in scope if a < b}))
+    graph.add_edges_from(
+        sorted({(a, b) for scope in scopes for a in scope for b in scope if a < b})
+    )
     bags = []
     for part in sorted(map(sorted, nx.connected_components(graph))):
-        for parent, nodes in _tree(graph.subgraph(part) if len(part) < len(graph) else graph, part, len(bags)):
+        for parent, nodes in _tree(
+            graph.subgraph(part) if len(part) < len(graph) else graph, part, len(bags)
+        ):
             bags.append((parent, nodes))
     sizes = [math.prod(families.sizes[n] for n in nodes) for _, nodes in bags]
     if sum(sizes) > MOST_CLIQUE_CELLS:
         largest = max(sizes)
         named = ", ".join(families.names[n] for n in bags[sizes.index(largest)][1])
-        raise ModelError(f"{called} has cliques of {sum(sizes):,} cells, more than {MOST_CLIQUE_CELLS:,}; the largest has "
-                         f"{largest:,} ({named}): give these nodes fewer states or parents, or observe some of them")
-    return [len(bags), *(number for parent, nodes in bags for number in (parent, len(nodes), *nodes))]
+        raise ModelError(
+            f"{called} has cliques of {sum(sizes):,} cells, more than {MOST_CLIQUE_CELLS:,}; the largest has "
+            f"{largest:,} ({named}): give these nodes fewer states or parents, or observe some of them"
+        )
+    return [
+        len(bags),
+        *(number for parent, nodes in bags for number in (parent, len(nodes), *nodes)),
+    ]
 
 
 def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...]]]:

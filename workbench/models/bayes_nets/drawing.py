@@ -35,12 +35,23 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
         A number of records or a seed out of range.
     """
     about, tables = net.tables, np.asarray(tables, float)
-    n_records, random = check_whole("n_records", n_records, 1), np.random.default_rng(check_whole("seed", seed, 0))
-    check_fits(DRAWING * n_records * len(net.nodes), f"{n_records:,} records of {net.called}", "ask for fewer")
+    n_records, random = (
+        check_whole("n_records", n_records, 1),
+        np.random.default_rng(check_whole("seed", seed, 0)),
+    )
+    check_fits(
+        DRAWING * n_records * len(net.nodes),
+        f"{n_records:,} records of {net.called}",
+        "ask for fewer",
+    )
     if tables.shape != (about.n_cells,):
-        raise ModelError(f"{net.called} has {about.n_cells:,} cells of tables; {tables.size:,} came")
+        raise ModelError(
+            f"{net.called} has {about.n_cells:,} cells of tables; {tables.size:,} came"
+        )
     if np.any(tables < 0) or not np.allclose(about.sum_rows(tables), 1.0, rtol=0, atol=1e-6):
-        raise ModelError(f"{net.called}: every row of its tables must be probabilities that sum to 1")
+        raise ModelError(
+            f"{net.called}: every row of its tables must be probabilities that sum to 1"
+        )
     at = {node.name: number for number, node in enumerate(net.nodes)}
     values = np.empty((n_records, len(net.nodes)), np.int32)
     for name in TopologicalSorter({node.name: node.parents for node in net.nodes}).static_order():
@@ -66,5 +77,7 @@ def draw_hidden(net: BayesNet, hidden: float = 0.2, seed: int = 0) -> tuple[str,
     check_fraction(hidden, "hidden")
     parents = {name for node in net.nodes for name in node.parents}
     inner = [node.name for node in net.nodes if node.parents and node.name in parents]
-    chosen = np.random.default_rng(check_whole("seed", seed, 0)).permutation(len(inner))[:round(hidden * len(inner))]
+    chosen = np.random.default_rng(check_whole("seed", seed, 0)).permutation(len(inner))[
+        : round(hidden * len(inner))
+    ]
     return tuple(inner[at] for at in sorted(chosen))

@@ -45,9 +45,13 @@ def net_of(given) -> BayesNet:
     if isinstance(given, Mapping):
         return of_dict(given)
     if isinstance(given, str) and given in SHIPPED:
-        raise ModelError(f"'{given}' is a shipped network; choose it with the option network={given}, and leave model out")
+        raise ModelError(
+            f"'{given}' is a shipped network; choose it with the option network={given}, and leave model out"
+        )
     if not isinstance(given, (str, Path)):
-        raise ModelError(f"a Bayesian network is a BayesNet, a table with name and nodes, or a file; got {given!r}")
+        raise ModelError(
+            f"a Bayesian network is a BayesNet, a table with name and nodes, or a file; got {given!r}"
+        )
     if given in SIMULATED:
         return read_bif(published(given))[0]
     if is_bif(given):
@@ -67,11 +71,15 @@ def of_dict(given: Mapping) -> BayesNet:
     ModelError
     """
     if missing := [name for name in ("name", "nodes") if not given.get(name)]:
-        raise ModelError(f"a Bayesian network needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")
+        raise ModelError(
+            f"a Bayesian network needs '{missing[0]}'; got {', '.join(given) or 'nothing'}"
+        )
     if unknown := [name for name in given if name not in ("name", "nodes")]:
         raise ModelError(f"a Bayesian network has no '{unknown[0]}'; it has name and nodes")
     if not isinstance(given["nodes"], list | tuple):
-        raise ModelError(f"a Bayesian network: 'nodes' must be a list of tables; got {given['nodes']!r}")
+        raise ModelError(
+            f"a Bayesian network: 'nodes' must be a list of tables; got {given['nodes']!r}"
+        )
     return BayesNet(given["name"], tuple(given["nodes"]))
 
 

@@ -43,10 +43,18 @@ class Node:
     def __post_init__(self):
         fix = object.__setattr__
         named = (self.parents,) if isinstance(self.parents, str) else self.parents
-        if not isinstance(named, Iterable) or isinstance(named, Mapping) or not all(isinstance(one, str) for one in named):
-            raise ModelError(f"node {self.name!r} must have parents as a list of names; got {self.parents!r}")
+        if (
+            not isinstance(named, Iterable)
+            or isinstance(named, Mapping)
+            or not all(isinstance(one, str) for one in named)
+        ):
+            raise ModelError(
+                f"node {self.name!r} must have parents as a list of names; got {self.parents!r}"
+            )
         if not isinstance(self.cpt, str):
-            raise ModelError(f"node {self.name!r} must have cpt as the name of a table; got {self.cpt!r}")
+            raise ModelError(
+                f"node {self.name!r} must have cpt as the name of a table; got {self.cpt!r}"
+            )
         fix(self, "parents", tuple(named))
         fix(self, "prior", _plain(self.prior))
         if not isinstance(self.states, numbers.Integral):
@@ -62,7 +70,11 @@ class Node:
     @property
     def state_names(self) -> tuple[str, ...]:
         """The names of its states; numbers where they have none."""
-        return tuple(map(str, range(self.states))) if isinstance(self.states, numbers.Integral) else self.states
+        return (
+            tuple(map(str, range(self.states)))
+            if isinstance(self.states, numbers.Integral)
+            else self.states
+        )
 
 
 def node_of(given) -> Node:
@@ -101,9 +113,13 @@ def _in_names(nodes) -> Iterator[str]:
         if node.name in seen:
             yield f"two nodes are called '{node.name}'; rename one"
         seen.add(node.name)
-        if not isinstance(node.states, tuple) and (isinstance(node.states, bool) or not _is_whole(node.states)):
+        if not isinstance(node.states, tuple) and (
+            isinstance(node.states, bool) or not _is_whole(node.states)
+        ):
             yield f"node '{node.name}' must have a number of states of at least 1, or names of them; got {node.states!r}"
-        if isinstance(node.states, tuple) and (not node.states or len(set(node.states)) < len(node.states)):
+        if isinstance(node.states, tuple) and (
+            not node.states or len(set(node.states)) < len(node.states)
+        ):
             yield f"node '{node.name}' must have at least one state, each with a name of its own; got {node.states!r}"
 
 
@@ -127,18 +143,26 @@ def _in_priors(nodes) -> Iterator[str]:
         shape = shape_of(node, by_name)
         n_rows, n_states = math.prod(shape[:-1]), shape[-1]
         if n_rows * n_states > MOST_CELLS:
-            yield (f"the table of node '{node.name}' has {n_rows * n_states:,} cells, more than {MOST_CELLS:,}; give it fewer "
-                   "parents or states")
+            yield (
+                f"the table of node '{node.name}' has {n_rows * n_states:,} cells, more than {MOST_CELLS:,}; give it fewer "
+                "parents or states"
+            )
         wrong = next((each for each in _numbers(node.prior) if not _is_positive(each)), None)
         if wrong is not None:
             yield f"the prior of node '{node.name}' must be numbers greater than 0; got {wrong!r}"
         if not isinstance(node.prior, tuple):
             continue
         rows = node.prior if isinstance(node.prior[0], tuple) else (node.prior,)
-        if any(not isinstance(row, tuple) or len(row) != n_states for row in rows) or len(rows) not in (1, n_rows):
-            widths = " and ".join(sorted({str(len(row)) if isinstance(row, tuple) else "1" for row in rows}))
-            yield (f"the prior of node '{node.name}' must be a number, a row of {n_states} or a table of {n_rows} rows; got "
-                   f"{len(rows)} row(s) of {widths}")
+        if any(not isinstance(row, tuple) or len(row) != n_states for row in rows) or len(
+            rows
+        ) not in (1, n_rows):
+            widths = " and ".join(
+                sorted({str(len(row)) if isinstance(row, tuple) else "1" for row in rows})
+            )
+            yield (
+                f"the prior of node '{node.name}' must be a number, a row of {n_states} or a table of {n_rows} rows; got "
+                f"{len(rows)} row(s) of {widths}"
+            )
 
 
 def _in_ties(nodes) -> Iterator[str]:
@@ -147,8 +171,10 @@ def _in_ties(nodes) -> Iterator[str]:
         other = first.setdefault(node.cpt, node)
         one, two = shape_of(other, by_name), shape_of(node, by_name)
         if one != two:
-            yield (f"'{other.name}' and '{node.name}' name the same table '{node.cpt}' and must have the same states and those "
-                   f"of their parents; they have {_times(one)} and {_times(two)}")
+            yield (
+                f"'{other.name}' and '{node.name}' name the same table '{node.cpt}' and must have the same states and those "
+                f"of their parents; they have {_times(one)} and {_times(two)}"
+            )
         if other.prior != node.prior:
             yield f"'{other.name}' and '{node.name}' name the same table '{node.cpt}' with other priors; give both the same"
 
@@ -160,13 +186,21 @@ def _times(shape: tuple[int, ...]) -> str:
 def _plain(prior):
     """A number as a float, rows as tuples."""
     if isinstance(prior, str | bytes | Mapping) or not hasattr(prior, "__iter__"):
-        number = isinstance(prior, numbers.Real) and not isinstance(prior, bool) and abs(prior) < 2.0**1000
+        number = (
+            isinstance(prior, numbers.Real)
+            and not isinstance(prior, bool)
+            and abs(prior) < 2.0**1000
+        )
         return float(prior) if number else prior
     return tuple(map(_plain, prior)) or (None,)
 
 
 def _numbers(prior) -> Iterator:
-    return itertools.chain.from_iterable(map(_numbers, prior)) if isinstance(prior, tuple) else iter((prior,))
+    return (
+        itertools.chain.from_iterable(map(_numbers, prior))
+        if isinstance(prior, tuple)
+        else iter((prior,))
+    )
 
 
 def _is_positive(value) -> bool:

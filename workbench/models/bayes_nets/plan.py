@@ -29,30 +29,39 @@ class Plan(NamedTuple):
     """
 
     # of patterns
-    families: np.ndarray      # (pattern + 1,) int64: first family; those of cliques come first, in their order
-    scalars: np.ndarray       # (pattern,) int64: first family without hidden nodes
-    cliques: np.ndarray       # (pattern + 1,) int64: first clique
+    # (pattern + 1,) int64: first family; those of cliques come first, in their order
+    families: np.ndarray
+    scalars: np.ndarray  # (pattern,) int64: first family without hidden nodes
+    cliques: np.ndarray  # (pattern + 1,) int64: first clique
     # of cliques
     clique_families: np.ndarray  # (clique, 2) int64: first family, and the first of the next
-    free: np.ndarray          # (clique,) int64: states of the nodes that are not in the separator, together
-    separators: np.ndarray    # (clique,) int64: states of the separator; 1 of a root
-    parents: np.ndarray       # (clique,) int64; -1 of a root
-    cell_at: np.ndarray       # (clique,) int64: first cell, in a workspace for the pattern
+    # (clique,) int64: states of the nodes that are not in the separator, together
+    free: np.ndarray
+    separators: np.ndarray  # (clique,) int64: states of the separator; 1 of a root
+    parents: np.ndarray  # (clique,) int64; -1 of a root
+    cell_at: np.ndarray  # (clique,) int64: first cell, in a workspace for the pattern
     separator_at: np.ndarray  # (clique,) int64: first state of the separator, in a workspace
-    up: np.ndarray            # (clique,) int64: where in ``maps`` the separator's state of each cell of the parent begins
-    up_run: np.ndarray        # (clique,) int64: cells of the parent with one state after another, see ``run``
+    # (clique,) int64: where in ``maps`` the separator's state of each cell of the parent begins
+    up: np.ndarray
+    # (clique,) int64: cells of the parent with one state after another, see ``run``
+    up_run: np.ndarray
     # of families
-    down: np.ndarray          # (family,) int64: where in ``maps`` the number of each cell of its clique begins
-    own: np.ndarray           # (family,) int64: the same of each state of its hidden nodes, in their order; -1: 0, 1, 2, …
-    n_own: np.ndarray         # (family,) int64: how many there are
-    pick: np.ndarray          # (family,) int64: where in ``maps`` the own state of each cell of its clique begins
-    run: np.ndarray           # (family,) int64: cell s of the clique has the own state s // run % n_own; 0: only maps tell
-    maps: np.ndarray          # int32
+    # (family,) int64: where in ``maps`` the number of each cell of its clique begins
+    down: np.ndarray
+    # (family,) int64: the same of each state of its hidden nodes, in their order; -1: 0, 1, 2, …
+    own: np.ndarray
+    n_own: np.ndarray  # (family,) int64: how many there are
+    # (family,) int64: where in ``maps`` the own state of each cell of its clique begins
+    pick: np.ndarray
+    # (family,) int64: cell s of the clique has the own state s // run % n_own; 0: only maps tell
+    run: np.ndarray
+    maps: np.ndarray  # int32
     # of cases: distinct records
-    patterns: np.ndarray      # (case,) int64
+    patterns: np.ndarray  # (case,) int64
     first_offset: np.ndarray  # (case + 1,) int64
-    offsets: np.ndarray       # int64: of each family of the case's pattern, the table cell of its observed nodes
-    weights: np.ndarray       # (case,) float64: how many records
+    # int64: of each family of the case's pattern, the table cell of its observed nodes
+    offsets: np.ndarray
+    weights: np.ndarray  # (case,) float64: how many records
 
     @property
     def n_cells(self) -> int:
@@ -73,7 +82,9 @@ class Plan(NamedTuple):
     @property
     def work(self) -> np.ndarray:
         """(case,) int64: about how many numbers are visited for each case."""
-        families = np.diff(self.clique_families, axis=1)[:, 0] if len(self.free) else np.zeros(0, np.int64)
+        families = (
+            np.diff(self.clique_families, axis=1)[:, 0] if len(self.free) else np.zeros(0, np.int64)
+        )
         of_cliques = np.concatenate([[0], np.cumsum((families + 4) * self.free * self.separators)])
         of_patterns = np.diff(of_cliques[self.cliques]) + np.diff(self.families)
         return of_patterns[self.patterns]
@@ -82,9 +93,10 @@ class Plan(NamedTuple):
 class Cases(NamedTuple):
     """The distinct records behind a plan."""
 
-    values: np.ndarray       # (case, node) int32: -1 where hidden
-    weights: np.ndarray      # (case,) float64: how many records
-    of_record: np.ndarray    # (record,) int64: the case of each record; -1 where it is not among them
+    values: np.ndarray  # (case, node) int32: -1 where hidden
+    weights: np.ndarray  # (case,) float64: how many records
+    # (record,) int64: the case of each record; -1 where it is not among them
+    of_record: np.ndarray
 
 
 def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
@@ -93,7 +105,11 @@ def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
     both, of_record = np.unique(np.hstack([hidden, values]), axis=0, return_inverse=True)
     of_record = of_record.ravel()
     found = both[:, values.shape[1] :]
-    return Cases(found, np.bincount(of_record, multiplicities, len(both)) * np.any(found >= 0, axis=1), of_record)
+    return Cases(
+        found,
+        np.bincount(of_record, multiplicities, len(both)) * np.any(found >= 0, axis=1),
+        of_record,
+    )
 
 
 def cases_among(cases: Cases, above: float, up_to: float = math.inf) -> Cases:
@@ -106,10 +122,11 @@ def cases_among(cases: Cases, above: float, up_to: float = math.inf) -> Cases:
 class Families(NamedTuple):
     """The families of a network: what a plan needs to know of it."""
 
-    sizes: tuple[int, ...]                # states of each node
-    scopes: tuple[tuple[int, ...], ...]   # of each node: its parents, then itself
+    sizes: tuple[int, ...]  # states of each node
+    scopes: tuple[tuple[int, ...], ...]  # of each node: its parents, then itself
     strides: tuple[tuple[int, ...], ...]  # along each of these in its table
-    starts: tuple[int, ...]               # first cell of its table; -1: the node is given and has none
+    # first cell of its table; -1: the node is given and has none
+    starts: tuple[int, ...]
     names: tuple[str, ...]
 
     @property
@@ -122,9 +139,16 @@ def families_of(net) -> Families:
     """The families of a network with nodes."""
     number = {node.name: i for i, node in enumerate(net.nodes)}
     sizes = tuple(node.n_states for node in net.nodes)
-    scopes = tuple((*(number[name] for name in node.parents), i) for i, node in enumerate(net.nodes))
-    strides = tuple(tuple(math.prod(sizes[n] for n in scope[i + 1 :]) for i in range(len(scope))) for scope in scopes)
-    starts = tuple(-1 if table < 0 else int(net.tables.starts[table]) for table in net.tables.table_of)
+    scopes = tuple(
+        (*(number[name] for name in node.parents), i) for i, node in enumerate(net.nodes)
+    )
+    strides = tuple(
+        tuple(math.prod(sizes[n] for n in scope[i + 1 :]) for i in range(len(scope)))
+        for scope in scopes
+    )
+    starts = tuple(
+        -1 if table < 0 else int(net.tables.starts[table]) for table in net.tables.table_of
+    )
     return Families(sizes, scopes, strides, starts, tuple(node.name for node in net.nodes))
 
 
@@ -148,7 +172,10 @@ def junction_trees(net, cases: Cases) -> np.ndarray:
     """
     families, found, known = families_of(net), [], {}
     for observed in _patterns(cases)[0]:
-        scopes = {_hidden(families, node, observed) for node in kept_families(families, observed, net.missing == "imputed")}
+        scopes = {
+            _hidden(families, node, observed)
+            for node in kept_families(families, observed, net.missing == "imputed")
+        }
         key = frozenset(scopes - {()})
         if key not in known:
             known[key] = numbered_cliques(key, families, net.called)
@@ -161,15 +188,24 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
     families, at = families_of(net), 0
     maps, (patterns, of_case) = _Maps(families.sizes), _patterns(cases)
     bounds = np.searchsorted(of_case, np.arange(len(patterns) + 1))
-    of_patterns, cliques, offsets, down = [(0, 0, 0)], [], [], []  # of ``down``: down, own, n_own, pick, run
+    # of ``down``: down, own, n_own, pick, run
+    of_patterns, cliques, offsets, down = [(0, 0, 0)], [], [], []
     for number, observed in enumerate(patterns):
         bags, at = _read_bags(trees, at)
         homes = [[] for _ in bags]
-        scalars, holding, cells = [], _holding(bags), [math.prod(families.sizes[n] for n in nodes) for _, nodes in bags]
+        scalars, holding, cells = (
+            [],
+            _holding(bags),
+            [math.prod(families.sizes[n] for n in nodes) for _, nodes in bags],
+        )
         for node in kept_families(families, observed, net.missing == "imputed"):
             hidden = _hidden(families, node, observed)
             if hidden:
-                fits = [i for i in holding[min(hidden, key=lambda n: len(holding[n]))] if set(hidden) <= set(bags[i][1])]
+                fits = [
+                    i
+                    for i in holding[min(hidden, key=lambda n: len(holding[n]))]
+                    if set(hidden) <= set(bags[i][1])
+                ]
                 homes[min(fits, key=lambda i: (cells[i], i))].append(node)
             else:
                 scalars.append(node)
@@ -177,20 +213,48 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
         for (parent, nodes), own, n_cells in zip(bags, homes, cells, strict=True):
             above = cliques[first_clique + parent][-1] if parent >= 0 else ()
             shared = tuple(n for n in nodes if n in above)
-            scope, n_states = (*shared, *(n for n in nodes if n not in shared)), math.prod(families.sizes[n] for n in shared)
+            scope, n_states = (
+                (*shared, *(n for n in nodes if n not in shared)),
+                math.prod(families.sizes[n] for n in shared),
+            )
             up, _, up_run = maps.picked(above, shared)
             begin = len(down)
-            own.sort(key=lambda node: -math.prod(families.sizes[n] for n in _hidden(families, node, observed)))
+            own.sort(
+                key=lambda node: (
+                    -math.prod(families.sizes[n] for n in _hidden(families, node, observed))
+                )
+            )
             for node in own:
                 strides = zip(families.scopes[node], families.strides[node], strict=True)
                 strides = {n: stride for n, stride in strides if not observed[n]}
                 within = tuple(n for n in scope if n in strides)
                 pick, n_own, run = maps.picked(scope, within)
                 in_a_row = [strides[n] for n in within] == _row_major(within, families.sizes)
-                down.append((maps.start(scope, strides), -1 if in_a_row else maps.start(within, strides), n_own, pick, run))
+                down.append(
+                    (
+                        maps.start(scope, strides),
+                        -1 if in_a_row else maps.start(within, strides),
+                        n_own,
+                        pick,
+                        run,
+                    )
+                )
             ordered += own
             parent = first_clique + parent if parent >= 0 else -1
-            cliques.append((begin, len(down), n_cells // n_states, n_states, parent, cell_at, separator_at, up, up_run, scope))
+            cliques.append(
+                (
+                    begin,
+                    len(down),
+                    n_cells // n_states,
+                    n_states,
+                    parent,
+                    cell_at,
+                    separator_at,
+                    up,
+                    up_run,
+                    scope,
+                )
+            )
             cell_at, separator_at = cell_at + n_cells, separator_at + n_states
         of_patterns[-1] = (*of_patterns[-1][:2], len(down))
         down += [(0, 0, 1, 0, 0)] * len(scalars)
@@ -201,9 +265,17 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
     columns = np.array([each[:-1] for each in cliques], np.int64).reshape(len(cliques), 9).T.copy()
     n_families = np.diff(first[:, 0])
     return Plan(
-        first[:, 0].copy(), first[:-1, 2].copy(), first[:, 1].copy(), np.ascontiguousarray(columns[:2].T), *columns[2:],
-        *np.array(down, np.int64).reshape(len(down), 5).T.copy(), maps.numbers, of_case,
-        np.concatenate([[0], np.cumsum(n_families[of_case])]), np.concatenate([np.zeros(0, np.int64), *offsets]), cases.weights,
+        first[:, 0].copy(),
+        first[:-1, 2].copy(),
+        first[:, 1].copy(),
+        np.ascontiguousarray(columns[:2].T),
+        *columns[2:],
+        *np.array(down, np.int64).reshape(len(down), 5).T.copy(),
+        maps.numbers,
+        of_case,
+        np.concatenate([[0], np.cumsum(n_families[of_case])]),
+        np.concatenate([np.zeros(0, np.int64), *offsets]),
+        cases.weights,
     )
 
 
@@ -233,7 +305,11 @@ class _Maps:
         n_states, at = math.prod(self._sizes[n] for n in within), [scope.index(n) for n in within]
         together = all(b == a + 1 for a, b in itertools.pairwise(at))
         run = math.prod(self._sizes[n] for n in scope[at[-1] + 1 :]) if together and at else 0
-        return self.start(scope, dict(zip(within, _row_major(within, self._sizes), strict=True))), n_states, run
+        return (
+            self.start(scope, dict(zip(within, _row_major(within, self._sizes), strict=True))),
+            n_states,
+            run,
+        )
 
     @property
     def numbers(self) -> np.ndarray:
@@ -254,7 +330,9 @@ def _hidden(families: Families, node: int, observed: np.ndarray) -> tuple[int, .
     return tuple(sorted(n for n in families.scopes[node] if not observed[n]))
 
 
-def _offsets(families: Families, nodes: Iterable[int], observed: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _offsets(
+    families: Families, nodes: Iterable[int], observed: np.ndarray, values: np.ndarray
+) -> np.ndarray:
     """(case, family) the table cell where the observed nodes of each family are and the hidden ones have state 0."""
     found = np.empty((len(values), len(nodes)), np.int64)
     for column, node in enumerate(nodes):

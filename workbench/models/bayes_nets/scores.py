@@ -6,8 +6,11 @@ from workbench.models.scores import LOG_LIKELIHOOD, Predicted, Scores
 from workbench.models.variables import Variable
 
 OF_RECORDS = Variable(
-    "test_log_likelihood_record", ("iteration",), "nats",
-    "mean log probability of all held-out cells of a record together, over the records that have one", better="higher",
+    "test_log_likelihood_record",
+    ("iteration",),
+    "nats",
+    "mean log probability of all held-out cells of a record together, over the records that have one",
+    better="higher",
 )
 
 
@@ -23,7 +26,8 @@ def log_likelihoods(train, test, predicted: Predicted) -> dict[str, float]:
     with np.errstate(divide="ignore"):
         of_cells = float(test.weights @ np.log(predicted.probability))
     return {
-        LOG_LIKELIHOOD.name: of_cells / test.n_items, OF_RECORDS.name: float(predicted.log_of_groups.sum() / n_records),
+        LOG_LIKELIHOOD.name: of_cells / test.n_items,
+        OF_RECORDS.name: float(predicted.log_of_groups.sum() / n_records),
     }
 
 

@@ -11,7 +11,10 @@ def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Nod
     """
     _refuse_taken(records, "latent-class", "class")
     fields = zip(records.fields, records.levels, strict=True)
-    return (Node("class", n_states, (), alpha), *(Node(field, names, ("class",), beta) for field, names in fields))
+    return (
+        Node("class", n_states, (), alpha),
+        *(Node(field, names, ("class",), beta) for field, names in fields),
+    )
 
 
 def hidden_markov(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:
@@ -36,7 +39,9 @@ def hidden_markov(records, n_states: int, alpha: float, beta: float) -> tuple[No
 
 def _refuse_taken(records, network: str, name: str) -> None:
     if name in records.fields:
-        raise ModelError(f"'{name}' is a hidden node of '{network}', and a field of {records.name!r}; rename the field")
+        raise ModelError(
+            f"'{name}' is a hidden node of '{network}', and a field of {records.name!r}; rename the field"
+        )
 
 
 SHIPPED = {"latent-class": latent_class, "hmm": hidden_markov}

@@ -24,10 +24,12 @@ class Truth(NamedTuple):
 
     net: BayesNet
     tables: np.ndarray  # (table cell,) in the order of ``net.tables``
-    complete: Records   # with the hidden nodes too
+    complete: Records  # with the hidden nodes too
 
 
-def simulate_records(name: str, n_records: int = 1000, seed: int = 0, hidden: float = 0.2) -> tuple[Records, Truth]:
+def simulate_records(
+    name: str, n_records: int = 1000, seed: int = 0, hidden: float = 0.2
+) -> tuple[Records, Truth]:
     """Records of a network that comes with pgmpy, as "alarm", and the truth behind them.
 
     Parameters
@@ -47,7 +49,11 @@ def simulate_records(name: str, n_records: int = 1000, seed: int = 0, hidden: fl
     net, tables = read_bif(published(name))
     complete = draw_records(net, tables, n_records, seed)
     without = set(draw_hidden(net, hidden, seed))
-    shown = complete.of_fields([field for field in complete.fields if field not in without]) if without else complete
+    shown = (
+        complete.of_fields([field for field in complete.fields if field not in without])
+        if without
+        else complete
+    )
     given = {"n_records": n_records, "seed": seed, "hidden": hidden}
     own = {option: value for option, value in given.items() if value != OPTIONS[option]}
     return replace(shown, name=with_options(name, own)), Truth(net, tables, complete)
@@ -58,8 +64,8 @@ class SimulatedSet:
     """A name of the catalog of records behind which nothing is stored: they are drawn when they are asked for."""
 
     name: str
-    title: str           # one line for people
-    n_fields: int        # sizes with the default options
+    title: str  # one line for people
+    n_fields: int  # sizes with the default options
     n_distinct: int
     n_records: int = OPTIONS["n_records"]
     origin: str = "drawn here from a network in the Python package pgmpy (1.1.2), which the extra bif installs"
@@ -75,12 +81,21 @@ class SimulatedSet:
         return None
 
     def whereabouts(self) -> str:
-        """"drawn", or without pgmpy to be got "by hand"."""
+        """ "drawn", or without pgmpy to be got "by hand"."""
         return "drawn" if find_spec("pgmpy") else "by hand"
 
     def facts(self) -> dict:
         """Name, title, sizes and options, as JSON can hold them."""
-        names = ("name", "title", "n_records", "n_fields", "n_distinct", "licence", "origin", "options")
+        names = (
+            "name",
+            "title",
+            "n_records",
+            "n_fields",
+            "n_distinct",
+            "licence",
+            "origin",
+            "options",
+        )
         return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
 
     def fetch(self) -> None:
@@ -92,9 +107,14 @@ class SimulatedSet:
         return simulate_records(self.name, **options)[0]
 
 
-SIMULATED = MappingProxyType({each.name: each for each in (
-    SimulatedSet("asia", "simulated visits to a chest clinic", 7, 21),
-    SimulatedSet("alarm", "simulated monitoring of patients", 34, 770),
-    SimulatedSet("insurance", "simulated risks of cars", 23, 970),
-    SimulatedSet("hepar2", "simulated disorders of the liver", 66, 1000),
-)})
+SIMULATED = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            SimulatedSet("asia", "simulated visits to a chest clinic", 7, 21),
+            SimulatedSet("alarm", "simulated monitoring of patients", 34, 770),
+            SimulatedSet("insurance", "simulated risks of cars", 23, 970),
+            SimulatedSet("hepar2", "simulated disorders of the liver", 66, 1000),
+        )
+    }
+)

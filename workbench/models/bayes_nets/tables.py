@@ -13,13 +13,13 @@ from workbench.models.bayes_nets.nodes import Node, shape_of
 class Tables(NamedTuple):
     """All tables one after another, row after row; tied nodes share one."""
 
-    names: tuple[str, ...]    # of the tables
-    starts: np.ndarray        # (table + 1,) int64: first cell of each
-    row_starts: np.ndarray    # (row,) int64: first cell of each row
-    row_of: np.ndarray        # (cell,) int64
-    alpha: np.ndarray         # (cell,) float64: Dirichlet prior
-    alpha_rows: np.ndarray    # (row,) float64: its sum over the row
-    table_of: np.ndarray      # (node,) int64: number of its table, -1 of a node that is given
+    names: tuple[str, ...]  # of the tables
+    starts: np.ndarray  # (table + 1,) int64: first cell of each
+    row_starts: np.ndarray  # (row,) int64: first cell of each row
+    row_of: np.ndarray  # (cell,) int64
+    alpha: np.ndarray  # (cell,) float64: Dirichlet prior
+    alpha_rows: np.ndarray  # (row,) float64: its sum over the row
+    table_of: np.ndarray  # (node,) int64: number of its table, -1 of a node that is given
 
     @property
     def n_cells(self) -> int:
@@ -59,6 +59,11 @@ def tables_of(nodes: tuple[Node, ...]) -> Tables:
     row_starts = np.concatenate([[0], np.cumsum(row_widths)[:-1]]).astype(np.int64)
     alpha = np.concatenate(alphas)
     return Tables(
-        tuple(numbers), starts, row_starts, np.repeat(np.arange(len(row_starts)), row_widths), alpha,
-        np.add.reduceat(alpha, row_starts), np.array(table_of),
+        tuple(numbers),
+        starts,
+        row_starts,
+        np.repeat(np.arange(len(row_starts)), row_widths),
+        alpha,
+        np.add.reduceat(alpha, row_starts),
+        np.array(table_of),
     )

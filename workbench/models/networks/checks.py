@@ -9,11 +9,24 @@ from itertools import chain
 import numpy as np
 
 from workbench.models.lda import LARGEST_PRIOR, MOST_TOPICS, SMALLEST_PRIOR, ModelError
-from workbench.models.networks.levels import AUTHORS, DOCUMENT, KINDS, LEARNING, WORD, holds, regions_of
+from workbench.models.networks.levels import (
+    AUTHORS,
+    DOCUMENT,
+    KINDS,
+    LEARNING,
+    WORD,
+    holds,
+    regions_of,
+)
 from workbench.models.variables import VARIABLES
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-TAKEN = {dim for variable in VARIABLES.values() for dim in variable.dims} - {"topic"} | {"run", "column", "chain", AUTHORS}
+TAKEN = {dim for variable in VARIABLES.values() for dim in variable.dims} - {"topic"} | {
+    "run",
+    "column",
+    "chain",
+    AUTHORS,
+}
 """Dims of a run's Dataset, which no variable may be called; "topic" are the rows over words, and one may be."""
 MOST_PATHS = 2**20
 
@@ -25,12 +38,22 @@ def check(network) -> None:
     ------
     ModelError
     """
+
     def of_levels(*parts):
-        return (sentence for level in network.levels for part in parts for sentence in part(network, level))
+        return (
+            sentence
+            for level in network.levels
+            for part in parts
+            for sentence in part(network, level)
+        )
 
     # Each part takes for granted what those before it have found right.
     for sentence in chain(
-        _in_names(network), _in_order(network), of_levels(_in_level), _in_paths(network), of_levels(_in_prior, _in_table),
+        _in_names(network),
+        _in_order(network),
+        of_levels(_in_level),
+        _in_paths(network),
+        of_levels(_in_prior, _in_table),
     ):
         raise ModelError(f"network '{network.name}'{sentence}")
 
@@ -42,7 +65,10 @@ def check_corpus(network, corpus) -> None:
     ------
     ModelError
     """
-    where, topics = f"network '{network.name}'", [each.size for each in network.variables if each.name == "topic"]
+    where, topics = (
+        f"network '{network.name}'",
+        [each.size for each in network.variables if each.name == "topic"],
+    )
     if topics and network.n_topics not in (None, topics[0]):
         raise ModelError(
             f"{where} has {network.n_topics} rows over words, which a run calls topics, and a variable 'topic' of {topics[0]} "
@@ -51,13 +77,17 @@ def check_corpus(network, corpus) -> None:
     if network.author is None:
         return
     if corpus.authors is None:
-        raise ModelError(f"{where} needs the authors of documents, and {corpus.name!r} tells none; take a corpus with authors, "
-                         "or a network without")
+        raise ModelError(
+            f"{where} needs the authors of documents, and {corpus.name!r} tells none; take a corpus with authors, "
+            "or a network without"
+        )
     for d, (n_tokens, names) in enumerate(zip(corpus.document_tokens, corpus.authors, strict=True)):
         document, title = f"document {d} of {corpus.name!r}", corpus.titles[d]
         if n_tokens and not names:
-            raise ModelError(f"{where} needs an author of every document; {document} ({title!r}) has none; leave it out, or "
-                             "name one")
+            raise ModelError(
+                f"{where} needs an author of every document; {document} ({title!r}) has none; leave it out, or "
+                "name one"
+            )
         if names and len(set(names)) < len(names):
             raise ModelError(f"{document} ({title!r}) names an author twice; name each once")
 
@@ -76,15 +106,17 @@ def _in_names(network) -> Iterator[str]:
         if each.name in TAKEN:
             yield f": a variable cannot be called '{each.name}', which means something else; rename it"
         if each.size != AUTHORS and not _is_whole(each.size, 1, MOST_TOPICS):
-            yield f"{where} must have a size from 1 to {MOST_TOPICS}, or \"{AUTHORS}\"; got {each.size!r}"
+            yield f'{where} must have a size from 1 to {MOST_TOPICS}, or "{AUTHORS}"; got {each.size!r}'
         if each.values and len(each.values) != each.size:
             yield f"{where} has {each.size} values; got {len(each.values)} names for them"
         if len(set(each.values)) < len(each.values):
             yield f": two values of variable '{each.name}' have one name; rename one"
     for level in network.levels:
         if {f"n_{level.name}", f"alpha_{level.name}"} & set(VARIABLES):
-            yield (f": a level cannot be called '{level.name}', since n_{level.name} or alpha_{level.name} means something "
-                   "else; rename it")
+            yield (
+                f": a level cannot be called '{level.name}', since n_{level.name} or alpha_{level.name} means something "
+                "else; rename it"
+            )
 
 
 def _in_order(network) -> Iterator[str]:
@@ -98,23 +130,29 @@ def _in_order(network) -> Iterator[str]:
         if draws != WORD and network.is_open(draws) and level.table != AUTHORS:
             yield f"{where} draws '{draws}', authors; make it observed, with table = \"{AUTHORS}\""
         if draws in drawn:
-            yield (f": levels '{drawn[draws]}' and '{level.name}' both draw '{draws}'; a variable is drawn once, so make them "
-                   "one level, whose rows are for different paths (when)")
+            yield (
+                f": levels '{drawn[draws]}' and '{level.name}' both draw '{draws}'; a variable is drawn once, so make them "
+                "one level, whose rows are for different paths (when)"
+            )
         if WORD in drawn:
             yield f": '{level.name}' is below level '{drawn[WORD]}', which draws the word; put that last"
         if not level.rows:
             yield f"{where} has no rows; for a single one write rows = [{{ by = [] }}]"
-        for name in (name for rows in level.rows for name in (*rows.by, *(limit[0] for limit in rows.when))):
+        for name in (
+            name for rows in level.rows for name in (*rows.by, *(limit[0] for limit in rows.when))
+        ):
             if name in (WORD, draws):
                 yield f"{where} draws '{draws}' given '{name}' itself; number its rows by what is drawn before"
             if name not in (*known, DOCUMENT):
                 yield f": the rows of level '{level.name}' are told by '{name}', {unknown}"
             if name not in (*drawn, DOCUMENT):
-                yield (f": the rows of level '{level.name}' are told by '{name}', which is not drawn before; put the level "
-                       f"that draws '{name}' above it")
+                yield (
+                    f": the rows of level '{level.name}' are told by '{name}', which is not drawn before; put the level "
+                    f"that draws '{name}' above it"
+                )
         drawn[draws] = level.name
     if WORD not in drawn:
-        yield f": no level draws the word; let the last one have draws = \"{WORD}\""
+        yield f': no level draws the word; let the last one have draws = "{WORD}"'
     for name in known:
         if name not in drawn:
             yield f": no level draws variable '{name}'; remove it, or add a level with draws = \"{name}\""
@@ -122,7 +160,10 @@ def _in_order(network) -> Iterator[str]:
 
 def _in_level(network, level) -> Iterator[str]:
     """Kind, learning and groups of a level, and what its rows are numbered by."""
-    where, author = f": level '{level.name}'", next((each.draws for each in network.levels if each.table == AUTHORS), None)
+    where, author = (
+        f": level '{level.name}'",
+        next((each.draws for each in network.levels if each.table == AUTHORS), None),
+    )
     for name, value, choices in (("kind", level.kind, KINDS), ("learn", level.learn, LEARNING)):
         if value not in choices:
             yield f"{where} must have a {name} of {', '.join(choices)}; got {value!r}"
@@ -146,8 +187,10 @@ def _in_level(network, level) -> Iterator[str]:
             yield f"{where} groups its priors twice by the same variable; got {', '.join(level.groups)}; name each once"
         for name in level.groups:
             if name not in by:
-                yield (f"{where} groups its priors by '{name}', by which its rows are not numbered; they are by "
-                       f"{', '.join(by) or 'nothing'}")
+                yield (
+                    f"{where} groups its priors by '{name}', by which its rows are not numbered; they are by "
+                    f"{', '.join(by) or 'nothing'}"
+                )
     for whose, name in (("a document", DOCUMENT), ("an author", author)):
         has = [name in rows.by for rows in level.rows]
         if any(has) and not all(has):
@@ -171,8 +214,13 @@ def _in_paths(network) -> Iterator[str]:
     drawn_apart = {DOCUMENT, *(level.draws for level in network.levels if level.table == AUTHORS)}
     for region in regions:
         spans = {}
-        told = "paths with " + (", ".join(f"{name} {first}" if first == last else f"{name} {first} to {last}"
-                                          for name, (first, last) in region.spans.items()) or "nothing drawn")
+        told = "paths with " + (
+            ", ".join(
+                f"{name} {first}" if first == last else f"{name} {first} to {last}"
+                for name, (first, last) in region.spans.items()
+            )
+            or "nothing drawn"
+        )
         for level in network.levels:
             here = [rows for rows in level.rows if holds(rows, spans)]
             if len(here) > 1:
@@ -181,8 +229,10 @@ def _in_paths(network) -> Iterator[str]:
                 visited.add((level.name, rows))
                 for name in rows.by:
                     if name not in drawn_apart and name not in spans:
-                        yield (f": the rows of level '{level.name}' are by '{name}', which {told} do not have; limit the rows "
-                               "(when)")
+                        yield (
+                            f": the rows of level '{level.name}' are by '{name}', which {told} do not have; limit the rows "
+                            "(when)"
+                        )
                 if level.draws in region.spans:
                     spans[level.draws] = region.spans[level.draws]
             if not here and level.draws == WORD:
@@ -198,7 +248,11 @@ def _in_prior(network, level) -> Iterator[str]:
     where, given = f": the prior of level '{level.name}'", np.array(level.prior, dtype=object)
     flat = list(_flat(level.prior))
     for value in flat:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not SMALLEST_PRIOR <= value < np.inf:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, numbers.Real)
+            or not SMALLEST_PRIOR <= value < np.inf
+        ):
             yield f"{where} must be a number greater than 0 (at least {SMALLEST_PRIOR:g}); got {value!r}"
         elif value > LARGEST_PRIOR:
             yield f"{where} must be at most {LARGEST_PRIOR:g}, or counts beside it are lost in rounding; got {value!r}"
@@ -208,8 +262,10 @@ def _in_prior(network, level) -> Iterator[str]:
         yield f"{where} must be one number, the same for every word; got {len(flat)} numbers"
     n_values, n_groups = network.size(level.draws), network.n_groups(level)
     if given.shape not in ((n_values,), (n_groups, n_values)):
-        yield (f"{where} must be one number, one for each of the {n_values} values of '{level.draws}', or {n_groups} (its "
-               f"groups) x {n_values}; got {' x '.join(map(str, given.shape))}")
+        yield (
+            f"{where} must be one number, one for each of the {n_values} values of '{level.draws}', or {n_groups} (its "
+            f"groups) x {n_values}; got {' x '.join(map(str, given.shape))}"
+        )
     if level.learn == "scalar" and len(set(flat)) > 1:
         yield f"{where} is learnt as one number, but begins as {len(flat)}; give one, or learn a vector"
 
@@ -228,7 +284,7 @@ def _in_table(network, level) -> Iterator[str]:
         if any(rows.by != (DOCUMENT,) or rows.when for rows in level.rows):
             yield f"{where} tells the authors of documents; let its rows be by document alone, for every path"
         if sum(each.table == AUTHORS for each in network.levels) > 1:
-            yield f"{where} is not the only one with table = \"{AUTHORS}\"; keep one of them"
+            yield f'{where} is not the only one with table = "{AUTHORS}"; keep one of them'
         return
     by = {name for rows in level.rows for name in rows.by}
     if network.is_open(level.draws) or DOCUMENT in by or any(map(network.is_author, by)):
@@ -253,4 +309,6 @@ def _flat(values) -> Iterator:
 
 
 def _is_whole(value, low: int, high: int) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and low <= value <= high
+    return (
+        isinstance(value, numbers.Integral) and not isinstance(value, bool) and low <= value <= high
+    )

@@ -31,7 +31,8 @@ def nodes(network) -> list[str]:
     """A name for each row over words."""
     return [
         ", ".join(network.value_name(name, value) for name, value in given.items()) or "root"
-        for rows in network.levels[-1].rows for given in network.assignments(rows)
+        for rows in network.levels[-1].rows
+        for given in network.assignments(rows)
     ]
 
 
@@ -52,10 +53,16 @@ def equivalent_priors(network, last: Mapping) -> Priors:
     first = next((level for level in network.levels[:-1] if level.kind == "dirichlet"), None)
     if first is not None:
         n_values = network.size(first.draws)
-        total = float(np.broadcast_to(priors[first.name], (network.n_groups(first), n_values)).mean(axis=0).sum())
+        total = float(
+            np.broadcast_to(priors[first.name], (network.n_groups(first), n_values))
+            .mean(axis=0)
+            .sum()
+        )
     beta = float(priors[end.name]) if end.kind == "dirichlet" else FLOOR
     nobody = Corpus.from_pairs([0], [0], [1])
-    return Priors(total * shares(network, _rows_above_words(network, last, seen=False), nobody)[0], beta)
+    return Priors(
+        total * shares(network, _rows_above_words(network, last, seen=False), nobody)[0], beta
+    )
 
 
 def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np.ndarray]:
@@ -63,10 +70,15 @@ def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np
     priors, found = level_priors(last, network), {}
     for level in network.levels[:-1]:
         if level.kind != "observed":
-            counts, prior = narrowed(network, level, np.asarray(last[f"n_{level.name}"])), priors[level.name]
+            counts, prior = (
+                narrowed(network, level, np.asarray(last[f"n_{level.name}"])),
+                priors[level.name],
+            )
             if level.of_documents and not seen:
                 counts = np.zeros_like(counts[:1])
-            found[level.name] = row_means(counts, prior[network.row_groups(level)] if prior.ndim > 1 else prior, level.kind)
+            found[level.name] = row_means(
+                counts, prior[network.row_groups(level)] if prior.ndim > 1 else prior, level.kind
+            )
     return found
 
 
@@ -81,19 +93,24 @@ def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
         rows = region.visited[end.name]
         factors = [
             _visited_part(network, level, means, region)
-            for level in network.levels[:-1] if level.name in region.visited and level.table != AUTHORS
+            for level in network.levels[:-1]
+            if level.name in region.visited and level.table != AUTHORS
         ]
         if network.author is not None:
             factors = _by_authors(network, factors, corpus, network.author.name in rows.by)
         factors.append(Table(np.ones(corpus.n_documents), (DOCUMENT,)))
         summed = summed_product(factors, (DOCUMENT, *rows.by))
-        found[:, network.row_numbers(end, rows, region.spans).ravel()] += summed.reshape(corpus.n_documents, -1)
+        found[:, network.row_numbers(end, rows, region.spans).ravel()] += summed.reshape(
+            corpus.n_documents, -1
+        )
     return found
 
 
 def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
     """The product of tables along the dims that they share, summed over all dims but these."""
-    number = {dim: i for i, dim in enumerate(dict.fromkeys(dim for each in tables for dim in each.dims))}
+    number = {
+        dim: i for i, dim in enumerate(dict.fromkeys(dim for each in tables for dim in each.dims))
+    }
     given = itertools.chain(*((each.values, [number[dim] for dim in each.dims]) for each in tables))
     return np.einsum(*given, [number[dim] for dim in dims], optimize=True)
 
@@ -110,7 +127,10 @@ def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -
 def _by_authors(network, factors: list[Table], corpus: Corpus, kept: bool) -> list[Table]:
     """The factors with the authors of each document summed out, or, where they are ``kept``, one row for each document."""
     author = network.author.name
-    theirs, others = [each for each in factors if author in each.dims], [each for each in factors if author not in each.dims]
+    theirs, others = (
+        [each for each in factors if author in each.dims],
+        [each for each in factors if author not in each.dims],
+    )
     weights = author_weights(network, corpus)
     if kept:
         return [*factors, Table(weights.toarray(), (DOCUMENT, author))]
@@ -125,10 +145,15 @@ def _by_authors(network, factors: list[Table], corpus: Corpus, kept: bool) -> li
 def author_weights(network, corpus: Corpus) -> sparse.csr_array:
     """(document, author) even over the authors of each document; over all where none is known."""
     everybody = range(network.author.size)
-    ids = [each or everybody for each in network.author.numbers(corpus.authors or [()] * corpus.n_documents)]
+    ids = [
+        each or everybody
+        for each in network.author.numbers(corpus.authors or [()] * corpus.n_documents)
+    ]
     indptr = np.cumsum([0, *map(len, ids)])
     values = np.repeat(1.0 / np.diff(indptr), np.diff(indptr))
-    return sparse.csr_array((values, np.fromiter(itertools.chain(*ids), int), indptr), (len(ids), len(everybody)))
+    return sparse.csr_array(
+        (values, np.fromiter(itertools.chain(*ids), int), indptr), (len(ids), len(everybody))
+    )
 
 
 def row_means(counts: np.ndarray, prior: np.ndarray, kind: str) -> np.ndarray:

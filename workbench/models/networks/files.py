@@ -30,7 +30,13 @@ from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import SHIPPED
 
 
-def network_of(given, n_topics: int | None = None, sizes: Mapping[str, int] | None = None, alpha=None, beta=None) -> Network:
+def network_of(
+    given,
+    n_topics: int | None = None,
+    sizes: Mapping[str, int] | None = None,
+    alpha=None,
+    beta=None,
+) -> Network:
     """The network that is meant by a Network, a dict, the name of a shipped model or the path of a file.
 
     Parameters
@@ -54,8 +60,10 @@ def network_of(given, n_topics: int | None = None, sizes: Mapping[str, int] | No
     if n_topics is not None:
         known = [each.name for each in network.variables]
         if "topic" not in known:
-            raise ModelError(f"network '{network.name}' has no variable 'topic' for n_topics to set; set the size of one of "
-                             f"{', '.join(known) or 'none'} by its name")
+            raise ModelError(
+                f"network '{network.name}' has no variable 'topic' for n_topics to set; set the size of one of "
+                f"{', '.join(known) or 'none'} by its name"
+            )
         sizes.setdefault("topic", n_topics)
     return network.with_sizes(sizes).with_priors(alpha, beta)
 
@@ -85,7 +93,10 @@ def spelled(network: Network) -> dict | None:
         found["sizes"] = {"super": known["super"].size - stops}
     first = next(level for level in network.levels[:-1] if level.kind != "observed")
     priors = {"alpha": first.prior, "beta": network.levels[-1].prior}
-    for given in (found, found | {name: prior for name, prior in priors.items() if np.ndim(prior) == 0}):
+    for given in (
+        found,
+        found | {name: prior for name, prior in priors.items() if np.ndim(prior) == 0},
+    ):
         model = {"given" if name == "model" else name: value for name, value in given.items()}
         if _alike(network_of(**model), network):
             return given
@@ -94,9 +105,15 @@ def spelled(network: Network) -> dict | None:
 
 def _alike(one: Network, other: Network) -> bool:
     """Are they the same but for authors, and for rows that one of them estimates?"""
+
     def plain(network):
-        levels = [replace(level, kind="dirichlet" if level.kind == "point" else level.kind) for level in network.levels]
-        return [each.name if network.is_author(each.name) else each for each in network.variables], levels
+        levels = [
+            replace(level, kind="dirichlet" if level.kind == "point" else level.kind)
+            for level in network.levels
+        ]
+        return [
+            each.name if network.is_author(each.name) else each for each in network.variables
+        ], levels
 
     return plain(one) == plain(other)
 
@@ -110,7 +127,9 @@ def _found(given) -> Network:
         return read_network(given)
     near = get_close_matches(str(given), SHIPPED, 1, 0.5)
     hint = f"did you mean '{near[0]}'? There are" if near else "there are"
-    raise ModelError(f"no model '{given}'; {hint} {', '.join(SHIPPED)}, and files in .toml or .json")
+    raise ModelError(
+        f"no model '{given}'; {hint} {', '.join(SHIPPED)}, and files in .toml or .json"
+    )
 
 
 def of_dict(given: Mapping) -> Network:

@@ -115,16 +115,24 @@ def part(kind: type, given):
     if isinstance(given, kind):
         given = {name: getattr(given, name) for name in known}
     if not isinstance(given, Mapping):
-        raise ModelError(f"each {what} of a network is a table of {', '.join(known)}; got {given!r}")
+        raise ModelError(
+            f"each {what} of a network is a table of {', '.join(known)}; got {given!r}"
+        )
     no_others(kind, given, f"a {what} of a network")
     missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in given]
     if missing:
-        raise ModelError(f"{what} '{given.get('name', '')}' needs '{missing[0]}'; got {', '.join(given) or 'nothing'}")
+        raise ModelError(
+            f"{what} '{given.get('name', '')}' needs '{missing[0]}'; got {', '.join(given) or 'nothing'}"
+        )
     given = {name: _tuples(value) for name, value in given.items()}
     for name, value in given.items():
         if name in NAMES and isinstance(value, tuple | Mapping):
             raise ModelError(f"a {what} of a network has {name} as a name; got {value!r}")
-        if name in LISTS and not isinstance(value, tuple) and not (name == "by" and isinstance(value, str)):
+        if (
+            name in LISTS
+            and not isinstance(value, tuple)
+            and not (name == "by" and isinstance(value, str))
+        ):
             raise ModelError(f"a {what} of a network has {name} as a list; got {value!r}")
         if name in LISTS_OF_NAMES and not all(isinstance(one, str) for one in value):
             raise ModelError(f"a {what} of a network has {name} as a list of names; got {value!r}")
@@ -144,15 +152,24 @@ def level_of(given, variables) -> Level:
             )
         name, *span = given
         if not isinstance(name, str):
-            raise ModelError(f"level '{level.name}': when limits a variable by its name, as [\"super\", 1, 5]; got {given!r}")
+            raise ModelError(
+                f"level '{level.name}': when limits a variable by its name, as [\"super\", 1, 5]; got {given!r}"
+            )
         named = values.get(name, ())
-        span = [named.index(value) if isinstance(value, str) and value in named else value for value in span]
+        span = [
+            named.index(value) if isinstance(value, str) and value in named else value
+            for value in span
+        ]
         return (name, span[0], span[-1])
 
     for each in rows:
         if isinstance(each.by, str):
-            raise ModelError(f"level '{level.name}': by is a list of names, as [\"{each.by}\"]; got '{each.by}'")
-    return replace(level, rows=tuple(replace(each, when=tuple(map(limit, each.when))) for each in rows))
+            raise ModelError(
+                f"level '{level.name}': by is a list of names, as [\"{each.by}\"]; got '{each.by}'"
+            )
+    return replace(
+        level, rows=tuple(replace(each, when=tuple(map(limit, each.when))) for each in rows)
+    )
 
 
 def _tuples(value):
@@ -165,7 +182,7 @@ class Region(NamedTuple):
     """Paths that visit the same blocks of rows: a span of values for each variable that they have, authors left out."""
 
     spans: dict[str, tuple[int, int]]
-    visited: dict[str, Rows]      # by name of the level
+    visited: dict[str, Rows]  # by name of the level
 
     @property
     def n_paths(self) -> int:
@@ -188,7 +205,10 @@ def regions_of(network) -> list[Region]:
 
 def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
     """Do the conditions (``when``) of rows hold for paths with these spans of values?"""
-    return all(name in spans and first <= spans[name][0] and spans[name][1] <= last for name, first, last in rows.when)
+    return all(
+        name in spans and first <= spans[name][0] and spans[name][1] <= last
+        for name, first, last in rows.when
+    )
 
 
 def _grown(region: Region, level: Level, cuts) -> list[Region]:
@@ -200,4 +220,7 @@ def _grown(region: Region, level: Level, cuts) -> list[Region]:
     if level.draws == WORD or level.table == AUTHORS:
         return [Region(region.spans, visited)]
     edges = sorted(cuts[level.draws])
-    return [Region(region.spans | {level.draws: (a, b - 1)}, visited) for a, b in itertools.pairwise(edges)]
+    return [
+        Region(region.spans | {level.draws: (a, b - 1)}, visited)
+        for a, b in itertools.pairwise(edges)
+    ]

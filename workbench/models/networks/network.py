@@ -24,7 +24,16 @@ from workbench.corpus import Corpus
 from workbench.models.lda import LDA, ModelError, bag_coords, bag_dims, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
-from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable, level_of, part
+from workbench.models.networks.levels import (
+    AUTHORS,
+    DOCUMENT,
+    WORD,
+    Level,
+    Rows,
+    Variable,
+    level_of,
+    part,
+)
 from workbench.models.networks.simulation import simulate
 from workbench.models.networks.variables import sizes_of, variables_of
 from workbench.models.variables import VARIABLES
@@ -65,14 +74,16 @@ class Network:
         fix = object.__setattr__
         fix(self, "variables", tuple(part(Variable, each) for each in self.variables))
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"a network has a name, as \"lda\"; got {self.name!r}")
+            raise ModelError(f'a network has a name, as "lda"; got {self.name!r}')
         fix(self, "levels", tuple(level_of(each, self.variables) for each in self.levels))
         check(self)
         if any(self.is_open(name) for rows in self.levels[-1].rows for name in rows.by):
             return
         n_topics = self.n_rows(self.levels[-1])
         if self.n_topics not in (None, n_topics):
-            raise ModelError(f"network '{self.name}' has {n_topics} rows over words; got n_topics={self.n_topics}")
+            raise ModelError(
+                f"network '{self.name}' has {n_topics} rows over words; got n_topics={self.n_topics}"
+            )
         fix(self, "n_topics", n_topics)
 
     @classmethod
@@ -97,7 +108,9 @@ class Network:
     @property
     def author(self) -> Variable | None:
         """The variable that is one of the document's authors, where there is one."""
-        return next((self.variable(level.draws) for level in self.levels if level.table == AUTHORS), None)
+        return next(
+            (self.variable(level.draws) for level in self.levels if level.table == AUTHORS), None
+        )
 
     def is_author(self, name: str) -> bool:
         """Are the values of a variable the authors of the corpus?"""
@@ -121,19 +134,29 @@ class Network:
         """The rows of a level, documents apart."""
         return sum(math.prod(self.shape(rows)) for rows in level.rows)
 
-    def row_numbers(self, level: Level, rows: Rows, spans: Mapping[str, tuple[int, int]] | None = None) -> np.ndarray:
+    def row_numbers(
+        self, level: Level, rows: Rows, spans: Mapping[str, tuple[int, int]] | None = None
+    ) -> np.ndarray:
         """Number within its level of each row of a block, along the variables that number them, documents apart.
 
         spans : (first value, last value) of variables, optional: of rows for these values alone
         """
         before = sum(math.prod(self.shape(each)) for each in level.rows[: level.rows.index(rows)])
-        numbers, index = before + np.arange(math.prod(self.shape(rows))).reshape(self.shape(rows)), []
+        numbers, index = (
+            before + np.arange(math.prod(self.shape(rows))).reshape(self.shape(rows)),
+            [],
+        )
         for name in (name for name in rows.by if name != DOCUMENT):
-            start, (first, last) = self.span(rows, name)[0], (spans or {}).get(name, self.span(rows, name))
+            start, (first, last) = (
+                self.span(rows, name)[0],
+                (spans or {}).get(name, self.span(rows, name)),
+            )
             index.append(slice(first - start, last + 1 - start))
         return numbers[tuple(index)]
 
-    def assignments(self, rows: Rows, names: tuple[str, ...] | None = None) -> Iterator[dict[str, int]]:
+    def assignments(
+        self, rows: Rows, names: tuple[str, ...] | None = None
+    ) -> Iterator[dict[str, int]]:
         """The values of the variables that number a block of rows, row by row, documents apart; or of these among them."""
         by = [name for name in rows.by if name != DOCUMENT and (names is None or name in names)]
         spans = [self.span(rows, name) for name in by]
@@ -175,12 +198,16 @@ class Network:
             return self
         names = tuple(sorted({name for names in corpus.authors for name in names or ()}))
         if self.author.size not in (AUTHORS, len(names)):
-            raise ModelError(f"network '{self.name}' has {self.author.size} authors; {corpus.name!r} has {len(names)}")
+            raise ModelError(
+                f"network '{self.name}' has {self.author.size} authors; {corpus.name!r} has {len(names)}"
+            )
         return self.with_authors(names)
 
     def with_authors(self, names) -> Network:
         """The network with these authors."""
-        return self._with_variables({self.author.name: replace(self.author, size=len(names), values=tuple(names))})
+        return self._with_variables(
+            {self.author.name: replace(self.author, size=len(names), values=tuple(names))}
+        )
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Network:
         """The network with other sizes of some variables; a ``when`` that went to the last value still does.
@@ -194,33 +221,53 @@ class Network:
         for name, size in sizes.items():
             if name not in known:
                 near = get_close_matches(name, known, 1, 0.5)
-                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known) or 'none'}"
+                hint = (
+                    f"did you mean '{near[0]}'?"
+                    if near
+                    else f"there are {', '.join(known) or 'none'}"
+                )
                 raise ModelError(f"network '{self.name}' has no variable '{name}'; {hint}")
             if self.is_author(name):
-                raise ModelError(f"network '{self.name}': the corpus tells how many '{name}' there are; leave the size out")
+                raise ModelError(
+                    f"network '{self.name}': the corpus tells how many '{name}' there are; leave the size out"
+                )
             if self.variable(name).values and size != self.size(name):
-                raise ModelError(f"network '{self.name}': '{name}' has {self.size(name)} values with names; leave its size out")
+                raise ModelError(
+                    f"network '{self.name}': '{name}' has {self.size(name)} values with names; leave its size out"
+                )
             changed[name] = replace(self.variable(name), size=size)
         return self._with_variables(changed)
 
     def with_priors(self, alpha=None, beta=None) -> Network:
         """The network with other priors: ``alpha`` of every Dirichlet level but the last, ``beta`` of that; None: unchanged."""
         given = [alpha] * (len(self.levels) - 1) + [beta]
-        return replace(self, levels=tuple(
-            level if prior is None or level.kind != "dirichlet" else replace(level, prior=prior)
-            for level, prior in zip(self.levels, given, strict=True)
-        ))
+        return replace(
+            self,
+            levels=tuple(
+                level if prior is None or level.kind != "dirichlet" else replace(level, prior=prior)
+                for level, prior in zip(self.levels, given, strict=True)
+            ),
+        )
 
     def _with_variables(self, changed: Mapping[str, Variable]) -> Network:
         def moved(limit):
             name, first, last = limit
-            return limit if name not in changed or last < self.size(name) - 1 else (name, first, changed[name].size - 1)
+            return (
+                limit
+                if name not in changed or last < self.size(name) - 1
+                else (name, first, changed[name].size - 1)
+            )
 
         levels = tuple(
-            replace(level, rows=tuple(replace(rows, when=tuple(map(moved, rows.when))) for rows in level.rows))
+            replace(
+                level,
+                rows=tuple(replace(rows, when=tuple(map(moved, rows.when))) for rows in level.rows),
+            )
             for level in self.levels
         )
-        return Network(self.name, tuple(changed.get(each.name, each) for each in self.variables), levels)
+        return Network(
+            self.name, tuple(changed.get(each.name, each) for each in self.variables), levels
+        )
 
     size_label = LDA.size_label
     simulate = simulate
@@ -236,7 +283,11 @@ class Network:
 
         ``node`` (topic) is "root" for a row that nothing numbers, else as in "super 2", where rows are of several kinds.
         """
-        names = {each.name: (each.values or range(each.size), "") for each in self.variables if each.name != "topic"}
+        names = {
+            each.name: (each.values or range(each.size), "")
+            for each in self.variables
+            if each.name != "topic"
+        }
         if len(self.levels[-1].rows) > 1:
             names["node"] = (nodes(self), "what the row over words is of", "topic")
         return bag_coords(corpus) | names
@@ -256,12 +307,20 @@ class Network:
 
     def tiny(self, most: int = 9) -> Corpus:
         """A corpus of two documents, with authors where the network names some, to compile kernels with."""
-        return tiny_bag(most, **({"authors": (self.author.values[:2], self.author.values[:1])} if self.author else {}))
+        return tiny_bag(
+            most,
+            **(
+                {"authors": (self.author.values[:2], self.author.values[:1])} if self.author else {}
+            ),
+        )
 
     def describe(self) -> list[tuple[str, str]]:
         """(label, text) for people: its variables, and of each level as in "document, super → topic, prior 0.1, learnt"."""
         sizes = ", ".join(f"{each.name} {each.size}" for each in self.variables)
-        return [(f"network {self.name}", sizes), *((f"level {name}", text) for name, text in self.describe_levels())]
+        return [
+            (f"network {self.name}", sizes),
+            *((f"level {name}", text) for name, text in self.describe_levels()),
+        ]
 
     def describe_levels(self) -> list[tuple[str, str]]:
         """(level, description), as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
@@ -270,8 +329,14 @@ class Network:
             rows = " or ".join(map(self._format_rows, level.rows))
             prior = f"{level.prior:g}" if np.ndim(level.prior) == 0 else "of many numbers"
             each = f" for each {', '.join(level.groups)}" if level.groups else ""
-            learnt = {"none": "", "scalar": ", learnt", "vector": ", learnt for each value"}[level.learn]
-            about = {"dirichlet": f"prior {prior}{each}{learnt}", "point": "estimated", "observed": "known"}[level.kind]
+            learnt = {"none": "", "scalar": ", learnt", "vector": ", learnt for each value"}[
+                level.learn
+            ]
+            about = {
+                "dirichlet": f"prior {prior}{each}{learnt}",
+                "point": "estimated",
+                "observed": "known",
+            }[level.kind]
             found.append((level.name, f"{rows} → {level.draws}, {about}"))
         return found
 
@@ -280,7 +345,9 @@ class Network:
         spans = []
         for name, first, last in rows.when:
             values = self.variable(name).values or range(last + 1)
-            spans.append(f"{name} {values[first]}" + (f" to {values[last]}" if last > first else ""))
+            spans.append(
+                f"{name} {values[first]}" + (f" to {values[last]}" if last > first else "")
+            )
         return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
 
     def settings(self) -> dict:

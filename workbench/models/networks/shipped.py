@@ -52,13 +52,22 @@ def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1)
         (Variable("super", n_super), Variable("topic", n_topics)),
         (
             Level("theta0", "super", (Rows(("document",)),), prior=alpha),
-            Level("theta1", "topic", (Rows(("document", "super")),), prior=alpha, groups=("super",), learn="vector"),
+            Level(
+                "theta1",
+                "topic",
+                (Rows(("document", "super")),),
+                prior=alpha,
+                groups=("super",),
+                learn="vector",
+            ),
             Level("phi", "word", (Rows(("topic",)),), prior=beta),
         ),
     )
 
 
-def hierarchical_pachinko_1(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1, depth: float = 1.0) -> Network:
+def hierarchical_pachinko_1(
+    n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1, depth: float = 1.0
+) -> Network:
     """Pachinko in which a token takes its word from the root, its super-topic or its sub-topic, as their pair has it.
 
     x ~ theta0_d, y ~ theta1_dx, l ~ zeta_xy, w ~ phi of the root, of x or of y. The rows over words are the root, the
@@ -68,19 +77,39 @@ def hierarchical_pachinko_1(n_topics: int = 10, n_super: int = 5, alpha=0.1, bet
     """
     return Network(
         "hpam1",
-        (Variable("super", n_super), Variable("sub", n_topics), Variable("depth", 3, ("root", "super", "sub"))),
+        (
+            Variable("super", n_super),
+            Variable("sub", n_topics),
+            Variable("depth", 3, ("root", "super", "sub")),
+        ),
         (
             Level("theta0", "super", (Rows(("document",)),), prior=alpha),
-            Level("theta1", "sub", (Rows(("document", "super")),), prior=alpha, groups=("super",), learn="vector"),
+            Level(
+                "theta1",
+                "sub",
+                (Rows(("document", "super")),),
+                prior=alpha,
+                groups=("super",),
+                learn="vector",
+            ),
             Level("zeta", "depth", (Rows(("super", "sub")),), prior=depth),
-            Level("phi", "word", (
-                Rows((), (("depth", "root"),)), Rows(("super",), (("depth", "super"),)), Rows(("sub",), (("depth", "sub"),)),
-            ), prior=beta),
+            Level(
+                "phi",
+                "word",
+                (
+                    Rows((), (("depth", "root"),)),
+                    Rows(("super",), (("depth", "super"),)),
+                    Rows(("sub",), (("depth", "sub"),)),
+                ),
+                prior=beta,
+            ),
         ),
     )
 
 
-def hierarchical_pachinko_2(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> Network:
+def hierarchical_pachinko_2(
+    n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1
+) -> Network:
     """Pachinko in which a token may stop on its way: at the root, or at a super-topic, whose words it then draws.
 
     x ~ theta0_d; where x = 0 the root draws the word; else y ~ theta1_dx; where y = 0 the super-topic x draws it, else the
@@ -95,13 +124,24 @@ def hierarchical_pachinko_2(n_topics: int = 10, n_super: int = 5, alpha=0.1, bet
         (Variable("super", n_super + 1), Variable("sub", n_topics + 1)),
         (
             Level("theta0", "super", (Rows(("document",)),), prior=alpha),
-            Level("theta1", "sub", (Rows(("document", "super"), (("super", 1, n_super),)),), prior=alpha, groups=("super",),
-                  learn="vector"),
-            Level("phi", "word", (
-                Rows((), (("super", 0),)),
-                Rows(("super",), (("super", 1, n_super), ("sub", 0))),
-                Rows(("sub",), (("sub", 1, n_topics),)),
-            ), prior=beta),
+            Level(
+                "theta1",
+                "sub",
+                (Rows(("document", "super"), (("super", 1, n_super),)),),
+                prior=alpha,
+                groups=("super",),
+                learn="vector",
+            ),
+            Level(
+                "phi",
+                "word",
+                (
+                    Rows((), (("super", 0),)),
+                    Rows(("super",), (("super", 1, n_super), ("sub", 0))),
+                    Rows(("sub",), (("sub", 1, n_topics),)),
+                ),
+                prior=beta,
+            ),
         ),
     )
 

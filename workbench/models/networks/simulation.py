@@ -50,17 +50,30 @@ def simulate(
         drawn = np.full(len(document), -1)
         drawn[visits] = _drawn(parameters, row[visits], random)
         values[level.draws] = drawn
-        counts = np.bincount(row[visits] * parameters.shape[1] + drawn[visits], minlength=parameters.size)
+        counts = np.bincount(
+            row[visits] * parameters.shape[1] + drawn[visits], minlength=parameters.size
+        )
         shape = (n_documents, -1, parameters.shape[1]) if level.of_documents else parameters.shape
-        truth[level.name], truth[f"n_{level.name}"] = parameters.reshape(shape), counts.reshape(shape)
+        truth[level.name], truth[f"n_{level.name}"] = (
+            parameters.reshape(shape),
+            counts.reshape(shape),
+        )
     last = network.levels[-1]
     leaf, n_leaves = row_of(network, last, values), network.n_rows(last)
     truth["n_kw"] = truth[f"n_{last.name}"]
-    truth["n_dk"] = np.bincount(document * n_leaves + leaf, minlength=n_documents * n_leaves).reshape(n_documents, -1)
+    truth["n_dk"] = np.bincount(
+        document * n_leaves + leaf, minlength=n_documents * n_leaves
+    ).reshape(n_documents, -1)
     about = {} if authors is None else {"authors": authors}
     words = values[WORD]
     corpus = Corpus.from_pairs(
-        document, words, np.ones(len(words), np.int64), n_documents=n_documents, n_words=n_words, name="simulated", **about
+        document,
+        words,
+        np.ones(len(words), np.int64),
+        n_documents=n_documents,
+        n_words=n_words,
+        name="simulated",
+        **about,
     )
     return corpus, truth
 
@@ -75,9 +88,15 @@ def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
         here = np.ones(len(found), bool)
         for name, first, last in rows.when:
             here &= (values[name] >= first) & (values[name] <= last)
-        at = tuple(values[name][here] - network.span(rows, name)[0] for name in rows.by if name != DOCUMENT)
+        at = tuple(
+            values[name][here] - network.span(rows, name)[0] for name in rows.by if name != DOCUMENT
+        )
         found[here] = network.row_numbers(level, rows)[at]
-    return np.where(found >= 0, found + (values[DOCUMENT] * network.n_rows(level) if level.of_documents else 0), -1)
+    return np.where(
+        found >= 0,
+        found + (values[DOCUMENT] * network.n_rows(level) if level.of_documents else 0),
+        -1,
+    )
 
 
 def _with_authors(network, n_documents, authors, random):
@@ -91,21 +110,35 @@ def _with_authors(network, n_documents, authors, random):
                 f"network '{network.name}' needs authors to draw documents by; give authors, a tuple of names for each "
                 f"document, or make the size of '{network.author.name}' a number"
             )
-        names = network.author.values or tuple(f"author {i:0{len(str(size - 1))}d}" for i in range(size))
-        first = random.permutation(np.arange(n_documents) % size)  # so that as many as possible have a document
+        names = network.author.values or tuple(
+            f"author {i:0{len(str(size - 1))}d}" for i in range(size)
+        )
+        # so that as many as possible have a document
+        first = random.permutation(np.arange(n_documents) % size)
         authors = [
-            tuple(names[i] for i in {first[d], *random.integers(size, size=random.integers(MOST_AUTHORS))})
+            tuple(
+                names[i]
+                for i in {first[d], *random.integers(size, size=random.integers(MOST_AUTHORS))}
+            )
             for d in range(n_documents)
         ]
         return network.with_authors(names), authors
-    carrier = Corpus.from_pairs(np.arange(n_documents), np.zeros(n_documents, int), np.ones(n_documents, int), authors=authors)
+    carrier = Corpus.from_pairs(
+        np.arange(n_documents),
+        np.zeros(n_documents, int),
+        np.ones(n_documents, int),
+        authors=authors,
+    )
     return network.for_data(carrier), authors
 
 
 def _drawn_authors(network, authors, document, random) -> np.ndarray:
     """(token,) an author of its document, each as likely as the others."""
     n_authors = np.array([len(names) for names in authors])
-    starts, flat = np.cumsum(n_authors) - n_authors, np.concatenate(network.author.numbers(authors)).astype(np.int64)
+    starts, flat = (
+        np.cumsum(n_authors) - n_authors,
+        np.concatenate(network.author.numbers(authors)).astype(np.int64),
+    )
     which = (random.random(len(document)) * n_authors[document]).astype(np.int64)
     return flat[starts[document] + which]
 
@@ -114,10 +147,15 @@ def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
     """(row, value) rows of a level, drawn from their prior where they are not known."""
     if level.kind == "observed":
         return np.array(level.table, float)
-    n_values, groups = n_words if level.draws == WORD else network.size(level.draws), network.row_groups(level)
+    n_values, groups = (
+        n_words if level.draws == WORD else network.size(level.draws),
+        network.row_groups(level),
+    )
     prior = np.broadcast_to(np.asarray(level.prior, float), (network.n_groups(level), n_values))
     n_times = n_documents if level.of_documents else 1
-    return np.concatenate([random.dirichlet(prior[group], n_times)[:, None] for group in groups], axis=1).reshape(-1, n_values)
+    return np.concatenate(
+        [random.dirichlet(prior[group], n_times)[:, None] for group in groups], axis=1
+    ).reshape(-1, n_values)
 
 
 def _drawn(parameters: np.ndarray, row: np.ndarray, random) -> np.ndarray:
@@ -125,5 +163,9 @@ def _drawn(parameters: np.ndarray, row: np.ndarray, random) -> np.ndarray:
     shares = np.cumsum(parameters, axis=1)
     shares[:, -1] = 1.0
     n_values = parameters.shape[1]
-    reached = np.searchsorted((shares + np.arange(len(shares))[:, None]).ravel(), random.random(len(row)) + row, side="right")
+    reached = np.searchsorted(
+        (shares + np.arange(len(shares))[:, None]).ravel(),
+        random.random(len(row)) + row,
+        side="right",
+    )
     return np.minimum(reached - row * n_values, n_values - 1)

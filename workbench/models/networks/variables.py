@@ -20,8 +20,17 @@ def variables_of(network) -> tuple[Variable, ...]:
     found = []
     for level in network.levels:
         if level.draws != WORD and level.kind != "observed":
-            meaning = f"(expected) tokens of each '{level.draws}' in each row of level '{level.name}'"
-            found.append(Variable(f"n_{level.name}", ("snapshot", *row_dims(level), level.draws), "tokens", meaning))
+            meaning = (
+                f"(expected) tokens of each '{level.draws}' in each row of level '{level.name}'"
+            )
+            found.append(
+                Variable(
+                    f"n_{level.name}",
+                    ("snapshot", *row_dims(level), level.draws),
+                    "tokens",
+                    meaning,
+                )
+            )
         if level.learn != "none":
             dims = (*level.groups, level.draws) if level.learn == "vector" else ()
             meaning = f"prior of each value in a row of level '{level.name}', as learnt"
@@ -31,13 +40,21 @@ def variables_of(network) -> tuple[Variable, ...]:
 
 def sizes_of(network) -> dict[str, int]:
     """Dim → length of the network's variables and rows, without document and word."""
-    several = {f"{level.name}_row": network.n_rows(level) for level in network.levels if len(level.rows) > 1}
+    several = {
+        f"{level.name}_row": network.n_rows(level)
+        for level in network.levels
+        if len(level.rows) > 1
+    }
     return {each.name: each.size for each in network.variables if each.size != AUTHORS} | several
 
 
 def row_dims(level: Level) -> tuple[str, ...]:
     """The dims of a level's rows."""
-    by = [name for name in level.rows[0].by if name != DOCUMENT] if len(level.rows) == 1 else [f"{level.name}_row"]
+    by = (
+        [name for name in level.rows[0].by if name != DOCUMENT]
+        if len(level.rows) == 1
+        else [f"{level.name}_row"]
+    )
     return (*((DOCUMENT,) if level.of_documents else ()), *by)
 
 
@@ -59,7 +76,9 @@ def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
     """The inverse of `spread`: ((document,) row, value)."""
     if len(level.rows) > 1:
         return counts
-    return counts[_visited(network, level)].reshape(*counts.shape[: level.of_documents], -1, counts.shape[-1])
+    return counts[_visited(network, level)].reshape(
+        *counts.shape[: level.of_documents], -1, counts.shape[-1]
+    )
 
 
 def _visited(network, level: Level) -> tuple:
@@ -78,7 +97,9 @@ def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarra
         if level.learn == "scalar":
             found[f"alpha_{level.name}"] = float(alphas[level.name].flat[0])
         elif level.learn == "vector":
-            whole = np.full((*(network.size(name) for name in level.groups), network.size(level.draws)), np.nan)
+            whole = np.full(
+                (*(network.size(name) for name in level.groups), network.size(level.draws)), np.nan
+            )
             for key, prior in zip(network.group_keys(level), alphas[level.name], strict=True):
                 whole[key] = prior
             found[f"alpha_{level.name}"] = whole
@@ -91,7 +112,11 @@ def level_priors(last: Mapping, network) -> dict[str, np.ndarray]:
     for level in network.levels:
         if level.kind != "observed":
             learnt = last.get(f"alpha_{level.name}")
-            found[level.name] = np.asarray(level.prior, float) if learnt is None else np.asarray(learnt)
+            found[level.name] = (
+                np.asarray(level.prior, float) if learnt is None else np.asarray(learnt)
+            )
             if learnt is not None and level.learn == "vector" and level.groups:
-                found[level.name] = np.stack([found[level.name][key] for key in network.group_keys(level)])
+                found[level.name] = np.stack(
+                    [found[level.name][key] for key in network.group_keys(level)]
+                )
     return found

@@ -25,7 +25,7 @@ WEIGHT = 0.1
 class NormalInverseWishart(NamedTuple):
     """Sigma ~ IW(nu, scale), mu | Sigma ~ N(mean, Sigma / kappa)."""
 
-    mean: np.ndarray   # (dim,), of sticks or components
+    mean: np.ndarray  # (dim,), of sticks or components
     kappa: float
     nu: float
     scale: np.ndarray  # (dim, dim)
@@ -35,8 +35,10 @@ class NormalInverseWishart(NamedTuple):
         needed = len(self.mean) - 1 - self.nu
         if corpus.n_documents <= needed:
             raise ModelError(
-                Named("prior", prior), f" is no distribution and needs more than {needed:g} documents for {len(self.mean)} "
-                f"dimensions; there are {corpus.n_documents}; set ", Named("prior", "proper"),
+                Named("prior", prior),
+                f" is no distribution and needs more than {needed:g} documents for {len(self.mean)} "
+                f"dimensions; there are {corpus.n_documents}; set ",
+                Named("prior", "proper"),
             )
 
 
@@ -59,12 +61,20 @@ def permutation(order, of: str = "topics", named: str = "size, random") -> str:
 
     Raises OptionError.
     """
-    text = order if isinstance(order, str) else ",".join(map(str, order)) if isinstance(order, (list, tuple)) else ""
+    text = (
+        order
+        if isinstance(order, str)
+        else ",".join(map(str, order))
+        if isinstance(order, (list, tuple))
+        else ""
+    )
     places = re.split(r"[\s,-]+", text.strip())
     if sorted(places) != sorted(map(str, range(len(places)))):
         raise OptionError(
-            Named("order", text="option 'order'"), f" must be {named}, or each place 0, 1, … of the {of} once, as 2,0,1",
-            Got(order), value=order,
+            Named("order", text="option 'order'"),
+            f" must be {named}, or each place 0, 1, … of the {of} once, as 2,0,1",
+            Got(order),
+            value=order,
         )
     return ",".join(places)
 
@@ -72,17 +82,21 @@ def permutation(order, of: str = "topics", named: str = "size, random") -> str:
 def order_option():
     """The field for the order of the topics on the stick."""
     return option(
-        "size", "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
-        choices=("size", "random"), otherwise=permutation,
+        "size",
+        "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
+        choices=("size", "random"),
+        otherwise=permutation,
     )
 
 
 def word_order_option():
     """The field for the order of the words on the stick, of models without topics."""
     return option(
-        "size", "order of the words on the stick: most frequent first (words that training lacks come last, and get least), as "
+        "size",
+        "order of the words on the stick: most frequent first (words that training lacks come last, and get least), as "
         "in the vocabulary, at random, or (2,0,1) by their places in order of size",
-        choices=("size", "vocabulary", "random"), otherwise=permutation_of_words,
+        choices=("size", "vocabulary", "random"),
+        otherwise=permutation_of_words,
     )
 
 
@@ -148,18 +162,26 @@ class CorrelatedTopics:
     @property
     def places(self) -> np.ndarray | None:
         """(topic,) of a given order: the place in order of size of the topic that comes first, second, …; None without one."""
-        return None if self.order in ("size", "random") else np.array(self.order.split(","), dtype=int)
+        return (
+            None if self.order in ("size", "random") else np.array(self.order.split(","), dtype=int)
+        )
 
     def check_order(self) -> None:
         """Raises ModelError for a given order that is not one of so many topics, and for the seed of one that is not random."""
         if self.order_seed and self.order != "random":
             raise ModelError(
-                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
-                Named("order", "random"), ", or leave out ", Named("order_seed"),
+                Named("order_seed", self.order_seed),
+                " is without effect while ",
+                Named("order", self.order),
+                "; set ",
+                Named("order", "random"),
+                ", or leave out ",
+                Named("order_seed"),
             )
         if self.places is not None and len(self.places) != self.n_topics:
             raise ModelError(
-                Named("order", self.order), f" has {len(self.places)} places, and there are {self.n_topics} topics; "
+                Named("order", self.order),
+                f" has {len(self.places)} places, and there are {self.n_topics} topics; "
                 f"give each of 0 to {self.n_topics - 1} once",
             )
 
@@ -167,10 +189,14 @@ class CorrelatedTopics:
     def sticks_prior(self) -> NormalInverseWishart:
         """The prior of mu and Sigma."""
         n_sticks = self.n_topics - 1
-        mean, variance = dirichlet_moments(np.full(self.n_topics, 1.0 if self.prior == "proper" else 2.0))
+        mean, variance = dirichlet_moments(
+            np.full(self.n_topics, 1.0 if self.prior == "proper" else 2.0)
+        )
         if self.prior == "proper":
             return NormalInverseWishart(mean, WEIGHT, n_sticks + 2.0, np.diag(variance))
-        return NormalInverseWishart(mean, WEIGHT, 0.1 * self.n_topics, np.diag(0.1 * self.n_topics * variance))
+        return NormalInverseWishart(
+            mean, WEIGHT, 0.1 * self.n_topics, np.diag(0.1 * self.n_topics * variance)
+        )
 
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
         """The model for a corpus: the same, where the order is of its topics and the posterior of Sigma is a distribution."""
@@ -180,30 +206,47 @@ class CorrelatedTopics:
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
-        return LDA.dims(self, corpus) | {"stick": self.n_topics - 1, "other_stick": self.n_topics - 1}
+        return LDA.dims(self, corpus) | {
+            "stick": self.n_topics - 1,
+            "other_stick": self.n_topics - 1,
+        }
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, and the sticks with their mean and covariance."""
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
             Variable(
-                "psi", ("snapshot", "document", "stick"), "",
+                "psi",
+                ("snapshot", "document", "stick"),
+                "",
                 "sticks of each document: psi of theta = pi(psi), as drawn, or E[psi]",
             ),
-            Variable("psi_mean", ("snapshot", "stick"), "", "mean of the sticks over documents: mu as drawn, or E[mu]"),
             Variable(
-                "psi_covariance", ("snapshot", "stick", "other_stick"), "",
+                "psi_mean",
+                ("snapshot", "stick"),
+                "",
+                "mean of the sticks over documents: mu as drawn, or E[mu]",
+            ),
+            Variable(
+                "psi_covariance",
+                ("snapshot", "stick", "other_stick"),
+                "",
                 "covariance of the sticks, not the topics, over documents: Sigma as drawn, or the inverse of E[Sigma^-1]",
             ),
         )
 
     def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
         """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
-        return Priors(self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False)
+        return Priors(
+            self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False
+        )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
         """``theta`` (document, topic) of the last sticks; ``phi`` (topic, word), the posterior mean given counts."""
-        return {"theta": Estimate(self.theta_of, last["psi"]), "phi": Estimate(self.phi_of, last["n_kw"])}
+        return {
+            "theta": Estimate(self.theta_of, last["psi"]),
+            "phi": Estimate(self.phi_of, last["n_kw"]),
+        }
 
     def phi_of(self, n_kw: np.ndarray) -> np.ndarray:
         """(topic, word) posterior means given counts of topics, which need no prior but beta."""

@@ -15,7 +15,12 @@ from workbench.models.options import option
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
-PREVALENCE = Variable("prevalence", ("time", "topic"), "", "share of each topic in the tokens of a year; NaN without tokens")
+PREVALENCE = Variable(
+    "prevalence",
+    ("time", "topic"),
+    "",
+    "share of each topic in the tokens of a year; NaN without tokens",
+)
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,15 @@ class DynamicTopics:
 
     n_topics: int = 10
     alpha: float | tuple[float, ...] = 0.1
-    q: float = option(0.1, "variance of a stick's step from year to year, or its start", low=1e-9, high=1e6)
+    q: float = option(
+        0.1, "variance of a stick's step from year to year, or its start", low=1e-9, high=1e6
+    )
     learn_q: bool = option(False, "draw q, one for all sticks")
     a_q: float = option(2.0, "inverse gamma prior of q: shape", low=1e-3)
     b_q: float = option(0.1, "inverse gamma prior of q: scale", low=1e-9)
-    word_alpha: float = option(2.0, "Dirichlet prior per word that the sticks of the first year match", low=1e-3)
+    word_alpha: float = option(
+        2.0, "Dirichlet prior per word that the sticks of the first year match", low=1e-3
+    )
 
     def __post_init__(self):
         checked = LDA(self.n_topics, self.alpha)
@@ -93,12 +102,25 @@ class DynamicTopics:
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, the words of every year, and q where it is learnt."""
-        learnt = [Variable("q", ("iteration",), "", "variance of a stick's step from a year to the next, as drawn")]
-        return (
-            VARIABLES["n_k"], *learnt[: self.learn_q], VARIABLES["n_kw"], VARIABLES["n_dk"],
+        learnt = [
             Variable(
-                "phi_by_time", ("snapshot", "time", "topic", "word"), "",
-                "word probabilities of each topic in each year, as drawn", "float32",
+                "q",
+                ("iteration",),
+                "",
+                "variance of a stick's step from a year to the next, as drawn",
+            )
+        ]
+        return (
+            VARIABLES["n_k"],
+            *learnt[: self.learn_q],
+            VARIABLES["n_kw"],
+            VARIABLES["n_dk"],
+            Variable(
+                "phi_by_time",
+                ("snapshot", "time", "topic", "word"),
+                "",
+                "word probabilities of each topic in each year, as drawn",
+                "float32",
             ),
             PREVALENCE,
         )
@@ -119,7 +141,11 @@ class DynamicTopics:
         for weight, of_year in zip(weights, by_time, strict=True):
             phi += weight[:, None] * of_year
         phi /= phi.sum(axis=1, keepdims=True)
-        return {"theta": theta, "phi": phi, "prevalence": shares_of(by_year(np.asarray(last["n_dk"], float), years))}
+        return {
+            "theta": theta,
+            "phi": phi,
+            "prevalence": shares_of(by_year(np.asarray(last["n_dk"], float), years)),
+        }
 
     def hyperparameters(self, options) -> dict[str, str]:
         """alpha is fixed; q may be sampled."""

@@ -15,7 +15,12 @@ from workbench.models.lda import LDA
 from workbench.models.options import option
 from workbench.models.priors import Priors
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, order_option
-from workbench.models.stick_breaking.dynamic_topics import PREVALENCE, DynamicTopics, by_year, shares_of
+from workbench.models.stick_breaking.dynamic_topics import (
+    PREVALENCE,
+    DynamicTopics,
+    by_year,
+    shares_of,
+)
 from workbench.models.variables import VARIABLES, Variable
 
 N_DRAWS = 2000
@@ -25,10 +30,10 @@ N_DRAWS = 2000
 class SystemPrior(NamedTuple):
     """Q ~ IW(nu, scale), [A b] | Q ~ matrix normal of this mean, row covariance Q and column precision."""
 
-    mean: np.ndarray       # (stick, stick + 1)
+    mean: np.ndarray  # (stick, stick + 1)
     precision: np.ndarray  # (stick + 1, stick + 1)
     nu: float
-    scale: np.ndarray      # (stick, stick)
+    scale: np.ndarray  # (stick, stick)
 
 
 @dataclass(frozen=True)
@@ -71,8 +76,12 @@ class EvolvingPrevalence:
 
     n_topics: int = 10
     beta: float = 0.1
-    documents: str = option("own", "sticks of a document: its own, or shared with its year", choices=("own", "shared"))
-    step_variance: float = option(0.1, "prior mean of the variance of a stick's step from year to year", low=1e-9, high=1e6)
+    documents: str = option(
+        "own", "sticks of a document: its own, or shared with its year", choices=("own", "shared")
+    )
+    step_variance: float = option(
+        0.1, "prior mean of the variance of a stick's step from year to year", low=1e-9, high=1e6
+    )
     order: str = order_option()
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
 
@@ -112,40 +121,78 @@ class EvolvingPrevalence:
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
-        return DynamicTopics.dims(self, corpus) | {"stick": self.n_topics - 1, "other_stick": self.n_topics - 1}
+        return DynamicTopics.dims(self, corpus) | {
+            "stick": self.n_topics - 1,
+            "other_stick": self.n_topics - 1,
+        }
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, the sticks of documents and of years, and the system that these follow."""
         square = ("snapshot", "stick", "other_stick")
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
-            Variable("psi", ("snapshot", "document", "stick"), "", "sticks of each document: psi of theta = pi(psi), as drawn"),
-            Variable("psi_by_time", ("snapshot", "time", "stick"), "", "sticks of each year (psi_t), as drawn"),
-            Variable("psi_within", square, "", "covariance of the sticks of documents around their year's (Sigma), as drawn"),
+            Variable(
+                "psi",
+                ("snapshot", "document", "stick"),
+                "",
+                "sticks of each document: psi of theta = pi(psi), as drawn",
+            ),
+            Variable(
+                "psi_by_time",
+                ("snapshot", "time", "stick"),
+                "",
+                "sticks of each year (psi_t), as drawn",
+            ),
+            Variable(
+                "psi_within",
+                square,
+                "",
+                "covariance of the sticks of documents around their year's (Sigma), as drawn",
+            ),
             Variable("system", square, "", "what a year's sticks are multiplied by (A), as drawn"),
-            Variable("system_offset", ("snapshot", "stick"), "", "what is added to them (b), as drawn"),
-            Variable("system_noise", square, "", "covariance of what comes to them at random (Q), as drawn"),
+            Variable(
+                "system_offset", ("snapshot", "stick"), "", "what is added to them (b), as drawn"
+            ),
+            Variable(
+                "system_noise",
+                square,
+                "",
+                "covariance of what comes to them at random (Q), as drawn",
+            ),
             PREVALENCE,
-            Variable("expected_prevalence", ("time", "topic"), "", "mean of theta in a year, given its sticks and Sigma"),
+            Variable(
+                "expected_prevalence",
+                ("time", "topic"),
+                "",
+                "mean of theta in a year, given its sticks and Sigma",
+            ),
         )
 
     def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
         """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
-        return Priors(probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False)
+        return Priors(
+            probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False
+        )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """``theta`` and the proportions of years of the sticks drawn last; ``phi``, the posterior mean given counts; shares."""
         return {
-            "theta": probabilities(np.asarray(last["psi"])), "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
+            "theta": probabilities(np.asarray(last["psi"])),
+            "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
             "prevalence": shares_of(by_year(np.asarray(last["n_dk"], float), years_of(corpus))),
-            "expected_prevalence": self.expected_prevalence(np.asarray(last["psi_by_time"]), np.asarray(last["psi_within"])),
+            "expected_prevalence": self.expected_prevalence(
+                np.asarray(last["psi_by_time"]), np.asarray(last["psi_within"])
+            ),
         }
 
     def expected_prevalence(self, states: np.ndarray, covariance: np.ndarray) -> np.ndarray:
         """(year, topic) the mean of theta over documents of each year: that of its sticks, or over draws around them."""
         if self.documents == "shared":
             return probabilities(states)
-        drawn = np.random.default_rng(0).normal(size=(N_DRAWS, states.shape[1])) @ np.linalg.cholesky(covariance).T
+        drawn = (
+            np.random.default_rng(0).normal(size=(N_DRAWS, states.shape[1]))
+            @ np.linalg.cholesky(covariance).T
+        )
         drawn = np.concatenate([drawn, -drawn])
         return np.stack([probabilities(of_year + drawn).mean(axis=0) for of_year in states])
 

@@ -19,20 +19,37 @@ from workbench.models.variables import Variable
 TIMES = ("year", "time", "date")
 """Names of inputs that are the time where none is given."""
 PROBABILITY = Variable(
-    "probability", ("document", "word"), "",
+    "probability",
+    ("document", "word"),
+    "",
     "probability of each word in each document, mean of the draws averaged; of documents without tokens its prediction",
 )
-DEVIATION = Variable("probability_deviation", ("document", "word"), "", "standard deviation of these draws")
-RUNNING = (
-    Variable("running_probability", ("snapshot", "document", "word"), "", "probability of each word in each document so far"),
-    Variable("running_deviation", ("snapshot", "document", "word"), "", "standard deviation of the draws so far"),
+DEVIATION = Variable(
+    "probability_deviation", ("document", "word"), "", "standard deviation of these draws"
 )
-KERNEL = tuple(Variable(name, ("iteration",), "", meaning) for name, meaning in (
-    ("length_time", "length of the covariance in time, in units of the input"),
-    ("length_space", "length of the covariance in space, in units of the inputs"),
-    ("scale", "variance of the Gaussian processes"),
-    ("noise", "variance of the noise of the sticks of shares that the kernel is fitted to"),
-))
+RUNNING = (
+    Variable(
+        "running_probability",
+        ("snapshot", "document", "word"),
+        "",
+        "probability of each word in each document so far",
+    ),
+    Variable(
+        "running_deviation",
+        ("snapshot", "document", "word"),
+        "",
+        "standard deviation of the draws so far",
+    ),
+)
+KERNEL = tuple(
+    Variable(name, ("iteration",), "", meaning)
+    for name, meaning in (
+        ("length_time", "length of the covariance in time, in units of the input"),
+        ("length_space", "length of the covariance in space, in units of the inputs"),
+        ("scale", "variance of the Gaussian processes"),
+        ("noise", "variance of the noise of the sticks of shares that the kernel is fitted to"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -61,8 +78,10 @@ class StaticRows:
     scores = (GAINS, HITS)
 
     time: str = option(
-        "auto", "which input is the time: the first called year, time or date; none of them; or a name",
-        choices=("auto", "none"), otherwise=str,
+        "auto",
+        "which input is the time: the first called year, time or date; none of them; or a name",
+        choices=("auto", "none"),
+        otherwise=str,
     )
 
     @classmethod
@@ -90,12 +109,18 @@ class StaticRows:
         if not names:
             raise ModelError(
                 f"a process over inputs needs a number for each document, as its year; {corpus.name!r} has none; give inputs=… "
-                "to the corpus", value=corpus.name,
+                "to the corpus",
+                value=corpus.name,
             )
-        time = next((name for name in names if name.lower() in TIMES), None) if self.time == "auto" else self.time
+        time = (
+            next((name for name in names if name.lower() in TIMES), None)
+            if self.time == "auto"
+            else self.time
+        )
         if time not in (*names, None, "none"):
             raise ModelError(
-                Named("time", self.time), f" is none of the inputs of {corpus.name!r}, which are {', '.join(names)}; choose "
+                Named("time", self.time),
+                f" is none of the inputs of {corpus.name!r}, which are {', '.join(names)}; choose "
                 "one, or auto, or none",
             )
         for name in names:
@@ -103,7 +128,8 @@ class StaticRows:
             if corpus.n_documents > 1 and np.ptp(values) == 0.0:
                 raise ModelError(
                     f"the input {name!r} must differ between documents; it is {values[0]:g} in all {corpus.n_documents}; "
-                    "leave it out", value=name,
+                    "leave it out",
+                    value=name,
                 )
         of_time = [i for i, name in enumerate(names) if name == time]
         of_space = [i for i, name in enumerate(names) if name != time]
@@ -128,7 +154,11 @@ class StaticRows:
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """``probability`` (document, word), and ``probability_deviation`` where probabilities are drawn."""
         found = {"probability": np.asarray(last["running_probability"])}
-        return found | ({"probability_deviation": np.asarray(last["running_deviation"])} if "running_deviation" in last else {})
+        return found | (
+            {"probability_deviation": np.asarray(last["running_deviation"])}
+            if "running_deviation" in last
+            else {}
+        )
 
     def hyperparameters(self, options) -> dict[str, str]:
         """There are none."""
@@ -169,26 +199,47 @@ class RawGaussianProcess(StaticRows):
 
     order: str = word_order_option()
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
-    length_time: float = option(30.0, "length of the covariance in time, given or where the fit begins", low=1e-6, high=1e9)
-    length_space: float = option(5.0, "length of the covariance in space, given or where the fit begins", low=1e-6, high=1e9)
-    scale: float = option(1.0, "variance of the processes, given or where the fit begins", low=1e-6, high=1e6)
-    noise: float = option(1.0, "variance of the noise of raw sticks, given or where the fit begins", low=1e-6, high=1e6)
+    length_time: float = option(
+        30.0, "length of the covariance in time, given or where the fit begins", low=1e-6, high=1e9
+    )
+    length_space: float = option(
+        5.0, "length of the covariance in space, given or where the fit begins", low=1e-6, high=1e9
+    )
+    scale: float = option(
+        1.0, "variance of the processes, given or where the fit begins", low=1e-6, high=1e6
+    )
+    noise: float = option(
+        1.0,
+        "variance of the noise of raw sticks, given or where the fit begins",
+        low=1e-6,
+        high=1e6,
+    )
 
     @property
     def places(self) -> np.ndarray | None:
         """(word,) of a given order: the place in order of size of the word that comes first, second, …; None without one."""
-        return None if self.order in ("size", "vocabulary", "random") else np.array(self.order.split(","), dtype=int)
+        return (
+            None
+            if self.order in ("size", "vocabulary", "random")
+            else np.array(self.order.split(","), dtype=int)
+        )
 
     def for_data(self, corpus: Corpus):
         """The model for a corpus: the same, where the order is of its words and the inputs differ."""
         if self.order_seed and self.order != "random":
             raise ModelError(
-                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
-                Named("order", "random"), ", or leave out ", Named("order_seed"),
+                Named("order_seed", self.order_seed),
+                " is without effect while ",
+                Named("order", self.order),
+                "; set ",
+                Named("order", "random"),
+                ", or leave out ",
+                Named("order_seed"),
             )
         if self.places is not None and len(self.places) != corpus.n_words:
             raise ModelError(
-                Named("order", self.order), f" has {len(self.places)} places, and there are {corpus.n_words} words; "
+                Named("order", self.order),
+                f" has {len(self.places)} places, and there are {corpus.n_words} words; "
                 f"give each of 0 to {corpus.n_words - 1} once",
             )
         return super().for_data(corpus)
@@ -229,17 +280,35 @@ class GaussianProcess(RawGaussianProcess):
     Linderman, Johnson & Adams (2015), sec. 4; spec C.
     """
 
-    mean: str = option("empirical", "mean of the processes: of smoothed shares, or as in the authors' program",
-                       choices=("empirical", "paper-code"))
+    mean: str = option(
+        "empirical",
+        "mean of the processes: of smoothed shares, or as in the authors' program",
+        choices=("empirical", "paper-code"),
+    )
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: the kernel, the processes, their mean, and the probabilities."""
         return (
             *KERNEL,
-            Variable("psi", ("snapshot", "document", self.psi_dim), "", f"{self.psi_dim}s of each document (psi), as drawn"),
-            Variable("mu", ("snapshot", self.psi_dim), "", "mean of psi over all documents, in the prior"),
-            Variable("stick_words", ("snapshot", "word"), "", "number of the word first on the stick, second, …", "int64"),
-            *RUNNING, PROBABILITY, DEVIATION,
+            Variable(
+                "psi",
+                ("snapshot", "document", self.psi_dim),
+                "",
+                f"{self.psi_dim}s of each document (psi), as drawn",
+            ),
+            Variable(
+                "mu", ("snapshot", self.psi_dim), "", "mean of psi over all documents, in the prior"
+            ),
+            Variable(
+                "stick_words",
+                ("snapshot", "word"),
+                "",
+                "number of the word first on the stick, second, …",
+                "int64",
+            ),
+            *RUNNING,
+            PROBABILITY,
+            DEVIATION,
         )
 
     @property

@@ -76,14 +76,28 @@ class HiddenMarkov:
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: the parameters as drawn, and what they say of each document's state."""
         return (
-            Variable("first_state", ("snapshot", "hidden_state"), "", "probability of each state to be first (p_0), as drawn"),
             Variable(
-                "transitions", ("snapshot", "hidden_state", "to_state"), "",
+                "first_state",
+                ("snapshot", "hidden_state"),
+                "",
+                "probability of each state to be first (p_0), as drawn",
+            ),
+            Variable(
+                "transitions",
+                ("snapshot", "hidden_state", "to_state"),
+                "",
                 "probability of a state to follow another (P), as drawn",
             ),
-            Variable("emissions", ("snapshot", "hidden_state", "word"), "", "word probabilities of each state (phi), as drawn"),
             Variable(
-                "state_probability", ("snapshot", "document", "hidden_state"), "",
+                "emissions",
+                ("snapshot", "hidden_state", "word"),
+                "",
+                "word probabilities of each state (phi), as drawn",
+            ),
+            Variable(
+                "state_probability",
+                ("snapshot", "document", "hidden_state"),
+                "",
                 "probability of each state in each document, given all words of its sequence and the parameters drawn",
             ),
         )

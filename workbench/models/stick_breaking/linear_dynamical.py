@@ -15,35 +15,68 @@ from workbench.kernels.uniforms import STICK_ORDER, draw_key
 from workbench.kernels.uniforms import permutation as random_order
 from workbench.models.lda import ModelError, bag_coords, bag_dims
 from workbench.models.options import option
-from workbench.models.stick_breaking.correlated_topics import permutation_of_words, word_order_option
+from workbench.models.stick_breaking.correlated_topics import (
+    permutation_of_words,
+    word_order_option,
+)
 from workbench.models.stick_breaking.scores import GAINS
 from workbench.models.variables import Variable
 
 SMOOTHING = 0.1
 """What is added to the training counts of each word in the offset."""
 STATES = (
-    Variable("states", ("snapshot", "document", "state_dim"), "", "state of each document (z), as drawn"),
     Variable(
-        "running_states", ("snapshot", "document", "state_dim"), "", "mean of the drawn states so far; of states that mean the "
+        "states", ("snapshot", "document", "state_dim"), "", "state of each document (z), as drawn"
+    ),
+    Variable(
+        "running_states",
+        ("snapshot", "document", "state_dim"),
+        "",
+        "mean of the drawn states so far; of states that mean the "
         "same from iteration to iteration, as those of a chain that does not turn them",
     ),
-    Variable("running_states_deviation", ("snapshot", "document", "state_dim"), "", "standard deviation of these draws"),
-    Variable("system", ("snapshot", "state_dim", "other_state_dim"), "", "what a state is multiplied by (A), as drawn"),
-    Variable("system_noise", ("snapshot", "state_dim", "other_state_dim"), "", "covariance of what comes to it (B), as drawn"),
+    Variable(
+        "running_states_deviation",
+        ("snapshot", "document", "state_dim"),
+        "",
+        "standard deviation of these draws",
+    ),
+    Variable(
+        "system",
+        ("snapshot", "state_dim", "other_state_dim"),
+        "",
+        "what a state is multiplied by (A), as drawn",
+    ),
+    Variable(
+        "system_noise",
+        ("snapshot", "state_dim", "other_state_dim"),
+        "",
+        "covariance of what comes to it (B), as drawn",
+    ),
 )
 MEANS = (
-    Variable("states_mean", ("document", "state_dim"), "", "mean over iterations of the state of each document"),
-    Variable("states_deviation", ("document", "state_dim"), "", "standard deviation over iterations of these"),
+    Variable(
+        "states_mean",
+        ("document", "state_dim"),
+        "",
+        "mean over iterations of the state of each document",
+    ),
+    Variable(
+        "states_deviation",
+        ("document", "state_dim"),
+        "",
+        "standard deviation over iterations of these",
+    ),
 )
 
 
 class SystemPrior(NamedTuple):
     """B ~ IW(nu, scale), A | B ~ matrix normal of this mean, row covariance B and column precision."""
 
-    mean: np.ndarray       # (state_dim, state_dim)
+    mean: np.ndarray  # (state_dim, state_dim)
     precision: np.ndarray  # (state_dim, state_dim)
     nu: float
-    scale: np.ndarray      # (state_dim, state_dim)
+    scale: np.ndarray  # (state_dim, state_dim)
 
 
 @dataclass(frozen=True)
@@ -86,13 +119,18 @@ class LinearDynamicalSystem:
     takes = ()
     scores = (GAINS,)
 
-    state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True)
-    sigma_c2: float = option(1.0, "variance of the entries of C, given or where it begins", low=1e-9, high=1e9)
+    state_dim: int = option(
+        10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True
+    )
+    sigma_c2: float = option(
+        1.0, "variance of the entries of C, given or where it begins", low=1e-9, high=1e9
+    )
     learn_sigma_c2: bool = option(False, "whether the variance of the entries of C is drawn")
     a_sigma_c2: float = option(2.0, "shape of its inverse gamma prior", low=1e-6, high=1e9)
     b_sigma_c2: float = option(1.0, "scale of its inverse gamma prior", low=1e-9, high=1e9)
     offset: str = option(
-        "frequencies", "probabilities of words at a state of 0: their smoothed training frequencies, or equal ones",
+        "frequencies",
+        "probabilities of words at a state of 0: their smoothed training frequencies, or equal ones",
         choices=("frequencies", "uniform"),
     )
     order: str = word_order_option()
@@ -122,7 +160,11 @@ class LinearDynamicalSystem:
     @property
     def places(self) -> np.ndarray | None:
         """(word,) of a given order: the place in order of size of the word that comes first, second, …; None without one."""
-        return None if self.order in ("size", "vocabulary", "random") else np.array(self.order.split(","), dtype=int)
+        return (
+            None
+            if self.order in ("size", "vocabulary", "random")
+            else np.array(self.order.split(","), dtype=int)
+        )
 
     @property
     def system_prior(self) -> SystemPrior:
@@ -140,12 +182,18 @@ class LinearDynamicalSystem:
         self.check_lengths(corpus)
         if self.order_seed and self.order != "random":
             raise ModelError(
-                Named("order_seed", self.order_seed), " is without effect while ", Named("order", self.order), "; set ",
-                Named("order", "random"), ", or leave out ", Named("order_seed"),
+                Named("order_seed", self.order_seed),
+                " is without effect while ",
+                Named("order", self.order),
+                "; set ",
+                Named("order", "random"),
+                ", or leave out ",
+                Named("order_seed"),
             )
         if self.places is not None and len(self.places) != corpus.n_words:
             raise ModelError(
-                Named("order", self.order), f" has {len(self.places)} places, and there are {corpus.n_words} words; "
+                Named("order", self.order),
+                f" has {len(self.places)} places, and there are {corpus.n_words} words; "
                 f"give each of 0 to {corpus.n_words - 1} once",
             )
         return self
@@ -162,8 +210,10 @@ class LinearDynamicalSystem:
             )
         if self.state_dim > seen.max():
             raise ModelError(
-                Named("state_dim", self.state_dim), " must be at most the number of documents with tokens in the longest "
-                f"sequence, {int(seen.max())}; choose fewer numbers in a state, or give longer sequences", value=self.state_dim,
+                Named("state_dim", self.state_dim),
+                " must be at most the number of documents with tokens in the longest "
+                f"sequence, {int(seen.max())}; choose fewer numbers in a state, or give longer sequences",
+                value=self.state_dim,
             )
 
     def word_order(self, corpus: Corpus) -> np.ndarray:
@@ -171,8 +221,12 @@ class LinearDynamicalSystem:
         if self.order == "vocabulary":
             return np.arange(corpus.n_words)
         if self.order == "random":
-            return random_order(np.uint64(draw_key(self.order_seed, STICK_ORDER, 0, 0)), corpus.n_words)
-        by_size = np.argsort(-np.bincount(corpus.words, corpus.counts, corpus.n_words), kind="stable")
+            return random_order(
+                np.uint64(draw_key(self.order_seed, STICK_ORDER, 0, 0)), corpus.n_words
+            )
+        by_size = np.argsort(
+            -np.bincount(corpus.words, corpus.counts, corpus.n_words), kind="stable"
+        )
         return by_size if self.places is None else by_size[self.places]
 
     def offset_probabilities(self, corpus: Corpus) -> np.ndarray:
@@ -197,7 +251,9 @@ class LinearDynamicalSystem:
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
         own = {"state_dim": self.state_dim, "other_state_dim": self.state_dim}
-        return bag_dims(corpus) | own | ({} if corpus is None else {self.psi_dim: self.n_rows(corpus)})
+        return (
+            bag_dims(corpus) | own | ({} if corpus is None else {self.psi_dim: self.n_rows(corpus)})
+        )
 
     def coords(self, corpus: Corpus) -> dict[str, tuple]:
         """Labels of the words and documents."""
@@ -207,17 +263,32 @@ class LinearDynamicalSystem:
         """The variables that a run records: states, what they follow, and what follows them."""
         learnt = Variable("sigma_c2", ("iteration",), "", "variance of the entries of C, as drawn")
         return (
-            *(learnt,) * self.learn_sigma_c2, *STATES,
-            Variable("loadings", ("snapshot", self.psi_dim, "state_dim"), "", "what psi has of a state (C), as drawn"),
+            *(learnt,) * self.learn_sigma_c2,
+            *STATES,
+            Variable(
+                "loadings",
+                ("snapshot", self.psi_dim, "state_dim"),
+                "",
+                "what psi has of a state (C), as drawn",
+            ),
             Variable("offset", (self.psi_dim,), "", "psi at a state of 0 (d)"),
-            Variable("stick_words", ("word",), "", "number of the word that is first on the stick, second, …", "int64"), *MEANS,
+            Variable(
+                "stick_words",
+                ("word",),
+                "",
+                "number of the word that is first on the stick, second, …",
+                "int64",
+            ),
+            *MEANS,
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """d and the order of the words; ``states_mean`` and ``states_deviation`` over the iterations."""
         return {
-            "offset": self.offset_of(corpus), "stick_words": self.word_order(corpus),
-            "states_mean": np.asarray(last["running_states"]), "states_deviation": np.asarray(last["running_states_deviation"]),
+            "offset": self.offset_of(corpus),
+            "stick_words": self.word_order(corpus),
+            "states_mean": np.asarray(last["running_states"]),
+            "states_deviation": np.asarray(last["running_states_deviation"]),
         }
 
     def hyperparameters(self, options) -> dict[str, str]:
@@ -232,7 +303,10 @@ class LinearDynamicalSystem:
         """A sequence of a document for each number in a state, at least two, to compile kernels with."""
         n = max(self.state_dim, 2)
         return Corpus.from_pairs(
-            [*range(n), 1], [t % 2 for t in range(n)] + [2], [max(most, 1)] * n + [1], sequence=[("tiny", t) for t in range(n)],
+            [*range(n), 1],
+            [t % 2 for t in range(n)] + [2],
+            [max(most, 1)] * n + [1],
+            sequence=[("tiny", t) for t in range(n)],
         )
 
 
@@ -290,12 +364,25 @@ class GaussianDynamicalSystem:
     scores = (GAINS,)
     psi_dim = "word"
 
-    state_dim: int = option(10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True)
+    state_dim: int = option(
+        10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True
+    )
 
-    of, settings, with_coords = LinearDynamicalSystem.of, LinearDynamicalSystem.settings, LinearDynamicalSystem.with_coords
+    of, settings, with_coords = (
+        LinearDynamicalSystem.of,
+        LinearDynamicalSystem.settings,
+        LinearDynamicalSystem.with_coords,
+    )
     size_label, system_prior = LinearDynamicalSystem.size_label, LinearDynamicalSystem.system_prior
-    first_state, check_lengths = LinearDynamicalSystem.first_state, LinearDynamicalSystem.check_lengths
-    coords, describe, tiny = LinearDynamicalSystem.coords, LinearDynamicalSystem.describe, LinearDynamicalSystem.tiny
+    first_state, check_lengths = (
+        LinearDynamicalSystem.first_state,
+        LinearDynamicalSystem.check_lengths,
+    )
+    coords, describe, tiny = (
+        LinearDynamicalSystem.coords,
+        LinearDynamicalSystem.describe,
+        LinearDynamicalSystem.tiny,
+    )
 
     def for_data(self, corpus: Corpus) -> GaussianDynamicalSystem:
         """The model for a corpus: the same, where it has sequences that are long enough."""
@@ -309,16 +396,29 @@ class GaussianDynamicalSystem:
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: states, what they follow, and what follows them."""
         return (
-            *STATES, Variable("loadings", ("snapshot", "word", "state_dim"), "", "what shares have of a state (C), as drawn"),
-            Variable("offset", ("word",), "", "shares at a state of 0: the training frequencies"), *MEANS,
+            *STATES,
+            Variable(
+                "loadings",
+                ("snapshot", "word", "state_dim"),
+                "",
+                "what shares have of a state (C), as drawn",
+            ),
+            Variable("offset", ("word",), "", "shares at a state of 0: the training frequencies"),
+            *MEANS,
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """The training frequencies; ``states_mean`` and ``states_deviation`` over the iterations."""
-        means = {name: np.asarray(last[f"running_{each}"]) for name, each in (
-            ("states_mean", "states"), ("states_deviation", "states_deviation"),
-        )}
-        return {"offset": np.bincount(corpus.words, corpus.counts, corpus.n_words) / corpus.n_tokens} | means
+        means = {
+            name: np.asarray(last[f"running_{each}"])
+            for name, each in (
+                ("states_mean", "states"),
+                ("states_deviation", "states_deviation"),
+            )
+        }
+        return {
+            "offset": np.bincount(corpus.words, corpus.counts, corpus.n_words) / corpus.n_tokens
+        } | means
 
     def hyperparameters(self, options) -> dict[str, str]:
         """There are none."""

@@ -13,7 +13,12 @@ from workbench.corpus import Corpus
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.models.estimate import Estimate
 from workbench.models.lda import LDA
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart, check_topics, prior_option
+from workbench.models.stick_breaking.correlated_topics import (
+    CorrelatedTopics,
+    NormalInverseWishart,
+    check_topics,
+    prior_option,
+)
 from workbench.models.variables import VARIABLES, Variable
 
 
@@ -61,7 +66,11 @@ class LogisticNormalTopics:
     settings, size_label = LDA.settings, LDA.size_label
     with_coords, coords, describe, tiny = LDA.with_coords, LDA.coords, LDA.describe, LDA.tiny
     theta_of = staticmethod(partial(softmax, axis=-1))
-    priors, hyperparameters, phi_of = CorrelatedTopics.priors, CorrelatedTopics.hyperparameters, CorrelatedTopics.phi_of
+    priors, hyperparameters, phi_of = (
+        CorrelatedTopics.priors,
+        CorrelatedTopics.hyperparameters,
+        CorrelatedTopics.phi_of,
+    )
 
     @property
     def components_prior(self) -> NormalInverseWishart:
@@ -78,19 +87,31 @@ class LogisticNormalTopics:
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
-        return LDA.dims(self, corpus) | {"component": self.n_topics, "other_component": self.n_topics}
+        return LDA.dims(self, corpus) | {
+            "component": self.n_topics,
+            "other_component": self.n_topics,
+        }
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, and the components with their mean and covariance."""
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
             Variable(
-                "psi", ("snapshot", "document", "component"), "",
+                "psi",
+                ("snapshot", "document", "component"),
+                "",
                 "components of each document: psi of theta = softmax(psi), as drawn, or the mean of their posterior q",
             ),
-            Variable("psi_mean", ("snapshot", "component"), "", "mean of the components over documents (mu)"),
             Variable(
-                "psi_covariance", ("snapshot", "component", "other_component"), "",
+                "psi_mean",
+                ("snapshot", "component"),
+                "",
+                "mean of the components over documents (mu)",
+            ),
+            Variable(
+                "psi_covariance",
+                ("snapshot", "component", "other_component"),
+                "",
                 "covariance of the components over documents (Sigma); of components, not of shares",
             ),
         )

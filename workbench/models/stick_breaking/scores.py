@@ -26,7 +26,9 @@ def _score(name: str, unit: str, meaning: str, better: str = "higher") -> Variab
 def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(word,) log probabilities of the clipped and of the add-0.1 multinomial, of the training counts (word,)."""
     total = counts.sum()
-    return np.log(np.maximum(counts / total, LEAST)), np.log((counts + ADDED) / (total + ADDED * len(counts)))
+    return np.log(np.maximum(counts / total, LEAST)), np.log(
+        (counts + ADDED) / (total + ADDED * len(counts))
+    )
 
 
 def gains(train, test, predicted: Predicted) -> dict[str, float]:
@@ -43,7 +45,9 @@ def gains(train, test, predicted: Predicted) -> dict[str, float]:
         return float(test.counts @ values / test.n_tokens)
 
     def per_seen_item(logs: float) -> float:
-        return float((logs - test.counts[seen] @ clipped[seen]) / n_seen) if n_seen else float("nan")
+        return (
+            float((logs - test.counts[seen] @ clipped[seen]) / n_seen) if n_seen else float("nan")
+        )
 
     return {
         "test_log_likelihood": per_item(logs),
@@ -62,19 +66,26 @@ def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
     With g words above and e equal to it, itself among them, it is (n - g) / e, within 0 and 1.
     """
     ordered = np.sort(values, axis=1)
-    up_to = np.stack([np.searchsorted(row, each, "right") for row, each in zip(ordered, values, strict=True)])
-    below = np.stack([np.searchsorted(row, each, "left") for row, each in zip(ordered, values, strict=True)])
+    up_to = np.stack(
+        [np.searchsorted(row, each, "right") for row, each in zip(ordered, values, strict=True)]
+    )
+    below = np.stack(
+        [np.searchsorted(row, each, "left") for row, each in zip(ordered, values, strict=True)]
+    )
     return np.clip((n - (values.shape[1] - up_to)) / (up_to - below), 0.0, 1.0)
 
 
-def expected_hits(predicted: np.ndarray, counts: np.ndarray, n: int = N_HITS) -> tuple[np.ndarray, np.ndarray]:
+def expected_hits(
+    predicted: np.ndarray, counts: np.ndarray, n: int = N_HITS
+) -> tuple[np.ndarray, np.ndarray]:
     """(row,) how many of a row's n most frequent words are predicted to be, and how many of the n least frequent.
 
     ``predicted`` are probabilities (row, word), ``counts`` what came. Both are the expectations over ties broken at random and
     independently, in the prediction and in what came: sum_w P(w among the predicted) P(w among those that came).
     """
     most, least = (
-        (chance_among_top(sign * predicted, n) * chance_among_top(sign * counts, n)).sum(axis=1) for sign in (1.0, -1.0)
+        (chance_among_top(sign * predicted, n) * chance_among_top(sign * counts, n)).sum(axis=1)
+        for sign in (1.0, -1.0)
     )
     return most, least
 
@@ -88,35 +99,82 @@ def hits(train, test, predicted: Predicted) -> dict[str, float]:
     counts = np.zeros((len(rows), test.n_words))
     counts[at, test.words] = test.counts
     found = expected_hits(predicted.words, counts)
-    return dict(zip(names, (float(value) for each in found for value in (each.mean(), each.std())), strict=True))
+    return dict(
+        zip(
+            names,
+            (float(value) for each in found for value in (each.mean(), each.std())),
+            strict=True,
+        )
+    )
 
 
-GAINS = Scores((
-    LOG_LIKELIHOOD,
-    _score("test_gain_clipped", "nats", "gain per held-out item over training frequencies, unseen words clipped at 1e-8"),
-    _score("test_gain_added", "nats", "gain per held-out item over training frequencies with 0.1 added to each count"),
-    _score("test_gain_seen", "nats", "gain per held-out item over training frequencies, of words seen in training alone"),
-    _score(
-        "test_gain_joint_clipped", "nats", "gain per held-out item of the joint probability of each row or sequence, over "
-        "training frequencies with unseen words clipped at 1e-8",
+GAINS = Scores(
+    (
+        LOG_LIKELIHOOD,
+        _score(
+            "test_gain_clipped",
+            "nats",
+            "gain per held-out item over training frequencies, unseen words clipped at 1e-8",
+        ),
+        _score(
+            "test_gain_added",
+            "nats",
+            "gain per held-out item over training frequencies with 0.1 added to each count",
+        ),
+        _score(
+            "test_gain_seen",
+            "nats",
+            "gain per held-out item over training frequencies, of words seen in training alone",
+        ),
+        _score(
+            "test_gain_joint_clipped",
+            "nats",
+            "gain per held-out item of the joint probability of each row or sequence, over "
+            "training frequencies with unseen words clipped at 1e-8",
+        ),
+        _score(
+            "test_gain_joint_added",
+            "nats",
+            "gain per held-out item of the joint probability of each row or sequence, over "
+            "training frequencies with 0.1 added to each count",
+        ),
+        _score(
+            "test_gain_joint_seen",
+            "nats",
+            "gain per held-out item of the joint probability of each row or sequence, over "
+            "training frequencies, of words seen in training alone",
+        ),
     ),
-    _score(
-        "test_gain_joint_added", "nats", "gain per held-out item of the joint probability of each row or sequence, over "
-        "training frequencies with 0.1 added to each count",
-    ),
-    _score(
-        "test_gain_joint_seen", "nats", "gain per held-out item of the joint probability of each row or sequence, over "
-        "training frequencies, of words seen in training alone",
-    ),
-), gains, of_seen=True)
+    gains,
+    of_seen=True,
+)
 """Of all models of rows and of sequences."""
 
-HITS = Scores((
-    _score("test_top_hits", "words", "of the 10 most frequent words of a row, how many are predicted; mean over held-out rows"),
-    _score("test_top_hits_sd", "words", "standard deviation of these hits over the held-out rows", better=""),
-    _score(
-        "test_bottom_hits", "words", "of the 10 least frequent words of a row, how many are predicted; mean over held-out rows",
+HITS = Scores(
+    (
+        _score(
+            "test_top_hits",
+            "words",
+            "of the 10 most frequent words of a row, how many are predicted; mean over held-out rows",
+        ),
+        _score(
+            "test_top_hits_sd",
+            "words",
+            "standard deviation of these hits over the held-out rows",
+            better="",
+        ),
+        _score(
+            "test_bottom_hits",
+            "words",
+            "of the 10 least frequent words of a row, how many are predicted; mean over held-out rows",
+        ),
+        _score(
+            "test_bottom_hits_sd",
+            "words",
+            "standard deviation of these hits over the held-out rows",
+            better="",
+        ),
     ),
-    _score("test_bottom_hits_sd", "words", "standard deviation of these hits over the held-out rows", better=""),
-), hits)
+    hits,
+)
 """Of models whose engines predict whole rows."""

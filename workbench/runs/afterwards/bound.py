@@ -36,8 +36,16 @@ METHODS = {
 
 
 def hybrid_bound(
-    run, method: str = "ais", seed: int = 0, n_runs: int = 4, n_temperatures: int = 500, n_sweeps: int = 100,
-    burn_in: int = 20, n_threads: int = 1, store=None, progress: bool = True,
+    run,
+    method: str = "ais",
+    seed: int = 0,
+    n_runs: int = 4,
+    n_temperatures: int = 500,
+    n_sweeps: int = 100,
+    burn_in: int = 20,
+    n_threads: int = 1,
+    store=None,
+    progress: bool = True,
 ) -> dict:
     """The bound B of a hybrid run at its last checkpoint: B <= log p(training words), nats.
 
@@ -75,37 +83,63 @@ def hybrid_bound(
     if method not in METHODS:
         raise SpecError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
     if isinstance(run, xr.Dataset):
-        raise SpecError("a Dataset keeps no state of the engine; give a run in a store, as workbench.fit(…, store=…) makes it")
+        raise SpecError(
+            "a Dataset keeps no state of the engine; give a run in a store, as workbench.fit(…, store=…) makes it"
+        )
     run = Run(find_run(run, store))
     spec = run.spec
     engine, model, options = spec.parts()
     if engine.name not in HYBRIDS:
-        recorded = [watch for watch in ("bound", "log_joint", "objective") if watch in engine.watches]
-        instead = f"its Dataset holds {recorded[0]}" if recorded else "its Dataset holds no such number"
+        recorded = [
+            watch for watch in ("bound", "log_joint", "objective") if watch in engine.watches
+        ]
+        instead = (
+            f"its Dataset holds {recorded[0]}" if recorded else "its Dataset holds no such number"
+        )
         raise SpecError(
             f"the bound B belongs to the hybrids ({', '.join(HYBRIDS)}); run '{run.name}' is {engine.name}, and {instead}"
         )
-    context = StepContext(whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024))
+    context = StepContext(
+        whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024)
+    )
     sizes = {
         "ais": (whole("runs", n_runs, 1), whole("temperatures", n_temperatures, 1)),
-        "bracket": (whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)), "exact": (),
+        "bracket": (whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)),
+        "exact": (),
     }[method]
     with _given(run) as (iteration, parts, state, entropy):
-        found = _found(method, (parts, state, entropy), context, sizes, partial(bar, spec.caption, shown=progress))
+        found = _found(
+            method,
+            (parts, state, entropy),
+            context,
+            sizes,
+            partial(bar, spec.caption, shown=progress),
+        )
     return {
-        "method": method, "run": run.name, "engine": spec.engine, "iteration": iteration,
-        "n_sampled": sum(part.n_tokens for part in parts), "entropy": entropy, "seed": context.seed, **found,
+        "method": method,
+        "run": run.name,
+        "engine": spec.engine,
+        "iteration": iteration,
+        "n_sampled": sum(part.n_tokens for part in parts),
+        "entropy": entropy,
+        "seed": context.seed,
+        **found,
     }
 
 
-def _found(method: str, given: tuple, context: StepContext, sizes: tuple, progress: Callable) -> dict:
+def _found(
+    method: str, given: tuple, context: StepContext, sizes: tuple, progress: Callable
+) -> dict:
     """What a method finds; progress: (sweeps) -> a bar."""
     if method == "exact":
         return {"bound": bounds.exact_in_parts(*given)}
     if method == "ais":
         with progress(sizes[0] * sizes[1]) as line:
             found = bounds.ais_in_parts(*given, context, *sizes, line.update)
-        return found._asdict() | {"effective_runs": found.effective_runs, "log_weights": found.log_weights.tolist()}
+        return found._asdict() | {
+            "effective_runs": found.effective_runs,
+            "log_weights": found.log_weights.tolist(),
+        }
     parts, state, _ = given
     with progress(sum(sizes)) as line:
         n_bytes = bounds.bracket_bytes(sum(part.n_tokens for part in parts), len(state.alpha))
@@ -142,7 +176,10 @@ def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[Store
         rows = OwnRows(scratch / f"{position.iteration}-{number}")
         rows.put({"mean_dk": part.state.mean_dk, "n_dk": chain.n_dk, "topics": chain.topics})
         entropy += of_part(part.corpus, model, options, part.state)["entropy"]
-        n_tokens, before = split_of(part.corpus, options).n_tokens, ((ANNEALING, place.first_token),)
+        n_tokens, before = (
+            split_of(part.corpus, options).n_tokens,
+            ((ANNEALING, place.first_token),),
+        )
         found.append(bounds.Part(partial(_opened, train, place, options), rows, n_tokens, before))
     return position.iteration, found, position.state, entropy_from(options, position.state, entropy)
 

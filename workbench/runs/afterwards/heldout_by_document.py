@@ -21,10 +21,11 @@ from workbench.runs.store.checkpoint import no_checkpoint, read_average, read_ch
 class Scored(NamedTuple):
     """The held-out tokens of each document under a run; exp(-sum of the one / sum of the other) is its perplexity."""
 
-    log_likelihood: np.ndarray   # (document,) float64, nats; 0 for a document without a held-out token
-    n_tokens: np.ndarray         # (document,) int64, held-out tokens
-    iteration: int               # of the checkpoint that was scored
-    n_averaged: int              # iterations whose p(w|d) were averaged; 0: that of the state alone
+    # (document,) float64, nats; 0 for a document without a held-out token
+    log_likelihood: np.ndarray
+    n_tokens: np.ndarray  # (document,) int64, held-out tokens
+    iteration: int  # of the checkpoint that was scored
+    n_averaged: int  # iterations whose p(w|d) were averaged; 0: that of the state alone
 
     @property
     def perplexity(self) -> float:
@@ -52,11 +53,15 @@ def score_documents(run, store=None) -> Scored:
         No test set, no whole checkpoint, a Dataset, or a corpus that is gone; one sentence each.
     """
     if isinstance(run, xr.Dataset):
-        raise SpecError("a Dataset keeps no predictions; give a run in a store, as workbench.fit(…, store=…) makes it")
+        raise SpecError(
+            "a Dataset keeps no predictions; give a run in a store, as workbench.fit(…, store=…) makes it"
+        )
     run = Run(find_run(run, store))
     spec = run.spec
     if spec.test is None:
-        raise SpecError(f"run '{run.name}' has no test set, so nothing is scored; fit it with held-out tokens")
+        raise SpecError(
+            f"run '{run.name}' has no test set, so nothing is scored; fit it with held-out tokens"
+        )
     if spec.shards:
         return at_last_checkpoint(run, partial(_score_parts, spec))
     file = run.path / "checkpoint.npz"
@@ -65,8 +70,21 @@ def score_documents(run, store=None) -> Scored:
     found = read_average(file)
     if found is not None and not (found[1].n_averaged and engine.samples(train, options)):
         position = read_checkpoint(file, engine, model)
-        found = position and (position.iteration, position.average._replace(n_averaged=0, probability=predict_entries(
-            engine, train, model, options, position.state, test, StepContext(spec.seed, position.iteration))[0]))
+        found = position and (
+            position.iteration,
+            position.average._replace(
+                n_averaged=0,
+                probability=predict_entries(
+                    engine,
+                    train,
+                    model,
+                    options,
+                    position.state,
+                    test,
+                    StepContext(spec.seed, position.iteration),
+                )[0],
+            ),
+        )
     if found is None:
         raise no_checkpoint(run.name)
     iteration, average = found
@@ -87,6 +105,10 @@ def _score_parts(spec: RunSpec, position: Position, parts: Iterator[StoredPart])
     n_averaged = position.average.n_averaged if engine.in_parts.samples(options) else 0
     found = []
     for part in parts:
-        own = part.probability if n_averaged else engine.predict(part.corpus, model, options, part.state, part.test)
+        own = (
+            part.probability
+            if n_averaged
+            else engine.predict(part.corpus, model, options, part.state, part.test)
+        )
         found.append(_sums(part.test, own))
     return Scored(*map(np.concatenate, zip(*found, strict=True)), position.iteration, n_averaged)

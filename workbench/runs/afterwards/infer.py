@@ -43,7 +43,14 @@ HELD = 5
 
 
 def infer(
-    run, documents, seed: int = 0, n_threads: int = 1, store=None, client=None, progress: bool = True, **columns
+    run,
+    documents,
+    seed: int = 0,
+    n_threads: int = 1,
+    store=None,
+    client=None,
+    progress: bool = True,
+    **columns,
 ) -> xr.Dataset:
     """theta of unseen documents, and how much of them the run knows; raises SpecError, StoreError or CorpusError.
 
@@ -83,14 +90,21 @@ def infer(
     if isinstance(documents, Records):
         if client is not None:
             raise SpecError("records are inferred by this process; leave client out")
-        return infer_records(run if isinstance(run, xr.Dataset) else open_run(run, store), documents, n_threads)
+        return infer_records(
+            run if isinstance(run, xr.Dataset) else open_run(run, store), documents, n_threads
+        )
     inference = _inference(run, documents, seed, n_threads, store, columns)
     topics, corpus = inference.topics, inference.corpus
     if isinstance(corpus, ShardedCorpus):
         said = f"theta of the {corpus.n_documents:,} documents of {corpus.name!r}"
-        check_fits(corpus.n_documents * (topics.n_topics + 2) * DOUBLE, said, "write it to a file (infer_to_file, --out FILE)")
+        check_fits(
+            corpus.n_documents * (topics.n_topics + 2) * DOUBLE,
+            said,
+            "write it to a file (infer_to_file, --out FILE)",
+        )
     data = {
-        "theta": np.empty((corpus.n_documents, topics.n_topics)), "n_tokens": np.empty(corpus.n_documents, np.int64),
+        "theta": np.empty((corpus.n_documents, topics.n_topics)),
+        "n_tokens": np.empty(corpus.n_documents, np.int64),
         "out_of_vocabulary": np.empty(corpus.n_documents),
     }
     with _inferred(inference, client, progress) as each:
@@ -98,17 +112,28 @@ def infer(
             for name, values in data.items():
                 values[found.first : found.last] = getattr(found, name)
     coords = {
-        "document": ("document", _objects(corpus.titles), {"long_name": "document"}), "topic": np.arange(topics.n_topics),
+        "document": ("document", _objects(corpus.titles), {"long_name": "document"}),
+        "topic": np.arange(topics.n_topics),
     } | {
         f"document_{name}": ("document", _objects(values), {"long_name": f"{name} of the document"})
         for name, values in _columns(corpus).items()
     }
-    arrays = {name: (VARIABLES[name].dims, values, VARIABLES[name].attrs) for name, values in data.items()}
+    arrays = {
+        name: (VARIABLES[name].dims, values, VARIABLES[name].attrs) for name, values in data.items()
+    }
     return xr.Dataset(arrays, coords, inference.attrs())
 
 
 def infer_to_file(
-    run, documents, path, seed: int = 0, n_threads: int = 1, store=None, client=None, progress: bool = True, **columns
+    run,
+    documents,
+    path,
+    seed: int = 0,
+    n_threads: int = 1,
+    store=None,
+    client=None,
+    progress: bool = True,
+    **columns,
 ) -> dict:
     """Writes theta of unseen documents to a CSV file as it is inferred, so that memory holds some documents at a time.
 
@@ -134,17 +159,28 @@ def infer_to_file(
         raise SpecError("infer_to_file writes theta of documents; use infer for records")
     inference, path = _inference(run, documents, seed, n_threads, store, columns), Path(path)
     corpus = inference.corpus
-    more = {name: values for name, values in _columns(corpus).items() if any(map(ne, values, corpus.titles))}
+    more = {
+        name: values
+        for name, values in _columns(corpus).items()
+        if any(map(ne, values, corpus.titles))
+    }
     topics = (f"topic {k}" for k in range(inference.topics.n_topics))
     with _written(path) as write, _inferred(inference, client, progress) as each:
         write([["document", "n_tokens", "out_of_vocabulary", *topics, *more]])
         for found in each:
             here = slice(found.first, found.last)
             rows = zip(
-                corpus.titles[here], found.n_tokens.tolist(), found.out_of_vocabulary.tolist(), found.theta.tolist(),
-                *(values[here] for values in more.values()), strict=True,
+                corpus.titles[here],
+                found.n_tokens.tolist(),
+                found.out_of_vocabulary.tolist(),
+                found.theta.tolist(),
+                *(values[here] for values in more.values()),
+                strict=True,
             )
-            write([title, n_tokens, unknown, *theta, *others] for title, n_tokens, unknown, theta, *others in rows)
+            write(
+                [title, n_tokens, unknown, *theta, *others]
+                for title, n_tokens, unknown, theta, *others in rows
+            )
     return inference.attrs() | {"n_documents": corpus.n_documents, "path": str(path)}
 
 
@@ -161,7 +197,9 @@ def _counted_alike(documents, topics: Topics, columns: dict) -> Corpus | Sharded
 
 def _columns(corpus: Corpus | ShardedCorpus) -> dict[str, Sequence]:
     """What is known of each document besides its words and its text, by name."""
-    known = {"label": corpus.labels, "time": corpus.times} | ({} if corpus.table is None else corpus.table.metadata)
+    known = {"label": corpus.labels, "time": corpus.times} | (
+        {} if corpus.table is None else corpus.table.metadata
+    )
     return {str(name): values for name, values in known.items() if values is not None}
 
 
@@ -212,7 +250,9 @@ def _written(path: Path) -> Iterator[Callable]:
 
             yield write
     except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror or error}; choose another place") from error
+        raise DataError(
+            f"cannot write {path}: {error.strerror or error}; choose another place"
+        ) from error
 
 
 def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
@@ -224,14 +264,22 @@ def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
     """
     rows = {"document", getattr(getattr(model_of(run), "author", None), "name", "document")}
     numbers = [
-        math.prod(length for dim, length in values.sizes.items() if dim not in rows and dim != "snapshot")
-        for values in run.data_vars.values() if rows.intersection(values.dims)
+        math.prod(
+            length for dim, length in values.sizes.items() if dim not in rows and dim != "snapshot"
+        )
+        for values in run.data_vars.values()
+        if rows.intersection(values.dims)
     ]
     return n_documents * DOUBLE * HELD * sum(n + LANES for n in numbers)
 
 
 def document_completion(
-    run, unseen: Corpus, seed: int = 0, protocol: str = "document_completion", n_threads: int = 1, store=None
+    run,
+    unseen: Corpus,
+    seed: int = 0,
+    protocol: str = "document_completion",
+    n_threads: int = 1,
+    store=None,
 ) -> dict:
     """The perplexity of unseen documents, its protocol named beside it.
 
@@ -267,12 +315,20 @@ def document_completion(
         raise corpus.only_in_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0:
-        raise SpecError(f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own")
-    observed, scored = split_halves(known, seed) if protocol == "document_completion" else (known, known)
+        raise SpecError(
+            f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own"
+        )
+    observed, scored = (
+        split_halves(known, seed) if protocol == "document_completion" else (known, known)
+    )
     theta = topics.fold_in(observed, seed, n_threads)
     n_documents = int(np.count_nonzero(scored.document_tokens))
     return {
-        "perplexity": topics.perplexity(theta, scored), "protocol": protocol, "meaning": PROTOCOLS[protocol],
-        "n_scored": scored.n_tokens, "n_documents": n_documents, "n_skipped": corpus.n_documents - n_documents,
+        "perplexity": topics.perplexity(theta, scored),
+        "protocol": protocol,
+        "meaning": PROTOCOLS[protocol],
+        "n_scored": scored.n_tokens,
+        "n_documents": n_documents,
+        "n_skipped": corpus.n_documents - n_documents,
         **about(topics, corpus, known.n_tokens, seed),
     }

@@ -38,27 +38,50 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
         said = f"{called} is of no Bayesian network, so there are no hidden nodes of records"
         raise SpecError(f"{said}; give documents, or choose a run of a Bayesian network")
     if run.sizes.get("snapshot", 0) == 0:
-        raise SpecError(f"{called} has no snapshot yet, so it has no tables; wait for its first, or resume it")
+        raise SpecError(
+            f"{called} has no snapshot yet, so it has no tables; wait for its first, or resume it"
+        )
     spec, n_threads = RunSpec.from_json(run.attrs["spec"]), whole("threads", n_threads, 1, 1024)
     known = _as_in_training(run, spec, records)
     net = spec.parts()[1].for_data(known)
     values, logs = net.values(known), np.log(np.maximum(_tables(run), SMALLEST))
-    hidden = [at for at, node in enumerate(net.nodes) if node.name not in known.fields and not node.given]
-    found = np.full((len(values), len(hidden), max((net.nodes[at].n_states for at in hidden), default=0)), np.nan)
+    hidden = [
+        at for at, node in enumerate(net.nodes) if node.name not in known.fields and not node.given
+    ]
+    found = np.full(
+        (len(values), len(hidden), max((net.nodes[at].n_states for at in hidden), default=0)),
+        np.nan,
+    )
     names = np.full(found.shape[1:], "", object)
     for place, at in enumerate(hidden):
         names[place, : net.nodes[at].n_states] = net.nodes[at].state_names
         found[:, place, : net.nodes[at].n_states] = posterior(net, values, at, logs, n_threads)
     return xr.Dataset(
         {
-            "posterior": (("record", "node", "state"), found, {"long_name": "probability of each state of a hidden node"}),
-            "log_probability": ("record", log_evidence_of(net, values, logs, n_threads),
-                                {"long_name": "log probability of the known cells", "units": "nats"}),
-            "multiplicity": ("record", known.multiplicities, {"long_name": "how often the record came"}),
+            "posterior": (
+                ("record", "node", "state"),
+                found,
+                {"long_name": "probability of each state of a hidden node"},
+            ),
+            "log_probability": (
+                "record",
+                log_evidence_of(net, values, logs, n_threads),
+                {"long_name": "log probability of the known cells", "units": "nats"},
+            ),
+            "multiplicity": (
+                "record",
+                known.multiplicities,
+                {"long_name": "how often the record came"},
+            ),
         },
         {
-            "node": [net.nodes[at].name for at in hidden], "state": np.arange(found.shape[2]),
-            "state_name": (("node", "state"), names, {"long_name": "name of the state of the node"}),
+            "node": [net.nodes[at].name for at in hidden],
+            "state": np.arange(found.shape[2]),
+            "state_name": (
+                ("node", "state"),
+                names,
+                {"long_name": "name of the state of the node"},
+            ),
         },
         {"run": spec.name, "engine": spec.engine, "records": records.name},
     )
@@ -80,17 +103,23 @@ def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records
         return records
     of_table = run["value"].groupby("table")
     if model.network == "hmm":
-        levels = dict.fromkeys(records.fields, tuple(dict.fromkeys(of_table["emission"].values.tolist())))
+        levels = dict.fromkeys(
+            records.fields, tuple(dict.fromkeys(of_table["emission"].values.tolist()))
+        )
     else:
         tables = [name for name in dict.fromkeys(run["table"].values.tolist()) if name != "class"]
         levels = {name: tuple(dict.fromkeys(of_table[name].values.tolist())) for name in tables}
     if unknown := [field for field in records.fields if field not in levels]:
-        raise DataError(f"run '{spec.name}' has no field {unknown[0]!r}; there are {', '.join(levels)}; leave the field out")
+        raise DataError(
+            f"run '{spec.name}' has no field {unknown[0]!r}; there are {', '.join(levels)}; leave the field out"
+        )
     values = np.full((records.n_distinct, len(levels)), -1)
     for at, (field, names) in enumerate(levels.items()):
         if field in records.fields:
             values[:, at] = _renumbered(records, field, names, spec.name)
-    return Records(values, records.multiplicities, tuple(levels), tuple(levels.values()), records.name)
+    return Records(
+        values, records.multiplicities, tuple(levels), tuple(levels.values()), records.name
+    )
 
 
 def _renumbered(records: Records, field: str, names: tuple[str, ...], run: str) -> np.ndarray:
@@ -101,6 +130,8 @@ def _renumbered(records: Records, field: str, names: tuple[str, ...], run: str) 
     found = place[column]
     if np.any(found == -2):
         wrong = own[column[found == -2][0]]
-        raise DataError(f"run '{run}' does not know the level {wrong!r} of {field!r}; there are {', '.join(names[:10])}; "
-                        "leave it out, or make the cell missing")
+        raise DataError(
+            f"run '{run}' does not know the level {wrong!r} of {field!r}; there are {', '.join(names[:10])}; "
+            "leave it out, or make the cell missing"
+        )
     return found

@@ -7,7 +7,12 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
-from workbench.engines.lda.fold_in import LearntTopics, mixture_probability, numbers_by_content, word_probabilities
+from workbench.engines.lda.fold_in import (
+    LearntTopics,
+    mixture_probability,
+    numbers_by_content,
+    word_probabilities,
+)
 from workbench.runs.dataset import last_snapshot, model_of, priors_of
 from workbench.runs.execution.run import open_run
 from workbench.runs.scoring import perplexity
@@ -20,20 +25,31 @@ class Topics(NamedTuple):
 
     spec: RunSpec
     of_words: LearntTopics
-    learnt: NamedTuple             # as its engine folds documents in
+    learnt: NamedTuple  # as its engine folds documents in
     vocabulary: tuple[str, ...]
-    n_topics: int                  # without the rest of an HDP
+    n_topics: int  # without the rest of an HDP
 
     def fold_in(
-        self, documents: Corpus, seed: int, n_threads: int, first_document: int = 0, first_token: int = 0
+        self,
+        documents: Corpus,
+        seed: int,
+        n_threads: int,
+        first_document: int = 0,
+        first_token: int = 0,
     ) -> np.ndarray:
         """theta (document, topic) of documents over the run's vocabulary, before which are so many documents and tokens."""
-        context = StepContext(*checked_numbers(seed, n_threads), first_document=first_document, first_token=first_token)
+        context = StepContext(
+            *checked_numbers(seed, n_threads),
+            first_document=first_document,
+            first_token=first_token,
+        )
         return self._folded_in(documents, context)
 
     def fold_in_alone(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
         """The same, each theta a function of the words of its document alone, whatever stands beside it."""
-        context = StepContext(*checked_numbers(seed, n_threads), numbers=numbers_by_content(documents))
+        context = StepContext(
+            *checked_numbers(seed, n_threads), numbers=numbers_by_content(documents)
+        )
         return self._folded_in(documents, context)
 
     def _folded_in(self, documents: Corpus, context: StepContext) -> np.ndarray:
@@ -62,14 +78,23 @@ def topics_of(run, store) -> Topics:
     dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
     name = dataset.attrs.get("name", "this Dataset")
     if "spec" not in dataset.attrs or "run" in dataset.dims:
-        raise SpecError("one run was wanted (workbench.fit or open_run); got a comparison or another Dataset; choose one run")
+        raise SpecError(
+            "one run was wanted (workbench.fit or open_run); got a comparison or another Dataset; choose one run"
+        )
     if dataset.sizes.get("snapshot", 0) == 0:
-        raise SpecError(f"run '{name}' has no snapshot yet, so it has no topics; wait for its first, or resume it")
+        raise SpecError(
+            f"run '{name}' has no snapshot yet, so it has no topics; wait for its first, or resume it"
+        )
     if "n_kw" not in dataset:
-        raise SpecError(f"run '{name}' has no topics, so there is no theta of other documents; choose a run of a topic model")
+        raise SpecError(
+            f"run '{name}' has no topics, so there is no theta of other documents; choose a run of a topic model"
+        )
     vocabulary = tuple(str(word) for word in dataset["word"].values)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
-    spec, of_words = RunSpec.from_json(dataset.attrs["spec"]), LearntTopics(*priors_of(dataset).with_rest(n_kw))
+    spec, of_words = (
+        RunSpec.from_json(dataset.attrs["spec"]),
+        LearntTopics(*priors_of(dataset).with_rest(n_kw)),
+    )
     learnt = spec.parts()[0].learnt(model_of(dataset), last_snapshot(dataset), of_words)
     return Topics(spec, of_words, learnt, vocabulary, len(n_kw))
 

@@ -22,10 +22,10 @@ NO_AVERAGE = "run '{}' has no average yet; let it go on beyond its burn-in"
 class Pooled(NamedTuple):
     """What the chains of one split predict together."""
 
-    split: tuple[str, str]     # hashes of the training and the test tokens
-    model: dict                # its settings
-    log_perplexity: float      # nats per token
-    error: float               # its standard error over chains
+    split: tuple[str, str]  # hashes of the training and the test tokens
+    model: dict  # its settings
+    log_perplexity: float  # nats per token
+    error: float  # its standard error over chains
     n_chains: int
 
 
@@ -55,13 +55,19 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
     chains = [Run(find_run(run, store)) for run in runs]
     splits = {(run.spec.train, run.spec.test) for run in chains}
     if len(chains) < 2 or len(splits) > 1:
-        raise SpecError(f"chains are pooled that share a split, two at least; got {len(chains)} of {len(splits)} splits")
+        raise SpecError(
+            f"chains are pooled that share a split, two at least; got {len(chains)} of {len(splits)} splits"
+        )
     model = chains[0].spec.model
     if other := next((run for run in chains if run.spec.model != model), None):
-        raise SpecError(f"chains are pooled that share a model; '{chains[0].name}' and '{other.name}' have two")
+        raise SpecError(
+            f"chains are pooled that share a model; '{chains[0].name}' and '{other.name}' have two"
+        )
     ((_, test_hash),) = splits
     if test_hash is None:
-        raise SpecError(f"run '{chains[0].name}' has no test set, so nothing is predicted; fit it with held-out tokens")
+        raise SpecError(
+            f"run '{chains[0].name}' has no test set, so nothing is predicted; fit it with held-out tokens"
+        )
     _, test = corpora_of(chains[0].path.parent, chains[0].spec)
     found = np.stack([_probability(run) for run in chains])
     whole = _log_perplexity(test, found.mean(axis=0))

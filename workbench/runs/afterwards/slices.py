@@ -29,39 +29,52 @@ PAIRS, NUMBERS = 1 << 18, 1 << 20
 class Slice:
     """Some documents over the words of a run: all that is sent to a worker with a task."""
 
-    first_document: int    # documents before them
-    first_token: int       # tokens, of words that the run knows, before them
-    indptr: np.ndarray     # (document + 1,) int64, from 0 on
-    words: np.ndarray      # (pair,) int32
-    counts: np.ndarray     # (pair,) int32
+    first_document: int  # documents before them
+    first_token: int  # tokens, of words that the run knows, before them
+    indptr: np.ndarray  # (document + 1,) int64, from 0 on
+    words: np.ndarray  # (pair,) int32
+    counts: np.ndarray  # (pair,) int32
     authors: tuple | None  # (document,)
-    times: tuple | None    # (document,)
-    name: str              # of their corpus
+    times: tuple | None  # (document,)
+    name: str  # of their corpus
 
     def corpus(self, vocabulary) -> Corpus:
         """The documents over a vocabulary, numbered from 0."""
         n = len(self.indptr) - 1
         return Corpus.of_checked(
-            indptr=sealed(self.indptr), words=sealed(self.words), counts=sealed(self.counts), vocabulary=vocabulary,
-            titles=NumberedTitles(range(n)), authors=self.authors, times=self.times, name=self.name,
+            indptr=sealed(self.indptr),
+            words=sealed(self.words),
+            counts=sealed(self.counts),
+            vocabulary=vocabulary,
+            titles=NumberedTitles(range(n)),
+            authors=self.authors,
+            times=self.times,
+            name=self.name,
         )
 
 
 class Inferred(NamedTuple):
     """What was inferred of some documents that follow each other."""
 
-    first: int                    # document
-    last: int                     # one after the last
-    theta: np.ndarray             # (document, topic) float64, without the rest of an HDP
-    n_tokens: np.ndarray          # (document,) int64
-    out_of_vocabulary: np.ndarray  # (document,) float64: share of the tokens whose word the run does not know
+    first: int  # document
+    last: int  # one after the last
+    theta: np.ndarray  # (document, topic) float64, without the rest of an HDP
+    n_tokens: np.ndarray  # (document,) int64
+    # (document,) float64: share of the tokens whose word the run does not know
+    out_of_vocabulary: np.ndarray
 
 
-def folded_in(n_threads: int, topics: Topics, seed: int, documents: Slice) -> tuple[np.ndarray, float]:
+def folded_in(
+    n_threads: int, topics: Topics, seed: int, documents: Slice
+) -> tuple[np.ndarray, float]:
     """theta (document, topic) of a slice, and the log likelihood of its known tokens, nats; called on workers too."""
     pairs = documents.corpus(topics.vocabulary)
     theta = topics.fold_in(pairs, seed, n_threads, documents.first_document, documents.first_token)
-    logs = log_likelihood(pairs.counts, topics.word_probability(theta, pairs)) if pairs.n_pairs else 0.0
+    logs = (
+        log_likelihood(pairs.counts, topics.word_probability(theta, pairs))
+        if pairs.n_pairs
+        else 0.0
+    )
     return np.ascontiguousarray(theta[:, : topics.n_topics]), logs
 
 
@@ -79,7 +92,9 @@ class Inference:
     def __init__(self, topics: Topics, corpus: Corpus | ShardedCorpus, seed: int, n_threads: int):
         checked_numbers(seed, n_threads)
         self.topics, self.corpus, self._seed, self._n_threads = topics, corpus, seed, n_threads
-        self._shards = corpus if isinstance(corpus, ShardedCorpus) else ShardedCorpus.of_corpus(corpus)
+        self._shards = (
+            corpus if isinstance(corpus, ShardedCorpus) else ShardedCorpus.of_corpus(corpus)
+        )
         self.bounds = self._cuts()
         self.n_known, self._logs = 0, []
 
@@ -91,10 +106,20 @@ class Inference:
             places = places_in(self.topics.vocabulary, self.corpus.vocabulary)
             for first, last in pairwise(self.bounds):
                 part = self._shards.rows(first, last)
-                pairs = (part.indptr, part.words, part.counts) if places is None else renumbered(part, places)
-                about = (None if values is None else tuple(values) for values in (part.authors, part.times))
+                pairs = (
+                    (part.indptr, part.words, part.counts)
+                    if places is None
+                    else renumbered(part, places)
+                )
+                about = (
+                    None if values is None else tuple(values)
+                    for values in (part.authors, part.times)
+                )
                 found = Slice(first, self.n_known, *pairs, *about, part.name)
-                n_tokens, known = part.document_tokens, found.corpus(self.topics.vocabulary).document_tokens
+                n_tokens, known = (
+                    part.document_tokens,
+                    found.corpus(self.topics.vocabulary).document_tokens,
+                )
                 shares.append((n_tokens, (n_tokens - known) / np.maximum(n_tokens, 1)))
                 self.n_known += int(known.sum())
                 yield found
@@ -115,7 +140,9 @@ class Inference:
         """What was asked of whom; once all slices came also the share of unknown tokens, and the perplexity of the others."""
         log_likelihood = math.fsum(self._logs)
         return about(self.topics, self.corpus, self.n_known, self._seed) | {
-            "perplexity_foldin_same": float(np.exp(-log_likelihood / self.n_known)) if self.n_known else math.nan,
+            "perplexity_foldin_same": float(np.exp(-log_likelihood / self.n_known))
+            if self.n_known
+            else math.nan,
         }
 
     def _cuts(self) -> list[int]:
@@ -134,6 +161,9 @@ class Inference:
 def about(topics: Topics, corpus, n_known: int, seed: int) -> dict:
     """What was asked of whom, and the share of the tokens that the run does not know."""
     return {
-        "run": topics.spec.name, "engine": topics.spec.engine, "corpus": corpus.name, "seed": seed,
+        "run": topics.spec.name,
+        "engine": topics.spec.engine,
+        "corpus": corpus.name,
+        "seed": seed,
         "out_of_vocabulary": 1 - n_known / corpus.n_tokens if corpus.n_tokens else 0.0,
     }

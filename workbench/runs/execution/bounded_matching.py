@@ -29,15 +29,22 @@ def find_spans(pattern: str, text: str) -> tuple[tuple[int, int], ...] | None:
     """
     request = json.dumps({"pattern": pattern, "text": text})
     with contextlib.suppress(subprocess.TimeoutExpired, OSError, ValueError):
-        done = subprocess.run([sys.executable, "-I", "-S", __file__], input=request, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True, timeout=PATIENCE)
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", __file__],
+            input=request,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            timeout=PATIENCE,
+        )
         return tuple(map(tuple, json.loads(done.stdout))) if done.returncode == 0 else None
     return None
 
 
 def main() -> int:
     for limit, most in ((resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_AS, N_BYTES)):
-        with contextlib.suppress(ValueError, OSError):  # a limit that is lower already, a system without it
+        # a limit that is lower already, a system without it
+        with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(limit, (most, most))
     request = json.load(sys.stdin)
     pattern = re.compile(request["pattern"])

@@ -42,8 +42,14 @@ KINDS = {kind.__name__: kind for kind in (Corpus, Records)}
 
 
 def read_bounded(
-    name_or_path: str | Path, kind: type = Corpus, seconds: float | None = None, n_bytes: int | None = None,
-    most: int | None = None, only_columns: bool = False, dropped: dict | None = None, **options
+    name_or_path: str | Path,
+    kind: type = Corpus,
+    seconds: float | None = None,
+    n_bytes: int | None = None,
+    most: int | None = None,
+    only_columns: bool = False,
+    dropped: dict | None = None,
+    **options,
 ) -> Corpus | Records:
     """The data of a name or of a regular file or folder, as `workbench.runs.loading.load_data` reads them.
 
@@ -71,12 +77,24 @@ def read_bounded(
     n_bytes = available_memory().n_bytes // SHARE if n_bytes is None else n_bytes
     most = n_bytes // SHARE if most is None else most
     with tempfile.TemporaryDirectory(prefix="workbench-reading-") as folder:
-        request = {"name": str(name_or_path), "kind": kind.__name__, "options": options, "folder": folder,
-                   "seconds": seconds, "n_bytes": n_bytes, "most": most, "only_columns": only_columns}
+        request = {
+            "name": str(name_or_path),
+            "kind": kind.__name__,
+            "options": options,
+            "folder": folder,
+            "seconds": seconds,
+            "n_bytes": n_bytes,
+            "most": most,
+            "only_columns": only_columns,
+        }
         with contextlib.suppress(subprocess.TimeoutExpired):
             done = subprocess.run(
-                [sys.executable, "-m", __name__], input=json.dumps(request), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                text=True, timeout=seconds + GRACE,
+                [sys.executable, "-m", __name__],
+                input=json.dumps(request),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                timeout=seconds + GRACE,
                 env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             )
             answer = _answer(done.stdout)
@@ -86,15 +104,24 @@ def read_bounded(
                 dropped.update(answer.get("dropped", {}))
             if "file" in answer:
                 found = saving.load_data(Path(folder) / answer["file"], kind)
-                return replace(found, table=DocumentTable.load(Path(folder) / answer["table"])) if answer["table"] else found
+                return (
+                    replace(found, table=DocumentTable.load(Path(folder) / answer["table"]))
+                    if answer["table"]
+                    else found
+                )
             if "parts" in answer:
                 raise DataError(*map(_restored, answer["parts"]), field=answer["field"])
             if done.returncode not in (-signal.SIGALRM, -signal.SIGXCPU):
-                raise DataError(f"{name_or_path} takes more than the {format_size(n_bytes)} of memory that a page may take to "
-                                "read it; give a part of it, or read it with Python or the command line")
+                raise DataError(
+                    f"{name_or_path} takes more than the {format_size(n_bytes)} of memory that a page may take to "
+                    "read it; give a part of it, or read it with Python or the command line"
+                )
     simpler = (", or a simpler ", Named("token_pattern")) if "token_pattern" in options else ()
-    raise DataError(f"{name_or_path} was not read within {seconds:g} seconds; give a part of it", *simpler,
-                    ", or read it with Python or the command line")
+    raise DataError(
+        f"{name_or_path} was not read within {seconds:g} seconds; give a part of it",
+        *simpler,
+        ", or read it with Python or the command line",
+    )
 
 
 def columns_bounded(path: str | Path, **options) -> dict[str, list[str]]:
@@ -110,7 +137,9 @@ def _seconds() -> float:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
-        raise DataError(f"WORKBENCH_READING_SECONDS must be a number of seconds above 0; got {given!r}; change it, or unset it")
+        raise DataError(
+            f"WORKBENCH_READING_SECONDS must be a number of seconds above 0; got {given!r}; change it, or unset it"
+        )
     return seconds
 
 
@@ -126,7 +155,11 @@ def _plain(part) -> str | list:
     """A part of a sentence as JSON has it."""
     if not isinstance(part, Named):
         return one_sentence([part])  # no longer than what is shown of it
-    return [part.field, {"value": "…" if part.value is ... else None if part.value is ALONE else str(part.value)}, part.text]
+    return [
+        part.field,
+        {"value": "…" if part.value is ... else None if part.value is ALONE else str(part.value)},
+        part.text,
+    ]
 
 
 def _restored(part: str | list) -> str | Named:
@@ -140,9 +173,17 @@ def _restored(part: str | list) -> str | Named:
 def _check_size(name: str | Path, n_bytes: int, of_table: int | None, most: int) -> None:
     """Refuses data that take more than ``most`` together with their texts and columns where they are handed over."""
     if (taken := n_bytes + (of_table or 0)) > most:
-        texts = (", or leave out its texts and columns with ", Named("keep_text", False)) if n_bytes <= most else ()
-        raise DataError(f"{name} takes about {format_size(taken)} of memory once it is read, of which a page may take "
-                        f"{format_size(most)}; give a part of it", *texts, ", or read it with Python or the command line")
+        texts = (
+            (", or leave out its texts and columns with ", Named("keep_text", False))
+            if n_bytes <= most
+            else ()
+        )
+        raise DataError(
+            f"{name} takes about {format_size(taken)} of memory once it is read, of which a page may take "
+            f"{format_size(most)}; give a part of it",
+            *texts,
+            ", or read it with Python or the command line",
+        )
 
 
 def main() -> int:
@@ -150,25 +191,40 @@ def main() -> int:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process whatever it does
     signal.setitimer(signal.ITIMER_REAL, request["seconds"])
     kind, name = KINDS[request["kind"]], request["name"]
-    with contextlib.suppress(ValueError, OSError):  # a limit that is lower already, a system without it
+    # a limit that is lower already, a system without it
+    with contextlib.suppress(ValueError, OSError):
         most = psutil.Process().memory_info().vms + request["n_bytes"]
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     try:
         if not named_set(name):
             name = path_of(name)
-            mode = name.stat().st_mode if name.exists() else stat.S_IFREG  # what is missing has its own sentence
+            # what is missing has its own sentence
+            mode = name.stat().st_mode if name.exists() else stat.S_IFREG
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                raise DataError(f"{name} is neither a file nor a folder but a device or a pipe; give a file")
+                raise DataError(
+                    f"{name} is neither a file nor a folder but a device or a pipe; give a file"
+                )
         if request.get("only_columns"):
             print(json.dumps({"columns": columns_in(name, **request["options"])}))
             return 0
         with noting_dropped() as dropped:
             found = load_data(name, kind, **request["options"])
         if isinstance(found, ShardedCorpus):
-            raise DataError(f"{name} is a corpus in shards, which is not handed over to a page; use Python or the command line")
+            raise DataError(
+                f"{name} is a corpus in shards, which is not handed over to a page; use Python or the command line"
+            )
         table, file = getattr(found, "table", None), found.save(request["folder"])
-        _check_size(name, found.memory_bytes + COPIES * file.stat().st_size, table and table.memory_bytes, request["most"])
-        answer = {"file": file.name, "table": table and table.save(request["folder"]).name, "dropped": dropped}
+        _check_size(
+            name,
+            found.memory_bytes + COPIES * file.stat().st_size,
+            table and table.memory_bytes,
+            request["most"],
+        )
+        answer = {
+            "file": file.name,
+            "table": table and table.save(request["folder"]).name,
+            "dropped": dropped,
+        }
     except InputError as error:
         answer = {"parts": [*map(_plain, error.parts)], "field": error.field}
     except MemoryError:

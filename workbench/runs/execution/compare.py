@@ -24,7 +24,15 @@ from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.given import data_from, taken, whole_if_one
 from workbench.runs.loading import ROWS
 from workbench.runs.progress import bars
-from workbench.runs.settings import DEFAULT_ENGINES, LARGEST_SEED, RunSettings, SplitSettings, named, names, of
+from workbench.runs.settings import (
+    DEFAULT_ENGINES,
+    LARGEST_SEED,
+    RunSettings,
+    SplitSettings,
+    named,
+    names,
+    of,
+)
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, no_setting, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
 from workbench.runs.warm_start import warm_start_from
@@ -42,8 +50,15 @@ NETWORK = ("model", "sizes")
 
 
 def plan(
-    corpus: Corpus, engines=DEFAULT_ENGINES, seeds: int = 1, *, seed: int = 0, options: dict | None = None, start=None,
-    store=None, **settings,
+    corpus: Corpus,
+    engines=DEFAULT_ENGINES,
+    seeds: int = 1,
+    *,
+    seed: int = 0,
+    options: dict | None = None,
+    start=None,
+    store=None,
+    **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
     """The specs of a comparison, with the training and test corpora that they share.
 
@@ -65,8 +80,15 @@ def plan(
     asked = SplitSettings(**of(SplitSettings, settings))
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
     train, test, split = (prepare_records if isinstance(corpus, Records) else prepare)(
-        corpus, asked.holdout, asked.split_seed, asked.top_words, asked.singletons, asked.holdout_per,
-        asked.holdout_rows, asked.merge, asked.repeat,
+        corpus,
+        asked.holdout,
+        asked.split_seed,
+        asked.top_words,
+        asked.singletons,
+        asked.holdout_per,
+        asked.holdout_rows,
+        asked.merge,
+        asked.repeat,
     )
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
@@ -76,33 +98,59 @@ def plan(
     check_kinds(found)
     for option, value in (options or {}).items():
         if not is_option(option, [value], list(found.values())):
-            there_are = ", ".join(sorted({name for engine in found.values() for name in options_of(engine)}))
-            raise OptionError(f"none of {', '.join(found)} has an option '{option}'; they have {there_are}")
+            there_are = ", ".join(
+                sorted({name for engine in found.values() for name in options_of(engine)})
+            )
+            raise OptionError(
+                f"none of {', '.join(found)} has an option '{option}'; they have {there_are}"
+            )
     for idle in (("alpha",), ("beta",), NETWORK):  # raises for what no model of these engines has
         if not any(idle[0] in engine.model.takes for engine in found.values()):
-            make_model(found[chosen[0][0]], settings.get("n_topics"), **{each: settings.get(each) for each in idle})
+            make_model(
+                found[chosen[0][0]],
+                settings.get("n_topics"),
+                **{each: settings.get(each) for each in idle},
+            )
     n_seeds, seed = whole("seeds", seeds, 1), whole("seed", seed, 0, LARGEST_SEED)
     if settings.get("name") and len(chosen) * n_seeds > 1:
-        raise SpecError(f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}")
+        raise SpecError(
+            f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}"
+        )
     if start is not None:
         settings["start"] = warm_start_from(start, train, settings.get("n_topics"), store)
     specs: dict[str, RunSpec] = {}
     for name, own in chosen:
-        shared = {option: value for option, value in (options or {}).items() if takes(found[name], option, value)}
+        shared = {
+            option: value
+            for option, value in (options or {}).items()
+            if takes(found[name], option, value)
+        }
         others = {*PRIORS, *NETWORK}.difference(found[name].model.takes)
         taken = {each: value for each, value in settings.items() if each not in others}
         for chain in range(n_seeds):
-            spec = make_spec(train, name, test=test, seed=seed + chain, options=shared | own, split=split, **taken)
+            spec = make_spec(
+                train,
+                name,
+                test=test,
+                seed=seed + chain,
+                options=shared | own,
+                split=split,
+                **taken,
+            )
             specs.setdefault(spec.hash, spec)
     return list(specs.values()), train, test
 
 
 def check_kinds(engines: dict) -> None:
     """Refuses engines, by name, that infer from data of several types."""
-    one_of = {engine.model.data: name for name, engine in reversed(engines.items())}  # the first of each
+    # the first of each
+    one_of = {engine.model.data: name for name, engine in reversed(engines.items())}
     if len(one_of) > 1:
         said = " and ".join(f"{name} from {ROWS[kind]}" for kind, name in reversed(one_of.items()))
-        raise SpecError(f"engines that are compared infer from the same data, and {said}; leave one out", field="engines")
+        raise SpecError(
+            f"engines that are compared infer from the same data, and {said}; leave one out",
+            field="engines",
+        )
 
 
 def is_option(name: str, values: list, engines: list) -> bool:
@@ -124,8 +172,18 @@ def _refuse_unknown(settings: dict) -> None:
 
 
 def compare(
-    corpus, engines=DEFAULT_ENGINES, n_topics: int | None = None, alpha=None, beta: float | None = None, *,
-    store=None, jobs: int = 1, progress: bool = True, start=None, client=None, **settings,
+    corpus,
+    engines=DEFAULT_ENGINES,
+    n_topics: int | None = None,
+    alpha=None,
+    beta: float | None = None,
+    *,
+    store=None,
+    jobs: int = 1,
+    progress: bool = True,
+    start=None,
+    client=None,
+    **settings,
 ) -> xr.Dataset:
     """Runs several engines on the same split with the same seeds.
 
@@ -148,10 +206,16 @@ def compare(
     specs, train, test = plan(corpus, engines, start=start, store=store, **settings)
     planned = [Planned(spec, train, test) for spec in specs]
     if store is None and client is not None:
-        raise SpecError("runs on a cluster are kept in a store; give store=, a folder", field="store")
+        raise SpecError(
+            "runs on a cluster are kept in a store; give store=, a folder", field="store"
+        )
     if store is None:
         check_room(planned, here=True, stored=False)
-        return side_by_side(of_iterations(each) for spec in specs for each in run_specs([spec], train, test, None, progress))
+        return side_by_side(
+            of_iterations(each)
+            for spec in specs
+            for each in run_specs([spec], train, test, None, progress)
+        )
     with at_work_on(client, Path(store), jobs) as workers:
         runs = make_runs(Path(store), planned, workers.jobs_here)
         run_all(runs, workers.jobs, progress, workers.client)
@@ -165,31 +229,49 @@ def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
     """The per-iteration variables of several runs, joined along a dim ``run``."""
     import xarray as xr
 
-    parts = [of_iterations(dataset).assign(updates=dataset["updates"].astype(float)) for dataset in datasets]
-    joined = xr.concat(parts, "run", data_vars="all", coords="minimal", compat="override", join="outer", combine_attrs="drop")
+    parts = [
+        of_iterations(dataset).assign(updates=dataset["updates"].astype(float))
+        for dataset in datasets
+    ]
+    joined = xr.concat(
+        parts,
+        "run",
+        data_vars="all",
+        coords="minimal",
+        compat="override",
+        join="outer",
+        combine_attrs="drop",
+    )
     specs = [RunSpec.from_json(part.attrs["spec"]) for part in parts]
     coords = {
-        "run": [part.attrs["name"] for part in parts], "engine": [spec.engine for spec in specs],
-        "label": [spec.label() for spec in specs], "seed": [spec.seed for spec in specs],
+        "run": [part.attrs["name"] for part in parts],
+        "engine": [spec.engine for spec in specs],
+        "label": [spec.label() for spec in specs],
+        "seed": [spec.seed for spec in specs],
         "spec": [part.attrs["spec"] for part in parts],
     }
-    return joined.assign_coords({
-        name: ("run", np.array(values, dtype=None if name == "seed" else object)) for name, values in coords.items()
-    })
+    return joined.assign_coords(
+        {
+            name: ("run", np.array(values, dtype=None if name == "seed" else object))
+            for name, values in coords.items()
+        }
+    )
 
 
 def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
     """The per-iteration variables of a run, without its counts."""
-    return dataset[[name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]]
+    return dataset[
+        [name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]
+    ]
 
 
 class Workers(NamedTuple):
     """Who computes runs that are side by side: processes of this machine, or the workers of a cluster."""
 
-    jobs: int                         # runs at a time
-    jobs_here: int                    # of these, for how many this machine must have memory
-    client: object = None             # a `distributed.Client` of the cluster
-    n_processors: int | None = None   # of the cluster
+    jobs: int  # runs at a time
+    jobs_here: int  # of these, for how many this machine must have memory
+    client: object = None  # a `distributed.Client` of the cluster
+    n_processors: int | None = None  # of the cluster
 
 
 @contextlib.contextmanager
@@ -219,7 +301,9 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> N
         raise RunFailed(why)
 
 
-def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client=None) -> None:
+def work_through(
+    runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client=None
+) -> None:
     """Runs up to ``jobs`` workers at a time until all runs have ended, or has the workers of a cluster compute them.
 
     One that fails does not stop the others. ``on_progress`` is called ten times a second with the runs at work, and with all
@@ -231,7 +315,8 @@ def work_through(runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], 
 
         return work_through_on(client, runs, on_progress)
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
-    with ending_cleanly(control := MemoryControl()):  # an exception could come in the middle of a destructor, which swallows it
+    # an exception could come in the middle of a destructor, which swallows it
+    with ending_cleanly(control := MemoryControl()):
         while (waiting or at_work) and not control.interrupted:
             while waiting and len(at_work) < jobs:
                 at_work.append(waiting.pop(0))

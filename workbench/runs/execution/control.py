@@ -32,12 +32,15 @@ class StoreControl:
         self._wanted, self._state, self._wanted_since = RUNNING, RUNNING, None
         self._deleted: StoreError | None = None
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._monitor, name="workbench-heartbeat", daemon=True)
+        self._thread = threading.Thread(
+            target=self._monitor, name="workbench-heartbeat", daemon=True
+        )
 
     def __enter__(self) -> StoreControl:
         self._read()
         with contextlib.suppress(OSError):
-            self._beat(self._state)  # so that who is killed in the first moments is seen to have lived
+            # so that who is killed in the first moments is seen to have lived
+            self._beat(self._state)
         self._thread.start()
         return self
 
@@ -85,7 +88,8 @@ class StoreControl:
     def _monitor(self) -> None:
         beaten = time.monotonic()
         while not self._ended.wait(LOOK_EVERY):
-            with contextlib.suppress(OSError):  # a disk that is full for a moment must not end the heartbeat for good
+            # a disk that is full for a moment must not end the heartbeat for good
+            with contextlib.suppress(OSError):
                 self._read()
                 if time.monotonic() - beaten >= BEAT_EVERY:
                     beaten = time.monotonic()
@@ -129,7 +133,9 @@ def ending_cleanly(control):
             raise KeyboardInterrupt
         control.interrupt()
 
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:

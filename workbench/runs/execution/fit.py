@@ -18,8 +18,23 @@ from workbench.engines import any_with
 from workbench.errors import InputError, Named
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
-from workbench.runs.execution.memory_check import LARGE, Planned, at_a_time, check_room, laid_out, memory_forecast, unfinished
-from workbench.runs.execution.run import Run, default_store, extend, find_run, make_runs, warn_of_other_kernels
+from workbench.runs.execution.memory_check import (
+    LARGE,
+    Planned,
+    at_a_time,
+    check_room,
+    laid_out,
+    memory_forecast,
+    unfinished,
+)
+from workbench.runs.execution.run import (
+    Run,
+    default_store,
+    extend,
+    find_run,
+    make_runs,
+    warn_of_other_kernels,
+)
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.given import beside, data_from, taken
 from workbench.runs.loop import initial_position, iterate
@@ -41,8 +56,19 @@ LOSSES = 5
 
 
 def fit(
-    corpus, engine: str = "cgs", n_topics: int | None = None, alpha=None, beta: float | None = None, *, seed: int = 0,
-    store=None, progress: bool = True, start=None, restarts: int = 1, client=None, **settings,
+    corpus,
+    engine: str = "cgs",
+    n_topics: int | None = None,
+    alpha=None,
+    beta: float | None = None,
+    *,
+    seed: int = 0,
+    store=None,
+    progress: bool = True,
+    start=None,
+    restarts: int = 1,
+    client=None,
+    **settings,
 ) -> xr.Dataset:
     """Runs an engine on a corpus and returns the run's Dataset.
 
@@ -116,7 +142,9 @@ def fit(
     warm_start = None if start is None else warm_start_from(start, corpus, n_topics, store)
     first = whole("seed", seed, 0, LARGEST_SEED)
     specs = [
-        make_spec(corpus, engine, n_topics, alpha, beta, seed=first + i, start=warm_start, **settings)
+        make_spec(
+            corpus, engine, n_topics, alpha, beta, seed=first + i, start=warm_start, **settings
+        )
         for i in range(whole("restarts", restarts, 1))
     ]
     check_restarts(specs)
@@ -146,7 +174,12 @@ def run_specs(
             tell_cost(client, Planned(spec, corpus, test))
         if stored:
             run = Run(create_run(Path(store), spec, corpus, test))
-            yield resume(run, progress=progress, corpora=(corpus, test) if client is None else None, client=client)
+            yield resume(
+                run,
+                progress=progress,
+                corpora=(corpus, test) if client is None else None,
+                client=client,
+            )
         else:
             yield _in_memory(spec, corpus, test if spec.test else None, progress, crew)
 
@@ -184,7 +217,9 @@ def check_in_parts(corpus) -> None:
         one = "is small enough for a single one" if isinstance(corpus, Corpus) else "has none"
         raise SpecError(f"{said} {one}: one process infers from it; leave ", client, " out")
     convert = "convert it: workbench data convert IN FOLDER --shards"
-    raise SpecError(f"{said} is whole: one process infers from it; leave ", client, f" out, or {convert}")
+    raise SpecError(
+        f"{said} is whole: one process infers from it; leave ", client, f" out, or {convert}"
+    )
 
 
 def tell_cost(client, planned: Planned) -> None:
@@ -195,18 +230,25 @@ def tell_cost(client, planned: Planned) -> None:
         print(cost_of(client, planned), file=sys.stderr)
 
 
-def _in_memory(spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: bool, crew: Callable) -> xr.Dataset:
+def _in_memory(
+    spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: bool, crew: Callable
+) -> xr.Dataset:
     """Takes a run to its end without a store."""
     give_back_freed()
     control, sink = MemoryControl(), MemorySink(spec, corpus)
     try:
         with (
-            progress_bar(spec, shown=progress) as on_iteration, laid_out(Planned(spec, corpus, test), crew=crew) as data,
+            progress_bar(spec, shown=progress) as on_iteration,
+            laid_out(Planned(spec, corpus, test), crew=crew) as data,
             ending_cleanly(control),
         ):
-            reached = iterate(spec, data, test, initial_position(spec, data, test), sink, control, on_iteration).iteration
+            reached = iterate(
+                spec, data, test, initial_position(spec, data, test), sink, control, on_iteration
+            ).iteration
     except PartsLost as lost:
-        raise InputError(f"{lost}, and this run with it; with store it goes on from its last checkpoint") from lost
+        raise InputError(
+            f"{lost}, and this run with it; with store it goes on from its last checkpoint"
+        ) from lost
     return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
 
@@ -224,9 +266,13 @@ def check_restarts(specs: list[RunSpec]) -> None:
         said = f"restarts are compared by their bound and {specs[0].engine} has none; {any_with('bound')} has one"
         raise SpecError(said, field="restarts", value=len(specs))
     if specs[0].start:
-        raise SpecError("restarts differ in their random starts, and with start there is one; leave one of them out")
+        raise SpecError(
+            "restarts differ in their random starts, and with start there is one; leave one of them out"
+        )
     if len({spec.name for spec in specs}) < len(specs):
-        said = f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out"
+        said = (
+            f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out"
+        )
         raise SpecError(said, field="name", value=specs[0].name)
 
 
@@ -237,8 +283,18 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
     """
     best, tried = None, []
     for dataset in datasets:
-        bound = float(dataset["bound"][-1]) if "bound" in dataset and dataset.sizes["iteration"] else -math.inf
-        tried.append({"name": dataset.attrs["name"], "seed": RunSpec.from_json(dataset.attrs["spec"]).seed, "bound": bound})
+        bound = (
+            float(dataset["bound"][-1])
+            if "bound" in dataset and dataset.sizes["iteration"]
+            else -math.inf
+        )
+        tried.append(
+            {
+                "name": dataset.attrs["name"],
+                "seed": RunSpec.from_json(dataset.attrs["spec"]).seed,
+                "bound": bound,
+            }
+        )
         if best is None or bound > max(other["bound"] for other in tried[:-1]):
             best = dataset
         if dataset.attrs["state"] != FINISHED:
@@ -257,16 +313,25 @@ def start(corpus, engine: str = "cgs", *, test=None, store=None, **settings) -> 
     if settings.pop("restarts", 1) != 1:
         raise SpecError("start makes one run; for restarts use fit, or start one run per seed")
     if settings.get("start") is not None:
-        settings["start"] = warm_start_from(settings["start"], corpus, settings.get("n_topics"), store)
+        settings["start"] = warm_start_from(
+            settings["start"], corpus, settings.get("n_topics"), store
+        )
     spec = make_spec(corpus, engine, test=test, **settings)
-    (run,) = make_runs(default_store() if store is None else Path(store), [Planned(spec, corpus, test)])
+    (run,) = make_runs(
+        default_store() if store is None else Path(store), [Planned(spec, corpus, test)]
+    )
     warn_of_idle_threads([spec])
     run.resume()
     return run
 
 
 def resume(
-    run, n_iterations: int | None = None, store=None, progress: bool = True, corpora: tuple | None = None, client=None
+    run,
+    n_iterations: int | None = None,
+    store=None,
+    progress: bool = True,
+    corpora: tuple | None = None,
+    client=None,
 ) -> xr.Dataset:
     """Takes a run (a `Run`, path or name) on to its end, in this process, and returns its Dataset.
 
@@ -298,7 +363,13 @@ def _carried_on(path: Path, on_iteration, corpora: tuple, crew: Callable) -> boo
             print(f"{lost}; the run goes on from its last checkpoint", file=sys.stderr)
 
 
-def finish(run: Run, n_iterations: int | None = None, progress: bool = True, corpora: tuple | None = None, client=None) -> Run:
+def finish(
+    run: Run,
+    n_iterations: int | None = None,
+    progress: bool = True,
+    corpora: tuple | None = None,
+    client=None,
+) -> Run:
     """`resume` without its Dataset: the run itself, at its end or where it was stopped."""
     extend(run.path, n_iterations)
     status = run.status()
@@ -313,6 +384,7 @@ def finish(run: Run, n_iterations: int | None = None, progress: bool = True, cor
                 finished = _carried_on(run.path, on_iteration, corpora, crew)
         if not finished:
             reached = "iteration {iteration} of {n_iterations}".format_map(run.status())
-            print(f"stopped after {reached}; go on with: workbench resume {run.path}", file=sys.stderr)
+            print(
+                f"stopped after {reached}; go on with: workbench resume {run.path}", file=sys.stderr
+            )
     return run
-

@@ -16,7 +16,9 @@ LONG = 5e9
 """Tokens times topics, over all iterations to come, from which a sweep is timed before it starts: about half a minute."""
 
 
-def forecast(cells: list[Planned], runs: list[Run], jobs: int, n_processors: int | None = None) -> str:
+def forecast(
+    cells: list[Planned], runs: list[Run], jobs: int, n_processors: int | None = None
+) -> str:
     """One line: how many runs there are and are still to come, how much disk and memory and how much time they will take.
 
     The time is predicted for long sweeps only; for that, one iteration of each engine is timed here and now.
@@ -29,18 +31,23 @@ def forecast(cells: list[Planned], runs: list[Run], jobs: int, n_processors: int
         text += f", {len(each) - len(coming)} of them finished before"
     if not coming:
         return text
-    kinds: dict[tuple, list[Run]] = {}  # of the same engine and options, the largest iterations first
+    # of the same engine and options, the largest iterations first
+    kinds: dict[tuple, list[Run]] = {}
     for run in sorted(coming, key=lambda run: _size(coming[run]), reverse=True):
         kinds.setdefault((coming[run].spec.engine, repr(coming[run].spec.options)), []).append(run)
     n_bytes = sum(_bytes([(run, coming[run]) for run in alike]) for alike in kinds.values())
-    text += f"; up to {n_bytes / 2**20:,.0f} MB on disk, {memory_forecast(list(coming.values()), jobs)}"
+    text += (
+        f"; up to {n_bytes / 2**20:,.0f} MB on disk, {memory_forecast(list(coming.values()), jobs)}"
+    )
     visits = {run: _visits(run, cell) for run, cell in coming.items()}
     if sum(visits.values()) < LONG:
         return text
     seconds = 0.0
     for hardest, *others in kinds.values():
         cell = coming[hardest]
-        seconds += one_iteration(cell) / _size(cell) * sum(visits[run] for run in (hardest, *others))
+        seconds += (
+            one_iteration(cell) / _size(cell) * sum(visits[run] for run in (hardest, *others))
+        )
     return f"{text}; about {duration(seconds / min(jobs, len(coming), n_processors or os.cpu_count() or 1))}, {jobs} at a time"
 
 
@@ -64,7 +71,9 @@ def _bytes(alike: list[tuple[Run, Planned]]) -> float:
     for run, cell in alike:
         snapshot = snapshot_bytes(cell.spec, cell.train)
         n_snapshots = -(-run.status()["n_iterations"] // cell.spec.snapshot_every)
-        found += snapshot * min(n_snapshots, max(2, SNAPSHOT_BUDGET // snapshot)) + each * _size(cell)
+        found += snapshot * min(n_snapshots, max(2, SNAPSHOT_BUDGET // snapshot)) + each * _size(
+            cell
+        )
     return found
 
 
@@ -72,7 +81,9 @@ def _visits(run: Run, cell: Planned) -> float:
     """Tokens times topics, over the iterations to come; no more than its stop rule allows in steps."""
     status, rule = run.status(), cell.spec.rule
     visits = (status["n_iterations"] - status["iteration"]) * _size(cell)
-    return min(visits, cell.train.n_tokens * rule.tolerance) if rule and rule.on == "steps" else visits
+    return (
+        min(visits, cell.train.n_tokens * rule.tolerance) if rule and rule.on == "steps" else visits
+    )
 
 
 def one_iteration(cell: Planned) -> float:
@@ -80,7 +91,12 @@ def one_iteration(cell: Planned) -> float:
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []
     iterate(
-        spec, train, test, initial_position(spec, train, test), MemorySink(spec, train), MemoryControl(),
+        spec,
+        train,
+        test,
+        initial_position(spec, train, test),
+        MemorySink(spec, train),
+        MemoryControl(),
         lambda position, scores: times.append(time.perf_counter()),
     )
     return times[1] - times[0]

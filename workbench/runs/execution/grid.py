@@ -15,7 +15,14 @@ from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
 from workbench.runs.spec import SpecError, meant_or_all, whole
 
 SETTINGS = (
-    "engine", "n_topics", "alpha", "beta", "n_iterations", "seed", "burn_in", *names(SplitSettings)
+    "engine",
+    "n_topics",
+    "alpha",
+    "beta",
+    "n_iterations",
+    "seed",
+    "burn_in",
+    *names(SplitSettings),
 )
 """Keys of a grid that every engine has; the others are options of an engine."""
 SHORT = {"topics": "n_topics", "iterations": "n_iterations"}
@@ -23,7 +30,12 @@ SHORT = {"topics": "n_topics", "iterations": "n_iterations"}
 
 
 def lay_out(
-    corpus: Corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, options: dict | None = None, **settings
+    corpus: Corpus,
+    grid: dict,
+    engine: str = "svb-cgs",
+    seeds: int = 1,
+    options: dict | None = None,
+    **settings,
 ) -> list[Planned]:
     """The cells of a grid, its last key varying fastest; arguments and errors are those of `workbench.sweep`."""
     axes = grid_axes(grid, engine)
@@ -42,9 +54,11 @@ def lay_out(
             name = at.get("engine", engine)
             of = get_engine(name)
             shared, own = (
-                {key: value for key, value in given.items() if takes(of, key, value)} for given in (options or {}, at)
+                {key: value for key, value in given.items() if takes(of, key, value)}
+                for given in (options or {}, at)
             )
-            run = name, repr(split_options(of, shared | own))  # two spellings of a value are one run
+            # two spellings of a value are one run
+            run = name, repr(split_options(of, shared | own))
             places.setdefault(run, (name, own, []))[2].append(chosen | at)
         pairs = [(name, own) for name, own, _ in places.values()]
         specs, train, test = plan(corpus, pairs, options=options, **settings | chosen)
@@ -66,7 +80,9 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         if name in axes:
             raise SpecError(f"'{name}' is twice in the grid; put its values into one list")
         several = isinstance(values, Iterable) and not isinstance(values, (str, dict))
-        axes[name] = list(dict.fromkeys(_plain(value) for value in (values if several else [values])))
+        axes[name] = list(
+            dict.fromkeys(_plain(value) for value in (values if several else [values]))
+        )
         if not axes[name]:
             raise SpecError(f"'{name}' has no value in the grid; give it at least one")
     engines = [get_engine(name) for name in axes.get("engine", [engine])]
@@ -76,7 +92,9 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
     for key, values in axes.items():
         if key not in SETTINGS and not is_option(key, values, engines):
             hint = meant_or_all(key, known, also=SHORT)
-            raise SpecError(f"no key '{shown(key)}' for a grid of {', '.join(each.name for each in engines)}; {hint}")
+            raise SpecError(
+                f"no key '{shown(key)}' for a grid of {', '.join(each.name for each in engines)}; {hint}"
+            )
     return axes
 
 

@@ -60,10 +60,11 @@ class Planned(NamedTuple):
 class Prediction(NamedTuple):
     """Bytes that a run takes at its peak."""
 
-    process: int   # interpreter, packages, compiled kernels
-    corpora: int   # training and test corpus, with what is derived from them
-    held: int      # state, indices, what else is there from step to step; 0 where the peak is while a corpus is read
-    besides: int   # what is needed for a moment, at the peak
+    process: int  # interpreter, packages, compiled kernels
+    corpora: int  # training and test corpus, with what is derived from them
+    # state, indices, what else is there from step to step; 0 where the peak is while a corpus is read
+    held: int
+    besides: int  # what is needed for a moment, at the peak
 
     @property
     def total(self) -> int:
@@ -72,7 +73,11 @@ class Prediction(NamedTuple):
 
 def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     """What a run will take at its peak, at least where its corpus is in shards; see `predict_whole`."""
-    return predict_out_of_core(planned) if isinstance(planned.train, ShardedCorpus) else predict_whole(planned, stored)
+    return (
+        predict_out_of_core(planned)
+        if isinstance(planned.train, ShardedCorpus)
+        else predict_whole(planned, stored)
+    )
 
 
 def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
@@ -90,7 +95,10 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
     working = own.state + own.indices + kept + begun
     moments = {
         (0, READING * _n_entries(train) if stored else 0),
-        (working, max(own.step, own.look + max(MEASURING * _n_entries(train), WRITING * max(arrays)))),
+        (
+            working,
+            max(own.step, own.look + max(MEASURING * _n_entries(train), WRITING * max(arrays))),
+        ),
         (2 * kept, ENDING * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
@@ -102,7 +110,10 @@ def engine_memory(engine, model, options, data) -> Memory:
         return engine.memory(data, model, options)
     each = [engine.memory(data.shard(shard), model, options) for shard in range(data.n_shards)]
     of_words = data.n_words * padded(model.n_topics) * DOUBLE
-    state, indices = sum(one.state for one in each) - (data.n_shards - 1) * of_words, sum(one.indices for one in each)
+    state, indices = (
+        sum(one.state for one in each) - (data.n_shards - 1) * of_words,
+        sum(one.indices for one in each),
+    )
     look = max(one.look for one in each) + (BY_WORD * of_words if engine.in_parts.by_word else 0)
     return Memory(state, indices, max(one.step for one in each), look)
 
@@ -119,13 +130,17 @@ def predict_out_of_core(planned: Planned) -> Prediction:
     largest = train.shard(int(np.argmax(np.diff(train.first_pairs))))
     own = engine.memory(largest, model, options)
     of_words = train.n_words * padded(model.n_topics) * DOUBLE
-    sums = of_words * max(2 + train.n_shards.bit_length(), BY_WORD if engine.in_parts.by_word else 0)
+    sums = of_words * max(
+        2 + train.n_shards.bit_length(), BY_WORD if engine.in_parts.by_word else 0
+    )
     corpora = largest.memory_bytes + (test.memory_bytes if spec.test else 0)
     return Prediction(PROCESS, corpora, own.state + own.indices + sums, max(own.step, own.look))
 
 
 @contextlib.contextmanager
-def laid_out(planned: Planned, folder: Path | None = None, crew: Callable = Here) -> Iterator[Corpus | LaidOut]:
+def laid_out(
+    planned: Planned, folder: Path | None = None, crew: Callable = Here
+) -> Iterator[Corpus | LaidOut]:
     """The training corpus as the loop takes it: one in shards is laid out over a crew, any other stays what it is.
 
     The rows of its parts are held in memory where they fit, or where other processes hold them, and else in files of ``folder``
@@ -146,7 +161,11 @@ def laid_out(planned: Planned, folder: Path | None = None, crew: Callable = Here
 
 def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
     """What runs take, the largest ``jobs`` of them at a time: as in "about 1.2 GB of memory"."""
-    more = ", more if more topics are found" if any(run.spec.parts()[0].grows for run in planned) else ""
+    more = (
+        ", more if more topics are found"
+        if any(run.spec.parts()[0].grows for run in planned)
+        else ""
+    )
     return f"about {format_size(at_a_time(planned, jobs, stored))} of memory{more}"
 
 
@@ -160,12 +179,20 @@ def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
 
     def is_finished(path: Path, n_iterations: int) -> bool:
         status = read_status(path) if is_run(path) else {"state": None}
-        return status["state"] == FINISHED and (status["iteration"] >= n_iterations or bool(read_ending(path).settled))
+        return status["state"] == FINISHED and (
+            status["iteration"] >= n_iterations or bool(read_ending(path).settled)
+        )
 
-    return [run for run in planned if not is_finished(Path(store) / run.spec.name, run.spec.n_iterations)]
+    return [
+        run
+        for run in planned
+        if not is_finished(Path(store) / run.spec.name, run.spec.n_iterations)
+    ]
 
 
-def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored: bool = True) -> None:
+def check_room(
+    planned: list[Planned], jobs: int = 1, here: bool = False, stored: bool = True
+) -> None:
     """Raises SpecError for runs of which the largest ``jobs`` together do not fit, with what they need and what would fit.
 
     here : in this process, which is there already, and has their corpora.
@@ -174,20 +201,44 @@ def check_room(planned: list[Planned], jobs: int = 1, here: bool = False, stored
         return
     found, there = at_a_time(planned, jobs, stored), available_memory()
     largest = max(planned, key=lambda run: predict_memory(run, stored).total)
-    spared = 0 if not here or there.limit.startswith("WORKBENCH") else PROCESS + predict_memory(largest, stored).corpora
+    spared = (
+        0
+        if not here or there.limit.startswith("WORKBENCH")
+        else PROCESS + predict_memory(largest, stored).corpora
+    )
     free = there.n_bytes + spared
     if found <= free:
         return
-    n_fit = next((n for n in range(min(jobs, len(planned)) - 1, 0, -1) if at_a_time(planned, n, stored) <= free), 0)
+    n_fit = next(
+        (
+            n
+            for n in range(min(jobs, len(planned)) - 1, 0, -1)
+            if at_a_time(planned, n, stored) <= free
+        ),
+        0,
+    )
     if n_fit:
-        subject, ways = f"{min(jobs, len(planned))} runs at a time need", f"start at most {n_fit} at a time"
+        subject, ways = (
+            f"{min(jobs, len(planned))} runs at a time need",
+            f"start at most {n_fit} at a time",
+        )
     else:
-        subject = " with ".join(filter(None, [largest.spec.engine, largest.spec.size_text])) + " needs"
-        ways = _joined([way for way, run in _smaller(largest) if predict_memory(run, stored).total <= free])
+        subject = (
+            " with ".join(filter(None, [largest.spec.engine, largest.spec.size_text])) + " needs"
+        )
+        ways = _joined(
+            [way for way, run in _smaller(largest) if predict_memory(run, stored).total <= free]
+        )
         fewer = _most_topics(largest, free, stored)
         ways = _joined([way for way in (ways, f"at most {fewer} topics" if fewer else "") if way])
-        ways = f"take {ways}" if ways else "nothing smaller of it fits: take fewer documents or words, or more memory"
-    raise SpecError(f"{subject} about {format_size(found)} of memory and {there.describe()}; {ways}")
+        ways = (
+            f"take {ways}"
+            if ways
+            else "nothing smaller of it fits: take fewer documents or words, or more memory"
+        )
+    raise SpecError(
+        f"{subject} about {format_size(found)} of memory and {there.describe()}; {ways}"
+    )
 
 
 def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
@@ -199,21 +250,31 @@ def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
         if option in names and getattr(options, option) != value:
             with contextlib.suppress(OptionError):  # what else is chosen may forbid it
                 beliefs, changed = split_options(engine, spec.options | {option: value})
-                yield f"the option {option}={value}", run._replace(spec=replace(spec, options=beliefs | asdict(changed)))
+                yield (
+                    f"the option {option}={value}",
+                    run._replace(spec=replace(spec, options=beliefs | asdict(changed))),
+                )
     others = SMALLER[SMALLER.index(spec.engine) + 1 :] if spec.engine in SMALLER else SMALLER
     for name in others:
-        if name in ENGINES and get_engine(name).model is engine.model and ("-cgs" in name) == ("-cgs" in spec.engine):
+        if (
+            name in ENGINES
+            and get_engine(name).model is engine.model
+            and ("-cgs" in name) == ("-cgs" in spec.engine)
+        ):
             yield f"{name} instead", run._replace(spec=replace(spec, engine=name, options={}))
 
 
 def _most_topics(run: Planned, free: int, stored: bool) -> int:
     """The most topics, fewer than asked for, with which the run fits; 0 where none are few enough."""
     spec, takes = run.spec, run.spec.parts()[1].takes
-    if "n_topics" not in takes or "sizes" in takes:  # it has no topics, or its paths depend on more than one size
+    # it has no topics, or its paths depend on more than one size
+    if "n_topics" not in takes or "sizes" in takes:
         return 0
 
     def too_large(n_topics: int) -> bool:
-        model = spec.model | {"n_topics": n_topics} | ({"alpha": 0.1} if "alpha" in spec.model else {})
+        model = (
+            spec.model | {"n_topics": n_topics} | ({"alpha": 0.1} if "alpha" in spec.model else {})
+        )
         return predict_memory(run._replace(spec=replace(spec, model=model)), stored).total > free
 
     return bisect_left(range(1, spec.model["n_topics"]), True, key=too_large)

@@ -68,7 +68,9 @@ def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
     """Launches queued runs, in order, whenever fewer than ``jobs`` are at work; returns when the queue is empty."""
     beaten = 0.0
     while waiting := [path for path in waiting if is_queued(path)]:
-        at_work = [path for path in at_work if is_run(path) and read_status(path)["state"] not in ENDED]
+        at_work = [
+            path for path in at_work if is_run(path) and read_status(path)["state"] not in ENDED
+        ]
         ready = [path for path in waiting if requested(path) != PAUSED]
         for path in ready[: max(0, jobs - len(at_work))]:
             with contextlib.suppress(StoreError):  # removed, or begun elsewhere, in this moment

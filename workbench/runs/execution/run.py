@@ -49,7 +49,9 @@ def find_run(run, store: Path | None = None) -> Path:
     if isinstance(run, Run):
         return run.path
     if not isinstance(run, (str, os.PathLike)):
-        raise StoreError(f"a run is a Run, a path, or a name in the store; got {type(run).__name__}")
+        raise StoreError(
+            f"a run is a Run, a path, or a name in the store; got {type(run).__name__}"
+        )
     home = Path(store) if store is not None else default_store()
     for path in (Path(run), home / str(run)):
         if is_run(path):
@@ -115,7 +117,8 @@ class Run(RunReader):
 
     def watch(self, axis: str = "iterations", measure: str | None = None):
         """A live view for a notebook cell, bars of text in a terminal; see `workbench.watch`."""
-        import workbench  # views stand above runs: only the package's own list of names knows where this one lives
+        # views stand above runs: only the package's own list of names knows where this one lives
+        import workbench
 
         return workbench.watch(self, axis=axis, measure=measure)
 
@@ -131,12 +134,27 @@ class Run(RunReader):
         status, spec, rows = self.status(), self.spec, self.progress()
         at = f"{status['state']}, iteration {status['iteration']:,} of {status['n_iterations']:,}"
         at = f"imported from {spec.model['program']}" if spec.imported else at
-        scores = [rows[name] for name in ("test_perplexity", "train_perplexity") if name in rows and rows.sizes["iteration"]]
-        told = [(one.attrs["long_name"], f"{float(one[-1]):,.{decimals(float(one[-1]))}f}") for one in scores[:1]]
-        return facts(self.name, [
-            ("state", at), ("engine", spec.label()), ("corpus", spec.corpus), ("K", spec.model.get("n_topics")),
-            ("seed", str(spec.seed)), *told, ("message", status["message"]),
-        ])
+        scores = [
+            rows[name]
+            for name in ("test_perplexity", "train_perplexity")
+            if name in rows and rows.sizes["iteration"]
+        ]
+        told = [
+            (one.attrs["long_name"], f"{float(one[-1]):,.{decimals(float(one[-1]))}f}")
+            for one in scores[:1]
+        ]
+        return facts(
+            self.name,
+            [
+                ("state", at),
+                ("engine", spec.label()),
+                ("corpus", spec.corpus),
+                ("K", spec.model.get("n_topics")),
+                ("seed", str(spec.seed)),
+                *told,
+                ("message", status["message"]),
+            ],
+        )
 
     def __repr__(self) -> str:
         status, spec = self.status(), self.spec
@@ -154,9 +172,11 @@ def warn_of_other_kernels(runs: list[Run]) -> None:
 def extend(path: Path, n_iterations: int | None) -> None:
     """Moves the end of a run, if a number is given; what is committed stays."""
     if n_iterations is not None and (spec := read_spec(path)).imported:
-        raise StoreError(f"run '{path.name}' is a model of {spec.model['program']} as it was imported, and no iteration "
-                         "goes on from it; "
-                         "to go on, fit an engine with it as start")
+        raise StoreError(
+            f"run '{path.name}' is a model of {spec.model['program']} as it was imported, and no iteration "
+            "goes on from it; "
+            "to go on, fit an engine with it as start"
+        )
     if n_iterations is not None:
         set_end(path, whole("iterations", n_iterations, 1, CAPACITY))
 
@@ -169,7 +189,9 @@ def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> 
     """
     longest = longest_of_each(planned)
     check_room(unfinished(store, longest), jobs, here)
-    runs = {each.spec.name: Run(create_run(store, each.spec, each.train, each.test)) for each in longest}
+    runs = {
+        each.spec.name: Run(create_run(store, each.spec, each.train, each.test)) for each in longest
+    }
     return [runs[each.spec.name] for each in planned]
 
 

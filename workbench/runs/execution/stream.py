@@ -22,7 +22,14 @@ from workbench.errors import DataError, Named
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.update import ENGINE, Stream, counted_alike, counted_over, gone_on, is_whole
+from workbench.runs.execution.update import (
+    ENGINE,
+    Stream,
+    counted_alike,
+    counted_over,
+    gone_on,
+    is_whole,
+)
 from workbench.runs.given import data_from
 from workbench.runs.spec import SpecError, make_spec, whole
 from workbench.runs.store.create import create_run
@@ -30,9 +37,21 @@ from workbench.runs.store.places import default_store
 
 
 def fit_stream(
-    documents, vocabulary=None, n_topics: int | None = None, alpha=None, beta: float | None = None, *,
-    total_documents: int | None = None, passes: int = 1, options: dict | None = None, seed: int = 0, name: str | None = None,
-    n_threads: int = 1, store=None, progress: bool = True, **of_text,
+    documents,
+    vocabulary=None,
+    n_topics: int | None = None,
+    alpha=None,
+    beta: float | None = None,
+    *,
+    total_documents: int | None = None,
+    passes: int = 1,
+    options: dict | None = None,
+    seed: int = 0,
+    name: str | None = None,
+    n_threads: int = 1,
+    store=None,
+    progress: bool = True,
+    **of_text,
 ) -> Run:
     """A run of `online-vb` over documents that are visited in batches, in the order in which they come, and not kept.
 
@@ -80,15 +99,25 @@ def fit_stream(
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
     n_passes = _passes(passes, documents)
-    of_text = {name: listed(value) if name in LISTS else value for name, value in of_text.items()}  # read for each pass
+    # read for each pass
+    of_text = {name: listed(value) if name in LISTS else value for name, value in of_text.items()}
     if isinstance(documents, FileDocuments):
-        of_text, vocabulary = documents.of_text | of_text, documents.vocabulary if vocabulary is None else vocabulary
+        of_text, vocabulary = (
+            documents.of_text | of_text,
+            documents.vocabulary if vocabulary is None else vocabulary,
+        )
     words = None if vocabulary is None else tuple(words_by_id(vocabulary, 0))
-    given = data_from(documents, ENGINE, **_of_ids(documents, words), **of_text) if is_whole(documents) else None
+    given = (
+        data_from(documents, ENGINE, **_of_ids(documents, words), **of_text)
+        if is_whole(documents)
+        else None
+    )
     words = tuple(given.vocabulary) if words is None and given is not None else words
     if not words:
-        raise DataError("a stream needs its vocabulary before the first document; give it with vocabulary=, a list of words, "
-                        "as that of a corpus of some of the documents (corpus.vocabulary)")
+        raise DataError(
+            "a stream needs its vocabulary before the first document; give it with vocabulary=, a list of words, "
+            "as that of a corpus of some of the documents (corpus.vocabulary)"
+        )
     total = _total(documents if given is None else given, total_documents)
     own = {"total_documents": total} | (options or {})
     size = split_options(get_engine(ENGINE), own)[1].batch_size
@@ -103,16 +132,31 @@ def fit_stream(
     if first is None:
         raise stream.none_known("the vocabulary")
     titles = tuple(f"document {d}" for d in range(len(first)))
-    corpus = Corpus(*as_arrays(first), words, titles, name=_name(documents if given is None else given))
+    corpus = Corpus(
+        *as_arrays(first), words, titles, name=_name(documents if given is None else given)
+    )
     stream.n_fitted = corpus.n_documents, corpus.n_tokens
     stream.n_expected = n_passes * total - len(first) if total_documents is None else None
 
     def planned(name: str | None) -> Planned:
         spec = make_spec(
-            corpus, ENGINE, n_topics, alpha, beta, options=own, n_iterations=1, seed=seed, n_threads=n_threads, name=name
+            corpus,
+            ENGINE,
+            n_topics,
+            alpha,
+            beta,
+            options=own,
+            n_iterations=1,
+            seed=seed,
+            n_threads=n_threads,
+            name=name,
         )
         table = getattr(given, "table", None)
-        return Planned(replace(spec, counted=dict(table.counted) if table else as_written(of_text) or None), corpus, None)
+        return Planned(
+            replace(spec, counted=dict(table.counted) if table else as_written(of_text) or None),
+            corpus,
+            None,
+        )
 
     home, last = default_store() if store is None else Path(store), planned(name)
     check_room([last], here=True)
@@ -136,19 +180,28 @@ def _passes(asked: int, documents) -> int:
     """How often the documents are visited; raises SpecError where they come only once."""
     n_passes = whole("passes", asked, 1)
     if n_passes > 1 and isinstance(documents, Iterator):
-        raise SpecError(Named("passes"), f"={n_passes} needs documents that can be gone through again, as a list, a corpus or "
-                        f"files; a {type(documents).__name__} gives them once: put them into a list or a file, or pass once")
+        raise SpecError(
+            Named("passes"),
+            f"={n_passes} needs documents that can be gone through again, as a list, a corpus or "
+            f"files; a {type(documents).__name__} gives them once: put them into a list or a file, or pass once",
+        )
     return n_passes
 
 
 def _name(documents) -> str:
     """What the corpus of the first batch is called."""
-    return documents.name if isinstance(documents, Corpus | ShardedCorpus | FileDocuments) else "stream"
+    return (
+        documents.name
+        if isinstance(documents, Corpus | ShardedCorpus | FileDocuments)
+        else "stream"
+    )
 
 
 def _of_ids(documents, words: tuple | None) -> dict:
     """The vocabulary of a matrix of counts, whose columns it names."""
-    is_matrix = hasattr(documents, "tocoo") or (hasattr(documents, "ndim") and not hasattr(documents, "iloc"))
+    is_matrix = hasattr(documents, "tocoo") or (
+        hasattr(documents, "ndim") and not hasattr(documents, "iloc")
+    )
     return {"vocabulary": words} if is_matrix and words is not None else {}
 
 
@@ -162,5 +215,8 @@ def _total(documents, asked: int | None) -> int:
         return max(documents.count(), 1)
     if isinstance(documents, Iterable) and hasattr(documents, "__len__"):
         return max(len(documents), 1)
-    raise SpecError("how long a stream is nobody knows; say with ", Named("total_documents", text="total_documents="),
-                    " how many documents each batch stands for")
+    raise SpecError(
+        "how long a stream is nobody knows; say with ",
+        Named("total_documents", text="total_documents="),
+        " how many documents each batch stands for",
+    )

@@ -28,8 +28,16 @@ from workbench.runs.warm_start import warm_start_from
 
 
 def sweep(
-    corpus, grid: dict, engine: str = "svb-cgs", seeds: int = 1, store=None, jobs: int = 1, progress: bool = True,
-    warm: bool = False, client=None, **settings,
+    corpus,
+    grid: dict,
+    engine: str = "svb-cgs",
+    seeds: int = 1,
+    store=None,
+    jobs: int = 1,
+    progress: bool = True,
+    warm: bool = False,
+    client=None,
+    **settings,
 ) -> xr.Dataset:
     """Runs an engine with every combination of the values of a grid.
 
@@ -72,7 +80,9 @@ def sweep(
     SpecError, OptionError, ModelError, CorpusError, StoreError, ClusterError
     """
     whole("jobs", jobs, 1)
-    corpus = data_from(corpus, grid.get("engine", engine) if isinstance(grid, dict) else engine, **taken(settings))
+    corpus = data_from(
+        corpus, grid.get("engine", engine) if isinstance(grid, dict) else engine, **taken(settings)
+    )
     home = default_store() if store is None else Path(store)
     cells, runs = [], []
     with at_work_on(client, home, jobs) as workers:
@@ -88,7 +98,15 @@ def sweep(
 
 
 def rungs(
-    corpus: Corpus, grid: dict, engine: str, seeds: int, store: Path, warm: bool, jobs: int, start=None, **settings
+    corpus: Corpus,
+    grid: dict,
+    engine: str,
+    seeds: int,
+    store: Path,
+    warm: bool,
+    jobs: int,
+    start=None,
+    **settings,
 ) -> Iterator[list[Planned]]:
     """The cells of a grid, those that can run side by side together: all of them, or of a warm sweep one number of topics
     after the other, smallest first.
@@ -105,13 +123,19 @@ def rungs(
     yield from warm_rungs(cold, store)
 
 
-def cold_rungs(corpus: Corpus, grid: dict, engine: str, seeds: int, **settings) -> list[list[Planned]]:
+def cold_rungs(
+    corpus: Corpus, grid: dict, engine: str, seeds: int, **settings
+) -> list[list[Planned]]:
     """The cells of a warm sweep by their number of topics, smallest first, before one begins from another."""
     axes = grid_axes(grid, engine)
     if "n_topics" not in axes:
-        raise SpecError("a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40")
+        raise SpecError(
+            "a warm sweep goes from few topics to many; give topics in the grid, as topics=10,20,40"
+        )
     if "n_iterations" in axes:
-        raise SpecError("a warm sweep has one number of iterations; take iterations out of the grid")
+        raise SpecError(
+            "a warm sweep has one number of iterations; take iterations out of the grid"
+        )
     numbers = sorted(whole("topics", n_topics, 1) for n_topics in axes["n_topics"])
     cold = [lay_out(corpus, axes | {"n_topics": [n]}, engine, seeds, **settings) for n in numbers]
     if not all(cell.spec.parts()[1].warm_starts for cells in cold for cell in cells):
@@ -123,11 +147,15 @@ def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]
     """The same cells, each begun from the run that differs in having the next smaller number; see `rungs`."""
     ended: dict[tuple, Run] = {}
     for at, cells in enumerate(cold):
-        found = {tuple(value for key, value in cell.at.items() if key != "n_topics"): cell for cell in cells}
+        found = {
+            tuple(value for key, value in cell.at.items() if key != "n_topics"): cell
+            for cell in cells
+        }
         if at:
             found = {
                 place: cell._replace(spec=warmed(cell.spec, ended[place], cell.train, cell.test))
-                for place, cell in found.items() if place in ended and ended[place].state == FINISHED
+                for place, cell in found.items()
+                if place in ended and ended[place].state == FINISHED
             }
         if found:
             yield list(found.values())
@@ -138,7 +166,9 @@ def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     """The spec of the same run begun from the last counts of another one."""
     warm_start = warm_start_from(run, train, spec.model["n_topics"])
     kept = of(RunSettings, vars(spec)) | {"split": spec.split}
-    return make_spec(train, spec.engine, test=test, options=spec.options, start=warm_start, **kept, **spec.model)
+    return make_spec(
+        train, spec.engine, test=test, options=spec.options, start=warm_start, **kept, **spec.model
+    )
 
 
 def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
@@ -147,7 +177,9 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) ->
     Ctrl-C stops them cleanly and is raised again; `run_cells` then goes on from there.
     """
     each = list(dict.fromkeys(runs))
-    reached, ends = ({run: run.status()[what] for run in each} for what in ("iteration", "n_iterations"))
+    reached, ends = (
+        {run: run.status()[what] for run in each} for what in ("iteration", "n_iterations")
+    )
     finished = {run for run in each if run.state == FINISHED}
     # engines differ in pace: the mean over all, without smoothing, says more about the time left than the last second
     with bar(None, sum(ends.values()), progress, sum(reached.values()), smoothing=0) as line:
@@ -174,7 +206,13 @@ def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
         rows = run.progress()
         rows = rows.isel(iteration=rows["iteration"].values <= cell.spec.n_iterations)
         spec = run.spec  # its end may have come early, by its rule
-        parts.append(rows.assign_attrs(spec=spec.lasting(min(spec.n_iterations, cell.spec.n_iterations), spec.rule).to_json()))
+        parts.append(
+            rows.assign_attrs(
+                spec=spec.lasting(
+                    min(spec.n_iterations, cell.spec.n_iterations), spec.rule
+                ).to_json()
+            )
+        )
     states = np.array([run.state for run in runs], dtype=object)
     keys = {key: ("run", _column([cell.at[key] for cell in cells])) for key in cells[0].at}
     return side_by_side(parts).assign_coords(state=("run", states), **keys)
@@ -184,4 +222,7 @@ def _column(values: list) -> np.ndarray:
     """Numbers as numbers, anything else as text."""
     if all(isinstance(value, (int, float)) for value in values):
         return np.array(values)
-    return np.array([",".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values], dtype=object)
+    return np.array(
+        [",".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values],
+        dtype=object,
+    )

@@ -48,15 +48,16 @@ OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in PRUNING)
 class Visited(NamedTuple):
     """What came of a stream; all but the first is kept in the spec of the run."""
 
-    stopped: bool        # by Ctrl-C
-    n_documents: int     # with a word that the run knows; of several passes each time that it was visited
-    n_left_out: int      # documents without one
-    n_tokens: int        # of words that it knows
-    n_unknown: int       # tokens of words that it does not
+    stopped: bool  # by Ctrl-C
+    # with a word that the run knows; of several passes each time that it was visited
+    n_documents: int
+    n_left_out: int  # documents without one
+    n_tokens: int  # of words that it knows
+    n_unknown: int  # tokens of words that it does not
     n_batches: int
-    content: str         # sha256 (hex) of the counts, batch by batch
-    n_passes: int        # over the documents, the last of which may have been stopped
-    n_came: int          # documents that came in the last pass, those left out too
+    content: str  # sha256 (hex) of the counts, batch by batch
+    n_passes: int  # over the documents, the last of which may have been stopped
+    n_came: int  # documents that came in the last pass, those left out too
 
 
 class _Control:
@@ -72,8 +73,16 @@ class _Control:
 
 
 def update(
-    run, documents, *, total_documents: int | None = None, name: str | None = None, n_threads: int = 1, store=None,
-    progress: bool = True, vocabulary=None, **of_text,
+    run,
+    documents,
+    *,
+    total_documents: int | None = None,
+    name: str | None = None,
+    n_threads: int = 1,
+    store=None,
+    progress: bool = True,
+    vocabulary=None,
+    **of_text,
 ) -> Run:
     """A run of the store that goes on from the topics of another one of `online-vb` by further documents.
 
@@ -120,44 +129,78 @@ def update(
     before = Run(find_run(run, store))
     spec = before.spec
     if spec.engine != ENGINE:
-        raise SpecError(f"update goes on from a run of {ENGINE}, and {spec.name} is one of {spec.engine}; begin one from it: "
-                        f"workbench fit {spec.corpus} --engine {ENGINE} --start {spec.name}")
+        raise SpecError(
+            f"update goes on from a run of {ENGINE}, and {spec.name} is one of {spec.engine}; begin one from it: "
+            f"workbench fit {spec.corpus} --engine {ENGINE} --start {spec.name}"
+        )
 
     def begun(train: Corpus, batch_size: int) -> Stream:
         """The documents over the vocabulary of the run; raises DataError before the first where there can be none."""
         whose = f"whose vocabulary is that of {spec.name}"
-        return Stream(lambda: counted_over(train.vocabulary, documents, spec.counted, vocabulary, of_text, whose), batch_size)
+        return Stream(
+            lambda: counted_over(
+                train.vocabulary, documents, spec.counted, vocabulary, of_text, whose
+            ),
+            batch_size,
+        )
 
     return gone_on(before, begun, total_documents, name, n_threads, progress)
 
 
 def gone_on(
-    before: Run, begun: Callable[[Corpus, int], "Stream"], total_documents: int | None = None, name: str | None = None,
-    n_threads: int = 1, progress: bool = True,
+    before: Run,
+    begun: Callable[[Corpus, int], "Stream"],
+    total_documents: int | None = None,
+    name: str | None = None,
+    n_threads: int = 1,
+    progress: bool = True,
 ) -> Run:
     """`update`, given how a stream begins: (training corpus, documents of a batch) -> it."""
     spec, home = before.spec, before.path.parent
     if not os.access(home, os.W_OK):
-        raise StoreError(f"cannot write to the store {home}, where {spec.name} lies; give yourself the right to")
+        raise StoreError(
+            f"cannot write to the store {home}, where {spec.name} lies; give yourself the right to"
+        )
     train, test = (content and get_corpus(home, content) for content in (spec.train, spec.test))
     dataset = before.dataset(train)
     if not dataset.sizes.get("snapshot"):
-        raise SpecError(f"{spec.name} has no counts yet to go on from; let it take its first snapshot, or stop it")
+        raise SpecError(
+            f"{spec.name} has no counts yet to go on from; let it take its first snapshot, or stop it"
+        )
     iteration, priors = int(dataset["snapshot_iteration"][-1]), priors_of(dataset)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
-    total_documents = None if total_documents is None else whole("total_documents", total_documents, 1)
+    total_documents = (
+        None if total_documents is None else whole("total_documents", total_documents, 1)
+    )
     options = _going_on(spec.parts()[2], train, iteration, total_documents)
 
     def planned(n_kw: np.ndarray, seen: Visited | None = None) -> Planned:
         """The new run, with the topics from which it begins."""
         begun, start = _start(spec, iteration, n_kw, seen)
-        alphas, own = priors.alphas.tolist(), spec.options | {one.name: one.default for one in fields(Learning)}
-        own |= {"hold_topics": True, "batches_before": options.batches_before + (seen.n_batches if seen else 0)}
+        alphas, own = (
+            priors.alphas.tolist(),
+            spec.options | {one.name: one.default for one in fields(Learning)},
+        )
+        own |= {
+            "hold_topics": True,
+            "batches_before": options.batches_before + (seen.n_batches if seen else 0),
+        }
         own |= {"total_documents": total_documents} if total_documents else {}
         new = make_spec(
-            train, ENGINE, len(n_kw), alphas[0] if len(set(alphas)) == 1 else tuple(alphas), float(priors.beta), test=test,
-            options=own, split=spec.split, start=(begun, start), n_iterations=1, seed=spec.seed, burn_in=spec.burn_in,
-            name=name, n_threads=n_threads,
+            train,
+            ENGINE,
+            len(n_kw),
+            alphas[0] if len(set(alphas)) == 1 else tuple(alphas),
+            float(priors.beta),
+            test=test,
+            options=own,
+            split=spec.split,
+            start=(begun, start),
+            n_iterations=1,
+            seed=spec.seed,
+            burn_in=spec.burn_in,
+            name=name,
+            n_threads=n_threads,
         )
         return Planned(replace(new, counted=spec.counted), train, test)
 
@@ -186,7 +229,9 @@ def is_whole(documents) -> bool:
     return is_array or isinstance(documents, Corpus | ShardedCorpus | str | Path)
 
 
-def counted_over(words, documents, counted: dict | None, vocabulary, of_text: dict, whose: str) -> Iterator[Counted]:
+def counted_over(
+    words, documents, counted: dict | None, vocabulary, of_text: dict, whose: str
+) -> Iterator[Counted]:
     """The documents one by one, over a vocabulary; raises DataError before the first where there can be none.
 
     words : (word,) str, the vocabulary. counted, of_text : how raw text is counted, as a run has it, and what is asked for.
@@ -195,12 +240,20 @@ def counted_over(words, documents, counted: dict | None, vocabulary, of_text: di
     if isinstance(documents, FileDocuments):
         of_text = documents.of_text | of_text
     if is_whole(documents):
-        return counted_alike(words, data_from(documents, None, counted=counted, vocabulary=vocabulary, **of_text))
+        return counted_alike(
+            words, data_from(documents, None, counted=counted, vocabulary=vocabulary, **of_text)
+        )
     if not isinstance(documents, Iterable):
-        raise DataError(f"documents are an iterable of texts, of lists of tokens or of counts, or a Corpus; got {documents!r}")
+        raise DataError(
+            f"documents are an iterable of texts, of lists of tokens or of counts, or a Corpus; got {documents!r}"
+        )
     if odd := [name for name in of_text if name not in OF_WORDS]:
-        raise DataError(f"no option {odd[0]!r} of a stream, {whose}; {nearest_or_all(odd[0], OF_WORDS)}")
-    options = {name: value for name, value in as_counted(counted, of_text).items() if name in OF_WORDS}
+        raise DataError(
+            f"no option {odd[0]!r} of a stream, {whose}; {nearest_or_all(odd[0], OF_WORDS)}"
+        )
+    options = {
+        name: value for name, value in as_counted(counted, of_text).items() if name in OF_WORDS
+    }
     ids = None if vocabulary is None else words_by_id(vocabulary, 0)
     return Vocabulary(words, analyser(**options), ids).count(documents)
 
@@ -214,10 +267,10 @@ def counted_alike(words, corpus: Corpus | ShardedCorpus) -> Iterator[Counted]:
 class Place(NamedTuple):
     """How far a stream is at the end of a batch."""
 
-    n_passes: int      # this one counted
-    n_came: int        # documents of this pass so far, those left out too
-    n_left_out: int    # documents without a known word, of all passes
-    n_unknown: int     # tokens of words that are not known, of all passes
+    n_passes: int  # this one counted
+    n_came: int  # documents of this pass so far, those left out too
+    n_left_out: int  # documents without a known word, of all passes
+    n_unknown: int  # tokens of words that are not known, of all passes
 
 
 class Stream:
@@ -237,8 +290,15 @@ class Stream:
     n_fitted : documents and tokens of the first batch, where a run was made of it
     """
 
-    def __init__(self, counted: Callable[[], Iterator[Counted]], batch_size: int, n_passes: int = 1):
-        self.n_passes, self.place, self.n_expected, self.n_fitted = n_passes, Place(1, 0, 0, 0), None, (0, 0)
+    def __init__(
+        self, counted: Callable[[], Iterator[Counted]], batch_size: int, n_passes: int = 1
+    ):
+        self.n_passes, self.place, self.n_expected, self.n_fitted = (
+            n_passes,
+            Place(1, 0, 0, 0),
+            None,
+            (0, 0),
+        )
         self._counted, self._size = counted, batch_size
         self.batches = self._all(counted())
 
@@ -254,14 +314,19 @@ class Stream:
             if self.place.n_came == self.place.n_left_out == 0:
                 return  # no document at all: `none_known` says so
             if self.place.n_came == 0:
-                raise DataError(f"pass {n_passes} over the documents gave none; give what can be gone through again, as a list")
+                raise DataError(
+                    f"pass {n_passes} over the documents gave none; give what can be gone through again, as a list"
+                )
 
-    def _known(self, documents: Iterator[Counted], place: Place, places: deque[Place]) -> Iterator[Counted]:
+    def _known(
+        self, documents: Iterator[Counted], place: Place, places: deque[Place]
+    ) -> Iterator[Counted]:
         """The documents with a known word; where the stream is behind each of them, and at its end, is put into ``places``."""
         for document in documents:
             is_known = len(document.words) > 0
             place = place._replace(
-                n_came=place.n_came + 1, n_left_out=place.n_left_out + (not is_known),
+                n_came=place.n_came + 1,
+                n_left_out=place.n_left_out + (not is_known),
                 n_unknown=place.n_unknown + document.n_unknown,
             )
             if is_known:
@@ -282,7 +347,10 @@ def _visit(stream: Stream, state, options, context, run: str, progress: bool) ->
     Raises DataError where no document has a word that the run knows.
     """
     seen, content, control = Visited(False, 0, 0, 0, 0, 0, "", 1, 0), hashlib.sha256(), _Control()
-    with bar(f"{run} goes on", stream.n_expected, progress, unit=" documents") as line, ending_cleanly(control):
+    with (
+        bar(f"{run} goes on", stream.n_expected, progress, unit=" documents") as line,
+        ending_cleanly(control),
+    ):
         while not control.interrupted and (documents := _next(stream.batches, control)):
             arrays, place = as_arrays(documents), stream.place
             for array in arrays:
@@ -290,15 +358,18 @@ def _visit(stream: Stream, state, options, context, run: str, progress: bool) ->
             rate, share = options.rate(seen.n_batches), options.total_documents / len(documents)
             online_vb.take_in(online_vb.batch_of(*arrays), state, options, rate, share, context)
             seen = seen._replace(
-                n_documents=seen.n_documents + len(documents), n_tokens=seen.n_tokens + int(arrays[2].sum(dtype=np.int64)),
-                n_batches=seen.n_batches + 1, **place._asdict(),
+                n_documents=seen.n_documents + len(documents),
+                n_tokens=seen.n_tokens + int(arrays[2].sum(dtype=np.int64)),
+                n_batches=seen.n_batches + 1,
+                **place._asdict(),
             )
             line.update(len(documents))
     if not seen.n_documents:
         if control.interrupted:
             raise KeyboardInterrupt
         raise stream.none_known(run)
-    end = {} if control.interrupted else stream.place._asdict()  # what is left out behind the last batch too
+    # what is left out behind the last batch too
+    end = {} if control.interrupted else stream.place._asdict()
     seen = seen._replace(stopped=control.interrupted, content=content.hexdigest(), **end)
     if progress:
         print(_told(run, seen, stream), file=sys.stderr)
@@ -321,9 +392,15 @@ def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
 def _told(run: str, seen: Visited, stream: Stream) -> str:
     """A sentence about what came of a stream."""
     n_documents, n_tokens = stream.n_fitted
-    n_documents, n_tokens = n_documents + seen.n_documents, n_tokens + seen.n_tokens + seen.n_unknown
+    n_documents, n_tokens = (
+        n_documents + seen.n_documents,
+        n_tokens + seen.n_tokens + seen.n_unknown,
+    )
     n_batches = seen.n_batches + (stream.n_fitted != (0, 0))
-    batches, passes = "batch" if n_batches == 1 else "batches", f" of {stream.n_passes:,} passes" if stream.n_passes > 1 else ""
+    batches, passes = (
+        "batch" if n_batches == 1 else "batches",
+        f" of {stream.n_passes:,} passes" if stream.n_passes > 1 else "",
+    )
     said = f"{_documents(n_documents)} in {n_batches:,} {batches}{passes}; {run} does not know the words of "
     said += f"{seen.n_unknown:,} of {n_tokens:,} tokens ({seen.n_unknown / n_tokens:.1%})"
     if seen.n_left_out:
@@ -335,22 +412,36 @@ def _told(run: str, seen: Visited, stream: Stream) -> str:
 def _told_stopped(run: str, seen: Visited, n_passes: int) -> str:
     """A sentence about where the stream of a run was stopped, and how it goes on."""
     of = f" of pass {seen.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
-    further = "; then an update by all documents for each further pass" if seen.n_passes < n_passes else ""
-    return (f"{run} has the documents{of} up to number {seen.n_came:,}; `workbench update {run} FILES --skip {seen.n_came}` "
-            f"goes on with the others{further}")
+    further = (
+        "; then an update by all documents for each further pass"
+        if seen.n_passes < n_passes
+        else ""
+    )
+    return (
+        f"{run} has the documents{of} up to number {seen.n_came:,}; `workbench update {run} FILES --skip {seen.n_came}` "
+        f"goes on with the others{further}"
+    )
 
 
 def _documents(n: int) -> str:
     return "1 document" if n == 1 else f"{n:,} documents"
 
 
-def _start(before: RunSpec, iteration: int, n_kw: np.ndarray, seen: Visited | None) -> tuple[WarmStart, dict]:
+def _start(
+    before: RunSpec, iteration: int, n_kw: np.ndarray, seen: Visited | None
+) -> tuple[WarmStart, dict]:
     """What the new run begins from, and the record of it; without a stream before that was visited."""
     begun = WarmStart(n_kw, None)
     start = {
-        "name": before.name, "hash": before.hash, "iteration": iteration, "counts": counts_hash(begun), "n_topics": len(n_kw),
+        "name": before.name,
+        "hash": before.hash,
+        "iteration": iteration,
+        "counts": counts_hash(begun),
+        "n_topics": len(n_kw),
         "dropped": 0.0,
     }
     if seen is not None:
-        start["stream"] = {name: value for name, value in seen._asdict().items() if name != "stopped"}
+        start["stream"] = {
+            name: value for name, value in seen._asdict().items() if name != "stopped"
+        }
     return begun, start

@@ -20,7 +20,15 @@ from workbench.runs.execution.worker import spawn
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import corpora_of, get_table
 from workbench.runs.store.lock import is_held
-from workbench.runs.store.status import FINISHED, QUEUES, RUNNING, STOPPED, WAITING, request, requested
+from workbench.runs.store.status import (
+    FINISHED,
+    QUEUES,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    request,
+    requested,
+)
 
 
 def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
@@ -37,7 +45,11 @@ def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
         if run not in begun:
             run.resume()
     with new_lock(store / QUEUES) as lock:
-        told = {"jobs": jobs, "runs": [run.name for run in runs], "rungs": [list(map(_written, cells)) for cells in cold]}
+        told = {
+            "jobs": jobs,
+            "runs": [run.name for run in runs],
+            "rungs": [list(map(_written, cells)) for cells in cold],
+        }
         lock.path.write_text(json.dumps(told), encoding="utf-8")
         set_waiting([run.path for run in begun if run.state != FINISHED], lock.path)
         spawn("warm_sweep", lock.path, log=runs[0].path / "worker.log", lock=lock)
@@ -72,10 +84,17 @@ def _run(runs: list[Run], lock: Path, jobs: int) -> None:
     for run, state in states.items():
         if state == FINISHED and requested(run.path) == STOPPED:
             request(run.path, RUNNING)
-    set_waiting([run.path for run, state in states.items() if state in ENDED and state != FINISHED], lock)
+    set_waiting(
+        [run.path for run, state in states.items() if state in ENDED and state != FINISHED], lock
+    )
     run_queue(
         [run.path for run, state in states.items() if state not in ENDED and state != WAITING],
-        [run.path for run, state in states.items() if state == WAITING or (state in ENDED and state != FINISHED)], jobs,
+        [
+            run.path
+            for run, state in states.items()
+            if state == WAITING or (state in ENDED and state != FINISHED)
+        ],
+        jobs,
     )
     for run in runs:
         run.wait()
@@ -83,7 +102,11 @@ def _run(runs: list[Run], lock: Path, jobs: int) -> None:
 
 def _written(cell: Planned) -> tuple[str, int, str]:
     """Spec, number of topics, and what else tells it from the cells of the same number, as JSON can hold them."""
-    return cell.spec.to_json(), cell.at["n_topics"], repr([value for key, value in cell.at.items() if key != "n_topics"])
+    return (
+        cell.spec.to_json(),
+        cell.at["n_topics"],
+        repr([value for key, value in cell.at.items() if key != "n_topics"]),
+    )
 
 
 def _planned(store: Path, spec: str, n_topics: int, place: str) -> Planned:

@@ -47,8 +47,12 @@ ATTACHED = "attached"
 
 
 def carry_on(
-    path: Path, on_iteration: OnIteration | None = None, keep_request: bool = False, corpora: tuple | None = None,
-    lock: Lock | None = None, crew: Callable = Here,
+    path: Path,
+    on_iteration: OnIteration | None = None,
+    keep_request: bool = False,
+    corpora: tuple | None = None,
+    lock: Lock | None = None,
+    crew: Callable = Here,
 ) -> bool:
     """Takes a run from its last checkpoint to its end, in this process; True when it got there.
 
@@ -68,10 +72,14 @@ def carry_on(
             train, test = _checked(spec, *corpora) if corpora else corpora_of(path.parent, spec)
             check_room([Planned(spec, train, test)], here=True)
             with (
-                laid_out(Planned(spec, train, test), path, crew) as train, StoreControl(path, writer.beat) as control,
-                ending_cleanly(control), contextlib.suppress(Stopped),
+                laid_out(Planned(spec, train, test), path, crew) as train,
+                StoreControl(path, writer.beat) as control,
+                ending_cleanly(control),
+                contextlib.suppress(Stopped),
             ):
-                iterate(spec, train, test, writer.position(train, test), writer, control, on_iteration)
+                iterate(
+                    spec, train, test, writer.position(train, test), writer, control, on_iteration
+                )
             writer.flush()
             finished = writer.iteration >= writer.spec.n_iterations
             writer.beat(FINISHED if finished else STOPPED)
@@ -91,7 +99,9 @@ def _checked(spec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus |
     """Corpora that are at hand, if they are those of the run; no test corpus where the run has none."""
     test = test if spec.test else None
     if (train.content_hash, test and test.content_hash) != (spec.train, spec.test):
-        raise StoreError(f"{spec.name} was made for other documents than those given; leave out corpora, and it reads its own")
+        raise StoreError(
+            f"{spec.name} was made for other documents than those given; leave out corpora, and it reads its own"
+        )
     return train, test
 
 
@@ -101,7 +111,9 @@ def spawn(module: str, *arguments, log: Path, lock: Lock) -> None:
     threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
 
 
-def start_process(module: str, *arguments, log: Path, lock: Lock, stdin: int = subprocess.DEVNULL) -> subprocess.Popen:
+def start_process(
+    module: str, *arguments, log: Path, lock: Lock, stdin: int = subprocess.DEVNULL
+) -> subprocess.Popen:
     """The process of `spawn`; its output is appended to ``log``.
 
     The lock is held without a gap: by the process from its first moment, and until it ends.
@@ -109,7 +121,11 @@ def start_process(module: str, *arguments, log: Path, lock: Lock, stdin: int = s
     with lock, open(log, "ab") as file:
         return subprocess.Popen(
             [sys.executable, "-m", f"workbench.runs.execution.{module}", *map(str, arguments)],
-            stdin=stdin, stdout=file, stderr=file, start_new_session=True, pass_fds=(lock.fd,),
+            stdin=stdin,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+            pass_fds=(lock.fd,),
         )
 
 
@@ -125,7 +141,9 @@ def launch(path: Path) -> None:
             set_state(path, WAITING, queue=None, message="")
             spawn("worker", path, lock.fd, log=path / "worker.log", lock=lock)
         except OSError as error:
-            raise StoreError(f"cannot start run '{path.name}': {error.strerror} ({error.filename or path})") from error
+            raise StoreError(
+                f"cannot start run '{path.name}': {error.strerror} ({error.filename or path})"
+            ) from error
 
 
 @contextlib.contextmanager
@@ -169,7 +187,8 @@ def main() -> int:
     try:
         lock = Lock.inherited(path / "lock", int(fd[0])) if fd else lock_run(path)
         with contextlib.suppress(Stopped), worker_slot(path):
-            carry_on(path, keep_request=True, lock=lock)  # a stop may have come while this process started
+            # a stop may have come while this process started
+            carry_on(path, keep_request=True, lock=lock)
     except (InputError, OSError) as error:
         with contextlib.suppress(OSError):
             if read_json(path / "status.json").get("state") == WAITING:  # it had not yet begun

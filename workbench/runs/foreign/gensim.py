@@ -26,9 +26,13 @@ def read_model(model) -> Given:
         words = tuple(str(model.id2word[number]) for number in range(model.num_terms))
     eta = np.unique(model.eta)
     return Given(
-        "gensim-lda", f"gensim {gensim.__version__}", np.asarray(model.get_topics(), np.float64), words,
+        "gensim-lda",
+        f"gensim {gensim.__version__}",
+        np.asarray(model.get_topics(), np.float64),
+        words,
         infer=lambda documents: theta_of(model, documents),
-        topic_prior=tuple(np.asarray(model.alpha, np.float64).tolist()), word_prior=float(eta[0]) if len(eta) == 1 else None,
+        topic_prior=tuple(np.asarray(model.alpha, np.float64).tolist()),
+        word_prior=float(eta[0]) if len(eta) == 1 else None,
     )
 
 
@@ -40,8 +44,16 @@ def theta_of(model, documents: Corpus) -> np.ndarray:
         for first in range(0, documents.n_documents, DOCUMENTS):
             last = min(first + DOCUMENTS, documents.n_documents)
             ends = documents.indptr[first : last + 1].tolist()
-            bags = [list(zip(documents.words[begin:end].tolist(), documents.counts[begin:end].tolist(), strict=True))
-                    for begin, end in pairwise(ends)]
+            bags = [
+                list(
+                    zip(
+                        documents.words[begin:end].tolist(),
+                        documents.counts[begin:end].tolist(),
+                        strict=True,
+                    )
+                )
+                for begin, end in pairwise(ends)
+            ]
             gamma, _ = model.inference(bags)
             gamma = np.asarray(gamma, np.float64)
             theta[first:last] = gamma / gamma.sum(axis=1, keepdims=True)
@@ -55,12 +67,18 @@ def read_file(path: Path) -> Given:
     try:
         from gensim.models import LdaModel
     except ImportError as error:
-        raise ForeignError(f"{path} is a model of gensim, which is not installed; pip install gensim") from error
+        raise ForeignError(
+            f"{path} is a model of gensim, which is not installed; pip install gensim"
+        ) from error
     try:
         model = LdaModel.load(str(path))
     except Exception as error:  # whatever a pickle raises
-        raise ForeignError(f"{path} cannot be read as a model of gensim ({type(error).__name__}: {shown(error)}); the files "
-                           "beside it belong to it; save it again") from error
+        raise ForeignError(
+            f"{path} cannot be read as a model of gensim ({type(error).__name__}: {shown(error)}); the files "
+            "beside it belong to it; save it again"
+        ) from error
     if not isinstance(model, LdaModel):
-        raise ForeignError(f"of gensim LdaModel is read; {path} has a {type(model).__name__}; give its theta and phi as arrays")
+        raise ForeignError(
+            f"of gensim LdaModel is read; {path} has a {type(model).__name__}; give its theta and phi as arrays"
+        )
     return read_model(model)

@@ -21,14 +21,17 @@ class ForeignError(InputError):
 class Given(NamedTuple):
     """Topics of another program, as it gives them."""
 
-    engine: str                        # name in `workbench.engines.IMPORTED`
-    program: str                       # with its version
-    phi: np.ndarray                    # (topic, word) float64
-    words: tuple[str, ...] | None      # None: the program knows them by number alone
-    theta: np.ndarray | None = None    # (document, topic) float64 of training documents; NaN in a row: it gives none
-    infer: Callable[[Corpus], np.ndarray] | None = None   # theta of documents over its own words, as the program infers it
-    titles: tuple[str, ...] | None = None                 # (document,) as the program calls them
-    tokens: tuple | None = None        # indptr, word, count of each document as the program kept it, words ascending
+    engine: str  # name in `workbench.engines.IMPORTED`
+    program: str  # with its version
+    phi: np.ndarray  # (topic, word) float64
+    words: tuple[str, ...] | None  # None: the program knows them by number alone
+    # (document, topic) float64 of training documents; NaN in a row: it gives none
+    theta: np.ndarray | None = None
+    # theta of documents over its own words, as the program infers it
+    infer: Callable[[Corpus], np.ndarray] | None = None
+    titles: tuple[str, ...] | None = None  # (document,) as the program calls them
+    # indptr, word, count of each document as the program kept it, words ascending
+    tokens: tuple | None = None
     topic_prior: tuple[float, ...] | None = None
     word_prior: float | None = None
     iterations: int | None = None
@@ -40,17 +43,23 @@ def checked(given: Given) -> Given:
     theta = given.theta
     if given.words is not None:
         if len(given.words) != phi.shape[1]:
-            raise ForeignError(f"phi has a column for each word; got {phi.shape[1]:,} columns and {len(given.words):,} "
-                               "words; give the words in the order of the columns")
+            raise ForeignError(
+                f"phi has a column for each word; got {phi.shape[1]:,} columns and {len(given.words):,} "
+                "words; give the words in the order of the columns"
+            )
         if len(set(given.words)) < len(given.words):
             seen: set[str] = set()
             twice = next(word for word in given.words if word in seen or seen.add(word))
-            raise ForeignError(f"each word of a model is one column of phi; {twice!r} comes twice; add its columns up")
+            raise ForeignError(
+                f"each word of a model is one column of phi; {twice!r} comes twice; add its columns up"
+            )
     if theta is not None:
         theta = np.ascontiguousarray(theta, np.float64)
         if theta.ndim != 2 or theta.shape[1] != len(phi):
-            raise ForeignError(f"theta has a row for each training document and a column for each of the {len(phi):,} "
-                               f"topics; got the shape {theta.shape}; give theta of the same model")
+            raise ForeignError(
+                f"theta has a row for each training document and a column for each of the {len(phi):,} "
+                f"topics; got the shape {theta.shape}; give theta of the same model"
+            )
         known = ~np.isnan(theta).all(axis=1)
         _probabilities("theta", theta[known], "document", np.flatnonzero(known))
     return given._replace(phi=phi, theta=theta)
@@ -61,17 +70,24 @@ def _probabilities(name: str, values, row: str, numbers: np.ndarray | None = Non
     try:
         found = np.ascontiguousarray(values, np.float64)
     except (TypeError, ValueError):
-        raise ForeignError(f"{name} holds probabilities; got something that is no number; give numbers alone") from None
+        raise ForeignError(
+            f"{name} holds probabilities; got something that is no number; give numbers alone"
+        ) from None
     if found.ndim != 2 or 0 in found.shape[1:] or (row == "topic" and not len(found)):
-        raise ForeignError(f"{name} has a row for each {row}; got the shape {found.shape}; give a table of two dimensions")
+        raise ForeignError(
+            f"{name} has a row for each {row}; got the shape {found.shape}; give a table of two dimensions"
+        )
     sums = found.sum(axis=1)
     for wrong, what in (
-        (~np.isfinite(found).all(axis=1), "a number that is not finite"), ((found < 0).any(axis=1), "a negative number"),
+        (~np.isfinite(found).all(axis=1), "a number that is not finite"),
+        ((found < 0).any(axis=1), "a negative number"),
         (np.abs(sums - 1) > NEAR_ONE, None),
     ):
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
             place = at if numbers is None else int(numbers[at])
-            raise ForeignError(f"each row of {name} is a distribution that sums to 1; that of {row} {place} "
-                               f"{'has ' + what if what else f'sums to {sums[at]:.6g}'}; give probabilities")
+            raise ForeignError(
+                f"each row of {name} is a distribution that sums to 1; that of {row} {place} "
+                f"{'has ' + what if what else f'sums to {sums[at]:.6g}'}; give probabilities"
+            )
     return found

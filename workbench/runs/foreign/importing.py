@@ -33,8 +33,21 @@ LEAVE_OUT, REFUSE = "leave out", "refuse"
 
 
 def import_run(
-    given, store=None, *, like=None, corpus=None, test: Corpus | None = None, split: dict | None = None, theta=None, words=None,
-    alpha=None, beta: float | None = None, unknown: str = REFUSE, trust: bool = False, seed: int = 0, name: str | None = None,
+    given,
+    store=None,
+    *,
+    like=None,
+    corpus=None,
+    test: Corpus | None = None,
+    split: dict | None = None,
+    theta=None,
+    words=None,
+    alpha=None,
+    beta: float | None = None,
+    unknown: str = REFUSE,
+    trust: bool = False,
+    seed: int = 0,
+    name: str | None = None,
 ) -> Path:
     """Brings a run from elsewhere into a store on a disk; returns its folder.
 
@@ -83,8 +96,10 @@ def import_run(
     """
     if not is_model(given):
         if like is not None or corpus is not None:
-            raise ForeignError(f"there is no file {given}; beside an exported run, which has its corpora, leave like and "
-                               "corpus out")
+            raise ForeignError(
+                f"there is no file {given}; beside an exported run, which has its corpora, leave like and "
+                "corpus out"
+            )
         return import_exported(given, store)
     if unknown not in (REFUSE, LEAVE_OUT):
         raise ForeignError.must_be("unknown", f"'{REFUSE}' or '{LEAVE_OUT}'", unknown)
@@ -97,13 +112,24 @@ def import_run(
         warnings.warn(f"{found.program}: {matched.said}", stacklevel=2)
     state = state_of(matched.train, matched.theta, matched.phi)
     model = Imported(
-        matched.phi.shape[0], found.program, content_hash(matched.theta, matched.phi), found.topic_prior, found.word_prior,
+        matched.phi.shape[0],
+        found.program,
+        content_hash(matched.theta, matched.phi),
+        found.topic_prior,
+        found.word_prior,
         found.iterations,
     )
     if matched.train is not corpus:
         split = (split or {}) | {"known_words": found.program}
     spec = make_spec(
-        matched.train, found.engine, test=matched.test, model=model, split=split, seed=seed, name=name, n_iterations=THE_ROW,
+        matched.train,
+        found.engine,
+        test=matched.test,
+        model=model,
+        split=split,
+        seed=seed,
+        name=name,
+        n_iterations=THE_ROW,
     )
     return write_run(home, spec, matched.train, matched.test if spec.test else None, state)
 
@@ -119,7 +145,9 @@ def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, st
             writer.record(row_of(spec, train, test, state))
             engine, model, options = spec.parts()
             writer.snapshot(THE_ROW, engine.counts(train, model, options, state))
-            writer.checkpoint(Position(THE_ROW, state, initial_average(test), 0.0, 0.0, 0), now=True)
+            writer.checkpoint(
+                Position(THE_ROW, state, initial_average(test), 0.0, 0.0, 0), now=True
+            )
             writer.beat(FINISHED)
     except BaseException:
         if not there:
@@ -140,19 +168,27 @@ def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> R
 def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | None, dict | None]:
     """The training corpus, the test set and the record of the split: those of a run, or those that are given."""
     if (like is None) == (corpus is None):
-        raise ForeignError("a model is imported beside the tokens that it was fit on: give like, a run with the same "
-                           "training corpus and test set, or corpus (and test), one of them")
+        raise ForeignError(
+            "a model is imported beside the tokens that it was fit on: give like, a run with the same "
+            "training corpus and test set, or corpus (and test), one of them"
+        )
     if like is not None:
         if test is not None or split is not None:
-            raise ForeignError("the test set is that of the run that like names; leave test and split out, or give corpus")
+            raise ForeignError(
+                "the test set is that of the run that like names; leave test and split out, or give corpus"
+            )
         path = find_run(like, store)
         spec = RunReader(path).spec
         corpus, test = corpora_of(path.parent, spec)
         split = spec.split
-    corpus, test = (each.in_memory() if isinstance(each, ShardedCorpus) else each for each in (corpus, test))
+    corpus, test = (
+        each.in_memory() if isinstance(each, ShardedCorpus) else each for each in (corpus, test)
+    )
     if not isinstance(corpus, Corpus):
-        raise ForeignError("the training corpus is a Corpus (workbench.load_corpus makes one); got a "
-                           f"{type(corpus).__name__}; hold_out_tokens gives it with its test set")
+        raise ForeignError(
+            "the training corpus is a Corpus (workbench.load_corpus makes one); got a "
+            f"{type(corpus).__name__}; hold_out_tokens gives it with its test set"
+        )
     return corpus, test, split
 
 

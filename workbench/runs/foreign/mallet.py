@@ -47,25 +47,38 @@ def read_state(path: Path) -> Given:
                 titles.setdefault(int(document), source)
                 number += 1
     except (OSError, EOFError, zlib.error) as error:
-        raise ForeignError(f"{path} ends in the middle, or is damaged ({error}); write the state again") from error
+        raise ForeignError(
+            f"{path} ends in the middle, or is damaged ({error}); write the state again"
+        ) from error
     except ValueError:
-        raise ForeignError(f"{path}, line {number}: wanted 'doc source pos typeindex type topic'; write the state "
-                           "again") from None
+        raise ForeignError(
+            f"{path}, line {number}: wanted 'doc source pos typeindex type topic'; write the state "
+            "again"
+        ) from None
     if not topics or not {"alpha", "beta"} <= set(priors) or min(topics) < 0 or min(documents) < 0:
-        raise ForeignError(f"{path} has no tokens with topics, or no lines #alpha and #beta; give the file of --output-state")
+        raise ForeignError(
+            f"{path} has no tokens with topics, or no lines #alpha and #beta; give the file of --output-state"
+        )
     alphas, beta = np.array(priors["alpha"]), priors["beta"][0]
     if max(topics) >= len(alphas):
-        raise ForeignError(f"{path} has topic {max(topics)} and alpha of {len(alphas)} topics; write the state again")
+        raise ForeignError(
+            f"{path} has topic {max(topics)} and alpha of {len(alphas)} topics; write the state again"
+        )
     n_dk = np.zeros((max(documents) + 1, len(alphas)))
     n_kw = np.zeros((len(alphas), len(vocabulary)))
     np.add.at(n_dk, (documents, topics), 1)
     np.add.at(n_kw, (topics, words), 1)
     theta, phi = n_dk + alphas, n_kw + beta
     return Given(
-        ENGINE, PROGRAM, phi / phi.sum(axis=1, keepdims=True), tuple(word for _, word in vocabulary),
-        theta / theta.sum(axis=1, keepdims=True), titles=_titles(titles, len(n_dk)),
+        ENGINE,
+        PROGRAM,
+        phi / phi.sum(axis=1, keepdims=True),
+        tuple(word for _, word in vocabulary),
+        theta / theta.sum(axis=1, keepdims=True),
+        titles=_titles(titles, len(n_dk)),
         tokens=_bags(np.array(documents), np.array(words), len(n_dk), len(vocabulary)),
-        topic_prior=tuple(alphas.tolist()), word_prior=float(beta),
+        topic_prior=tuple(alphas.tolist()),
+        word_prior=float(beta),
     )
 
 
@@ -88,15 +101,21 @@ def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
             topic, word, weight = line.split("\t")
             cells.append((int(topic), vocabulary.setdefault(word, len(vocabulary)), float(weight)))
         except ValueError:
-            raise ForeignError(f"{path}, line {number}: wanted topic, word and weight between tabs; write the file "
-                               "again") from None
+            raise ForeignError(
+                f"{path}, line {number}: wanted topic, word and weight between tabs; write the file "
+                "again"
+            ) from None
     if not cells or min(cell[0] for cell in cells) < 0:
-        raise ForeignError(f"{path} has no weights of words; give the file of --topic-word-weights-file")
+        raise ForeignError(
+            f"{path} has no weights of words; give the file of --topic-word-weights-file"
+        )
     weights = np.full((max(cell[0] for cell in cells) + 1, len(vocabulary)), np.nan)
     for topic, word, weight in cells:
         weights[topic, word] = weight
     if not np.isfinite(weights).all() or weights.min() < 0 or not weights.sum(axis=1).all():
-        raise ForeignError(f"{path} has not a weight of at least 0 for each word in each topic; write the file again")
+        raise ForeignError(
+            f"{path} has not a weight of at least 0 for each word in each topic; write the file again"
+        )
     return weights / weights.sum(axis=1, keepdims=True), tuple(vocabulary)
 
 
@@ -111,18 +130,26 @@ def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
         try:
             rows.append(_shares([float(cell) for cell in cells[2:]], in_pairs=_in_pairs(cells[2:])))
         except (ValueError, IndexError):
-            raise ForeignError(f"{path}, line {number}: wanted a number, a name and the shares of topics; write the file "
-                               "again") from None
+            raise ForeignError(
+                f"{path}, line {number}: wanted a number, a name and the shares of topics; write the file "
+                "again"
+            ) from None
         names.append(cells[1])
     if not rows or len(set(map(len, rows))) > 1:
-        raise ForeignError(f"{path} has not the same topics in each line; give the file of --output-doc-topics")
+        raise ForeignError(
+            f"{path} has not the same topics in each line; give the file of --output-doc-topics"
+        )
     return np.array(rows), tuple(names)
 
 
 def _in_pairs(cells: list[str]) -> bool:
     """Are these pairs of topic and share, the topics each once, as MALLET wrote them up to 2.0.7?"""
     topics = cells[::2]
-    return len(cells) % 2 == 0 and all(cell.isdigit() for cell in topics) and set(map(int, topics)) == set(range(len(topics)))
+    return (
+        len(cells) % 2 == 0
+        and all(cell.isdigit() for cell in topics)
+        and set(map(int, topics)) == set(range(len(topics)))
+    )
 
 
 def _shares(values: list[float], in_pairs: bool) -> list[float]:
@@ -139,15 +166,19 @@ def read_keys(path: Path) -> tuple[float, ...]:
     try:
         return tuple(float(line.split("\t")[1]) for line in _lines(path))
     except (ValueError, IndexError):
-        raise ForeignError(f"{path} has not topic, alpha and words between tabs in each line; give the file of "
-                           "--output-topic-keys") from None
+        raise ForeignError(
+            f"{path} has not topic, alpha and words between tabs in each line; give the file of "
+            "--output-topic-keys"
+        ) from None
 
 
 def _lines(path: Path) -> list[str]:
     try:
         return [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
-        raise ForeignError(f"{path} cannot be read as a text ({error}); write the file again") from None
+        raise ForeignError(
+            f"{path} cannot be read as a text ({error}); write the file again"
+        ) from None
 
 
 def read_texts(weights: Path) -> Given:

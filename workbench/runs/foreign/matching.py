@@ -18,9 +18,9 @@ class Matched(NamedTuple):
 
     train: Corpus
     test: Corpus | None
-    theta: np.ndarray   # (document, topic) of every training document
-    phi: np.ndarray     # (topic, word) over the words of the corpus
-    said: str           # what did not match, as a sentence; empty where all did
+    theta: np.ndarray  # (document, topic) of every training document
+    phi: np.ndarray  # (topic, word) over the words of the corpus
+    said: str  # what did not match, as a sentence; empty where all did
 
 
 def match(given: Given, train: Corpus, test: Corpus | None, leave_out: bool) -> Matched:
@@ -28,22 +28,30 @@ def match(given: Given, train: Corpus, test: Corpus | None, leave_out: bool) -> 
     words = given.words
     if words is None:
         if given.phi.shape[1] != train.n_words:
-            raise ForeignError(f"the model knows its {given.phi.shape[1]:,} words by number alone and the corpus has "
-                               f"{train.n_words:,}; give words, in the order of the model's columns")
+            raise ForeignError(
+                f"the model knows its {given.phi.shape[1]:,} words by number alone and the corpus has "
+                f"{train.n_words:,}; give words, in the order of the model's columns"
+            )
         words = train.vocabulary
     places = places_in(train.vocabulary, words)
     places = np.arange(len(words)) if places is None else places
     known = np.zeros(train.n_words, bool)
     known[places[places >= 0]] = True
     if not known.any():
-        raise ForeignError(f"the model and the corpus have no word in common; the model has {_few(words)}, the corpus "
-                           f"{_few(train.vocabulary)}; words must be spelt alike")
+        raise ForeignError(
+            f"the model and the corpus have no word in common; the model has {_few(words)}, the corpus "
+            f"{_few(train.vocabulary)}; words must be spelt alike"
+        )
     phi = np.zeros((len(given.phi), train.n_words))
     phi[:, places[places >= 0]] = given.phi[:, places >= 0]
     said = _of_words(given, words, places, train, known)
     if not known.all() and leave_out:
-        train, test = (with_counts(part, np.where(known[part.words], part.counts, 0)) if part is not None else None
-                       for part in (train, test))
+        train, test = (
+            with_counts(part, np.where(known[part.words], part.counts, 0))
+            if part is not None
+            else None
+            for part in (train, test)
+        )
         said += "; tokens of these are left out of the training and the test set, which are other data than those of other runs"
     theta, of_documents = _theta_of(given, train, words, places, known)
     if test is not None:
@@ -51,16 +59,22 @@ def match(given: Given, train: Corpus, test: Corpus | None, leave_out: bool) -> 
     return Matched(train, test, theta, phi, "; ".join(filter(None, (said, of_documents))))
 
 
-def _of_words(given: Given, words: tuple[str, ...], places: np.ndarray, train: Corpus, known: np.ndarray) -> str:
+def _of_words(
+    given: Given, words: tuple[str, ...], places: np.ndarray, train: Corpus, known: np.ndarray
+) -> str:
     """How many words the other side does not know; nothing where all are known."""
     told = []
-    if (theirs := int((places < 0).sum())):
+    if theirs := int((places < 0).sum()):
         share = float(given.phi[:, places < 0].sum(axis=1).mean())
-        told.append(f"{theirs:,} of the {len(words):,} words of the model are not in the corpus (in the mean {share:.2%} of "
-                    "a topic, which its predictions give to no word of the corpus)")
-    if (ours := int((~known).sum())):
+        told.append(
+            f"{theirs:,} of the {len(words):,} words of the model are not in the corpus (in the mean {share:.2%} of "
+            "a topic, which its predictions give to no word of the corpus)"
+        )
+    if ours := int((~known).sum()):
         tokens = int(train.counts[~known[train.words]].sum())
-        told.append(f"{ours:,} of the {train.n_words:,} words of the corpus are not in the model ({tokens:,} training tokens)")
+        told.append(
+            f"{ours:,} of the {train.n_words:,} words of the corpus are not in the model ({tokens:,} training tokens)"
+        )
     return " and ".join(told)
 
 
@@ -69,7 +83,9 @@ def _theta_of(
 ) -> tuple[np.ndarray, str]:
     """theta of every training document, and a sentence about documents of which the program has none."""
     if given.theta is None and given.infer is None:
-        raise ForeignError("the model has no theta of the training documents; give theta, a row for each of them")
+        raise ForeignError(
+            "the model has no theta of the training documents; give theta, a row for each of them"
+        )
     if given.theta is None:
         theta = given.infer(known_part(train, words))
         known = np.isfinite(theta).all(axis=1)
@@ -83,28 +99,44 @@ def _theta_of(
     if known.all():
         return theta, ""
     if not known.any():
-        raise ForeignError("the model gives theta of no training document; give theta, a row for each of them")
+        raise ForeignError(
+            "the model gives theta of no training document; give theta, a row for each of them"
+        )
     lengths = train.document_tokens[known]
     theta[~known] = np.average(theta[known], axis=0, weights=lengths if lengths.sum() else None)
-    return theta, (f"{int((~known).sum()):,} documents of which the program gives no theta, as without tokens, have the mean "
-                   "of the others, by their tokens")
+    return theta, (
+        f"{int((~known).sum()):,} documents of which the program gives no theta, as without tokens, have the mean "
+        "of the others, by their tokens"
+    )
 
 
 def _rows(given: Given, train: Corpus) -> np.ndarray:
     """(row of the model's theta,) the training document that it is of."""
-    if given.titles is not None and (places := places_in(train.titles, given.titles)) is not None and (places >= 0).all():
+    if (
+        given.titles is not None
+        and (places := places_in(train.titles, given.titles)) is not None
+        and (places >= 0).all()
+    ):
         return places
     n_rows, filled = len(given.theta), np.flatnonzero(train.document_tokens)
     if n_rows == train.n_documents:
         return np.arange(n_rows)
     if n_rows == len(filled):
         return filled
-    empty = f", {train.n_documents - len(filled):,} of them without tokens" if len(filled) < train.n_documents else ""
-    raise ForeignError(f"the model has theta of {n_rows:,} documents and the training corpus {train.n_documents:,}{empty}; "
-                       "give the training documents that the model was fit on, in their order")
+    empty = (
+        f", {train.n_documents - len(filled):,} of them without tokens"
+        if len(filled) < train.n_documents
+        else ""
+    )
+    raise ForeignError(
+        f"the model has theta of {n_rows:,} documents and the training corpus {train.n_documents:,}{empty}; "
+        "give the training documents that the model was fit on, in their order"
+    )
 
 
-def _check_tokens(given: Given, rows: np.ndarray, train: Corpus, places: np.ndarray, known: np.ndarray) -> None:
+def _check_tokens(
+    given: Given, rows: np.ndarray, train: Corpus, places: np.ndarray, known: np.ndarray
+) -> None:
     """Refuses a model that kept other tokens of a document than those of the training corpus, as those that are held out."""
     indptr, numbers, counts = given.tokens
     documents, words = rows[np.repeat(np.arange(len(rows)), np.diff(indptr))], places[numbers]
@@ -113,22 +145,32 @@ def _check_tokens(given: Given, rows: np.ndarray, train: Corpus, places: np.ndar
     ours = _cells(train.documents[own], train.words[own], train.counts[own], train)
     if all(map(np.array_equal, ours, theirs)):
         return
-    own, other = (set(zip(*(each.tolist() for each in cells), strict=True)) for cells in (ours, theirs))
+    own, other = (
+        set(zip(*(each.tolist() for each in cells), strict=True)) for cells in (ours, theirs)
+    )
     at = min(cell for cell, _ in own ^ other) // train.n_words
-    raise ForeignError(f"the model was fit on other tokens than the training corpus has, first in document {at} "
-                       f"({train.titles[at]!r}); give the corpus that it was fit on, without the tokens that are held out")
+    raise ForeignError(
+        f"the model was fit on other tokens than the training corpus has, first in document {at} "
+        f"({train.titles[at]!r}); give the corpus that it was fit on, without the tokens that are held out"
+    )
 
 
 def _cells(documents, words, counts, train: Corpus) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of (document, word), ascending, and their tokens."""
-    cells, inverse = np.unique(documents.astype(np.int64) * train.n_words + words, return_inverse=True)
+    cells, inverse = np.unique(
+        documents.astype(np.int64) * train.n_words + words, return_inverse=True
+    )
     return cells, np.bincount(inverse, counts, len(cells))
 
 
 def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None:
     """Refuses a model that gives probability 0 to a held-out token: its perplexity would be infinite."""
     known = phi.any(axis=0)
-    sure = (theta[test.documents] * (phi.T > 0)[test.words]).sum(axis=1) > 0 if len(test.words) else np.ones(0, bool)
+    sure = (
+        (theta[test.documents] * (phi.T > 0)[test.words]).sum(axis=1) > 0
+        if len(test.words)
+        else np.ones(0, bool)
+    )
     if sure.all():
         return
     tokens = int(test.counts[~sure].sum())
@@ -136,8 +178,10 @@ def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None
     mend = "fit it with all words of the training corpus, or leave these words out of both sets: unknown='leave out'"
     if known[test.words[~sure]].all():
         mend = "import it smoothed"
-    raise ForeignError(f"the model gives probability 0 to {tokens:,} of {test.n_tokens:,} held-out tokens (of {few}), so its "
-                       f"perplexity is infinite; {mend}")
+    raise ForeignError(
+        f"the model gives probability 0 to {tokens:,} of {test.n_tokens:,} held-out tokens (of {few}), so its "
+        f"perplexity is infinite; {mend}"
+    )
 
 
 def _few(words, most: int = 3) -> str:

@@ -12,9 +12,15 @@ from workbench.runs.foreign.given import ForeignError, Given
 
 PICKLED = (b"\x80", b"x\x9c", b"x\x01", b"x\xda", b"ZF")
 """First bytes of pickles, and of those that joblib has packed."""
-OBJECTS = {"tomotopy": "tomotopy", "gensim": "LdaModel of gensim", "sklearn": "LatentDirichletAllocation of scikit-learn"}
-WANTED = ("a model of tomotopy, gensim or scikit-learn, phi as an array or DataFrame, or a file: .bin of tomotopy, the "
-          "state or topic-word weights of MALLET, .npz, .csv")
+OBJECTS = {
+    "tomotopy": "tomotopy",
+    "gensim": "LdaModel of gensim",
+    "sklearn": "LatentDirichletAllocation of scikit-learn",
+}
+WANTED = (
+    "a model of tomotopy, gensim or scikit-learn, phi as an array or DataFrame, or a file: .bin of tomotopy, the "
+    "state or topic-word weights of MALLET, .npz, .csv"
+)
 
 
 def is_model(given) -> bool:
@@ -52,7 +58,9 @@ def _read_object(model) -> Given:
     elif "sklearn.LatentDirichletAllocation" in kinds:
         from workbench.runs.foreign.sklearn import read_model
     else:
-        raise ForeignError(f"what is imported is {WANTED}; got a {kinds[0]}; give its theta and phi as arrays")
+        raise ForeignError(
+            f"what is imported is {WANTED}; got a {kinds[0]}; give its theta and phi as arrays"
+        )
     return read_model(model)
 
 
@@ -72,8 +80,10 @@ def _read_file(path: Path, trust: bool) -> Given:
     if start.startswith(b"\x1f\x8b"):
         if mallet.is_state(path):
             return mallet.read_state(path)
-        raise ForeignError(f"{path} is packed and no state of MALLET, or damaged; give the file of --output-state as it was "
-                           "written")
+        raise ForeignError(
+            f"{path} is packed and no state of MALLET, or damaged; give the file of --output-state as it was "
+            "written"
+        )
     if start.startswith(PICKLED):
         return _read_pickle(path, start, trust)
     if _is_weights(start):
@@ -86,12 +96,16 @@ def _read_file(path: Path, trust: bool) -> Given:
 def _read_pickle(path: Path, start: bytes, trust: bool) -> Given:
     """Of gensim, for those who trust the file; a sentence for all others: what is unpickled can run anything."""
     if b"gensim" not in start:
-        raise ForeignError(f"{path} is a pickle, which runs whatever was written into it when it is opened, so it is not "
-                           "opened here; if you trust it, load it yourself (joblib.load, pickle.load) and give the model")
+        raise ForeignError(
+            f"{path} is a pickle, which runs whatever was written into it when it is opened, so it is not "
+            "opened here; if you trust it, load it yourself (joblib.load, pickle.load) and give the model"
+        )
     if not trust:
-        raise ForeignError(f"{path} is a model of gensim, which is kept as a pickle and runs whatever was written into it "
-                           "when it is opened; if you trust it, say trust=True (--trust), or load it yourself and give the "
-                           "model")
+        raise ForeignError(
+            f"{path} is a model of gensim, which is kept as a pickle and runs whatever was written into it "
+            "when it is opened; if you trust it, say trust=True (--trust), or load it yourself and give the "
+            "model"
+        )
     from workbench.runs.foreign.gensim import read_file
 
     return read_file(path)

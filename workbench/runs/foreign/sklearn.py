@@ -20,9 +20,13 @@ def read_model(model) -> Given:
     components = np.asarray(model.components_, np.float64)
     names = getattr(model, "feature_names_in_", None)
     return Given(
-        "sklearn-lda", f"scikit-learn {sklearn.__version__}", components / components.sum(axis=1, keepdims=True),
-        None if names is None else tuple(map(str, names)), infer=lambda documents: theta_of(model, documents),
-        topic_prior=(float(model.doc_topic_prior_),) * len(components), word_prior=float(model.topic_word_prior_),
+        "sklearn-lda",
+        f"scikit-learn {sklearn.__version__}",
+        components / components.sum(axis=1, keepdims=True),
+        None if names is None else tuple(map(str, names)),
+        infer=lambda documents: theta_of(model, documents),
+        topic_prior=(float(model.doc_topic_prior_),) * len(components),
+        word_prior=float(model.topic_word_prior_),
         iterations=int(model.n_iter_),
     )
 
@@ -30,7 +34,8 @@ def read_model(model) -> Given:
 def theta_of(model, documents: Corpus) -> np.ndarray:
     """(document, topic) as `transform` gives it."""
     counts = csr_matrix(
-        (documents.counts.astype(np.float64), documents.words, documents.indptr), (documents.n_documents, documents.n_words)
+        (documents.counts.astype(np.float64), documents.words, documents.indptr),
+        (documents.n_documents, documents.n_words),
     )
     return np.asarray(type(model).transform(_without_names(model), counts), np.float64)
 

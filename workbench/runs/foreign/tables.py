@@ -23,7 +23,14 @@ def read_arrays(phi, theta=None, words=None) -> Given:
         words, phi = tuple(map(str, phi.columns)) if words is None else words, phi.to_numpy()
     if isinstance(theta, pd.DataFrame):
         titles, theta = _names(theta.index), theta.to_numpy()
-    return Given(ENGINE, "theta and phi", phi, None if words is None else tuple(map(str, words)), theta, titles=titles)
+    return Given(
+        ENGINE,
+        "theta and phi",
+        phi,
+        None if words is None else tuple(map(str, words)),
+        theta,
+        titles=titles,
+    )
 
 
 def read_npz(path: Path) -> Given:
@@ -31,19 +38,39 @@ def read_npz(path: Path) -> Given:
     ``alpha`` and ``beta``."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files if name in ("phi", "theta", "words", "titles", "alpha", "beta")}
+            arrays = {
+                name: file[name]
+                for name in file.files
+                if name in ("phi", "theta", "words", "titles", "alpha", "beta")
+            }
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        raise ForeignError(f"{path} cannot be read ({shown(error)}); write it with numpy.savez, texts as text and not as "
-                           "objects") from error
+        raise ForeignError(
+            f"{path} cannot be read ({shown(error)}); write it with numpy.savez, texts as text and not as "
+            "objects"
+        ) from error
     if "phi" not in arrays:
-        raise ForeignError(f"{path} holds theta and phi by these names; it has {', '.join(arrays) or 'neither'}; write it "
-                           "with numpy.savez(file, theta=…, phi=…, words=…)")
-    words, titles = (tuple(map(str, arrays[name])) if name in arrays else None for name in ("words", "titles"))
+        raise ForeignError(
+            f"{path} holds theta and phi by these names; it has {', '.join(arrays) or 'neither'}; write it "
+            "with numpy.savez(file, theta=…, phi=…, words=…)"
+        )
+    words, titles = (
+        tuple(map(str, arrays[name])) if name in arrays else None for name in ("words", "titles")
+    )
     alpha = np.ravel(arrays["alpha"]) if "alpha" in arrays else None
     if alpha is not None:
-        alpha = tuple(np.broadcast_to(alpha, len(arrays["phi"])).tolist()) if len(alpha) == 1 else tuple(alpha.tolist())
+        alpha = (
+            tuple(np.broadcast_to(alpha, len(arrays["phi"])).tolist())
+            if len(alpha) == 1
+            else tuple(alpha.tolist())
+        )
     return Given(
-        ENGINE, path.name, arrays["phi"], words, arrays.get("theta"), titles=titles, topic_prior=alpha,
+        ENGINE,
+        path.name,
+        arrays["phi"],
+        words,
+        arrays.get("theta"),
+        titles=titles,
+        topic_prior=alpha,
         word_prior=float(np.ravel(arrays["beta"])[0]) if "beta" in arrays else None,
     )
 
@@ -66,20 +93,30 @@ def _table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
         head = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False)
         table = pd.read_csv(path, header=None, skiprows=1, keep_default_na=False, na_values=[""])
     except (OSError, ValueError) as error:
-        raise ForeignError(f"{path} cannot be read as a CSV file ({shown(error)}); give names of columns, then lines of "
-                           "numbers") from error
+        raise ForeignError(
+            f"{path} cannot be read as a CSV file ({shown(error)}); give names of columns, then lines of "
+            "numbers"
+        ) from error
     if head.shape[1] != table.shape[1]:
-        raise ForeignError(f"{path} has {head.shape[1]} names of columns and {table.shape[1]} columns; give one name for each")
+        raise ForeignError(
+            f"{path} has {head.shape[1]} names of columns and {table.shape[1]} columns; give one name for each"
+        )
     table.columns, titles = head.iloc[0].tolist(), None
     if str(table.columns[0]).lower() in NUMBERS:
         titles, table = _names(table.iloc[:, 0]), table.iloc[:, 1:]
     texts = [name for name, kind in table.dtypes.items() if kind.kind not in "iuf"]
     if texts:
-        raise ForeignError(f"{path} has a cell that is no number in the column {shown(texts[0])!r}; give probabilities")
+        raise ForeignError(
+            f"{path} has a cell that is no number in the column {shown(texts[0])!r}; give probabilities"
+        )
     return table, titles
 
 
 def _names(index) -> tuple[str, ...] | None:
     """Names of rows, None where they are numbers or do not tell rows apart."""
     found = tuple(map(str, index))
-    return found if len(set(found)) == len(found) and not all(name.isdigit() for name in found) else None
+    return (
+        found
+        if len(set(found)) == len(found) and not all(name.isdigit() for name in found)
+        else None
+    )

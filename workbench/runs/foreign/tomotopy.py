@@ -14,7 +14,12 @@ from workbench.data.archives import read_arrays, write_arrays
 from workbench.errors import shown
 from workbench.runs.foreign.given import ForeignError, Given
 
-KINDS = {"LDAModel": "tomotopy-lda", "PAModel": "tomotopy-pa", "HDPModel": "tomotopy-hdp", "CTModel": "tomotopy-ct"}
+KINDS = {
+    "LDAModel": "tomotopy-lda",
+    "PAModel": "tomotopy-pa",
+    "HDPModel": "tomotopy-hdp",
+    "CTModel": "tomotopy-ct",
+}
 """Class → engine, in the order in which a file is tried: of these no class takes a file of one that comes after it."""
 STARTS = {b"LDA\0": ("LDAModel", "PAModel", "HDPModel"), b"CTM\0": ("CTModel",)}
 """First bytes of a file → the classes that write it."""
@@ -31,10 +36,14 @@ def read_model(model) -> Given:
 
     kind = type(model).__name__
     if kind not in KINDS:
-        raise ForeignError(f"of tomotopy {', '.join(KINDS)} are read; got a {kind}; give its theta and phi as arrays")
+        raise ForeignError(
+            f"of tomotopy {', '.join(KINDS)} are read; got a {kind}; give its theta and phi as arrays"
+        )
     if not len(model.docs):
-        raise ForeignError(f"this {kind} has no documents, so there is no theta of the training documents; save it with "
-                           "full=True")
+        raise ForeignError(
+            f"this {kind} has no documents, so there is no theta of the training documents; save it with "
+            "full=True"
+        )
     pachinko, n_topics = kind == "PAModel", model.k2 if kind == "PAModel" else model.k
     topics = [k for k in range(n_topics) if kind != "HDPModel" or model.is_live_topic(k)]
     theta, bags = [], []
@@ -46,9 +55,17 @@ def read_model(model) -> Given:
     priors = np.array(model.alpha, np.float64) if kind == "LDAModel" else None
     phi = np.array([model.get_topic_word_dist(k) for k in topics], np.float64)
     return Given(
-        KINDS[kind], f"tomotopy {tomotopy.__version__}", phi, tuple(map(str, model.used_vocabs)), np.array(theta),
-        tokens=_joined(bags), topic_prior=None if priors is None else tuple(np.broadcast_to(priors, len(topics)).tolist()),
-        word_prior=float(model.eta), iterations=int(model.global_step),
+        KINDS[kind],
+        f"tomotopy {tomotopy.__version__}",
+        phi,
+        tuple(map(str, model.used_vocabs)),
+        np.array(theta),
+        tokens=_joined(bags),
+        topic_prior=None
+        if priors is None
+        else tuple(np.broadcast_to(priors, len(topics)).tolist()),
+        word_prior=float(model.eta),
+        iterations=int(model.global_step),
     )
 
 
@@ -70,14 +87,23 @@ def read_file(path: Path) -> Given:
     It is read in a process of its own: of a damaged file tomotopy ends the process, or does not come to an end.
     """
     if find_spec("tomotopy") is None:
-        raise ForeignError(f"{path} is a model of tomotopy, which is not installed; pip install tomotopy")
+        raise ForeignError(
+            f"{path} is a model of tomotopy, which is not installed; pip install tomotopy"
+        )
     with open(path, "rb") as file:
         kinds = STARTS[file.read(4)]
     patience = PATIENCE + path.stat().st_size / BYTES_PER_SECOND
     with tempfile.TemporaryDirectory() as folder:
         for kind in kinds:
             found = Path(folder) / "found.npz"
-            command = [sys.executable, "-c", f"from {__name__} import write_found; write_found()", kind, str(path), str(found)]
+            command = [
+                sys.executable,
+                "-c",
+                f"from {__name__} import write_found; write_found()",
+                kind,
+                str(path),
+                str(found),
+            ]
             try:
                 ended = subprocess.run(command, capture_output=True, timeout=patience, text=True)
             except subprocess.TimeoutExpired:
@@ -86,8 +112,10 @@ def read_file(path: Path) -> Given:
                 return _given(read_arrays(found))
             if ended.returncode == 2:
                 raise ForeignError(f"{path}: {shown(ended.stdout)}")
-    raise ForeignError(f"{path} cannot be read as a model of tomotopy ({', '.join(kinds)}); it is damaged or incomplete; "
-                       "save it again")
+    raise ForeignError(
+        f"{path} cannot be read as a model of tomotopy ({', '.join(kinds)}); it is damaged or incomplete; "
+        "save it again"
+    )
 
 
 def write_found() -> None:
@@ -104,18 +132,32 @@ def write_found() -> None:
     if not np.allclose(given.phi.sum(axis=1), 1, atol=1e-2):
         sys.exit(1)  # bytes of a model of another class
     indptr, words, counts = given.tokens
-    write_arrays(Path(found), {
-        "about": np.array([given.engine, given.program]),
-        "phi": given.phi, "theta": given.theta, "words": np.array(given.words),
-        "indptr": indptr, "pairs": np.array([words, counts]), "alpha": np.array(given.topic_prior or ()),
-        "beta": np.array(given.word_prior), "iterations": np.array(given.iterations),
-    })
+    write_arrays(
+        Path(found),
+        {
+            "about": np.array([given.engine, given.program]),
+            "phi": given.phi,
+            "theta": given.theta,
+            "words": np.array(given.words),
+            "indptr": indptr,
+            "pairs": np.array([words, counts]),
+            "alpha": np.array(given.topic_prior or ()),
+            "beta": np.array(given.word_prior),
+            "iterations": np.array(given.iterations),
+        },
+    )
 
 
 def _given(arrays: dict) -> Given:
     engine, program = map(str, arrays["about"])
     return Given(
-        engine, program, arrays["phi"], tuple(map(str, arrays["words"])), arrays["theta"],
-        tokens=(arrays["indptr"], *arrays["pairs"]), topic_prior=tuple(arrays["alpha"].tolist()) or None,
-        word_prior=float(arrays["beta"]), iterations=int(arrays["iterations"]),
+        engine,
+        program,
+        arrays["phi"],
+        tuple(map(str, arrays["words"])),
+        arrays["theta"],
+        tokens=(arrays["indptr"], *arrays["pairs"]),
+        topic_prior=tuple(arrays["alpha"].tolist()) or None,
+        word_prior=float(arrays["beta"]),
+        iterations=int(arrays["iterations"]),
     )

@@ -13,7 +13,15 @@ from workbench.engines.engine import WarmStart
 from workbench.engines.in_parts import add_told, in_tree
 from workbench.engines.lda.partition import add_changes
 from workbench.kernels.threads import each_task
-from workbench.runs.parts.group import PREPARED, Group, Place, Setting, add_shared, pass_of, reading_ahead
+from workbench.runs.parts.group import (
+    PREPARED,
+    Group,
+    Place,
+    Setting,
+    add_shared,
+    pass_of,
+    reading_ahead,
+)
 
 
 class PartsLost(Exception):
@@ -56,13 +64,19 @@ class Here:
                 partial(group.block, at, step, shared | own, (number + phase) % n_groups)
                 for number, (group, own) in enumerate(zip(self._groups, copies, strict=True))
             ]
-            told += each_task([lambda interrupt, task=task: task(interrupt) for task in tasks], self._n_threads, interrupt)
+            told += each_task(
+                [lambda interrupt, task=task: task(interrupt) for task in tasks],
+                self._n_threads,
+                interrupt,
+            )
             take_changes(shared, copies, sizes)
         return add_told(told)
 
     def in_order(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
         """A pass of the kind IN_ORDER over all groups, in place."""
-        return add_told([group.in_order(at, step, shared, interrupt) for group in reading_ahead(self._groups)])
+        return add_told(
+            [group.in_order(at, step, shared, interrupt) for group in reading_ahead(self._groups)]
+        )
 
     def cpu_seconds_elsewhere(self) -> float:
         """CPU seconds that other processes have spent: none."""
@@ -78,7 +92,9 @@ def begun(groups: list[Group], warm_start: WarmStart | None, interrupt: Callable
     return in_tree((group.begin(warm_start, interrupt) for group in groups), add_shared)
 
 
-def counted(groups: list[Group], at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
+def counted(
+    groups: list[Group], at: int, step: int, shared: dict, interrupt: Callable
+) -> tuple[dict, dict]:
     """`Group.added` of groups, one after the other: the sums of what it changes, and numbers to be told."""
     told = []
 

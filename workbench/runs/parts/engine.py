@@ -21,9 +21,15 @@ from workbench.runs.scoring import Average, Logs, perplexity_of, scores_from
 
 def engine_in_parts(engine: Engine) -> Engine:
     """The same engine for a `LaidOut` corpus; a corpus that is whole (to compile kernels with) it takes as it is."""
-    given = {name: partial(_either, getattr(engine, name), partial(function, engine)) for name, function in {
-        "init": _init, "step": _step, "watch": _watch, "counts": _counts,
-    }.items()}
+    given = {
+        name: partial(_either, getattr(engine, name), partial(function, engine))
+        for name, function in {
+            "init": _init,
+            "step": _step,
+            "watch": _watch,
+            "counts": _counts,
+        }.items()
+    }
     return engine._replace(**given)
 
 
@@ -50,7 +56,15 @@ def _step(engine, corpus: LaidOut, model, options, state, context):
             return engine.in_parts.likelihood(corpus, options, state, prior)
         return added(_of_parts(corpus.crew.each("likelihood", _shared(engine, state), prior)))
 
-    state = learn(corpus, options, state, context, engine.in_parts.samples(options), lambda *_: None, likelihood)
+    state = learn(
+        corpus,
+        options,
+        state,
+        context,
+        engine.in_parts.samples(options),
+        lambda *_: None,
+        likelihood,
+    )
     told = engine.in_parts.told(corpus, options, told)
     return state, told | {"cpu_time_elsewhere": corpus.crew.cpu_seconds_elsewhere() - spent}
 
@@ -66,7 +80,9 @@ def _work_passes(engine, corpus: LaidOut, options, state, step: int, interrupt) 
         elif each.kind == ROUNDS:
             numbers = corpus.crew.rounds(at, step, shared, interrupt)
         else:
-            counts = {name: aligned_zeros(shared[name].shape, shared[name].dtype) for name in each.changes}
+            counts = {
+                name: aligned_zeros(shared[name].shape, shared[name].dtype) for name in each.changes
+            }
             numbers = corpus.crew.in_order(at, step, shared | counts, interrupt)
             state = state._replace(**counts)
         told = add_told([told, numbers])
@@ -75,7 +91,9 @@ def _work_passes(engine, corpus: LaidOut, options, state, step: int, interrupt) 
 
 def _shared(engine, state) -> dict:
     """What all parts share, by name."""
-    return {name: value for name, value in state._asdict().items() if name not in engine.in_parts.own}
+    return {
+        name: value for name, value in state._asdict().items() if name not in engine.in_parts.own
+    }
 
 
 def _of_parts(by_group: list[list]) -> list:
@@ -86,10 +104,14 @@ def _of_parts(by_group: list[list]) -> list:
 def _watch(engine, corpus: LaidOut, model, options, state) -> dict:
     shared = _shared(engine, state)
     watched = _of_parts(corpus.crew.each("watched", shared))
-    sums: dict = {name: in_tree([each[name] for each in watched], float.__add__) for name in watched[0]}
-    if engine.in_parts.by_word:  # one group after the other: these arrays are as large as all counts of words
+    sums: dict = {
+        name: in_tree([each[name] for each in watched], float.__add__) for name in watched[0]
+    }
+    # one group after the other: these arrays are as large as all counts of words
+    if engine.in_parts.by_word:
         each = corpus.crew.each_in_turn("by_word", shared)
-        sums["by_word"] = reduce(engine.in_parts.joined, each, aligned_copy(next(each)))  # what was sent is read-only
+        # what was sent is read-only
+        sums["by_word"] = reduce(engine.in_parts.joined, each, aligned_copy(next(each)))
     return engine.in_parts.watched(model, options, state, sums)
 
 
@@ -119,7 +141,10 @@ def _counts(engine, corpus: LaidOut, model, options, state) -> dict:
     """What a snapshot keeps: counts by word as they are, rows of documents and tokens from the groups."""
     shared, n_topics = _shared(engine, state), model.n_topics
     found = {"n_kw": engine.in_parts.of_words(state)[:, :n_topics].T}
-    for name, shape in {"n_dk": (corpus.n_documents, n_topics), "token_topics": (corpus.n_tokens,)}.items():
+    for name, shape in {
+        "n_dk": (corpus.n_documents, n_topics),
+        "token_topics": (corpus.n_tokens,),
+    }.items():
         if name == "n_dk" or name in engine.keeps:
             found[name] = InRows(partial(_rows_of, corpus.crew, name, shared), shape)
     return found
@@ -131,15 +156,32 @@ def _rows_of(crew, name: str, shared: dict) -> Iterator[np.ndarray]:
 
 
 def score_in_parts(
-    engine, corpus: LaidOut, test, model, options, state, average: Average, past_burn_in: bool, context
+    engine,
+    corpus: LaidOut,
+    test,
+    model,
+    options,
+    state,
+    average: Average,
+    past_burn_in: bool,
+    context,
 ) -> tuple[Average, dict, None]:
     """As `workbench.runs.scoring.score`, with the running average kept by the groups: here are its numbers alone."""
     if corpus.test is None:
         return average, {}, None
-    logs = _of_parts(corpus.crew.each("scored", _shared(engine, state), average.n_averaged, past_burn_in))
-    total = Logs(*(in_tree(column, float.__add__) for column in zip(*(map(float, each) for each in logs), strict=True)))
+    logs = _of_parts(
+        corpus.crew.each("scored", _shared(engine, state), average.n_averaged, past_burn_in)
+    )
+    total = Logs(
+        *(
+            in_tree(column, float.__add__)
+            for column in zip(*(map(float, each) for each in logs), strict=True)
+        )
+    )
     average = average._replace(n_averaged=average.n_averaged + past_burn_in)
-    return *scores_from(total, average, corpus.test, engine.in_parts.samples(options), past_burn_in), None
+    return *scores_from(
+        total, average, corpus.test, engine.in_parts.samples(options), past_burn_in
+    ), None
 
 
 def train_perplexity_in_parts(engine, corpus: LaidOut, state) -> float:

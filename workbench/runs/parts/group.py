@@ -36,9 +36,9 @@ ONE_AT_A_TIME = Lock()
 class Place(NamedTuple):
     """Where a part lies: documents of one shard that follow each other."""
 
-    first: int        # document
-    last: int         # document after the last
-    first_pair: int   # canonical numbers, in the whole corpus
+    first: int  # document
+    last: int  # document after the last
+    first_pair: int  # canonical numbers, in the whole corpus
     first_token: int
 
 
@@ -46,9 +46,10 @@ class Setting(NamedTuple):
     """What every process that works on parts of a run is told; it can be sent."""
 
     spec: RunSpec
-    train: str | ShardedCorpus         # folder of the corpus; the corpus itself where it is in memory
+    # folder of the corpus; the corpus itself where it is in memory
+    train: str | ShardedCorpus
     test: str | ShardedCorpus | None
-    scratch: str | None   # folder for the rows of parts; None: they are held in memory
+    scratch: str | None  # folder for the rows of parts; None: they are held in memory
 
 
 def opened(given: str | ShardedCorpus) -> ShardedCorpus:
@@ -63,7 +64,9 @@ def _opened(folder: str) -> ShardedCorpus:
 
 def sets_of(setting: Setting) -> np.ndarray:
     """(word,) the set of each word in passes of the kind ROUNDS, by the partition of the engine's options."""
-    return shared_out(opened(setting.train).word_tokens.astype(np.float64), setting.spec.parts()[2].partition)
+    return shared_out(
+        opened(setting.train).word_tokens.astype(np.float64), setting.spec.parts()[2].partition
+    )
 
 
 def pass_of(setting: Setting, at: int, step: int) -> Pass:
@@ -121,7 +124,9 @@ class SplitOfPart:
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
         """See `workbench.engines.lda.split.Split.blocks`."""
-        found = self._derived.get(f"blocks-{lanes}-{n_threads}", lambda: self._split.blocks(lanes, n_threads))
+        found = self._derived.get(
+            f"blocks-{lanes}-{n_threads}", lambda: self._split.blocks(lanes, n_threads)
+        )
         return found._replace(ranges=[(int(first), int(last)) for first, last in found.ranges])
 
 
@@ -155,8 +160,14 @@ class Group:
     def _context(self, part: Part, step: int, interrupt) -> StepContext:
         """The context of a step whose uniforms are those that the part has in the whole corpus."""
         _, _, first_pair, first_token = part.place
-        before = (TOPICS, first_token), (GIBBS, first_token), (RESPONSIBILITIES, first_pair * self._model.n_topics)
-        return StepContext(self.setting.spec.seed, step, self.setting.spec.n_threads, interrupt, before)
+        before = (
+            (TOPICS, first_token),
+            (GIBBS, first_token),
+            (RESPONSIBILITIES, first_pair * self._model.n_topics),
+        )
+        return StepContext(
+            self.setting.spec.seed, step, self.setting.spec.n_threads, interrupt, before
+        )
 
     def _states(self, shared: dict) -> Iterator[tuple[Part, Corpus, NamedTuple]]:
         """Each part with its documents and its state: what is shared, and its own rows."""
@@ -172,22 +183,30 @@ class Group:
             corpus, place = part.corpus(), part.place
             given = warm_start and _of_documents(warm_start, place, corpus.n_tokens)
             context = self._context(part, 0, interrupt)
-            state = (self._how.begin or self._engine.init)(corpus, self._model, self._options, context, given)._asdict()
+            state = (self._how.begin or self._engine.init)(
+                corpus, self._model, self._options, context, given
+            )._asdict()
             part.own.put({name: state.pop(name) for name in self._how.own})
             if test := part.corpus("test"):
                 _put(part.average, initial_average(test))
             totals = add_shared(totals, state) if totals else state
         return totals
 
-    def added(self, at: int, step: int, shared: dict, interrupt=never_interrupted) -> tuple[dict, dict]:
+    def added(
+        self, at: int, step: int, shared: dict, interrupt=never_interrupted
+    ) -> tuple[dict, dict]:
         """A pass of the kind ADDED: what it changes, as these documents count it, and numbers to be told."""
         each = pass_of(self.setting, at, step)
-        prepared = () if each.prepare is None else (self._prepared(each, (at, step), shared, interrupt),)
+        prepared = (
+            () if each.prepare is None else (self._prepared(each, (at, step), shared, interrupt),)
+        )
         totals, told = {}, []
         for part, corpus, state in self._states(shared):
             state = state._replace(**{name: getattr(state, name).copy() for name in each.changes})
             split = part.with_blocks(self._how.split(corpus, self._options))
-            state, numbers = each.work(corpus, self._options, state, self._context(part, step, interrupt), split, *prepared)
+            state, numbers = each.work(
+                corpus, self._options, state, self._context(part, step, interrupt), split, *prepared
+            )
             changed = {name: getattr(state, name) for name in (*each.changes, *self._how.numbers)}
             totals = add_shared(totals, changed) if totals else changed
             told.append(numbers)
@@ -200,17 +219,27 @@ class Group:
             if key not in PREPARED:
                 PREPARED.clear()
                 empty = dict.fromkeys(self._how.own)
-                context = StepContext(self.setting.spec.seed, when[1], self.setting.spec.n_threads, interrupt)
-                PREPARED[key] = each.prepare(self._options, self._engine.state(**shared | empty), context)
+                context = StepContext(
+                    self.setting.spec.seed, when[1], self.setting.spec.n_threads, interrupt
+                )
+                PREPARED[key] = each.prepare(
+                    self._options, self._engine.state(**shared | empty), context
+                )
             return PREPARED[key]
 
     def block(self, at: int, step: int, shared: dict, of: int, interrupt=never_interrupted) -> dict:
         """A block of a pass of the kind ROUNDS, with one set of words, in place; returns numbers to be told."""
         each, told = pass_of(self.setting, at, step), []
         for part, corpus, state in self._states(shared):
-            columns = partial(part.columns, corpus, self._how.split(corpus, self._options), self.sets, of)
+            columns = partial(
+                part.columns, corpus, self._how.split(corpus, self._options), self.sets, of
+            )
             split = BlockOfPart(corpus.n_documents, self.sets == of, columns)
-            told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), split)[1])
+            told.append(
+                each.work(
+                    corpus, self._options, state, self._context(part, step, interrupt), split
+                )[1]
+            )
         return add_told(told)
 
     def in_order(self, at: int, step: int, shared: dict, interrupt=never_interrupted) -> dict:
@@ -218,24 +247,37 @@ class Group:
         each, told = pass_of(self.setting, at, step), []
         for part, corpus, state in self._states(shared):
             split = self._how.split(corpus, self._options)
-            told.append(each.work(corpus, self._options, state, self._context(part, step, interrupt), split)[1])
+            told.append(
+                each.work(
+                    corpus, self._options, state, self._context(part, step, interrupt), split
+                )[1]
+            )
         return add_told(told)
 
     # ------------------------------------------------------------------ what is looked at
 
     def watched(self, shared: dict) -> list[dict]:
         """What is watched of documents, a part each."""
-        return [self._how.of_part(corpus, self._model, self._options, state) for _, corpus, state in self._states(shared)]
+        return [
+            self._how.of_part(corpus, self._model, self._options, state)
+            for _, corpus, state in self._states(shared)
+        ]
 
     def by_word(self, shared: dict) -> np.ndarray:
         """What is watched of words, (…, word, topic), of these documents; two such arrays are held at a time."""
-        each = (self._how.by_word(corpus, self._model, self._options, state) for _, corpus, state in self._states(shared))
+        each = (
+            self._how.by_word(corpus, self._model, self._options, state)
+            for _, corpus, state in self._states(shared)
+        )
         return reduce(self._how.joined, each)
 
     def fitted(self, shared: dict) -> list[float]:
         """The log likelihood of the training tokens, a part each."""
         return [
-            log_likelihood(corpus.weights, self._engine.predict(corpus, self._model, self._options, state, corpus))
+            log_likelihood(
+                corpus.weights,
+                self._engine.predict(corpus, self._model, self._options, state, corpus),
+            )
             for _, corpus, state in self._states(shared)
         ]
 
@@ -245,7 +287,9 @@ class Group:
         for part, corpus, state in self._states(shared):
             test = part.corpus("test")
             probability = self._engine.predict(corpus, self._model, self._options, state, test)
-            average, logs = taken_in(test, probability, _average(part.average, n_averaged), past_burn_in)
+            average, logs = taken_in(
+                test, probability, _average(part.average, n_averaged), past_burn_in
+            )
             if past_burn_in:
                 _put(part.average, average)
             found.append(logs)
@@ -253,20 +297,28 @@ class Group:
 
     def likelihood(self, shared: dict, prior) -> list:
         """The likelihood of the prior of documents, a part each."""
-        return [self._how.likelihood(corpus, self._options, state, prior) for _, corpus, state in self._states(shared)]
+        return [
+            self._how.likelihood(corpus, self._options, state, prior)
+            for _, corpus, state in self._states(shared)
+        ]
 
     def counts(self, name: str, shared: dict) -> list[np.ndarray]:
         """An array of a snapshot that has rows of documents or tokens, a part each."""
         states = self._states(shared)
-        return [self._engine.counts(corpus, self._model, self._options, state)[name] for _, corpus, state in states]
+        return [
+            self._engine.counts(corpus, self._model, self._options, state)[name]
+            for _, corpus, state in states
+        ]
 
     # ------------------------------------------------------------------ checkpoints
 
     def save(self, folder: str, number: int) -> None:
         """Writes the rows of the parts into a file of the folder, which is replaced whole."""
         arrays = {
-            f"{at}_{kind}_{name}": array for at, part in enumerate(self.parts)
-            for kind in ("own", "average") for name, array in getattr(part, kind).get().items()
+            f"{at}_{kind}_{name}": array
+            for at, part in enumerate(self.parts)
+            for kind in ("own", "average")
+            for name, array in getattr(part, kind).get().items()
         }
         Path(folder).mkdir(parents=True, exist_ok=True)
         write_arrays(Path(folder) / f"{number}.npz", arrays)
@@ -277,7 +329,11 @@ class Group:
         for at, part in enumerate(self.parts):
             for kind in ("own", "average"):
                 start = f"{at}_{kind}_"
-                own = {name.removeprefix(start): array for name, array in found.items() if name.startswith(start)}
+                own = {
+                    name.removeprefix(start): array
+                    for name, array in found.items()
+                    if name.startswith(start)
+                }
                 getattr(part, kind).load(own)
 
 
@@ -295,7 +351,8 @@ def _of_documents(warm_start: WarmStart, place: Place, n_tokens: int) -> WarmSta
     """What is known of the documents of a part."""
     n_dk, topics = warm_start.n_dk, warm_start.topics
     return WarmStart(
-        warm_start.n_kw, None if n_dk is None else n_dk[place.first : place.last],
+        warm_start.n_kw,
+        None if n_dk is None else n_dk[place.first : place.last],
         None if topics is None else topics[place.first_token : place.first_token + n_tokens],
     )
 

@@ -32,9 +32,18 @@ class LaidOut:
 
     item = ShardedCorpus.item
 
-    def __init__(self, spec: RunSpec, train: ShardedCorpus, test: ShardedCorpus | None, scratch=None, crew: Callable = Here):
+    def __init__(
+        self,
+        spec: RunSpec,
+        train: ShardedCorpus,
+        test: ShardedCorpus | None,
+        scratch=None,
+        crew: Callable = Here,
+    ):
         self.whole, self.test, self.places = train, test, places_of(spec, train)
-        self._scratch = None if scratch is None else tempfile.TemporaryDirectory(".partial", "rows-", scratch)
+        self._scratch = (
+            None if scratch is None else tempfile.TemporaryDirectory(".partial", "rows-", scratch)
+        )
         folder = self._scratch and self._scratch.name
         setting = Setting(spec, given(train), None if test is None else given(test), folder)
         self.crew = crew(setting, self.places)
@@ -76,11 +85,15 @@ def places_of(spec: RunSpec, corpus: ShardedCorpus) -> list[list[Place]]:
     return [list(_places(corpus, tokens_before, *cut)) for cut in cuts]
 
 
-def _places(corpus: ShardedCorpus, tokens_before: np.ndarray, first: int, last: int) -> Iterator[Place]:
+def _places(
+    corpus: ShardedCorpus, tokens_before: np.ndarray, first: int, last: int
+) -> Iterator[Place]:
     """The parts of the documents from ``first`` to before ``last``, one for each shard that has any."""
     bounds = corpus.bounds.tolist()
     for shard, (begin, end) in enumerate(pairwise(bounds)):
         begin, end = max(begin, first), min(end, last)
         if begin < end:
             before = int(corpus.shard(shard).indptr[begin - bounds[shard]])
-            yield Place(begin, end, int(corpus.first_pairs[shard]) + before, int(tokens_before[begin]))
+            yield Place(
+                begin, end, int(corpus.first_pairs[shard]) + before, int(tokens_before[begin])
+            )

@@ -37,20 +37,27 @@ class OwnRows:
                 continue
             if name not in self._held:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                np.lib.format.open_memmap(self._folder / f"{name}.npy", "w+", array.dtype, array.shape)
+                np.lib.format.open_memmap(
+                    self._folder / f"{name}.npy", "w+", array.dtype, array.shape
+                )
                 self._held[name] = None
             self._mapped(name)[...] = array
 
     def get(self) -> dict[str, np.ndarray]:
         """The arrays by name, to be read and written; another thread may put arrays meanwhile."""
-        return {name: self._mapped(name) if array is None else array for name, array in self._held.copy().items()}
+        return {
+            name: self._mapped(name) if array is None else array
+            for name, array in self._held.copy().items()
+        }
 
     def _mapped(self, name: str) -> np.ndarray:
         return np.asarray(np.load(self._folder / f"{name}.npy", mmap_mode="r+"))
 
     def load(self, arrays: dict[str, np.ndarray]) -> None:
         """`put` of arrays from a file, aligned as those are that kernels work on."""
-        self.put({name: array if self._folder else aligned_copy(array) for name, array in arrays.items()})
+        self.put(
+            {name: array if self._folder else aligned_copy(array) for name, array in arrays.items()}
+        )
 
 
 class Derived:
@@ -71,7 +78,11 @@ class Derived:
                 np.save(self._folder / f"{name}-{field}.npy", value)
             self._held[name] = type(made)
         kind = self._held[name]
-        return kind(*map(partial(self._mapped, name), kind._fields)) if isinstance(kind, type) else kind
+        return (
+            kind(*map(partial(self._mapped, name), kind._fields))
+            if isinstance(kind, type)
+            else kind
+        )
 
     def _mapped(self, name: str, field: str) -> np.ndarray:
         path = self._folder / f"{name}-{field}.npy"

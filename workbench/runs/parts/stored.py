@@ -27,8 +27,10 @@ class StoredPart(NamedTuple):
     place: Place
     corpus: Corpus
     test: Corpus | None
-    state: NamedTuple                 # of the engine: what all parts share, and the rows of these documents
-    probability: np.ndarray | None    # (test pair,) running average of p(w|d); None: nothing is held out
+    # of the engine: what all parts share, and the rows of these documents
+    state: NamedTuple
+    # (test pair,) running average of p(w|d); None: nothing is held out
+    probability: np.ndarray | None
 
 
 def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Result]) -> Result:
@@ -48,9 +50,12 @@ def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Res
             return take(position, _parts(run, position))
         except DataError as error:
             now = read_checkpoint(run.path / "checkpoint.npz", engine, model)
-            if now is None or now.iteration == position.iteration:  # else it has been replaced, and its rows are gone
-                raise SpecError(f"rows of the last checkpoint of run '{run.name}' cannot be read ({error}); "
-                                f"`workbench resume {run.name}` makes new ones") from error
+            # else it has been replaced, and its rows are gone
+            if now is None or now.iteration == position.iteration:
+                raise SpecError(
+                    f"rows of the last checkpoint of run '{run.name}' cannot be read ({error}); "
+                    f"`workbench resume {run.name}` makes new ones"
+                ) from error
 
 
 def _parts(run, position: Position) -> Iterator[StoredPart]:
@@ -59,9 +64,13 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
     folder = parts_folder(run.path / "checkpoint.npz", position.iteration)
     for number, places in enumerate(places_of(run.spec, train)):
         for at, place in enumerate(places):
-            own, average = (_rows(folder / f"{number}.npz", f"{at}_{kind}_") for kind in ("own", "average"))
+            own, average = (
+                _rows(folder / f"{number}.npz", f"{at}_{kind}_") for kind in ("own", "average")
+            )
             given = train.rows(place.first, place.last), test and test.rows(place.first, place.last)
-            yield StoredPart(place, *given, position.state._replace(**own), average.get("probability"))
+            yield StoredPart(
+                place, *given, position.state._replace(**own), average.get("probability")
+            )
 
 
 def _rows(path, start: str) -> dict[str, np.ndarray]:

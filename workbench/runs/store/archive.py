@@ -28,7 +28,9 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Recor
     path = folder.with_name(f"{content_hash}.npz")
     if os.path.isdir(folder) and not os.path.exists(path):
         return corpus_in_shards(store, content_hash)
-    return _loaded(path, "corpus of this run is", lambda: load_data(path, Corpus, Records, mend=MEND))
+    return _loaded(
+        path, "corpus of this run is", lambda: load_data(path, Corpus, Records, mend=MEND)
+    )
 
 
 def corpora_of(store: Path, spec: RunSpec) -> tuple:
@@ -44,7 +46,11 @@ def data_files(store: Path, spec: RunSpec) -> list[str]:
     for content in filter(None, (spec.train, spec.test)):
         folder, whole = store / CORPORA / content, f"{CORPORA}/{content}.npz"
         in_shards = folder.is_dir() and (spec.shards or not (store / whole).exists())
-        found += sorted(f"{CORPORA}/{content}/{path.name}" for path in folder.iterdir()) if in_shards else [whole]
+        found += (
+            sorted(f"{CORPORA}/{content}/{path.name}" for path in folder.iterdir())
+            if in_shards
+            else [whole]
+        )
     return found + ([f"{WARM_STARTS}/{spec.start['counts']}.npz"] if spec.start else [])
 
 
@@ -96,7 +102,9 @@ def put_warm_start(store: Path, name: str, warm_start: WarmStart) -> None:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
-            known = {name: counts for name, counts in warm_start._asdict().items() if counts is not None}
+            known = {
+                name: counts for name, counts in warm_start._asdict().items() if counts is not None
+            }
             np.savez_compressed(file, **known)
 
 
@@ -112,4 +120,6 @@ def get_warm_start(store: Path, name: str) -> WarmStart:
     except Exception as error:  # whatever numpy and zipfile make of a damaged file
         if refused_by_system(error):
             raise SpecError(f"{path} cannot be read: {error.strerror}") from error
-        raise SpecError(f"the counts that this run starts from cannot be read from {path}; fit the run again") from error
+        raise SpecError(
+            f"the counts that this run starts from cannot be read from {path}; fit the run again"
+        ) from error

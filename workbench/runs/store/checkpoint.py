@@ -22,7 +22,9 @@ PARTS = "parts-"
 def write_checkpoint(path: Path, position: Position) -> None:
     """Writes the position to the file, or leaves the file as it was."""
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
-    average = {name: value for name, value in position.average._asdict().items() if value is not None}
+    average = {
+        name: value for name, value in position.average._asdict().items() if value is not None
+    }
     found = {name: getattr(position, name) for name in ABOUT} | average | state
     if position.parts is None:
         write_arrays(path, found)
@@ -55,11 +57,18 @@ def read_checkpoint(path: Path, engine, model) -> Position | None:
 
     def position(file) -> Position:
         names = engine.state._fields
-        found = {name: _restored(file[f"state_{name}"]) for name in names if f"state_{name}" in file}
+        found = {
+            name: _restored(file[f"state_{name}"]) for name in names if f"state_{name}" in file
+        }
         if "alpha" in names and "alpha" not in found:
             found |= _priors_before(file, model)
         clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
-        return Position(int(file["iteration"]), engine.state(*(found[name] for name in names)), _average(file), *clocks)
+        return Position(
+            int(file["iteration"]),
+            engine.state(*(found[name] for name in names)),
+            _average(file),
+            *clocks,
+        )
 
     return _read(path, position)
 
@@ -87,12 +96,22 @@ def _whole(file) -> bool:
     """Does the archive have the members that it was written with? Those from before they were named are not known."""
     if NAMES in file.files:
         return has_all(file)
-    return all(name in ABOUT + Average._fields or name.startswith(("state_", "model_")) for name in file.files)
+    return all(
+        name in ABOUT + Average._fields or name.startswith(("state_", "model_"))
+        for name in file.files
+    )
 
 
 def _priors_before(file, model) -> dict:
     """alpha and beta of LDA from checkpoints of versions that wrote them beside the state or, still older, not at all."""
-    model = replace(model, **{name: file[f"model_{name}"].tolist() for name in ("alpha", "beta") if f"model_{name}" in file})
+    model = replace(
+        model,
+        **{
+            name: file[f"model_{name}"].tolist()
+            for name in ("alpha", "beta")
+            if f"model_{name}" in file
+        },
+    )
     return {"alpha": model.alphas, "beta": model.beta}
 
 
@@ -100,7 +119,13 @@ def _average(file) -> Average:
     if "log_of_groups" not in file:
         return Average(file["probability"], int(file["n_averaged"]))
     whole = file["log_of_groups"], float(file["log_of_all"])
-    return Average(file["probability"], int(file["n_averaged"]), *whole, file.get("words"), file.get("log_of_seen"))
+    return Average(
+        file["probability"],
+        int(file["n_averaged"]),
+        *whole,
+        file.get("words"),
+        file.get("log_of_seen"),
+    )
 
 
 def _restored(values: np.ndarray):

@@ -26,7 +26,9 @@ def put_rows(array, first: int, rows: np.ndarray) -> None:
         values = rows.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         if array.compressors:
             values += google_crc32c.value(values).to_bytes(4, "little")
-        (array.store_path / _key(array, (first // len(rows), *[0] * (rows.ndim - 1)))).set_sync(cpu.Buffer.from_bytes(values))
+        (array.store_path / _key(array, (first // len(rows), *[0] * (rows.ndim - 1)))).set_sync(
+            cpu.Buffer.from_bytes(values)
+        )
     else:
         array[first : first + len(rows)] = rows
 
@@ -34,20 +36,28 @@ def put_rows(array, first: int, rows: np.ndarray) -> None:
 def read(path: Path, array, selection) -> np.ndarray:
     """What an array of the run in a folder holds; a DamagedError where a chunk is not what was written."""
     try:
-        by_place = isinstance(selection, tuple) and any(isinstance(part, np.ndarray) for part in selection)
+        by_place = isinstance(selection, tuple) and any(
+            isinstance(part, np.ndarray) for part in selection
+        )
         return array.oindex[selection] if by_place else array[selection]
     except OSError as error:
         raise DamagedError.unreadable(path, _file(array), error) from error
     except Exception as error:  # whatever codecs make of damaged bytes
-        raise DamagedError.of(path, f"{_file(array)} holds a chunk that is not what was written") from error
+        raise DamagedError.of(
+            path, f"{_file(array)} holds a chunk that is not what was written"
+        ) from error
 
 
-def refuse_missing(path: Path, array, rows: Iterable[int], shape: tuple[int, ...] = (), second=None) -> None:
+def refuse_missing(
+    path: Path, array, rows: Iterable[int], shape: tuple[int, ...] = (), second=None
+) -> None:
     """A DamagedError where a chunk of these rows is missing; see `missing`."""
     try:
         key = next(missing(array, rows, shape, second), None)
     except OSError as error:
-        raise DamagedError.of(path, f"{_file(array)} cannot be read ({error.strerror or error})") from error
+        raise DamagedError.of(
+            path, f"{_file(array)} cannot be read ({error.strerror or error})"
+        ) from error
     if key is not None:
         raise DamagedError.of(path, f"the chunk {_file(array)}/{'/'.join(map(str, key))} is gone")
 
@@ -61,7 +71,10 @@ def missing(
     second : numbers along the second dim, where only chunks of these are meant
     """
     first, *others = array.chunks
-    sizes = [math.ceil(n / max(chunk, 1)) for n, chunk in zip(shape or array.shape[1:], others, strict=True)]
+    sizes = [
+        math.ceil(n / max(chunk, 1))
+        for n, chunk in zip(shape or array.shape[1:], others, strict=True)
+    ]
     places = [sorted({row // first for row in rows}), *map(range, sizes)]
     if second is not None:
         places[1] = np.unique(second // others[0]).tolist()
@@ -71,12 +84,17 @@ def missing(
             yield place
 
 
-def fill_missing(array, rows: Iterable[int], shape: tuple[int, ...], n_before: int, before: tuple[int, ...]) -> None:
+def fill_missing(
+    array, rows: Iterable[int], shape: tuple[int, ...], n_before: int, before: tuple[int, ...]
+) -> None:
     """Writes the chunks of these rows that have no file, full of fill values, but for those of what was there before.
 
     n_before, before : so many rows, and how far they reached along the other dims: their chunks were written once.
     """
-    known = [math.ceil(n / max(chunk, 1)) for n, chunk in zip((n_before, *before), array.chunks, strict=True)]
+    known = [
+        math.ceil(n / max(chunk, 1))
+        for n, chunk in zip((n_before, *before), array.chunks, strict=True)
+    ]
     for place in missing(array, rows, shape):
         if any(at >= n for at, n in zip(place, known, strict=True)):
             array.set_block_selection(place, array.fill_value)

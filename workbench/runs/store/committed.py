@@ -30,7 +30,9 @@ class Stored:
         self.group = open_group(self.path, mode)
         self.about = dict(self.group.attrs)
         try:
-            self.recorded: Recorded = recorded(RunSpec.from_json(self.about["spec"])).as_stored(self.about)
+            self.recorded: Recorded = recorded(RunSpec.from_json(self.about["spec"])).as_stored(
+                self.about
+            )
             self.versions = self.about["versions"]
         except KeyError as error:
             raise DamagedError.of(self.path, f"its attributes have no {error}") from error
@@ -38,7 +40,13 @@ class Stored:
         self.numbers, self.snapshot_iteration, self.counter = open_arrays(
             self.path, self.group, ("numbers", "snapshot_iteration", "committed")
         )
-        self.counts = dict(zip(self.recorded.kept, open_arrays(self.path, self.group, self.recorded.kept), strict=True))
+        self.counts = dict(
+            zip(
+                self.recorded.kept,
+                open_arrays(self.path, self.group, self.recorded.kept),
+                strict=True,
+            )
+        )
 
     @property
     def capacity(self) -> int:
@@ -48,13 +56,18 @@ class Stored:
     def committed(self) -> Committed:
         """The commit counter; in schema 1, which has no growth, the topics are the capacity of the arrays."""
         self._refuse_missing(self.counter, [0])
-        n_rows, n_snapshots, *n_topics = (int(n) for n in read(self.path, self.counter, slice(None)))
+        n_rows, n_snapshots, *n_topics = (
+            int(n) for n in read(self.path, self.counter, slice(None))
+        )
         found = Committed(n_rows, n_snapshots, *(n_topics or [self.capacity]))
         if n_topics and n_topics[0] > self.capacity:  # it has grown since it was opened
             self.numbers, *counts = open_arrays(self.path, self.group, ("numbers", *self.counts))
             self.counts = dict(zip(self.counts, counts, strict=True))
             if n_topics[0] > self.capacity:
-                raise DamagedError.of(self.path, f"{n_topics[0]} topics are committed and its arrays hold {self.capacity}")
+                raise DamagedError.of(
+                    self.path,
+                    f"{n_topics[0]} topics are committed and its arrays hold {self.capacity}",
+                )
         return found
 
     def rows(self, committed: Committed, after: int = 0) -> np.ndarray:
@@ -73,9 +86,14 @@ class Stored:
     def shape(self, name: str, n_topics: int) -> tuple[int, ...]:
         """How far a snapshot of some counts reaches along its dims when there are so many topics."""
         dims, array = self.recorded.variables[name].dims, self.counts[name]
-        return tuple(n_topics if dim == "topic" else n for dim, n in zip(dims[1:], array.shape[1:], strict=True))
+        return tuple(
+            n_topics if dim == "topic" else n
+            for dim, n in zip(dims[1:], array.shape[1:], strict=True)
+        )
 
-    def refuse_missing_counts(self, name: str, slots: Iterable[int], n_topics: int, of_rows: np.ndarray | None = None) -> None:
+    def refuse_missing_counts(
+        self, name: str, slots: Iterable[int], n_topics: int, of_rows: np.ndarray | None = None
+    ) -> None:
         """A DamagedError where a chunk of the counts of these snapshots is missing; of these rows of them, None: of all."""
         self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
 
@@ -93,9 +111,13 @@ class Stored:
         now, then = ((self.recorded.width(each.n_topics),) for each in (committed, before))
         fill_missing(self.numbers, range(committed.n_rows), now, before.n_rows, then)
         for name, array in self.counts.items():
-            now, then = (self.shape(name, n_topics) for n_topics in (committed.n_topics, before.n_topics))
+            now, then = (
+                self.shape(name, n_topics) for n_topics in (committed.n_topics, before.n_topics)
+            )
             fill_missing(array, np.flatnonzero(iterations).tolist(), now, before.n_snapshots, then)
 
-    def _refuse_missing(self, array, rows: Iterable[int], shape: tuple[int, ...] = (), of_rows=None) -> None:
+    def _refuse_missing(
+        self, array, rows: Iterable[int], shape: tuple[int, ...] = (), of_rows=None
+    ) -> None:
         if self.checked:
             refuse_missing(self.path, array, rows, shape, of_rows)

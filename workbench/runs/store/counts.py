@@ -27,7 +27,9 @@ def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) ->
     Using a snapshot that was deleted since raises `SnapshotGone`, a damaged one a DamagedError.
     """
     dims = {name: stored.recorded.variables[name].dims for name in stored.counts}
-    return lazy_dataset({name: (dims[name], _OfSnapshots(stored, name, committed, iterations)) for name in dims})
+    return lazy_dataset(
+        {name: (dims[name], _OfSnapshots(stored, name, committed, iterations)) for name in dims}
+    )
 
 
 class _OfSnapshots(BackendArray):
@@ -36,7 +38,10 @@ class _OfSnapshots(BackendArray):
     def __init__(self, stored: Stored, name: str, committed: Committed, iterations: np.ndarray):
         self._stored, self._name, self._committed, self._known = stored, name, committed, iterations
         self._array = stored.counts[name]
-        self.shape, self.dtype = (len(iterations), *stored.shape(name, committed.n_topics)), self._array.dtype
+        self.shape, self.dtype = (
+            (len(iterations), *stored.shape(name, committed.n_topics)),
+            self._array.dtype,
+        )
         self.chunks = tuple(map(min, self._array.chunks, self.shape))
 
     def __getitem__(self, key):
@@ -46,7 +51,9 @@ class _OfSnapshots(BackendArray):
         slots = np.atleast_1d(np.arange(len(self._known))[key[0]])
         try:
             rows = np.atleast_1d(np.arange(self.shape[1])[key[1]]) if len(key) > 1 else None
-            self._stored.refuse_missing_counts(self._name, slots.tolist(), self._committed.n_topics, rows)
+            self._stored.refuse_missing_counts(
+                self._name, slots.tolist(), self._committed.n_topics, rows
+            )
             found = read(self._stored.path, self._array, tuple(map(_within, key, self.shape)))
         except DamagedError:
             self._refuse_gone(slots)

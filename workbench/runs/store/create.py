@@ -16,7 +16,16 @@ from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import CORPORA, WARM_STARTS, put_warm_start
 from workbench.runs.store.chunks import put_rows
-from workbench.runs.store.layout import CAPACITY, COUNTS, ROWS, ROWS_PER_CHUNK, SCHEMA, StoreError, describe_run, described
+from workbench.runs.store.layout import (
+    CAPACITY,
+    COUNTS,
+    ROWS,
+    ROWS_PER_CHUNK,
+    SCHEMA,
+    StoreError,
+    describe_run,
+    described,
+)
 from workbench.runs.store.places import DATA
 from workbench.runs.store.status import RUNNING, STOPPED, read_spec, replace_json, set_end
 
@@ -38,7 +47,9 @@ def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_B
     if not path.exists():
         _make_run(path, spec, train, test, budget)
     if read_spec(path).hash != spec.hash:
-        raise StoreError(f"a run named '{spec.name}' with other settings is in {store}; choose another name or remove it")
+        raise StoreError(
+            f"a run named '{spec.name}' with other settings is in {store}; choose another name or remove it"
+        )
     try:
         set_end(path, spec.n_iterations, spec.rule)
     except OSError as error:
@@ -47,7 +58,9 @@ def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_B
 
 
 def _unwritable(store: Path, error: OSError) -> StoreError:
-    return StoreError(f"cannot write to the store {store}: {error.strerror or error}; choose another with --store")
+    return StoreError(
+        f"cannot write to the store {store}: {error.strerror or error}; choose another with --store"
+    )
 
 
 def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
@@ -63,7 +76,11 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
             put_warm_start(path.parent, spec.start["counts"], spec.warm_start)
         _make_arrays(partial, spec, train, budget)
         replace_json(partial / "control.json", {"wanted": RUNNING})
-        for name, values in {"status.json": {"state": STOPPED}, "end.json": {}, "kernels.json": {}}.items():
+        for name, values in {
+            "status.json": {"state": STOPPED},
+            "end.json": {},
+            "kernels.json": {},
+        }.items():
             replace_json(partial / name, values)
         try:
             partial.rename(path)
@@ -93,21 +110,43 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
     n_columns = leaves.width(capacity)
 
     def array(name, shape, chunks, dtype, dims, fill_value, compressors=ROWS):
-        group.create_array(name, shape=shape, chunks=chunks, dtype=dtype, dimension_names=dims, fill_value=fill_value,
-                           compressors=compressors)
+        group.create_array(
+            name,
+            shape=shape,
+            chunks=chunks,
+            dtype=dtype,
+            dimension_names=dims,
+            fill_value=fill_value,
+            compressors=compressors,
+        )
 
-    array("numbers", (CAPACITY, n_columns), (ROWS_PER_CHUNK, n_columns), "float64", ("iteration", "column"), np.nan)
+    array(
+        "numbers",
+        (CAPACITY, n_columns),
+        (ROWS_PER_CHUNK, n_columns),
+        "float64",
+        ("iteration", "column"),
+        np.nan,
+    )
     for name, shape in leaves.shapes(model.dims(train) | {"topic": capacity}).items():
         about = leaves.variables[name]
         array(name, (CAPACITY, *shape), (1, *_chunk_of(shape)), about.dtype, about.dims, 0, COUNTS)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)
     put_rows(group["committed"], 0, np.array([0, 0, n_topics]))
-    describe_run(group, {
-        "schema": SCHEMA, "arrays": {name: described(array) for name, array in group.arrays()},
-        "spec": spec.to_json(), "columns": leaves.names, "vectors": leaves.vectors, "kept": leaves.kept,
-        "versions": versions(), "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
-    })
+    describe_run(
+        group,
+        {
+            "schema": SCHEMA,
+            "arrays": {name: described(array) for name, array in group.arrays()},
+            "spec": spec.to_json(),
+            "columns": leaves.names,
+            "vectors": leaves.vectors,
+            "kept": leaves.kept,
+            "versions": versions(),
+            "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
+        },
+    )
 
 
 def _chunk_of(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -127,4 +166,7 @@ def array_bytes(spec: RunSpec, train) -> list[int]:
     """Bytes of each array of a snapshot, before compression."""
     leaves = recorded(spec)
     shapes = leaves.shapes(spec.parts()[1].dims(train))
-    return [np.dtype(leaves.variables[name].dtype).itemsize * math.prod(shape) for name, shape in shapes.items()]
+    return [
+        np.dtype(leaves.variables[name].dtype).itemsize * math.prod(shape)
+        for name, shape in shapes.items()
+    ]

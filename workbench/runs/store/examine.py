@@ -30,8 +30,8 @@ TOLERANCE = 1e-6
 class Examined(NamedTuple):
     """What was found of a run."""
 
-    wrong: list[str]      # a sentence each; empty where nothing is
-    readable: list[str]   # what can be read, a few words each
+    wrong: list[str]  # a sentence each; empty where nothing is
+    readable: list[str]  # what can be read, a few words each
 
 
 def examine(path: Path) -> Examined:
@@ -66,7 +66,10 @@ def examine(path: Path) -> Examined:
         if (committed := tried(stored.committed)) is not None:
             whole = ("n_kw", "n_dk") if spec.parts()[0].whole_counts else ("n_dk",)
             last = _arrays(stored, committed, train, whole, tried, readable)
-            if train is not None and (position := tried(_checkpoint, path, spec, train, last)) is not None:
+            if (
+                train is not None
+                and (position := tried(_checkpoint, path, spec, train, last)) is not None
+            ):
                 readable.append(f"checkpoint of iteration {position.iteration}")
     return Examined(list(dict.fromkeys(wrong)), readable)
 
@@ -81,13 +84,19 @@ def _spec(path: Path, about: dict) -> RunSpec:
 
 def _data(store: Path, content_hash: str, in_shards: bool):
     """The data as they are on the disk now."""
-    data = corpus_in_shards(store, content_hash) if in_shards else get_corpus.__wrapped__(store, content_hash)
+    data = (
+        corpus_in_shards(store, content_hash)
+        if in_shards
+        else get_corpus.__wrapped__(store, content_hash)
+    )
     if isinstance(data, ShardedCorpus):
         data.check()
     return data
 
 
-def _arrays(stored: Stored, committed: Committed, train, whole_counts, tried, readable: list[str]) -> int | None:
+def _arrays(
+    stored: Stored, committed: Committed, train, whole_counts, tried, readable: list[str]
+) -> int | None:
     """The iteration of the last row, None where it cannot be read, after all that is committed was read.
 
     ``whole_counts``: the counts that sum to the tokens of a corpus.
@@ -99,12 +108,21 @@ def _arrays(stored: Stored, committed: Committed, train, whole_counts, tried, re
     for name in stored.counts:
         counted = train if name in whole_counts else None
         whole = [
-            str(iterations[slot]) for slot in slots
-            if tried(_snapshot, stored, name, slot, committed.n_topics, int(iterations[slot]), counted)
+            str(iterations[slot])
+            for slot in slots
+            if tried(
+                _snapshot, stored, name, slot, committed.n_topics, int(iterations[slot]), counted
+            )
         ]
         if whole:
-            found.append(f"{name} of {'all snapshots' if len(whole) == len(slots) else 'iteration ' + ', '.join(whole)}")
-    readable += found if rows is not None or not found else [f"from {DATA}, with Zarr alone: {', '.join(found)}"]
+            found.append(
+                f"{name} of {'all snapshots' if len(whole) == len(slots) else 'iteration ' + ', '.join(whole)}"
+            )
+    readable += (
+        found
+        if rows is not None or not found
+        else [f"from {DATA}, with Zarr alone: {', '.join(found)}"]
+    )
     return None if rows is None else last
 
 
@@ -121,7 +139,9 @@ def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: in
     stored.refuse_missing_counts(name, [slot], n_topics)
     values = read(stored.path, stored.counts[name], (slot,))
     if not np.all(np.isfinite(values)):
-        raise DamagedError.of(stored.path, f"{name} of iteration {iteration} holds numbers that are not finite")
+        raise DamagedError.of(
+            stored.path, f"{name} of iteration {iteration} holds numbers that are not finite"
+        )
     if isinstance(data, Corpus | ShardedCorpus) and data.n_tokens:
         total = float(values.sum(dtype=np.float64))
         if abs(total - data.n_tokens) > TOLERANCE * data.n_tokens:
@@ -137,9 +157,14 @@ def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position |
     engine, model, _ = spec.parts(data)
     position = read_checkpoint(file, engine, model)
     if position is None:
-        raise DamagedError.of(path, "checkpoint.npz cannot be read; a resume would begin at the first iteration")
+        raise DamagedError.of(
+            path, "checkpoint.npz cannot be read; a resume would begin at the first iteration"
+        )
     if last is not None and position.iteration - last >= spec.record_every:
-        raise DamagedError.of(path, f"checkpoint.npz is of iteration {position.iteration} and the rows end with {last}")
+        raise DamagedError.of(
+            path,
+            f"checkpoint.npz is of iteration {position.iteration} and the rows end with {last}",
+        )
     if isinstance(data, ShardedCorpus):
         folder = parts_folder(file, position.iteration)
         for number in range(len(places_of(spec, data))):

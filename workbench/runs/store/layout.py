@@ -64,7 +64,9 @@ class DamagedError(StoreError):
     @classmethod
     def of(cls, path: Path, what: str) -> DamagedError:
         """``path``: of the run; ``what``: what is wrong, which begins with the file."""
-        error = cls(f"run '{path.name}' is damaged: {what}; `workbench doctor {path.name}` says what can still be read")
+        error = cls(
+            f"run '{path.name}' is damaged: {what}; `workbench doctor {path.name}` says what can still be read"
+        )
         error.what = what
         return error
 
@@ -91,7 +93,9 @@ def about_run(path: Path) -> dict:
         about = json.loads((path / DATA / "zarr.json").read_bytes())["attributes"]
         _check_schema(path, about["schema"])
         if about["schema"] >= CHECKED and about.get("checksum") != checksum(about):
-            raise DamagedError.of(path, f"{DATA}/zarr.json does not have the checksum it was written with")
+            raise DamagedError.of(
+                path, f"{DATA}/zarr.json does not have the checksum it was written with"
+            )
     return about
 
 
@@ -115,7 +119,9 @@ def _opening(path: Path):
     except FileNotFoundError as error:
         if is_run(path):
             raise DamagedError.of(path, f"{DATA}/zarr.json is gone") from error
-        raise StoreError(f"{path} is not a run; `workbench runs` lists the runs of a store") from error
+        raise StoreError(
+            f"{path} is not a run; `workbench runs` lists the runs of a store"
+        ) from error
     except Exception as error:  # whatever JSON and Zarr make of damaged metadata
         raise DamagedError.unreadable(path, f"{DATA}/zarr.json", error) from error
 
@@ -124,7 +130,9 @@ def _check_schema(path: Path, schema: int) -> None:
     if not isinstance(schema, int):
         raise DamagedError.of(path, f"{DATA}/zarr.json has the schema {schema!r}")
     if schema > SCHEMA:
-        raise StoreError(f"{path} was written by a newer workbench (schema {schema}, this one reads {SCHEMA}); upgrade")
+        raise StoreError(
+            f"{path} was written by a newer workbench (schema {schema}, this one reads {SCHEMA}); upgrade"
+        )
 
 
 def open_arrays(path: Path, group, names) -> list:
@@ -149,5 +157,7 @@ def open_arrays(path: Path, group, names) -> list:
 def described(array) -> str:
     """Checksum of the metadata of an array but for the sizes that grow."""
     about, dims = array.metadata.to_dict(), array.metadata.dimension_names
-    about["shape"] = [None if dim in GROWING else n for dim, n in zip(dims, array.shape, strict=True)]
+    about["shape"] = [
+        None if dim in GROWING else n for dim, n in zip(dims, array.shape, strict=True)
+    ]
     return checksum(json.loads(json.dumps(about, default=str)))

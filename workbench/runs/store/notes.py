@@ -45,9 +45,9 @@ class Label(NamedTuple):
     """The label of a topic, with the top words of the topic when it was labelled."""
 
     text: str
-    topic: int                        # its number then
-    iteration: int                    # of the snapshot that was labelled
-    words: tuple[str, ...]            # its top words then
+    topic: int  # its number then
+    iteration: int  # of the snapshot that was labelled
+    words: tuple[str, ...]  # its top words then
     probabilities: tuple[float, ...]  # phi of these
 
 
@@ -66,13 +66,20 @@ def read_notes(path: Path) -> Notes:
         if not (found := read_json(file)):
             return Notes()
         labels = tuple(
-            Label(str(each["text"]), int(each["topic"]), int(each["iteration"]), tuple(map(str, each["words"])),
-                  tuple(map(float, each["probabilities"])))
+            Label(
+                str(each["text"]),
+                int(each["topic"]),
+                int(each["iteration"]),
+                tuple(map(str, each["words"])),
+                tuple(map(float, each["probabilities"])),
+            )
             for each in found["labels"]
         )
         return Notes(str(found["note"]), tuple(map(str, found["tags"])), labels)
     except DamagedError as error:
-        raise NoteError(f"the notes of run '{file.parent.name}' cannot be read: {error.what}; mend or delete {file}") from None
+        raise NoteError(
+            f"the notes of run '{file.parent.name}' cannot be read: {error.what}; mend or delete {file}"
+        ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         why = f"cannot be read ({type(error).__name__}); mend or delete {file}"
         raise NoteError(f"the notes of run '{file.parent.name}' {why}") from None
@@ -97,17 +104,28 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
     """
     text = _text("a label", text, LONGEST_LABEL)
     if "phi" not in run:
-        raise NoteError(f"run '{Path(path).name}' has no snapshot yet, so it has no topics; label them after its first")
+        raise NoteError(
+            f"run '{Path(path).name}' has no snapshot yet, so it has no topics; label them after its first"
+        )
     known = run["topic"].values
     if isinstance(topic, bool) or not isinstance(topic, numbers.Integral) or topic not in known:
-        raise NoteError(f"there is no topic {topic!r} in run '{Path(path).name}'; it has {known.min()} to {known.max()}")
+        raise NoteError(
+            f"there is no topic {topic!r} in run '{Path(path).name}'; it has {known.min()} to {known.max()}"
+        )
     phi = run["phi"].sel(topic=topic).values
     order = np.argsort(-phi, kind="stable")[:KEPT_WORDS]
-    words, iteration = tuple(map(str, run["word"].values[order])), int(run["snapshot_iteration"][-1])
+    words, iteration = (
+        tuple(map(str, run["word"].values[order])),
+        int(run["snapshot_iteration"][-1]),
+    )
     label = Label(text, int(topic), iteration, words, tuple(float(p) for p in phi[order]))
 
     def with_label(notes: Notes) -> Notes:
-        others = (each for each, at in zip(notes.labels, _places(notes.labels, run), strict=True) if at != topic)
+        others = (
+            each
+            for each, at in zip(notes.labels, _places(notes.labels, run), strict=True)
+            if at != topic
+        )
         return notes._replace(labels=(*others, *([label] if text else [])))
 
     return _change(path, with_label)
@@ -119,7 +137,11 @@ def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
     A label belongs to the topic of its number, unless the words of another one are clearly nearer to those of the topic
     that was labelled; no topic has two. A label whose topic is gone is left out, and kept in the notes.
     """
-    found = {at: label.text for label, at in zip(notes.labels, _places(notes.labels, run), strict=True) if at is not None}
+    found = {
+        at: label.text
+        for label, at in zip(notes.labels, _places(notes.labels, run), strict=True)
+        if at is not None
+    }
     return dict(sorted(found.items()))
 
 
@@ -152,7 +174,11 @@ def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
     keeps_places = not RunSpec.from_json(run.attrs["spec"]).parts()[0].grows
     possible = ((distances <= FARTHEST) & alive) | (own & keeps_places)
     costs = np.where(possible, distances - MARGIN * own, len(labels) + 1.0)
-    at = {row: column for row, column in zip(*linear_sum_assignment(costs), strict=True) if possible[row, column]}
+    at = {
+        row: column
+        for row, column in zip(*linear_sum_assignment(costs), strict=True)
+        if possible[row, column]
+    }
     return [int(topics[at[row]]) if row in at else None for row in range(len(labels))]
 
 
@@ -160,7 +186,11 @@ def _distances(label: Label, phi: np.ndarray, place: dict[str, int]) -> np.ndarr
     """(topic,) Jensen-Shannon distances of a label's topic to each, from 0 to 1."""
     from scipy.spatial.distance import cdist
 
-    known = [(place[word], p) for word, p in zip(label.words, label.probabilities, strict=True) if word in place]
+    known = [
+        (place[word], p)
+        for word, p in zip(label.words, label.probabilities, strict=True)
+        if word in place
+    ]
     now, then = phi[:, [at for at, _ in known]], np.array([p for _, p in known])
     then = np.append(then, max(1 - then.sum(), 0.0))[None]
     now = np.column_stack([now, np.maximum(1 - now.sum(axis=1), 0.0)])
@@ -176,9 +206,13 @@ def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
             values = notes._asdict() | {"labels": [label._asdict() for label in notes.labels]}
             replace_json(path / FILE, values)
     except Timeout:
-        raise NoteError(f"the notes of run '{path.name}' are being written by another process; try again") from None
+        raise NoteError(
+            f"the notes of run '{path.name}' are being written by another process; try again"
+        ) from None
     except OSError as error:
-        raise NoteError(f"cannot write the notes of run '{path.name}': {error.strerror}; make {path} writable") from error
+        raise NoteError(
+            f"cannot write the notes of run '{path.name}': {error.strerror}; make {path} writable"
+        ) from error
     return notes
 
 
@@ -188,7 +222,9 @@ def _text(what: str, text, longest: int, lines: bool = False) -> str:
         raise NoteError(f"{what} is text; got {type(text).__name__}")
     text = "\n".join(text.strip().splitlines()) if lines else " ".join(text.split())
     if len(text) > longest:
-        raise NoteError(f"{what} may have {longest:,} characters; this one has {len(text):,}; shorten it")
+        raise NoteError(
+            f"{what} may have {longest:,} characters; this one has {len(text):,}; shorten it"
+        )
     if wrong := [char for char in text if char not in "\n\t" and category(char) in ("Cc", "Cs")]:
         raise NoteError(f"{what} holds {wrong[0]!r}, which is no character of text; take it out")
     return text
@@ -200,7 +236,9 @@ def _tags(tags: Iterable[str]) -> tuple[str, ...]:
         raise NoteError(f"tags are a list of texts; got {tags!r}; one tag is written [tag]")
     found = tuple(dict.fromkeys(_text("a tag", tag, LONGEST_TAG) for tag in tags))
     if "" in found:
-        raise NoteError("a tag needs at least one character that is not a blank; leave it out, or write one")
+        raise NoteError(
+            "a tag needs at least one character that is not a blank; leave it out, or write one"
+        )
     if any("," in tag for tag in found):
         raise NoteError("a tag holds no comma, which stands between tags; leave it out")
     if len(found) > MOST_TAGS:

@@ -47,18 +47,30 @@ def upload_run(path: Path, url: str) -> list[str]:
     reader = RunReader(path)
     state = reader.status()["state"]
     if state not in (FINISHED, STOPPED):
-        raise StoreError(f"run '{path.name}' is {state}, and only a run that is finished or stopped is exported; let it end, "
-                         "or stop it")
+        raise StoreError(
+            f"run '{path.name}' is {state}, and only a run that is finished or stopped is exported; let it end, "
+            "or stop it"
+        )
     with _reached(url) as (files, home), lock_run(path):
         if files.exists(f"{home}/{path.name}/{LAST}"):
-            raise StoreError(f"there is a run '{path.name}' at {url} already; delete it there, or choose another place")
+            raise StoreError(
+                f"there is a run '{path.name}' at {url} already; delete it there, or choose another place"
+            )
         local, here = _file_system("file://"), str(path.parent.resolve())
         data = _data_of(local, here, reader.spec)
-        own = [name for name in _inside(local, here, path.name) if not name.endswith((*LEFT_OUT, ".partial"))]
+        own = [
+            name
+            for name in _inside(local, here, path.name)
+            if not name.endswith((*LEFT_OUT, ".partial"))
+        ]
         names = [*data, *sorted(own, key=lambda name: (name == f"{path.name}/{LAST}", name))]
         for name in names:
             source, target = f"{here}/{name}", f"{home}/{name}"
-            if name in data and files.exists(target) and files.size(target) == os.path.getsize(source):
+            if (
+                name in data
+                and files.exists(target)
+                and files.size(target) == os.path.getsize(source)
+            ):
                 continue  # named by its content
             files.makedirs(target.rpartition("/")[0], exist_ok=True)
             files.put_file(source, target)
@@ -84,10 +96,14 @@ def import_run(url: str | Path, store: str | Path | None = None) -> Path:
     with _reached(str(url)) as (files, source):
         theirs, _, name = source.rpartition("/")
         if not files.exists(f"{source}/{LAST}"):
-            raise StoreError(f"there is no run at {url}, or not the whole of it; give the address of a run, as "
-                             "s3://bucket/runs/NAME")
+            raise StoreError(
+                f"there is no run at {url}, or not the whole of it; give the address of a run, as "
+                "s3://bucket/runs/NAME"
+            )
         if (home / name).exists():
-            raise StoreError(f"there is a run '{name}' in {home} already; remove it, or choose another store with --store")
+            raise StoreError(
+                f"there is a run '{name}' in {home} already; remove it, or choose another store with --store"
+            )
         partial = partial_of(home / name)
         try:
             for each in _inside(files, theirs, name):
@@ -111,7 +127,9 @@ def _data_of(files, home: str, spec: RunSpec) -> list[str]:
     found = []
     for content in filter(None, (spec.train, spec.test, spec.table)):
         stem = f"{CORPORA}/{content}"
-        found += [name for name in (f"{stem}.npz", f"{stem}{SUFFIX}") if files.exists(f"{home}/{name}")]
+        found += [
+            name for name in (f"{stem}.npz", f"{stem}{SUFFIX}") if files.exists(f"{home}/{name}")
+        ]
         found += _inside(files, home, stem)
     return found + ([f"{WARM_STARTS}/{spec.start['counts']}.npz"] if spec.start else [])
 
@@ -120,8 +138,10 @@ def _inside(files, home: str, folder: str) -> list[str]:
     """Names in a store of all files in a folder of it; none where there is no such folder."""
     if not files.isdir(f"{home}/{folder}"):
         return []
-    return sorted(name[name.index(f"{home.lstrip('/')}/{folder}/") + len(home.lstrip("/")) + 1 :]
-                  for name in files.find(f"{home}/{folder}"))
+    return sorted(
+        name[name.index(f"{home.lstrip('/')}/{folder}/") + len(home.lstrip("/")) + 1 :]
+        for name in files.find(f"{home}/{folder}")
+    )
 
 
 def _bring(files, remote: str, local: Path) -> None:
@@ -138,8 +158,10 @@ def _reached(url: str) -> Iterator[tuple]:
     except InputError:
         raise
     except Exception as error:  # each file system has errors of its own
-        raise StoreError(f"{url} cannot be read or written ({type(error).__name__}: {shown(error)}); see to the address, the "
-                         "rights there, and the network") from error
+        raise StoreError(
+            f"{url} cannot be read or written ({type(error).__name__}: {shown(error)}); see to the address, the "
+            "rights there, and the network"
+        ) from error
 
 
 def _file_system(url: str):
@@ -153,4 +175,6 @@ def _file_system(url: str):
     except ImportError as error:
         raise StoreError(f"{url} needs a package that is not installed: {error}") from error
     except ValueError as error:
-        raise StoreError(f"{url} is no address that fsspec knows ({error}); give one as s3://bucket/runs") from error
+        raise StoreError(
+            f"{url} is no address that fsspec knows ({error}); give one as s3://bucket/runs"
+        ) from error

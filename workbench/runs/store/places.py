@@ -34,9 +34,14 @@ def run_paths(store: Path) -> list[Path]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise InputError(f"the store {store} cannot be read: {error.strerror}; check the folder") from error
+        raise InputError(
+            f"the store {store} cannot be read: {error.strerror}; check the folder"
+        ) from error
     made = {path: _made(path) for path in inside if is_run(path)}
-    return sorted((path for path, when in made.items() if when is not None), key=lambda path: (made[path], path.name))
+    return sorted(
+        (path for path, when in made.items() if when is not None),
+        key=lambda path: (made[path], path.name),
+    )
 
 
 def _made(path: Path) -> int | None:

@@ -38,14 +38,20 @@ def provenance(path: Path, versions: dict[str, str]) -> list[list]:
 def computed_on(path: Path, versions: dict[str, str]) -> list[list]:
     """[iteration after which they computed, kind of processor, C library], in order; as `provenance` of kernels."""
     began = [versions.get("cpu"), versions.get("c_library")]
-    return read_json(path / "kernels.json").get("computed_on") or ([[0, *began]] if None not in began else [])
+    return read_json(path / "kernels.json").get("computed_on") or (
+        [[0, *began]] if None not in began else []
+    )
 
 
 def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> None:
     """Records that this process computes what comes after the iteration, where others computed what is there."""
     known = {"made_by": provenance(path, versions), "computed_on": computed_on(path, versions)}
     mine = {"made_by": [KERNELS], "computed_on": [instruction_set(), c_library()]}
-    found = {name: _continued(entries, iteration, mine[name]) for name, entries in known.items() if entries}
+    found = {
+        name: _continued(entries, iteration, mine[name])
+        for name, entries in known.items()
+        if entries
+    }
     changed = {name: entries for name, entries in found.items() if entries != known[name]}
     if changed:
         replace_json(path / "kernels.json", read_json(path / "kernels.json") | changed)
@@ -57,7 +63,9 @@ def _continued(known: list[list], iteration: int, by: list[str]) -> list[list]:
     return entries if entries and entries[-1][1:] == by else [*entries, [iteration, *by]]
 
 
-def describe_provenance(made_by: list[list], on: list | tuple = (), versions: dict[str, str] | None = None) -> str:
+def describe_provenance(
+    made_by: list[list], on: list | tuple = (), versions: dict[str, str] | None = None
+) -> str:
     """The provenance of a run in words, where it is not what the run was made with: ``made by kernels 1a2b, 3c4d after
     iteration 20; computed on znver4 with glibc 2.36``.
 
@@ -67,7 +75,9 @@ def describe_provenance(made_by: list[list], on: list | tuple = (), versions: di
     if len(made_by) > 1:
         told.append(f"made by kernels {_described(made_by)}")
     if len(on) > 1 or (on and on[0][1:] != [began.get("cpu"), began.get("c_library")]):
-        told.append(f"computed on {_described([[n, f'{cpu} with {library}'] for n, cpu, library in on])}")
+        told.append(
+            f"computed on {_described([[n, f'{cpu} with {library}'] for n, cpu, library in on])}"
+        )
     return "; ".join(told)
 
 
@@ -80,7 +90,9 @@ def other_kernels_warning(names: list[str]) -> str:
     """The sentence for runs that go on with other kernels than before; empty where there are none."""
     if not names:
         return ""
-    were = f"run {names[0]!r} was" if len(names) == 1 else f"runs {', '.join(map(repr, names))} were"
+    were = (
+        f"run {names[0]!r} was" if len(names) == 1 else f"runs {', '.join(map(repr, names))} were"
+    )
     return (
         f"{were} made by other kernels than those that go on now: from here the numbers may differ from those of an "
         "uninterrupted run; fit anew under another name where that matters"

@@ -60,7 +60,9 @@ class RunReader:
 
     def describe_provenance(self) -> str:
         """By which kernels and on which machines the run was computed, where these are not those that it was made with."""
-        return describe_provenance(self.provenance(), computed_on(self.path, self._versions), self._versions)
+        return describe_provenance(
+            self.provenance(), computed_on(self.path, self._versions), self._versions
+        )
 
     def by_other_kernels(self) -> bool:
         """Did other kernels than those of this process compute what was committed last?"""
@@ -77,7 +79,9 @@ class RunReader:
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
         settled = read_ending(self.path, self._about).settled
-        attrs = attributes(self.spec, self._versions, self.status()["state"], settled, self.describe_provenance())
+        attrs = attributes(
+            self.spec, self._versions, self.status()["state"], settled, self.describe_provenance()
+        )
         return label_rows(self.recorded, rows, attrs)
 
     def dataset(self, train=None) -> xr.Dataset:
@@ -86,14 +90,23 @@ class RunReader:
         ``train`` is the training corpus where it is at hand; without it, it is read from the store. A snapshot
         that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
         """
-        from workbench.runs.store.counts import read_counts  # a backend of xarray, which is slow to import
+        # a backend of xarray, which is slow to import
+        from workbench.runs.store.counts import read_counts
 
         committed = self._stored.committed()
         iterations = self._stored.iterations(committed)
         kept = np.flatnonzero(iterations)
-        counts = read_counts(self._stored, committed, iterations).isel(snapshot=kept, missing_dims="ignore")
+        counts = read_counts(self._stored, committed, iterations).isel(
+            snapshot=kept, missing_dims="ignore"
+        )
         train = train or get_corpus(self.path.parent, self.spec.train)
-        found = label_counts(self._labelled(self._stored.rows(committed)), counts, iterations[kept], train, self.recorded)
+        found = label_counts(
+            self._labelled(self._stored.rows(committed)),
+            counts,
+            iterations[kept],
+            train,
+            self.recorded,
+        )
         try:
             return with_labels(found, self.path)
         except NoteError as error:  # what people wrote never hides what was computed

@@ -65,7 +65,9 @@ def _read_json(path: Path) -> dict:
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise DamagedError.unreadable(path.parent, path.name, error) from error
     if known != checksum(values) and (known is not None or _has_checksums(path.parent)):
-        raise DamagedError.of(path.parent, f"{path.name} does not have the checksum it was written with")
+        raise DamagedError.of(
+            path.parent, f"{path.name} does not have the checksum it was written with"
+        )
     return values
 
 
@@ -83,7 +85,9 @@ def request(path: Path, wanted: str) -> None:
     try:
         set_wanted(path, wanted)
     except OSError as error:
-        raise StoreError(f"cannot ask run '{path.name}' for anything: {error.strerror} ({path / 'control.json'})") from error
+        raise StoreError(
+            f"cannot ask run '{path.name}' for anything: {error.strerror} ({path / 'control.json'})"
+        ) from error
 
 
 def requested(path: Path) -> str | None:
@@ -97,7 +101,10 @@ def set_state(path: Path, state: str, **more) -> None:
 
     queue : file name of the lock of the queue in which it waits, None where it has left it.
     """
-    replace_json(path / "status.json", read_json(path / "status.json", {}) | {"state": state, "time": time.time()} | more)
+    replace_json(
+        path / "status.json",
+        read_json(path / "status.json", {}) | {"state": state, "time": time.time()} | more,
+    )
 
 
 def read_spec(path: Path, about: dict | None = None) -> RunSpec:
@@ -112,10 +119,10 @@ def read_spec(path: Path, about: dict | None = None) -> RunSpec:
 class Ending(NamedTuple):
     """When a run is to end, and whether its stop rule has ended it."""
 
-    spec: RunSpec                # as created
-    n_iterations: int            # requested
+    spec: RunSpec  # as created
+    n_iterations: int  # requested
     rule: StopRule | None
-    settled: int | None          # the iteration after which the rule ended it
+    settled: int | None  # the iteration after which the rule ended it
 
     @property
     def reaches(self) -> int:
@@ -125,7 +132,10 @@ class Ending(NamedTuple):
 
 def read_ending(path: Path, about: dict | None = None) -> Ending:
     """The end that was requested last, or the one that the run was created with."""
-    spec, moved = RunSpec.from_json((about or about_run(path))["spec"]), read_json(path / "end.json")
+    spec, moved = (
+        RunSpec.from_json((about or about_run(path))["spec"]),
+        read_json(path / "end.json"),
+    )
     rule = StopRule(*moved["rule"]) if moved.get("rule") else None if "rule" in moved else spec.rule
     return Ending(spec, moved.get("n_iterations") or spec.n_iterations, rule, moved.get("settled"))
 
@@ -137,7 +147,9 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
     """
     known = read_ending(path)
     settled = known.settled if rule is not None and rule == known.rule else None
-    _change_ending(path, known, n_iterations=max(n_iterations, _reached(path)), rule=rule, settled=settled)
+    _change_ending(
+        path, known, n_iterations=max(n_iterations, _reached(path)), rule=rule, settled=settled
+    )
 
 
 def _reached(path: Path) -> int:
@@ -156,7 +168,10 @@ def settle(path: Path, iteration: int, rule: StopRule) -> None:
 
 def _change_ending(path: Path, known: Ending, **changed) -> None:
     if (wanted := known._replace(**changed)) != known:
-        replace_json(path / "end.json", {name: getattr(wanted, name) for name in ("n_iterations", "rule", "settled")})
+        replace_json(
+            path / "end.json",
+            {name: getattr(wanted, name) for name in ("n_iterations", "rule", "settled")},
+        )
 
 
 def read_status(path: Path, about: dict | None = None) -> dict:
@@ -167,7 +182,13 @@ def read_status(path: Path, about: dict | None = None) -> dict:
     is damaged, the rows say how far the run is.
     """
     n_iterations = read_ending(path, about).reaches
-    status = {"iteration": 0, "time_left": None, "message": "", "state": LOST, "n_iterations": n_iterations}
+    status = {
+        "iteration": 0,
+        "time_left": None,
+        "message": "",
+        "state": LOST,
+        "n_iterations": n_iterations,
+    }
     try:
         status |= _last_said(path)
         if status["state"] == LOST:
@@ -203,7 +224,9 @@ def _last_said(path: Path) -> dict:
 
 def _lives(path: Path, said: dict) -> bool:
     """Does a process work on the run, or on the queue in which it waits? By its heartbeat where locks cannot tell."""
-    asked = [path / "lock"] + [path.parent / QUEUES / str(name) for name in [said.get("queue")] if name]
+    asked = [path / "lock"] + [
+        path.parent / QUEUES / str(name) for name in [said.get("queue")] if name
+    ]
     held = [is_held(lock) for lock in asked]
     return any(held) or (None in held and abs(time.time() - said.get("time", 0)) <= LOST_AFTER)
 
@@ -222,4 +245,11 @@ def killed_for_memory() -> int | None:
         counters = Path("/proc/vmstat").read_text()
     except OSError:
         return None
-    return next((int(line.split()[1]) for line in counters.splitlines() if line.startswith(f"{KILLED_FOR_MEMORY} ")), None)
+    return next(
+        (
+            int(line.split()[1])
+            for line in counters.splitlines()
+            if line.startswith(f"{KILLED_FOR_MEMORY} ")
+        ),
+        None,
+    )

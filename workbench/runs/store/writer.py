@@ -44,8 +44,11 @@ CHECKPOINT_EVERY = 5.0
 LOCK_PATIENCE = 2.0
 """Seconds between two commits, at least and at most; between two checkpoints; and to wait for the lock."""
 MENDING = {
-    errno.ENOSPC: "free space there", errno.EDQUOT: "free some of the quota there", errno.EROFS: "make it writable again",
-    errno.EACCES: "make it writable again", errno.EIO: "see to the disk",
+    errno.ENOSPC: "free space there",
+    errno.EDQUOT: "free some of the quota there",
+    errno.EROFS: "make it writable again",
+    errno.EACCES: "make it writable again",
+    errno.EIO: "see to the disk",
 }
 """What to do before a run can go on, by the error of the system that ended it."""
 FLUSH_SHARE, CHECKPOINT_SHARE = 0.01, 0.05
@@ -87,7 +90,9 @@ class RunWriter:
     def _check_there(self) -> None:
         """Raises StoreError where the folder was deleted: Zarr would make it again."""
         if not self._lock.is_there():
-            raise StoreError(f"run '{self.path.name}' was deleted while it was computed: {self.path} is gone; fit it anew")
+            raise StoreError(
+                f"run '{self.path.name}' was deleted while it was computed: {self.path} is gone; fit it anew"
+            )
 
     def failed(self, error: Exception) -> Exception:
         """The error to end with, recorded with what is left to write as far as the disk takes it.
@@ -102,11 +107,18 @@ class RunWriter:
             pass
         error = self._explained(error) if isinstance(error, OSError) else error
         with contextlib.suppress(OSError, StoreError):
-            self.beat(FAILED, str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}")
+            self.beat(
+                FAILED,
+                str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}",
+            )
         return error
 
     def _explained(self, error: OSError) -> StoreError:
-        kept = "what it has committed is kept" if self.committed is None else f"it is kept up to iteration {self.committed}"
+        kept = (
+            "what it has committed is kept"
+            if self.committed is None
+            else f"it is kept up to iteration {self.committed}"
+        )
         return StoreError(
             f"run '{self.path.name}' cannot be written: {error.strerror or error} ({error.filename or self.path}); {kept}; "
             f"{MENDING.get(error.errno, 'mend that')}, then go on with: workbench resume {self.path}"
@@ -122,18 +134,30 @@ class RunWriter:
         self.spec = read_spec(self.path)
         self._recorded, self._snapshots_kept = stored.recorded, stored.about["snapshots_kept"]
         self._versions, self._has_provenance = stored.versions, False
-        self._numbers, self._snapshot_iteration, self._counts = stored.numbers, stored.snapshot_iteration, stored.counts
+        self._numbers, self._snapshot_iteration, self._counts = (
+            stored.numbers,
+            stored.snapshot_iteration,
+            stored.counts,
+        )
         committed = stored.committed()
         self.n_rows, self._n_snapshots, self._n_topics = committed
         self._filled = committed
         known = stored.rows(committed)
-        self._known = np.pad(known, [(0, 0), (0, self._numbers.shape[1] - known.shape[1])], constant_values=np.nan)
+        self._known = np.pad(
+            known, [(0, 0), (0, self._numbers.shape[1] - known.shape[1])], constant_values=np.nan
+        )
         first = self.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK
-        self._chunk_start, self._chunk = first, np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan)
+        self._chunk_start, self._chunk = (
+            first,
+            np.full((ROWS_PER_CHUNK, self._numbers.shape[1]), np.nan),
+        )
         self._chunk[: self.n_rows - first] = self._known[first:]
         self._iterations = stored.iterations(committed).tolist()
         self._began, self._began_at = time.monotonic(), None
-        self._flush_due, self._checkpoint_due = self._began + FLUSH_EVERY, self._began + CHECKPOINT_EVERY
+        self._flush_due, self._checkpoint_due = (
+            self._began + FLUSH_EVERY,
+            self._began + CHECKPOINT_EVERY,
+        )
         self.iteration = self.committed = int(self._known[-1, 0]) if self.n_rows else 0
         names = self._recorded.names
         self._clocks = [1 + names.index(name) for name in ("elapsed", "cpu_time") if name in names]
@@ -148,10 +172,13 @@ class RunWriter:
         if known is not None:
             if known.iteration - self.iteration >= self.spec.record_every:
                 raise DamagedError.of(
-                    self.path, f"its checkpoint is of iteration {known.iteration} and its rows end with {self.iteration}"
+                    self.path,
+                    f"its checkpoint is of iteration {known.iteration} and its rows end with {self.iteration}",
                 )
             return known
-        warm_start = get_warm_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
+        warm_start = (
+            get_warm_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
+        )
         return initial_position(replace(self.spec, warm_start=warm_start), train, test)
 
     def _with_parts(self, known: Position, train: LaidOut) -> Position | None:
@@ -171,11 +198,15 @@ class RunWriter:
             self._compare(row.iteration, values)
             return
         if not self._has_provenance:
-            record_provenance(self.path, self._versions, int(self._known[-1, 0]) if len(self._known) else 0)
+            record_provenance(
+                self.path, self._versions, int(self._known[-1, 0]) if len(self._known) else 0
+            )
             self._has_provenance = True
         at = self.n_rows - self._chunk_start
         self._chunk[at] = values
-        self._chunk[at, self._clocks] = self._latest = np.maximum(self._latest, values[self._clocks])
+        self._chunk[at, self._clocks] = self._latest = np.maximum(
+            self._latest, values[self._clocks]
+        )
         self.n_rows += 1
         if at + 1 == ROWS_PER_CHUNK or time.monotonic() >= self._flush_due:
             self.flush()
@@ -195,29 +226,49 @@ class RunWriter:
     def _resize(self, capacity: int) -> None:
         for name, array in self._counts.items():
             dims = self._recorded.variables[name].dims
-            array.resize(tuple(capacity if dim == "topic" else n for dim, n in zip(dims, array.shape, strict=True)))
-        self._numbers.resize((self._numbers.shape[0], self._recorded.width(capacity)))  # last: the capacity is read from it
+            array.resize(
+                tuple(
+                    capacity if dim == "topic" else n
+                    for dim, n in zip(dims, array.shape, strict=True)
+                )
+            )
+        # last: the capacity is read from it
+        self._numbers.resize((self._numbers.shape[0], self._recorded.width(capacity)))
         more = self._numbers.shape[1] - self._chunk.shape[1]
-        self._chunk, self._known = (np.pad(rows, [(0, 0), (0, more)]) for rows in (self._chunk, self._known))
+        self._chunk, self._known = (
+            np.pad(rows, [(0, 0), (0, more)]) for rows in (self._chunk, self._known)
+        )
 
     def _compare(self, iteration: int, values: np.ndarray) -> None:
         """Checks a row that was recomputed against the one that was committed; clocks may differ."""
         known, timed = self._known[self._known[:, 0] == iteration], self._clocks
-        of_topics = self._recorded.width(0)  # what was never written there is NaN in the store, and 0
+        # what was never written there is NaN in the store, and 0
+        of_topics = self._recorded.width(0)
         known[:, of_topics:] = np.nan_to_num(known[:, of_topics:], nan=0.0)
-        if len(known) and not np.array_equal(np.delete(known[0], timed), np.delete(values, timed), equal_nan=True):
+        if len(known) and not np.array_equal(
+            np.delete(known[0], timed), np.delete(values, timed), equal_nan=True
+        ):
             raise StoreError(
                 f"run '{self.path.name}' does not repeat its own iteration {iteration}: its kernels or its machine have "
                 "changed; fit it anew under another name"
             )
 
     def snapshot(self, iteration: int, counts: dict) -> None:
-        if iteration <= max(self._iterations, default=0):  # comes again after a resume, even if it was thinned out since
+        # comes again after a resume, even if it was thinned out since
+        if iteration <= max(self._iterations, default=0):
             return
         self._check_there()
         for name, array in self._counts.items():
-            for first, rows in counts[name] if isinstance(counts[name], InRows) else [(0, counts[name])]:
-                array[(self._n_snapshots, slice(first, first + len(rows)), *map(slice, rows.shape[1:]))] = rows
+            for first, rows in (
+                counts[name] if isinstance(counts[name], InRows) else [(0, counts[name])]
+            ):
+                array[
+                    (
+                        self._n_snapshots,
+                        slice(first, first + len(rows)),
+                        *map(slice, rows.shape[1:]),
+                    )
+                ] = rows
         self._iterations.append(iteration)
         (n_rows,) = self._snapshot_iteration.chunks
         first = self._n_snapshots // n_rows * n_rows
@@ -231,7 +282,9 @@ class RunWriter:
         """Deletes every other old snapshot once there are more than the budget allows."""
         kept = np.flatnonzero(self._iterations)
         n_topics_at_first = self._recorded.sizes.get("topic", 0)
-        if len(kept) <= max(2, self._snapshots_kept * (n_topics_at_first or 1) // (self._n_topics or 1)):
+        if len(kept) <= max(
+            2, self._snapshots_kept * (n_topics_at_first or 1) // (self._n_topics or 1)
+        ):
             return
         gone = kept[:-1][::2]
         for slot in gone:
@@ -284,10 +337,18 @@ class RunWriter:
         if state == PAUSED:
             self._began_at = None  # a pause must not count in the pace
         self._check_there()
-        replace_json(self.path / "status.json", {
-            "state": state, "iteration": self.iteration, "time_left": self._time_left(state), "message": message,
-            "time": time.time(), "pid": os.getpid(), KILLED_FOR_MEMORY: killed_for_memory(),
-        })
+        replace_json(
+            self.path / "status.json",
+            {
+                "state": state,
+                "iteration": self.iteration,
+                "time_left": self._time_left(state),
+                "message": message,
+                "time": time.time(),
+                "pid": os.getpid(),
+                KILLED_FOR_MEMORY: killed_for_memory(),
+            },
+        )
 
     def _time_left(self, state: str) -> float | None:
         done = self.iteration - (self._began_at or 0)
@@ -301,12 +362,18 @@ def lock_run(path: Path) -> Lock:
     try:
         return Lock(path / "lock", LOCK_PATIENCE)
     except LockHeld:
-        raise StoreError(f"run '{path.name}' is being written by another process; stop it there first") from None
+        raise StoreError(
+            f"run '{path.name}' is being written by another process; stop it there first"
+        ) from None
     except FileNotFoundError as error:
-        raise StoreError(f"there is no run {path}; `workbench runs` lists the runs of a store") from error
+        raise StoreError(
+            f"there is no run {path}; `workbench runs` lists the runs of a store"
+        ) from error
     except OSError as error:
         why = "cannot be locked: its file system may be read-only or full, or have no locks"
-        raise StoreError(f"run '{path.name}' {why} ({error.strerror}); choose a store on a local disk") from error
+        raise StoreError(
+            f"run '{path.name}' {why} ({error.strerror}); choose a store on a local disk"
+        ) from error
 
 
 def remove_run(path: Path) -> None:

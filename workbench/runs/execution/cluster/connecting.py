@@ -33,11 +33,11 @@ class ClusterError(InputError):
 class About(NamedTuple):
     """What a process of a cluster computes with."""
 
-    workbench: str       # version
-    kernels: str         # hash of their sources
-    cpu: str             # kind of processor that kernels are compiled for
-    c_library: str       # name and version
-    machine: str         # host name
+    workbench: str  # version
+    kernels: str  # hash of their sources
+    cpu: str  # kind of processor that kernels are compiled for
+    c_library: str  # name and version
+    machine: str  # host name
 
 
 def about_process() -> About:
@@ -82,7 +82,9 @@ def _made(scheduler) -> Iterator[Client]:
     distributed = _distributed()
     if isinstance(scheduler, distributed.Client):
         if scheduler.asynchronous:
-            raise ClusterError("a client must not be asynchronous; make it with Client(address)", field="client")
+            raise ClusterError(
+                "a client must not be asynchronous; make it with Client(address)", field="client"
+            )
         if scheduler.status != "running":
             said = f"the client has no connection to its scheduler (it is {scheduler.status}); make a new one"
             raise ClusterError(said, field="client")
@@ -90,7 +92,10 @@ def _made(scheduler) -> Iterator[Client]:
     elif scheduler == LOCAL:
         with (
             distributed.LocalCluster(
-                threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", preload=[DEAF],
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address="127.0.0.1:0",
+                preload=[DEAF],
                 silence_logs=logging.ERROR,
             ) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
@@ -98,7 +103,9 @@ def _made(scheduler) -> Iterator[Client]:
             yield client
     else:
         _check_scheduler(scheduler)
-        with distributed.Client(scheduler, timeout=SCHEDULER_WITHIN, set_as_default=False) as client:
+        with distributed.Client(
+            scheduler, timeout=SCHEDULER_WITHIN, set_as_default=False
+        ) as client:
             yield client
 
 
@@ -116,7 +123,9 @@ def _distributed():
     try:
         import distributed
     except ImportError as error:
-        raise ClusterError(not_installed("runs on a cluster", "distributed", "scale"), field="scheduler") from error
+        raise ClusterError(
+            not_installed("runs on a cluster", "distributed", "scale"), field="scheduler"
+        ) from error
     return distributed
 
 
@@ -153,7 +162,9 @@ async def _identity(address: str) -> dict:
     from distributed.security import Security
 
     async def ask() -> dict:
-        comm = await connect(address, timeout=SCHEDULER_WITHIN, **Security().get_connection_args("client"))
+        comm = await connect(
+            address, timeout=SCHEDULER_WITHIN, **Security().get_connection_args("client")
+        )
         try:
             await comm.write({"op": "identity", "reply": True})
             return await comm.read()
@@ -165,7 +176,10 @@ async def _identity(address: str) -> dict:
 
 def check_workers(client: Client) -> dict[str, About]:
     """What each worker, by its address, computes with; raises ClusterError where one has another version or other kernels."""
-    return {address: checked(about, address) for address, about in ask_workers(client, about_process).items()}
+    return {
+        address: checked(about, address)
+        for address, about in ask_workers(client, about_process).items()
+    }
 
 
 def ask_workers(client: Client, function, *arguments) -> dict:

@@ -29,16 +29,16 @@ TINY = 9
 class Network(NamedTuple):
     """What goes over the network in an iteration."""
 
-    n_bytes: float   # to and from all workers together
-    waited: float    # bytes of them that computing waits for
+    n_bytes: float  # to and from all workers together
+    waited: float  # bytes of them that computing waits for
 
 
 class Moved(NamedTuple):
     """Counts that are sent in one pass."""
 
     kind: str
-    sent: float      # bytes of all counts of words, which each worker gets before the pass
-    changed: float   # bytes of those that the pass changes
+    sent: float  # bytes of all counts of words, which each worker gets before the pass
+    changed: float  # bytes of those that the pass changes
 
 
 def moved_by(planned: Planned) -> list[Moved]:
@@ -50,7 +50,11 @@ def moved_by(planned: Planned) -> list[Moved]:
     by_word = {name for each in passes for name in each.words}
 
     def size(names) -> float:
-        return planned.train.n_words * sum(getattr(state, name).nbytes for name in names) / tiny.n_words
+        return (
+            planned.train.n_words
+            * sum(getattr(state, name).nbytes for name in names)
+            / tiny.n_words
+        )
 
     return [Moved(each.kind, size(by_word), size(each.words)) for each in passes]
 
@@ -86,11 +90,20 @@ def cost_of(client: Client, planned: Planned) -> str:
     own = replace(spec, warm_start=None, test=None, split=None, start=None)
     try:  # another worker times it where that one is lost meanwhile
         timed = client.submit(
-            seconds_over_shard, own, given(train), workers=[home], allow_other_workers=True, pure=False
+            seconds_over_shard,
+            own,
+            given(train),
+            workers=[home],
+            allow_other_workers=True,
+            pure=False,
         )
         computed = timed.result() * train.n_shards
         per_byte = _seconds_of_a_byte(client, home)
-    except (*losses(), KeyError, TimeoutError):  # the run itself says what is wrong, or goes on with the others
+    except (
+        *losses(),
+        KeyError,
+        TimeoutError,
+    ):  # the run itself says what is wrong, or goes on with the others
         return f"{text}; a worker was lost while an iteration was timed"
 
     def seconds(n: int) -> tuple[float, float]:

@@ -22,7 +22,13 @@ from workbench.engines.engine import WarmStart, never_interrupted
 from workbench.engines.in_parts import add_told, from_subtrees, subtrees
 from workbench.engines.memory import DOUBLE
 from workbench.kernels.simd.lanes import padded
-from workbench.runs.execution.cluster.connecting import ClusterError, ask_workers, await_worker, check_workers, losses
+from workbench.runs.execution.cluster.connecting import (
+    ClusterError,
+    ask_workers,
+    await_worker,
+    check_workers,
+    losses,
+)
 from workbench.runs.execution.cluster.on_worker import (
     NoLongerThere,
     added_up,
@@ -72,15 +78,22 @@ class OnWorkers:
         self._sent: tuple[tuple, Future] | None = None
         told = setting._replace(spec=replace(setting.spec, warm_start=None), scratch=None)
         self._check_room(places)
-        self._wait([
-            self._submit(number, make_group, self._key, told, number, of_group) for number, of_group in enumerate(places)
-        ], never_interrupted)
+        self._wait(
+            [
+                self._submit(number, make_group, self._key, told, number, of_group)
+                for number, of_group in enumerate(places)
+            ],
+            never_interrupted,
+        )
 
     # ------------------------------------------------------------------ a crew's methods
 
     def each(self, method: str, *arguments) -> list:
         """The results of a method of every group, in order."""
-        return self._wait([self._call(number, method, *arguments) for number in range(len(self._homes))], never_interrupted)
+        return self._wait(
+            [self._call(number, method, *arguments) for number in range(len(self._homes))],
+            never_interrupted,
+        )
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
         """`each`, one result at a time."""
@@ -92,7 +105,10 @@ class OnWorkers:
 
     def begin(self, warm_start: WarmStart | None, interrupt: Callable) -> dict:
         """`Group.begin` of all groups; returns the sums of what is shared."""
-        begun = [(level, self._at(home, begin_some, self._key, numbers, warm_start)) for home, level, numbers in self._subtrees]
+        begun = [
+            (level, self._at(home, begin_some, self._key, numbers, warm_start))
+            for home, level, numbers in self._subtrees
+        ]
         return owned(self._wait([from_subtrees(begun, self._add)], interrupt)[0])
 
     def added(self, at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
@@ -107,7 +123,12 @@ class OnWorkers:
 
     def rounds(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
         """A pass of the kind ROUNDS over all groups, in place; counts by topic are late within a round."""
-        n_groups, told, there, sets = len(self._homes), [], self._there(shared), sets_of(self._setting)
+        n_groups, told, there, sets = (
+            len(self._homes),
+            [],
+            self._there(shared),
+            sets_of(self._setting),
+        )
         each = pass_of(self._setting, at, step)
         words = [name for name in each.words if shared[name].size]
         rows: list = [None] * n_groups  # by set: where its counts are
@@ -116,7 +137,9 @@ class OnWorkers:
             for number in range(n_groups):
                 of = (number + phase) % n_groups
                 own = {name: shared[name] for name in each.sizes}
-                result = self._submit(number, block, self._key, number, at, step, there, own, words, rows[of], of)
+                result = self._submit(
+                    number, block, self._key, number, at, step, there, own, words, rows[of], of
+                )
                 rows[of] = self._part_of(result, 0, self._homes[number])
                 blocks.append(self._part_of(result, 1, self._homes[number]))
             copies, numbers = zip(*self._wait(blocks, interrupt), strict=True)
@@ -162,7 +185,9 @@ class OnWorkers:
             first, n = self._homes.index(home), self._homes.count(home)
             tasks = min(threads[home], n)
             for at in range(tasks):
-                for level, numbers in subtrees(first + at * n // tasks, first + (at + 1) * n // tasks):
+                for level, numbers in subtrees(
+                    first + at * n // tasks, first + (at + 1) * n // tasks
+                ):
                     yield home, level, numbers
 
     def _call(self, number: int, method: str, *arguments) -> Future:
@@ -184,14 +209,20 @@ class OnWorkers:
 
     def _at(self, workers: str | list[str], function: Callable, *arguments) -> Future:
         """A task on one of these workers and no other."""
-        return self._client.submit(function, *arguments, workers=workers, allow_other_workers=False, pure=False, retries=0)
+        return self._client.submit(
+            function, *arguments, workers=workers, allow_other_workers=False, pure=False, retries=0
+        )
 
     def _there(self, shared: dict) -> Future:
         """What all share, on the workers; sent once as long as it is the same arrays, which nobody has changed in place."""
         values = tuple(shared.values())
-        if self._sent is None or any(a is not b for a, b in zip(self._sent[0], values, strict=True)):
+        if self._sent is None or any(
+            a is not b for a, b in zip(self._sent[0], values, strict=True)
+        ):
             with self._seeing_losses(KeyError):
-                (future,) = self._client.scatter([shared], workers=self._workers, broadcast=True, hash=False)
+                (future,) = self._client.scatter(
+                    [shared], workers=self._workers, broadcast=True, hash=False
+                )
             self._sent = values, future
         return self._sent[1]
 
@@ -205,7 +236,8 @@ class OnWorkers:
             gathered = asyncio.run_coroutine_threadsafe(
                 self._client.gather(futures, asynchronous=True), self._client.loop.asyncio_loop
             )
-            try:  # one transfer, however long it takes: asked for anew at each look, one that takes longer would never arrive
+            # one transfer, however long it takes: asked for anew at each look, one that takes longer would never arrive
+            try:
                 while not self._within(lambda: gathered.result(LOOK_EVERY)):
                     pass
                 return gathered.result()
@@ -231,16 +263,25 @@ class OnWorkers:
             yield
         except (NoLongerThere, *losses(), *also) as error:
             self._look()
-            raise PartsLost(f"a worker was lost with its results ({type(error).__name__})") from error
+            raise PartsLost(
+                f"a worker was lost with its results ({type(error).__name__})"
+            ) from error
 
     def _look(self) -> None:
         """Raises PartsLost where a worker that has groups is gone, and ClusterError where the scheduler is."""
-        try:  # not `scheduler_info`: its answer is taken from a cache, which a timer may empty of workers meanwhile
-            there = self._client.run_on_scheduler(workers_there) if self._client.status == "running" else None
+        # not `scheduler_info`: its answer is taken from a cache, which a timer may empty of workers meanwhile
+        try:
+            there = (
+                self._client.run_on_scheduler(workers_there)
+                if self._client.status == "running"
+                else None
+            )
         except (OSError, RuntimeError):  # the connection was lost meanwhile
             there = None
         if there is None:
-            raise ClusterError("the scheduler is gone; start one again, and then go on with: workbench resume --scheduler")
+            raise ClusterError(
+                "the scheduler is gone; start one again, and then go on with: workbench resume --scheduler"
+            )
         if lost := sorted(set(self._workers) - set(there)):
             raise PartsLost(f"worker {lost[0]} was lost")
 
@@ -248,7 +289,12 @@ class OnWorkers:
         """Refuses workers that have too little memory for their groups and for the counts of words."""
         spec, free = self._setting.spec, ask_workers(self._client, free_memory)
         for home in self._workers:
-            own = [place for number, of_group in enumerate(places) for place in of_group if self._homes[number] == home]
+            own = [
+                place
+                for number, of_group in enumerate(places)
+                for place in of_group
+                if self._homes[number] == home
+            ]
             needed = bytes_of(self._setting, own)
             if needed > free[home]:
                 raise ClusterError(

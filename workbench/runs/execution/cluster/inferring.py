@@ -65,7 +65,13 @@ class _Flow:
     """The tasks under way, in the order of their pieces."""
 
     def __init__(self, client: Client, work: Callable, given: tuple, control: MemoryControl):
-        self._client, self._work, self._given, self._has, self._control = client, work, given, about_process(), control
+        self._client, self._work, self._given, self._has, self._control = (
+            client,
+            work,
+            given,
+            about_process(),
+            control,
+        )
         self._tasks: deque[tuple[object, Future]] = deque()
         self._losses = 0
         self._send()
@@ -75,7 +81,10 @@ class _Flow:
         n_threads = 1
         with contextlib.suppress(_Lost), self._seeing_losses():
             n_threads = sum(self._client.nthreads().values())
-        while len(self._tasks) < AT_A_TIME * max(n_threads, 1) and (piece := next(pieces, None)) is not None:
+        while (
+            len(self._tasks) < AT_A_TIME * max(n_threads, 1)
+            and (piece := next(pieces, None)) is not None
+        ):
             self._tasks.append((piece, self._submit(piece)))
         return bool(self._tasks)
 
@@ -115,8 +124,10 @@ class _Flow:
         if task.status == "error":
             error = task.exception()
             if isinstance(error, KilledWorker):
-                raise ClusterError("worker after worker ended while it had the same documents, perhaps for want of memory; "
-                                   "see to them, and ask again")
+                raise ClusterError(
+                    "worker after worker ended while it had the same documents, perhaps for want of memory; "
+                    "see to them, and ask again"
+                )
             raise error
         return task.result()
 
@@ -124,8 +135,10 @@ class _Flow:
         """Sends everything anew that was under way, as soon as there is a worker."""
         self._losses += 1
         if self._losses > LOSSES:
-            raise ClusterError(f"all workers were lost {self._losses} times before one more result came; see to them, and ask "
-                               "again")
+            raise ClusterError(
+                f"all workers were lost {self._losses} times before one more result came; see to them, and ask "
+                "again"
+            )
         await_worker(self._client)
         check_workers(self._client)
         with contextlib.suppress(_Lost), self._seeing_losses():
@@ -139,7 +152,9 @@ class _Flow:
     def _submit(self, piece) -> Future | None:
         """The task of a piece; None where what it needs was lost."""
         with contextlib.suppress(_Lost), self._seeing_losses():
-            return self._client.submit(_done, self._work, self._there, piece, self._has, pure=False, retries=RETRIES)
+            return self._client.submit(
+                _done, self._work, self._there, piece, self._has, pure=False, retries=RETRIES
+            )
 
     @contextlib.contextmanager
     def _seeing_losses(self) -> Iterator[None]:

@@ -31,7 +31,9 @@ def make_group(key: str, setting: Setting, number: int, places: list[Place]) -> 
         GROUPS[key, number] = Group(setting, number, places)
         opened(setting.train)
     except DataError as error:
-        raise ClusterError(f"a worker cannot read the corpus ({error}); keep it where all machines see it") from error
+        raise ClusterError(
+            f"a worker cannot read the corpus ({error}); keep it where all machines see it"
+        ) from error
 
 
 def forget(key: str) -> None:
@@ -83,11 +85,21 @@ def begin_some(key: str, numbers: range, warm_start: WarmStart | None) -> dict:
 
 def count_some(key: str, numbers: range, at: int, step: int, shared: dict) -> tuple[dict, dict]:
     """What groups of a subtree count in a pass of the kind ADDED, added up, and numbers to be told."""
-    return counted([group_of(key, number) for number in numbers], at, step, shared, never_interrupted)
+    return counted(
+        [group_of(key, number) for number in numbers], at, step, shared, never_interrupted
+    )
 
 
 def block(
-    key: str, number: int, at: int, step: int, shared: dict, sizes: dict, words: list[str], rows: dict | None, of: int
+    key: str,
+    number: int,
+    at: int,
+    step: int,
+    shared: dict,
+    sizes: dict,
+    words: list[str],
+    rows: dict | None,
+    of: int,
 ) -> tuple[dict, tuple[dict, dict]]:
     """A block of a pass of the kind ROUNDS.
 
@@ -107,7 +119,9 @@ def block(
     return {name: copies[name][..., ours, :] for name in words}, (own, told)
 
 
-def in_order(key: str, number: int, at: int, step: int, shared: dict, changed: dict | None) -> tuple[dict, dict]:
+def in_order(
+    key: str, number: int, at: int, step: int, shared: dict, changed: dict | None
+) -> tuple[dict, dict]:
     """A group's turn in a pass of the kind IN_ORDER; what the pass changes, and numbers to be told."""
     group = group_of(key, number)
     before = changed or {name: shared[name] for name in pass_of(group.setting, at, step).changes}
@@ -123,4 +137,7 @@ def added_up(a: dict, b: dict) -> dict:
 
 def owned(shared: dict) -> dict:
     """The same with arrays that may be written to: those that came over the network may not."""
-    return {name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in shared.items()}
+    return {
+        name: np.array(value) if isinstance(value, np.ndarray) else value
+        for name, value in shared.items()
+    }

@@ -21,7 +21,12 @@ from typing import NamedTuple
 from workbench.corpus.shard_writer import link
 from workbench.runs.execution.cluster.connecting import About, about_process, checked
 from workbench.runs.execution.cluster.file_pieces import Piece, own_files, pieces_of, put, some
-from workbench.runs.execution.cluster.task import ELSEWHERE, WORKER_LIVES, not_lost, outcome_of_child
+from workbench.runs.execution.cluster.task import (
+    ELSEWHERE,
+    WORKER_LIVES,
+    not_lost,
+    outcome_of_child,
+)
 from workbench.runs.store.archive import CORPORA, WARM_STARTS
 from workbench.runs.store.checkpoint import PARTS, parts_folder, read_iteration
 from workbench.runs.store.layout import StoreError
@@ -46,10 +51,11 @@ class Report(NamedTuple):
     """What a worker answers of a copy when the client asks what is new."""
 
     run: str
-    token: str                # of the copy
-    data: frozenset[str]      # names of the corpora that the worker has; asked while files are awaited
-    pieces: list[Piece]       # of files that changed, in the order in which they are to be written
-    is_all: bool              # has its process ended, and all that it wrote been sent?
+    token: str  # of the copy
+    # names of the corpora that the worker has; asked while files are awaited
+    data: frozenset[str]
+    pieces: list[Piece]  # of files that changed, in the order in which they are to be written
+    is_all: bool  # has its process ended, and all that it wrote been sent?
 
 
 COPIES: dict[str, Copy] = {}
@@ -95,7 +101,9 @@ class Copy:
             yield
         except OSError as error:
             said = f"a copy of run '{self.run}' on {machine()} cannot be written: {error.strerror or error}"
-            self.verdict = StoreError(f"{said} ({error.filename or self.store}); see to the disk there")
+            self.verdict = StoreError(
+                f"{said} ({error.filename or self.store}); see to the disk there"
+            )
 
     def begin(self, pieces: list[Piece], is_all: bool) -> None:
         """Writes what came of the files of the run; with the last they are all here."""
@@ -115,8 +123,14 @@ class Copy:
                     if wanted is not None and requested(self.path) != wanted:
                         set_wanted(self.path, wanted)
                     pieces, is_all = self._news(n_bytes)
-            data = frozenset() if self.is_here else frozenset(
-                f"{name}/{file}" for name in (CORPORA, WARM_STARTS) for file, _ in own_files(self.home / name)
+            data = (
+                frozenset()
+                if self.is_here
+                else frozenset(
+                    f"{name}/{file}"
+                    for name in (CORPORA, WARM_STARTS)
+                    for file, _ in own_files(self.home / name)
+                )
             )
             return Report(self.run, self.token, data, pieces, is_all)
 
@@ -160,7 +174,8 @@ class Copy:
         names = [name for name in links if name == CHECKPOINT or name.startswith(f"{rows.name}/")]
         n_bytes = sum(links[name].stat().st_size for name in names)
         self._checkpoint_due = time.monotonic() + n_bytes / CHECKPOINT_BYTES
-        if _stamp(checkpoint) != self._known[CHECKPOINT]:  # there is another by now, which deletes these rows: that one is next
+        # there is another by now, which deletes these rows: that one is next
+        if _stamp(checkpoint) != self._known[CHECKPOINT]:
             self._checkpoint_due = 0.0
             for name in names:
                 del links[name], self._known[name]
@@ -213,7 +228,9 @@ def compute_copy(run: str, client_has: About, queue: str) -> str:
     with Copy(run, queue, worker) as copy:
 
         def goes_on() -> bool:
-            return copy.verdict is None and worker.status.name in WORKER_LIVES and wanted_by_client()
+            return (
+                copy.verdict is None and worker.status.name in WORKER_LIVES and wanted_by_client()
+            )
 
         while goes_on() and not copy.is_here:
             time.sleep(LOOK_EVERY)
@@ -247,12 +264,16 @@ def _is_no_question(record: logging.LogRecord) -> bool:
     return record.args not in (("collect",), ("deliver",))
 
 
-async def collect(queue: str, wanted: dict, verdicts: dict, n_bytes: int, dask_worker=None) -> list[Report]:
+async def collect(
+    queue: str, wanted: dict, verdicts: dict, n_bytes: int, dask_worker=None
+) -> list[Report]:
     """Called on a worker: what is new of its copies of the runs of a queue, of all together up to some bytes.
 
     wanted, verdicts : by token the state that is wanted of a run, and that its copy is to end, and why.
     """
-    return await asyncio.to_thread(_collect, copies_of(queue, dask_worker), wanted, verdicts, n_bytes)
+    return await asyncio.to_thread(
+        _collect, copies_of(queue, dask_worker), wanted, verdicts, n_bytes
+    )
 
 
 def _collect(copies: list[Copy], wanted: dict, verdicts: dict, n_bytes: int) -> list[Report]:

@@ -36,10 +36,10 @@ class Seen(NamedTuple):
     """What a worker sees of the probe."""
 
     machine: str
-    token: str           # in the file that was written here; "" where there is none
-    wrote: str           # name of the file that it wrote; "" where it cannot
-    is_held: bool        # is the lock held that is held here?
-    time: float          # seconds, by its clock
+    token: str  # in the file that was written here; "" where there is none
+    wrote: str  # name of the file that it wrote; "" where it cannot
+    is_held: bool  # is the lock held that is held here?
+    time: float  # seconds, by its clock
 
 
 def check_shared(client: Client, store: Path) -> Path:
@@ -61,7 +61,9 @@ def check_shared(client: Client, store: Path) -> Path:
         for address, seen in answers.items():
             _check_seen(seen, f"worker {address} on {seen.machine}", probe, token, began, ended)
     except OSError as error:
-        raise StoreError(f"cannot write to the store {store}: {error.strerror or error}; choose another") from error
+        raise StoreError(
+            f"cannot write to the store {store}: {error.strerror or error}; choose another"
+        ) from error
     finally:
         shutil.rmtree(probe, ignore_errors=True)
         if not was_there:
@@ -87,18 +89,25 @@ def sees_lock(path: str) -> bool:
     return bool(is_held(Path(path)))
 
 
-def _check_seen(seen: Seen, worker: str, probe: Path, token: str, began: float, ended: float) -> None:
+def _check_seen(
+    seen: Seen, worker: str, probe: Path, token: str, began: float, ended: float
+) -> None:
     """Raises NotShared for what a worker does not see, and ClusterError for its clock.
 
     It was asked between two times of this machine's clock.
     """
-    store, elsewhere = probe.parent, "give a store on a file system that all machines share, at the same path"
+    store, elsewhere = (
+        probe.parent,
+        "give a store on a file system that all machines share, at the same path",
+    )
     if seen.token != token:
         raise NotShared(f"{worker} does not see the files of the store {store}", elsewhere)
     if not seen.wrote:
         raise NotShared(f"{worker} cannot write to the store {store}", "make it writable there")
     if _read(probe / seen.wrote) != token:
-        raise NotShared(f"a file that {worker} writes to the store {store} is not seen here", elsewhere)
+        raise NotShared(
+            f"a file that {worker} writes to the store {store} is not seen here", elsewhere
+        )
     if not seen.is_held:
         raise NotShared(
             f"{worker} does not see a lock that is held here in the store {store}",

@@ -59,11 +59,14 @@ ENDING = 30.0
 DISCONNECTED = "scheduler-connection-lost"
 """Why Dask cancels what a client waits for when its scheduler is gone."""
 GONE = (
-    "the scheduler is gone; what its runs had committed is kept: start it again with its workers, and the same command goes on"
+    "the scheduler is gone; what its runs had committed is kept: "
+    "start it again with its workers, and the same command goes on"
 )
 
 
-def work_through_on(client: Client, runs: list[Run], on_progress: Callable[[list[Run]], None]) -> None:
+def work_through_on(
+    client: Client, runs: list[Run], on_progress: Callable[[list[Run]], None]
+) -> None:
     """Takes runs to their ends on the workers of a cluster; returns when all have ended. One that fails does not stop others.
 
     Once a worker does not see their store, what is begun from then on are copies, whose files come here; see `unshared_store`.
@@ -79,7 +82,8 @@ def work_through_on(client: Client, runs: list[Run], on_progress: Callable[[list
     left = [run for run in runs if run.state != FINISHED]
     if left:
         with (
-            new_lock(left[0].path.resolve().parent / QUEUES) as lock, ending_cleanly(control := MemoryControl()),
+            new_lock(left[0].path.resolve().parent / QUEUES) as lock,
+            ending_cleanly(control := MemoryControl()),
             _Queue(left, client, lock) as queue,
         ):
             while queue.left() and not control.interrupted:
@@ -129,14 +133,20 @@ class _Queue:
         for run, task in list(self._tasks.items()):
             if task.done():
                 self._take_result(run, task)
-        ended = {run: state for run in self._elsewhere if (state := run.state) in ENDED or self._has_no_task(run)}
+        ended = {
+            run: state
+            for run in self._elsewhere
+            if (state := run.state) in ENDED or self._has_no_task(run)
+        }
         self._elsewhere -= ended.keys()
         self._submit([run for run, state in ended.items() if state not in ENDED or state == LOST])
         self._look_at_waiting()
 
     def _has_no_task(self, run: Run) -> bool:
         """Does a run wait in this queue, although its task found another process at work, which then went?"""
-        return read_json(run.path / "status.json", {}).get("queue") == self._lock.path.name and not is_held(run.path / "lock")
+        return read_json(run.path / "status.json", {}).get(
+            "queue"
+        ) == self._lock.path.name and not is_held(run.path / "lock")
 
     def _submit(self, runs: list[Run]) -> None:
         """Makes tasks of runs that nobody works on, where they were not removed; they begin in this order."""
@@ -148,7 +158,11 @@ class _Queue:
             else:
                 work = compute_copy, run.name, self._has, self._lock.path.name
             self._tasks[run] = self._client.submit(
-                *work, key=f"{run.name}-{secrets.token_hex(4)}", retries=RETRIES, pure=False, priority=-self._n_submitted,
+                *work,
+                key=f"{run.name}-{secrets.token_hex(4)}",
+                retries=RETRIES,
+                pure=False,
+                priority=-self._n_submitted,
             )
             self._n_submitted += 1
 
@@ -250,7 +264,9 @@ def _reason(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def ready_cluster(scheduler, store: Path, jobs: int = 1, stays: bool | None = None) -> Iterator[Client]:
+def ready_cluster(
+    scheduler, store: Path, jobs: int = 1, stays: bool | None = None
+) -> Iterator[Client]:
     """A client of a cluster that can work on the runs of a store.
 
     stays : does this process stay until they have ended? Then workers need not share the store, and it is said on stderr where
@@ -269,7 +285,9 @@ def ready_cluster(scheduler, store: Path, jobs: int = 1, stays: bool | None = No
                 raise
             if not stays:
                 mend = "leave --detach out, or give a store that all machines share"
-                raise ClusterError(f"{error.what}, so its runs need this process; {mend}") from error
+                raise ClusterError(
+                    f"{error.what}, so its runs need this process; {mend}"
+                ) from error
             through = "rows and checkpoints go through the scheduler to this process, which must stay until the runs have ended"
             print(f"{error.what}: {through}", file=sys.stderr)
         yield client
@@ -290,8 +308,13 @@ def leave(runs: list[Run], client: Client) -> None:
 
     left = [run for run in runs if run.state != FINISHED]
     warn_of_other_kernels(left)
-    paths, name = [str(run.path.resolve()) for run in left], f"workbench-begun-{secrets.token_hex(8)}"
-    task = client.submit(keep, paths, about_process(), name, retries=RETRIES, pure=False, priority=1)
+    paths, name = (
+        [str(run.path.resolve()) for run in left],
+        f"workbench-begun-{secrets.token_hex(8)}",
+    )
+    task = client.submit(
+        keep, paths, about_process(), name, retries=RETRIES, pure=False, priority=1
+    )
     begun, until = Event(name, client=client), time.monotonic() + WORKERS_WITHIN
     while not begun.wait(LOOK_EVERY):
         if task.status == "error":

@@ -78,7 +78,9 @@ def compute(path: str, client_has: About, queue: str) -> str:
 def outcome_of_child(path: Path, lock: Lock, goes_on: Callable[[], bool]) -> str:
     """The state of a run after a process of its own has computed it, which has the lock and ends when the condition does not
     hold any more."""
-    child = start_process("worker", path, lock.fd, ATTACHED, log=path / "worker.log", lock=lock, stdin=subprocess.PIPE)
+    child = start_process(
+        "worker", path, lock.fd, ATTACHED, log=path / "worker.log", lock=lock, stdin=subprocess.PIPE
+    )
     with _ended_at_last(child):
         while child.poll() is None and goes_on():
             with contextlib.suppress(subprocess.TimeoutExpired):

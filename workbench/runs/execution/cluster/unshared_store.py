@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.errors import InputError
 from workbench.runs.execution.cluster.file_pieces import Piece, own_files, pieces_of, put, some
-from workbench.runs.execution.cluster.run_copy import CHECKPOINT, COLLECTED, STATUS, Report, collect, deliver, forget
+from workbench.runs.execution.cluster.run_copy import (
+    CHECKPOINT,
+    COLLECTED,
+    STATUS,
+    Report,
+    collect,
+    deliver,
+    forget,
+)
 from workbench.runs.execution.cluster.task import ELSEWHERE, REMOVED
 from workbench.runs.execution.run import Run
 from workbench.runs.stopping import StopRule
@@ -61,8 +69,8 @@ class Given(NamedTuple):
     """A run of which a worker has a copy."""
 
     run: Run
-    token: str     # of the copy
-    lock: Lock     # of the run
+    token: str  # of the copy
+    lock: Lock  # of the run
 
 
 class Transfers:
@@ -93,7 +101,9 @@ class Transfers:
             return
         named, n_bytes = {run.name: run for run in runs}, max(1, AT_A_TIME // self._n_workers)
         try:
-            answers = self._client.run(collect, self._queue, self._wanted, self._verdicts, n_bytes, on_error="ignore")
+            answers = self._client.run(
+                collect, self._queue, self._wanted, self._verdicts, n_bytes, on_error="ignore"
+            )
         except OSError:  # seen by whoever looks at the client
             return
         self._wanted, self._verdicts, self._n_workers = {}, {}, max(1, len(answers))
@@ -101,7 +111,11 @@ class Transfers:
         for report, address in reports:
             self._take(named.get(report.run), report, address)
         there = {report.token for report, _ in reports}
-        for name in [name for name, given in self._given.items() if name not in named or given.token not in there]:
+        for name in [
+            name
+            for name, given in self._given.items()
+            if name not in named or given.token not in there
+        ]:
             self._release(name)
         for address in [*self._sending]:
             self._send(address, n_bytes)
@@ -112,7 +126,8 @@ class Transfers:
         """Writes what is new of a copy, and decides what it is told next."""
         given, token = self._given.get(report.run), report.token
         is_given = given is not None and given.token == token
-        if run is None or (token in self._seen and not is_given):  # a later copy has taken its place
+        # a later copy has taken its place
+        if run is None or (token in self._seen and not is_given):
             self._verdicts[token] = ELSEWHERE
         elif not is_given:
             if address not in self._sending:  # which has what the next one needs too
@@ -168,7 +183,9 @@ class Transfers:
             return
         sent = {}
         with contextlib.suppress(OSError):
-            sent = self._client.run(deliver, given.token, pieces, not pieces, workers=[address], on_error="ignore")
+            sent = self._client.run(
+                deliver, given.token, pieces, not pieces, workers=[address], on_error="ignore"
+            )
         if not sent:  # the worker is gone
             self._release(given.run.name)
         elif not pieces:
@@ -192,7 +209,12 @@ class Transfers:
         path = given.run.path
         with contextlib.suppress(OSError):
             if read_json(path / STATUS, {}).get("state") in ALIVE:
-                set_state(path, PAUSED if requested(path) == PAUSED else WAITING, queue=self._queue, time_left=None)
+                set_state(
+                    path,
+                    PAUSED if requested(path) == PAUSED else WAITING,
+                    queue=self._queue,
+                    time_left=None,
+                )
         given.lock.release()
 
 
@@ -214,7 +236,10 @@ def _write(run: Run, piece: Piece) -> None:
         said = json.loads(piece.data)
         said.pop("checksum", None)
         if piece.name == STATUS:  # by the clock of this machine, and with what its system counts
-            replace_json(run.path / STATUS, said | {"time": time.time(), KILLED_FOR_MEMORY: killed_for_memory()})
+            replace_json(
+                run.path / STATUS,
+                said | {"time": time.time(), KILLED_FOR_MEMORY: killed_for_memory()},
+            )
         elif said.get("settled"):  # its end may have been moved here
             settle(run.path, said["settled"], StopRule(*said["rule"]))
         return
