@@ -126,7 +126,7 @@ def compare(
     detach = flags["detach"]
     check_detached(scheduler, detach)
     with at_work_on(
-        scheduler, store_path(flags["store"]), places(jobs, scheduler, detach), not detach
+        scheduler, store_path(flags["store"]), places(jobs, scheduler, detach)
     ) as workers:
         runs, planned = _created(corpus, _engines(engines), seeds, workers, flags)
         if detach:
@@ -179,7 +179,7 @@ def sweep(
     documents = load_training_data(corpus, flags["vocabulary"], flags["read"], engine)
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
     cells, runs = [], []
-    with at_work_on(scheduler, home, places(jobs, scheduler, detach), not detach) as workers:
+    with at_work_on(scheduler, home, places(jobs, scheduler, detach)) as workers:
         if detach and warm:
             cold = cold_rungs(documents, axes, engine, seeds, store=home, **fixed)
             status = leave_in_background(warm_sweep.begin(home, cold, workers.jobs), json)

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
+import workbench as wb
 from workbench.runs.execution.cluster import shared_store
 from workbench.runs.execution.cluster.connecting import ClusterError
 from workbench.runs.execution.cluster.shared_store import (
-    NotShared,
     Seen,
     check_shared,
     look_at_probe,
@@ -99,8 +99,8 @@ def test_a_worker_looks_for_itself(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_that_has_another_folder_at_the_path_of_the_store_is_found_out(
-    cluster, client_to, store
+def test_sweep_compare_and_fit_refuse_a_store_that_a_worker_does_not_share(
+    cluster, client_to, corpus, store
 ):
     cluster.add_worker()
     cluster.add_worker(
@@ -108,6 +108,15 @@ def test_a_worker_that_has_another_folder_at_the_path_of_the_store_is_found_out(
         "shared_store.SEEN_WITHIN = 0.1\n"
     )
     (client := client_to(cluster.address)).wait_for_workers(2)
-    with pytest.raises(NotShared, match="does not see the files of the store"):
-        check_shared(client, store)
-    assert not store.exists()
+    settings = dict(n_iterations=2, store=store, client=client, progress=False)
+    for start in (
+        lambda: wb.sweep(corpus, {"n_topics": [2, 3]}, **settings),
+        lambda: wb.compare(corpus, engines=["svb", "cgs"], n_topics=2, **settings),
+        lambda: wb.fit(corpus, "svb", 2, **settings),
+    ):
+        with pytest.raises(
+            ClusterError,
+            match=f"^worker .* does not see the files of the store {store}; give a store on a file system that all",
+        ):
+            start()
+        assert not store.exists()

@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from workbench.runs.execution.cluster import task
 from workbench.runs.execution.cluster.connecting import ClusterError, about_process
-from workbench.runs.execution.cluster.task import ELSEWHERE, REMOVED, UNSHARED, compute
+from workbench.runs.execution.cluster.task import ELSEWHERE, REMOVED, compute
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
@@ -117,9 +117,13 @@ def test_the_lock_of_a_machine_that_is_gone_is_waited_for_no_longer_than_it_may_
         computed(run, queue)
 
 
-def test_a_worker_that_does_not_see_the_lock_of_the_client_computes_nothing(run, queue):
+def test_compute_refuses_a_run_of_whose_queue_the_worker_sees_no_lock(run, queue, store):
     queue.release()
-    assert computed(run, queue) == UNSHARED
+    with pytest.raises(
+        ClusterError,
+        match=f"worker tcp://there:1 on .* does not see the lock of this sweep in the store {store}; give a store on",
+    ):
+        computed(run, queue)
     assert run.status()["iteration"] == 0
 
 

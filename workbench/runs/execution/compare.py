@@ -197,8 +197,7 @@ def compare(
     again, up to ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, and what is done to the corpus.
 
     ``client`` is a `distributed.Client`, the address of a scheduler, or "local": the workers of that cluster compute the runs.
-    Where they do not share the store, what they compute comes to this process, which is said on stderr. Raises ClusterError for
-    what is wrong with the cluster.
+    Raises ClusterError where a worker does not share the store, and for whatever else is wrong with the cluster.
     """
     whole("jobs", jobs, 1)
     corpus = data_from(corpus, engines, **taken(settings))
@@ -275,17 +274,14 @@ class Workers(NamedTuple):
 
 
 @contextlib.contextmanager
-def at_work_on(client, store: Path, jobs: int, stays: bool = True) -> Iterator[Workers]:
-    """Those who compute the runs of a store: up to ``jobs`` processes here, or the cluster of a ``client`` (see `compare`).
-
-    stays : does this process stay until they have ended? Else the workers of a cluster must share the store.
-    """
+def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
+    """Those who compute the runs of a store: up to ``jobs`` processes here, or the cluster of a ``client`` (see `compare`)."""
     if client is None:
         yield Workers(jobs, jobs)
         return
     from workbench.runs.execution.cluster.sweeping import n_places, ready_cluster
 
-    with ready_cluster(client, store, jobs, stays) as connected:
+    with ready_cluster(client, store, jobs) as connected:
         yield Workers(n_places(connected), 0, connected, n_places(connected))
 
 

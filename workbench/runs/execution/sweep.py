@@ -62,8 +62,7 @@ def sweep(
         grid, padded with empty ones; the smallest begin as they would otherwise.
     client : distributed.Client, address of a scheduler, or "local", optional
         The workers of this cluster compute the runs, one on each of their threads ("local": one process for each processor of
-        this machine). Where they do not share the store, what they compute comes to this process, which is said on stderr.
-        ``jobs`` is then left out.
+        this machine); they must share the store. ``jobs`` is then left out.
     **settings
         What the grid does not vary; see `workbench.compare`.
 

@@ -40,20 +40,6 @@ def corpora_of(store: Path, spec: RunSpec) -> tuple:
     return tuple(name and corpus_in_shards(store, name) for name in (spec.train, spec.test))
 
 
-def data_files(store: Path, spec: RunSpec) -> list[str]:
-    """Names in the store of the files that computing a run reads: its data, and what it began from."""
-    found = []
-    for content in filter(None, (spec.train, spec.test)):
-        folder, whole = store / CORPORA / content, f"{CORPORA}/{content}.npz"
-        in_shards = folder.is_dir() and (spec.shards or not (store / whole).exists())
-        found += (
-            sorted(f"{CORPORA}/{content}/{path.name}" for path in folder.iterdir())
-            if in_shards
-            else [whole]
-        )
-    return found + ([f"{WARM_STARTS}/{spec.start['counts']}.npz"] if spec.start else [])
-
-
 def corpus_in_shards(store: Path, content_hash: str) -> ShardedCorpus:
     """The corpus of a hash, in shards; raises SpecError where it is not in the store, or not what the name says."""
     folder = store / CORPORA / content_hash

@@ -22,14 +22,7 @@ APART = 2.0
 SEEN_WITHIN = 5.0
 """Seconds in which a file that was written on one machine must be there on the other."""
 LOCK, HERE = "lock", "here"
-
-
-class NotShared(ClusterError):
-    """A worker does not share the store; ``what`` says what it does not see."""
-
-    def __init__(self, what: str, mend: str):
-        super().__init__(f"{what}; {mend}")
-        self.what = what
+ADVICE = "give a store on a file system that all machines share, at the same path"
 
 
 class Seen(NamedTuple):
@@ -43,7 +36,7 @@ class Seen(NamedTuple):
 
 
 def check_shared(client: Client, store: Path) -> Path:
-    """The whole path of the store, which all workers share; raises NotShared for the first that does not.
+    """The whole path of the store, which all workers share; raises ClusterError for the first that does not.
 
     A token that is written here is read there and the other way, a lock that is held here is seen there, and clocks differ by
     at most two seconds: a ClusterError otherwise. Nothing of the probe is left behind.
@@ -92,25 +85,22 @@ def sees_lock(path: str) -> bool:
 def _check_seen(
     seen: Seen, worker: str, probe: Path, token: str, began: float, ended: float
 ) -> None:
-    """Raises NotShared for what a worker does not see, and ClusterError for its clock.
+    """Raise ClusterError for what a worker does not see, or for its clock.
 
-    It was asked between two times of this machine's clock.
+    began, ended : times of this machine's clock between which the worker looked.
     """
-    store, elsewhere = (
-        probe.parent,
-        "give a store on a file system that all machines share, at the same path",
-    )
+    store = probe.parent
     if seen.token != token:
-        raise NotShared(f"{worker} does not see the files of the store {store}", elsewhere)
+        raise ClusterError(f"{worker} does not see the files of the store {store}; {ADVICE}")
     if not seen.wrote:
-        raise NotShared(f"{worker} cannot write to the store {store}", "make it writable there")
+        raise ClusterError(f"{worker} cannot write to the store {store}; make it writable there")
     if _read(probe / seen.wrote) != token:
-        raise NotShared(
-            f"a file that {worker} writes to the store {store} is not seen here", elsewhere
+        raise ClusterError(
+            f"a file that {worker} writes to the store {store} is not seen here; {ADVICE}"
         )
     if not seen.is_held:
-        raise NotShared(
-            f"{worker} does not see a lock that is held here in the store {store}",
+        raise ClusterError(
+            f"{worker} does not see a lock that is held here in the store {store}; "
             "its file system needs locks that hold across machines (NFS: not mounted with nolock or local_lock)",
         )
     ahead = seen.time - min(max(seen.time, began), ended)

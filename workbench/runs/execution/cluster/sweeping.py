@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,10 +23,8 @@ from workbench.runs.execution.cluster.connecting import (
     checked,
     client_of,
 )
-from workbench.runs.execution.cluster.run_copy import compute_copy
-from workbench.runs.execution.cluster.shared_store import NotShared, check_shared
-from workbench.runs.execution.cluster.task import ELSEWHERE, UNSHARED, ChildLost, compute
-from workbench.runs.execution.cluster.unshared_store import Transfers
+from workbench.runs.execution.cluster.shared_store import check_shared
+from workbench.runs.execution.cluster.task import ELSEWHERE, ChildLost, compute
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.queue import BEAT_EVERY, is_queued, new_lock, set_waiting
 from workbench.runs.execution.run import ENDED, Run, warn_of_other_kernels
@@ -69,7 +66,6 @@ def work_through_on(
 ) -> None:
     """Takes runs to their ends on the workers of a cluster; returns when all have ended. One that fails does not stop others.
 
-    Once a worker does not see their store, what is begun from then on are copies, whose files come here; see `unshared_store`.
     What another process works on is waited for, and taken on where that ends without having finished it. ``on_progress`` is
     called up to ten times a second with the runs that are left, and with all of them at the end. Ctrl-C (or SIGTERM) stops
     the runs that were submitted here cleanly, and is raised when they have stopped.
@@ -84,10 +80,9 @@ def work_through_on(
         with (
             new_lock(left[0].path.resolve().parent / QUEUES) as lock,
             ending_cleanly(control := MemoryControl()),
-            _Queue(left, client, lock) as queue,
         ):
+            queue = _Queue(left, client, lock)
             while queue.left() and not control.interrupted:
-                queue.exchange()
                 began = time.monotonic()
                 queue.look()
                 on_progress(queue.left())
@@ -103,25 +98,12 @@ class _Queue:
 
     def __init__(self, runs: list[Run], client: Client, lock: Lock):
         self._client, self._lock, self._has = client, lock, about_process()
-        self._transfers: Transfers | None = None
         self._tasks: dict[Run, Future] = {}
         self._n_submitted = 0
         self._paused: set[Run] = set()
         self._elsewhere = {run for run in runs if run.state not in ENDED}
         self._beaten = time.monotonic()
         self._submit([run for run in runs if run not in self._elsewhere])
-
-    def __enter__(self) -> _Queue:
-        return self
-
-    def __exit__(self, *exception) -> None:
-        if self._transfers is not None:
-            self._transfers.close()
-
-    def exchange(self) -> None:
-        """Writes what comes from workers that do not share the store, and tells them what is wanted."""
-        if self._transfers is not None:
-            self._transfers.exchange(self._tasks)
 
     def left(self) -> list[Run]:
         return [*self._tasks, *self._paused, *self._elsewhere]
@@ -153,12 +135,11 @@ class _Queue:
         runs = [run for run in runs if is_run(run.path)]
         set_waiting([run.path for run in runs], self._lock.path)
         for run in runs:
-            if self._transfers is None:
-                work = compute, str(run.path.resolve()), self._has, str(self._lock.path)
-            else:
-                work = compute_copy, run.name, self._has, self._lock.path.name
             self._tasks[run] = self._client.submit(
-                *work,
+                compute,
+                str(run.path.resolve()),
+                self._has,
+                str(self._lock.path),
                 key=f"{run.name}-{secrets.token_hex(4)}",
                 retries=RETRIES,
                 pure=False,
@@ -172,9 +153,6 @@ class _Queue:
         outcome, error = _outcome(task)
         if error is not None:
             _fail(run, _reason(error))
-        elif outcome == UNSHARED:
-            self._transfers = self._transfers or Transfers(self._client, self._lock)
-            self._submit([run])
         elif outcome == ELSEWHERE:
             self._elsewhere.add(run)
         elif outcome == PAUSED:
@@ -207,7 +185,6 @@ class _Queue:
             _waits(run)
         until = time.monotonic() + ENDING
         while time.monotonic() < until and any(run.state not in ENDED for run in runs):
-            self.exchange()
             time.sleep(LOOK_EVERY)
 
 
@@ -264,13 +241,9 @@ def _reason(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def ready_cluster(
-    scheduler, store: Path, jobs: int = 1, stays: bool | None = None
-) -> Iterator[Client]:
-    """A client of a cluster that can work on the runs of a store.
+def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
+    """Yield a client of a cluster whose workers share a store.
 
-    stays : does this process stay until they have ended? Then workers need not share the store, and it is said on stderr where
-    they do not; None: they must.
     Raises ClusterError for the first thing that is wrong with the cluster; see `connecting` and `shared_store`.
     """
     if jobs != 1:
@@ -278,18 +251,7 @@ def ready_cluster(
         raise ClusterError(said, Named("jobs"), " out", value=jobs)
     with client_of(scheduler) as client:
         check_workers(client)
-        try:
-            check_shared(client, store)
-        except NotShared as error:
-            if stays is None:
-                raise
-            if not stays:
-                mend = "leave --detach out, or give a store that all machines share"
-                raise ClusterError(
-                    f"{error.what}, so its runs need this process; {mend}"
-                ) from error
-            through = "rows and checkpoints go through the scheduler to this process, which must stay until the runs have ended"
-            print(f"{error.what}: {through}", file=sys.stderr)
+        check_shared(client, store)
         yield client
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.runs.execution.cluster.connecting import About, ClusterError, about_process, checked
-from workbench.runs.execution.cluster.shared_store import sees_lock
+from workbench.runs.execution.cluster.shared_store import ADVICE, sees_lock
 from workbench.runs.execution.run import ENDED
 from workbench.runs.execution.worker import ATTACHED, start_process
 from workbench.runs.store.lock import Lock, LockHeld
@@ -26,9 +26,11 @@ from workbench.runs.store.status import (
     set_state,
 )
 
-ELSEWHERE, REMOVED, UNSHARED = "elsewhere", "removed", "unshared"
-"""What comes of a run beside its states: another process works on it; there is no such run any more; the worker does not see
-the store, or the client has gone."""
+if TYPE_CHECKING:
+    from distributed import Worker
+
+ELSEWHERE, REMOVED = "elsewhere", "removed"
+"""What comes of a run beside its states: another process works on it; there is no such run any more."""
 LOOK_EVERY = 0.2
 """Seconds between two looks at whether the child has ended, or its worker is about to."""
 LIVES = 4.0
@@ -56,7 +58,10 @@ def compute(path: str, client_has: About, queue: str) -> str:
     worker, path = get_worker(), Path(path)
     checked(about_process(), worker.address, client_has)
     if not sees_lock(queue):
-        return UNSHARED
+        raise ClusterError(
+            f"worker {worker.address} on {machine()} does not see the lock of this sweep in the store {path.parent}; "
+            f"{ADVICE}, then start the same command again"
+        )
     if not is_run(path):
         return REMOVED
     lock = _lock_of(path)
@@ -69,30 +74,24 @@ def compute(path: str, client_has: About, queue: str) -> str:
         if requested(path) in (PAUSED, STOPPED):
             set_state(path, requested(path))
             return requested(path)
-        state = outcome_of_child(path, lock, lambda: worker.status.name in WORKER_LIVES)
+        state = _outcome_of_child(path, lock, worker)
     if state == LOST and worker.status.name not in WORKER_LIVES:
         raise Reschedule
-    return not_lost(state)
+    if state == LOST:
+        raise ChildLost(f"its process on {machine()} ended without a word")
+    return state
 
 
-def outcome_of_child(path: Path, lock: Lock, goes_on: Callable[[], bool]) -> str:
-    """The state of a run after a process of its own has computed it, which has the lock and ends when the condition does not
-    hold any more."""
+def _outcome_of_child(path: Path, lock: Lock, worker: Worker) -> str:
+    """Return the state of a run after a child process, which gets the lock, has computed it; the child ends with the worker."""
     child = start_process(
         "worker", path, lock.fd, ATTACHED, log=path / "worker.log", lock=lock, stdin=subprocess.PIPE
     )
     with _ended_at_last(child):
-        while child.poll() is None and goes_on():
+        while child.poll() is None and worker.status.name in WORKER_LIVES:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(LOOK_EVERY)
     return read_status(path)["state"] if is_run(path) else REMOVED
-
-
-def not_lost(state: str) -> str:
-    """The state of a run whose process has ended; raises ChildLost where it was killed."""
-    if state == LOST:
-        raise ChildLost(f"its process on {machine()} ended without a word")
-    return state
 
 
 @contextlib.contextmanager
