@@ -11,7 +11,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
-.PHONY: help demo serve lab docs test test-all torture check bench load figures gallery ledger browser clean
+.PHONY: help demo serve lab docs test test-slow torture check bench load figures gallery ledger browser clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1|/' | awk -F'|' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -47,16 +47,17 @@ lab: $(VENV)/.installed-lab  ## open JupyterLab on the notebooks
 docs: $(VENV)/.installed-docs  ## build the site of the documentation, out/docs/index.html, and execute its notebooks
 	$(BIN)/python docs/site/build.py
 
-test: $(VENV)/.installed-test browser  ## run the tests (installs what they need, the browser included, or says how)
-	$(PYTEST) -m 'not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
+test: $(VENV)/.installed-test browser  ## run the tests that are quick, some ten minutes (installs what they need, the browser included, or says how)
+	$(PYTEST) -m 'not slow and not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
 
-test-all: $(VENV)/.installed-test browser  ## run the tests and the long campaigns
-	$(PYTEST) -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
+test-slow: $(VENV)/.installed-test browser  ## run the tests that take over two seconds each: browser, cluster, notebooks, samplers
+	$(PYTEST) -m 'slow and not long' -n $(TEST_JOBS) $(SIDE_BY_SIDE) $(PYTEST_ARGUMENTS)
 
-torture: $(VENV)/.installed-test browser  ## run every campaign of tests/campaigns at full length (hours); CAMPAIGNS chooses
-	@failed=; for campaign in $(CAMPAIGNS); do echo "## $$campaign"; \
+torture: $(VENV)/.installed-test browser  ## run what takes hours: the long tests, then every campaign of tests/campaigns; CAMPAIGNS chooses
+	@failed=; $(PYTEST) -m long -n $(TEST_JOBS) $(SIDE_BY_SIDE) || failed="the long tests"; \
+	for campaign in $(CAMPAIGNS); do echo "## $$campaign"; \
 	  PYTHONPATH=tests $(BIN)/python tests/campaigns/test_$$campaign.py || failed="$$failed $$campaign"; done; \
-	if [ -n "$$failed" ]; then echo "something went wrong in:$$failed"; exit 1; fi
+	if [ -n "$$failed" ]; then echo "something went wrong in: $$failed"; exit 1; fi
 
 check: $(VENV)/.installed-test  ## check style and layers
 	$(BIN)/ruff check .
@@ -80,7 +81,8 @@ ledger: $(VENV)/.installed  ## write docs/ledger.md again from the results that 
 
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
 	  else echo "the browser tests will be skipped: install Chromium (Debian and Ubuntu: sudo apt-get install chromium)"; fi
 
 clean:  ## remove what make made (runs/ is kept)
