@@ -1,129 +1,28 @@
-"""For every field of the form an unusual value, and what the runs that it starts are told then."""
+"""For every field of the form an unusual value, and what the runs that it starts are told then.
 
-from workbench.dashboard.compare.fields import SINGLETONS_IN_WORDS
+Those of options are made from the options themselves. A field of another kind has an entry in ``REST``.
+"""
 
+import pytest
+from toys import data_for, dated, placed, sequenced, simulated
+
+from workbench.corpus import Corpus
+from workbench.dashboard.compare.fields import SINGLETONS_IN_WORDS, Choice, choice_of, choices
+from workbench.dashboard.compare.settings import Settings
+from workbench.dashboard.compare.wording import in_words
+from workbench.engines import get_engine
+from workbench.engines.options import options_of, split_options
+from workbench.errors import InputError
+from workbench.models.options import OptionError, checked_option
+from workbench.records import Records
+
+DOCUMENTS = sequenced(placed(dated(simulated(40))))
 ROWS = "text,body,name,kind,day,han\n" + (
     "apples the pears plums Café x7,red green blue red,one,fruit,2024-07-31,我们去公园。\n"
     "apples pears cherries,red blue green,two,colour,2024-08-01,今天天气很好。\n" * 20
 )
 CELLS = "a,b,n\n" + "x,u,1\nNA,u,2\ny,?,1\nx,v,2\n" * 6  # records
 RECORDS = {"engines": ["bn-vb"], "path": "records.csv"}  # of the folder of the form's file
-SEQUENTIAL, LEARNT, SAMPLED = (
-    {"schedule": "sequential"},
-    {"learn_alpha": "maximised"},
-    {"learn_alpha": "sampled"},
-)
-OPTIONS = {  # name: (what is chosen or typed, what the runs have, what it needs beside it)
-    "n_inner": ("7", 7, {}),
-    "inner_tolerance": ("0.01", 0.01, {}),
-    "restart_documents": ("yes", True, {}),
-    "topics": ("point", "point", {}),
-    "init": ("noise", "noise", {}),
-    "learn_alpha": ("maximised", "maximised", {}),
-    "alpha_form": ("symmetric", "symmetric", LEARNT),
-    "learn_beta": ("sampled", "sampled", {}),
-    "learn_after": ("3", 3, LEARNT),
-    "learn_every": ("2", 2, LEARNT),
-    "a_alpha": ("2.5", 2.5, SAMPLED),
-    "b_alpha": ("0.5", 0.5, SAMPLED),
-    "a_beta": ("1.5", 1.5, {"learn_beta": "sampled"}),
-    "b_beta": ("2", 2.0, {"learn_beta": "sampled"}),
-    "schedule": ("sequential", "sequential", {}),
-    "partition": ("4", 4, {}),
-    "precision": ("single", "single", {}),
-    "scan": ("words", "words", {}),
-    "scored": ("sampled", "sampled", {"engines": ["cgs"]}),
-    "r": ("inf", "inf", {}),
-    "average": ("cvb0", "cvb0", {}),
-    "split": ("random", "random", {}),
-    "budget_r": ("3", 3, {}),
-    "budget": ("0.5", 0.5, {}),
-    "refresh": ("10", 10, {}),
-    "rarer": ("2", 2, {}),
-    "n_chains": ("3", 3, {}),
-    "phases": ("interleaved", "interleaved", SEQUENTIAL),
-    "cg_second_order": ("yes", True, {}),
-    "alpha_total": ("3", 3.0, {"cv-hdp.learn_alpha": "no"}),
-    "beta_total": ("50", 50.0, {}),
-    "top_concentration": ("2", 2.0, {"learn_gamma": "no"}),
-    "cv-hdp.learn_alpha": ("no", False, {}),
-    "learn_gamma": ("no", False, {}),
-    "cv-hdp.a_alpha": ("1", 1.0, {}),
-    "cv-hdp.b_alpha": ("1", 1.0, {}),
-    "a_gamma": ("1", 1.0, {}),
-    "b_gamma": ("1", 1.0, {}),
-    "cv-hdp.learn_beta": ("yes", True, {}),
-    "learn_tau": ("yes", True, {}),
-    "cv-hdp.a_beta": ("1", 1.0, {"cv-hdp.learn_beta": "yes"}),
-    "cv-hdp.b_beta": ("1", 1.0, {"cv-hdp.learn_beta": "yes"}),
-    "a_tau": ("0.25", 0.25, {"learn_tau": "yes"}),
-    "update": ("zeroth", "zeroth", {}),
-    "cv-hdp.init": ("hard", "hard", {}),
-    "reorder": ("no", False, {}),
-    "moves_every": ("5", 5, {}),
-    "moves_after": ("7", 7, {"moves_every": "5"}),
-    "prior": ("paper", "paper", {}),
-    "order": ("2,0,1", "2,0,1", {}),
-    "order_seed": ("3", 3, {"order": "random", "sbm-gp.order": "random"}),
-    "time": ("none", "none", {}),
-    "sbm-gp.order": ("2,0,1", "2,0,1", {}),
-    "length_time": ("20", 20.0, {}),
-    "length_space": ("9", 9.0, {}),
-    "scale": ("2", 2.0, {}),
-    "noise": ("3", 3.0, {}),
-    "mean": ("paper-code", "paper-code", {}),
-    "kernel": ("sampled", "sampled", {}),
-    "lnm-gp.kernel": ("given", "given", {}),
-    "rank": ("dense", "dense", {}),
-    "predict": ("conditional", "conditional", {}),
-    "average_after": ("5", 5, {}),
-    "lnm-gp.average_after": ("7", 7, {}),
-    "network": ("hmm", "hmm", {}),
-    "missing": ("imputed", "imputed", {}),
-    "bn-vb.n_states": ("4", 4, {}),
-    "learn_priors": ("maximised", "maximised", {}),
-    "a_prior": ("2", 2.0, {"learn_priors": "sampled"}),
-    "b_prior": ("0.5", 0.5, {"learn_priors": "sampled"}),
-    "bn-vb.learn_after": ("4", 4, {"learn_priors": "maximised"}),
-    "bn-vb.learn_every": ("5", 5, {"learn_priors": "maximised"}),
-    "tables": ("drawn", "drawn", {}),
-    "least": ("0.001", 0.001, {}),
-    "sweep_particles": ("20", 20, {}),
-    "n_states": ("4", 4, {}),
-    "alpha0": ("0.5", 0.5, {}),
-    "sb-ctm.topics": ("drawn", "drawn", {}),
-    "start_sweeps": ("5", 5, {}),
-    "bound": ("paper", "paper", {}),
-    "sb-ctm-vb.n_inner": ("3", 3, {}),
-    "batch": ("4", 4, {}),
-    "tau": ("2", 2.0, {"batch": "4"}),
-    "batch_size": ("7", 7, {}),
-    "tau0": ("2.5", 2.5, {}),
-    "total_documents": ("99", 99, {}),
-    "batches_before": ("12", 12, {}),
-    "hold_topics": ("yes", True, {}),
-    "kappa": ("0.75", 0.75, {"batch": "4"}),
-    "ctm-em.inner_tolerance": ("0.001", 0.001, {}),
-    "q": ("0.02", 0.02, {}),
-    "learn_q": ("yes", True, {}),
-    "a_q": ("3", 3.0, {"learn_q": "yes"}),
-    "b_q": ("0.5", 0.5, {"learn_q": "yes"}),
-    "word_alpha": ("1", 1.0, {}),
-    "documents": ("shared", "shared", {}),
-    "step_variance": ("0.5", 0.5, {}),
-    "state_dim": ("4", 4, {}),
-    "sigma_c2": ("0.5", 0.5, {}),
-    "learn_sigma_c2": ("yes", True, {}),
-    "a_sigma_c2": ("3", 3.0, {"learn_sigma_c2": "yes"}),
-    "b_sigma_c2": ("2", 2.0, {"learn_sigma_c2": "yes"}),
-    "offset": ("uniform", "uniform", {}),
-    "n_particles": ("30", 30, {}),
-    "probabilities": ("argmax", "argmax", {}),
-    "n_draws": ("20", 20, {"probabilities": "argmax"}),
-    "network-vb.n_inner": ("3", 3, {}),
-    "network-vb.learn_after": ("4", 4, {}),
-    "network-vb.learn_every": ("5", 5, {}),
-}
 REST = {  # name: (what is chosen or typed, of a run's spec and training corpus, what that is, what it needs beside it)
     "corpus": ("bars", lambda spec, train: spec.corpus, "bars", {}),
     "path": (None, lambda spec, train: spec.corpus, "mine", {}),
@@ -232,3 +131,82 @@ REST = {  # name: (what is chosen or typed, of a run's spec and training corpus,
         {"engines": ["network-gibbs"], "model": "pachinko"},
     ),
 }
+
+
+def numbers_about(default: float | None, about: dict) -> list:
+    """Inf where it is allowed, numbers near the default, and the bounds."""
+    near = (1, 2) if default is None else (default + 1, 2 * default, default / 2)
+    return [*(["inf"] if about["infinite"] else []), *near, about["low"], about["high"]]
+
+
+def unusual_values(field) -> list:
+    """The values that an option takes and are not its default: choices, or some numbers."""
+    about, default, values = field.metadata, field.default, []
+    for value in about["choices"] or numbers_about(default, about):
+        try:
+            value = checked_option("an engine", field, value)
+        except OptionError:
+            continue
+        if value != default and value not in values:
+            values.append(value)
+    return values
+
+
+def data_of_engine(engine) -> Corpus | Records:
+    """Forty documents with years, inputs and a sequence, or records made of them."""
+    return data_for(engine, DOCUMENTS)
+
+
+def is_allowed(engine, options: dict) -> bool:
+    """Does the engine take these options together, for the data of `data_of_engine`?"""
+    data = data_of_engine(engine)
+    try:
+        beliefs, of_engine = split_options(engine, options)
+        engine.check_options(of_engine, data)
+        if beliefs:
+            engine.model(**beliefs).for_data(data)
+    except InputError:
+        return False
+    return True
+
+
+def needed_beside(choice: Choice, value) -> dict | None:
+    """Key of an option → value that each engine of a choice needs beside a value of it; None where one other is not enough."""
+    needed = {}
+    for engine in map(get_engine, choice.engines):
+        others = [
+            {name: other}
+            for name, field in options_of(engine).items()
+            if name != choice.field.name
+            for other in unusual_values(field)
+        ]
+        rows = (
+            row for row in ({}, *others) if is_allowed(engine, row | {choice.field.name: value})
+        )
+        row = next(rows, None)
+        if row is None:
+            return None
+        needed |= {choice_of(engine.name, name).key: other for name, other in row.items()}
+    return needed
+
+
+def option_value(choice: Choice) -> tuple:
+    """(what is chosen or typed, what the runs have, what it needs beside it) for an option."""
+    for value in unusual_values(choice.field):
+        beside = needed_beside(choice, value)
+        if beside is not None:
+            return in_words(value), value, {key: in_words(each) for key, each in beside.items()}
+    pytest.fail(
+        f"no unusual value of the option {choice.key} stands by itself or beside one other option; "
+        "have `unusual_values` in tests/form_values.py try one that does"
+    )
+
+
+def field_values() -> dict[str, tuple]:
+    """Name of a field → (what is chosen or typed, …) for every field but the button, number of seeds and parallel runs."""
+    values = {choice.key: option_value(choice) for choice in choices()} | REST
+    missing = set(Settings().fields()) - {*values, "start", "seeds", "jobs"}
+    assert not missing, (
+        f"the form has new fields {sorted(missing)}: write an unusual value of each into REST in tests/form_values.py"
+    )
+    return values

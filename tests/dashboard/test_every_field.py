@@ -1,73 +1,34 @@
 """Every field of the form: what is typed or chosen is what the runs that it starts are told to do."""
 
+from pathlib import Path
+
 import pytest
-from form_values import CELLS, OPTIONS, REST, ROWS
+from form_values import CELLS, REST, ROWS, data_of_engine, field_values, option_value
 from missing import skip_without_budoux, skip_without_pgmpy
 
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import BY_LOOKS, FILE, choices
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import start_runs
+from workbench.dashboard.compare.starting import cells_of, start_runs
 from workbench.engines import get_engine
+from workbench.models.options import checked_option
 from workbench.records import Records
-from workbench.runs.execution.fit import fit
+from workbench.runs.execution.memory_check import Planned
+from workbench.runs.loading import load_data
 from workbench.runs.store.archive import get_corpus
 
-KNOWN = {
-    "sb-dtm",
-    "sb-ctm-lds",
-    "sbm-gp",
-    "lnm-gp",
-    "raw-gp",
-    "static",
-    "sbm-lds",
-    "lnm-lds",
-    "raw-lds",
-    "hmm",
-}
-
-
-@pytest.fixture
-def desk(tmp_path, monkeypatch):
-    """A form for a file of 40 documents, how to type into it, and what it starts: runs that only stand in the store."""
-    desk = Desk(tmp_path)
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: desk.lines.append(jobs)
-    )
-    return desk
+DATA_SETS = {Corpus: "docstrings", Records: "votes"}
 
 
 class Desk:
-    def __init__(self, folder):
-        self.store, self.lines, self.runs = folder / "runs", [], []
-        (folder / "mine.csv").write_text(ROWS)
-        (folder / "records.csv").write_text(CELLS)
-        inputs = {
-            "year": [1990.0 + d % 3 for d in range(40)],
-            "latitude": [30.0 + d for d in range(40)],
-        }
-        times = [1990 + d % 3 for d in range(40)]
-        sequence = [("one", d) for d in range(40)]
-        years = Corpus.from_pairs(
-            range(40),
-            [d % 3 for d in range(40)],
-            [2] * 40,
-            times=times,
-            inputs=inputs,
-            sequence=sequence,
-        )
-        wb.write_corpus(years, folder / "years.npz")
-        self.form = Settings(
-            on_start=lambda values: self.runs.extend(start_runs(self.store, values)[0])
-        )
-        for name, value in (
-            ("corpus", FILE),
-            ("path", str(folder / "mine.csv")),
-            ("engines", ["cgs"]),
-            ("n_topics", "3"),
-        ):
-            self.type(name, value)
+    """A form, how to type into it, and the values that its button starts runs with."""
+
+    def __init__(self):
+        self.values, self.form = None, Settings(on_start=self.keep)
+
+    def keep(self, values: dict) -> None:
+        self.values = values
 
     def type(self, name: str, value) -> None:
         """What the browser does when a field is changed, which has to be seen for it."""
@@ -77,15 +38,18 @@ class Desk:
         assert name in self.form.form.seen
         self.form.form._handle_msg({"field": name, "value": value})
 
-    def start(self) -> list:
-        """The specs of what is started."""
+    def start(self) -> dict:
+        """The values that runs are started with."""
         self.form.start.clicks += 1
         assert not self.form.form.wrong, self.form.form.wrong
-        return [run.spec for run in self.runs]
+        return self.values
 
 
-def test_the_walk_leaves_no_field_out():
-    assert {*OPTIONS, *REST, "start", "seeds", "jobs"} == set(Settings().fields())
+def planned(values: dict, data: Corpus | Records | None = None) -> list[Planned]:
+    """The runs that values of the form make of data, or of the file or data set that the values name."""
+    kind = get_engine(values["engines"][0]).model.data
+    data = load_data(values["corpus"], kind, **values["read"]) if data is None else data
+    return [run for name in values["engines"] for run in cells_of(data, name, values, Path("runs"))]
 
 
 def engines_of(choice, kind) -> list[str]:
@@ -102,61 +66,88 @@ def engines_of(choice, kind) -> list[str]:
         if engines_of(choice, kind)
     ],
 )
-def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(choice, kind, desk):
-    typed, wanted, beside = OPTIONS[choice.key]
-    engines = engines_of(choice, kind)
-    if KNOWN & set(engines):
-        desk.type("path", str(desk.store.parent / "years.npz"))
-    if kind is Records:
-        desk.type("path", str(desk.store.parent / "records.csv"))
-    assert wanted != choice.field.default
+def test_an_option_goes_to_the_runs_of_every_engine_that_has_it(choice, kind):
+    typed, wanted, beside = option_value(choice)
+    engines, desk = engines_of(choice, kind), Desk()
     desk.type("engines", engines)
+    desk.type("corpus", DATA_SETS[kind])
     for name, value in beside.items():
         desk.type(name, value)
     desk.type(choice.key, typed)
-    specs = desk.start()
-    assert {spec.engine: spec.options[choice.field.name] for spec in specs} == dict.fromkeys(
-        engines, wanted
-    )
+    data = data_of_engine(get_engine(engines[0]))
+    specs = [run.spec for run in planned(desk.start(), data)]
+    values = {spec.engine: spec.options[choice.field.name] for spec in specs}
+    assert {
+        engine: checked_option(engine, choice.field, value) for engine, value in values.items()
+    } == dict.fromkeys(engines, wanted)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> Path:
+    """A folder with a table of 41 documents and one of records."""
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "mine.csv").write_text(ROWS)
+    (folder / "records.csv").write_text(CELLS)
+    return folder
+
+
+@pytest.fixture
+def desk(files) -> Desk:
+    """A form for the table of documents."""
+    desk = Desk()
+    for name, value in (
+        ("corpus", FILE),
+        ("path", str(files / "mine.csv")),
+        ("engines", ["cgs"]),
+        ("n_topics", "3"),
+    ):
+        desk.type(name, value)
+    return desk
 
 
 @pytest.mark.parametrize("name", REST)
-def test_a_setting_goes_to_the_run(name, desk):
+def test_a_setting_goes_to_the_run(name, desk, files):
     typed, of, wanted, beside = REST[name]
     if name == "records.model":
         skip_without_pgmpy()
     if name == "segmenter":
         skip_without_budoux()
     for other, value in beside.items():
-        desk.type(other, str(desk.store.parent / value) if other == "path" else value)
+        desk.type(other, str(files / value) if other == "path" else value)
     if typed is not None:
         desk.type(name, typed)
-    (spec,) = desk.start()
-    assert of(spec, get_corpus(desk.store, spec.train)) == wanted
+    (run,) = planned(desk.start())
+    assert of(run.spec, run.train) == wanted
 
 
-def test_as_many_runs_as_there_are_seeds_are_lined_up_so_many_at_a_time(desk):
+def test_every_field_has_a_value():
+    """The others are told in the two tests below."""
+    assert field_values()
+
+
+def test_as_many_runs_as_there_are_seeds_are_lined_up_so_many_at_a_time(
+    desk, tmp_path, monkeypatch
+):
+    lines = []
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: lines.append(jobs)
+    )
     desk.type("seeds", "3")
     desk.type("jobs", "2")
-    assert [spec.seed for spec in desk.start()] == [0, 1, 2] and desk.lines == [2]
+    runs, *_ = start_runs(tmp_path, desk.start())
+    assert [run.spec.seed for run in runs] == [0, 1, 2] and lines == [2]
+    assert get_corpus(tmp_path, runs[0].spec.train).n_documents == 40
 
 
-def test_a_run_begins_from_the_one_that_is_chosen(desk):
-    (first,) = desk.start()
-    fit(
-        get_corpus(desk.store, first.train),
-        "cgs",
-        3,
-        n_iterations=2,
-        store=desk.store,
-        name="before",
-        progress=False,
-    )
+def test_a_run_begins_from_the_one_that_is_chosen(desk, tmp_path):
+    (first,) = planned(desk.start())
+    wb.fit(first.train, "cgs", 3, n_iterations=2, store=tmp_path, name="before", progress=False)
     desk.form.offer(["before"])
     desk.type("start", "before")
-    assert desk.start()[-1].start["name"] == "before"
+    (run,) = cells_of(first.train, "cgs", desk.start(), tmp_path)
+    assert run.spec.start["name"] == "before"
 
 
 def test_a_file_is_read_as_it_looks_unless_it_is_told(desk):
     assert desk.form.reading["format"].shown() == BY_LOOKS
-    assert get_corpus(desk.store, desk.start()[0].train).n_documents == 40
+    assert planned(desk.start())[0].train.n_documents == 40

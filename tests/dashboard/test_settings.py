@@ -1,15 +1,15 @@
 """The form, its checks, and the link."""
 
-import math
 from dataclasses import fields
 
 import pytest
+from form_values import field_values
 from missing import skip_without_pgmpy
 from pytest import approx
 
 from workbench.corpus import SINGLETONS, CorpusError, synthetic
 from workbench.corpus.readers import FORMATS
-from workbench.dashboard.compare.fields import FILE, choice_of, choices
+from workbench.dashboard.compare.fields import FILE, SPLIT, choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import cells_of, start_runs, summary_of_start
@@ -136,21 +136,23 @@ def test_defaults_are_those_of_the_model_and_the_comparison():
     assert not mistakes_in(values)
 
 
-def test_only_options_of_the_chosen_engines_are_shown_and_told():
+def keys_of(engine: str) -> set[str]:
+    """The keys of the options of an engine that are not about priors and have no place of their own."""
+    return {
+        one.key for one in choices() if engine in one.engines and not one.hyper and one.key != SPLIT
+    }
+
+
+@pytest.mark.parametrize("engine", ["cgs", "svb"])
+def test_only_options_of_the_chosen_engines_are_shown_and_told(engine):
     form = Settings()
-    form.engines.value = ["cgs"]
-    assert {name for name, widget in form.options.items() if widget.visible} == set()
+    form.engines.value = [engine]
+    assert not any(field.visible for field in form.options.values())
     fold(form, "options")
-    assert {name for name, widget in form.options.items() if widget.visible} == {
-        "partition",
-        "scan",
-        "scored",
-    }
-    assert set(form.values()["options"]["cgs"]) == {
-        field.name for field in fields(get_engine("cgs").options)
-    }
-    form.engines.value = ["svb"]
-    assert {name for name, widget in form.options.items() if widget.visible} == {"schedule", "init"}
+    assert (
+        {name for name, field in form.options.items() if field.visible} == keys_of(engine) != set()
+    )
+    assert set(form.values()["options"][engine]) == set(options_of(get_engine(engine)))
 
 
 def test_what_is_asked_for_first_is_seen_and_the_rest_is_folded():
@@ -249,33 +251,20 @@ def fold(form: Settings, name: str) -> None:
 
 
 def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
-    form = Settings()
-    form.engines.value = ["svb", "cgs", "cvb0", "svb-cgs"]
+    ticked, form = ["svb", "cgs", "cvb0", "svb-cgs"], Settings()
+    form.engines.value = ticked
     fold(form, "options")
-    seen = shown(form)
-    assert seen[seen.index("Options: defaults") + 1 :] == [
-        "Initialise",
-        "Parallel runs",
-        "svb, cvb0, svb-cgs",
-        "Initialisation",
-        "cvb0, cgs, svb-cgs",
-        "Partition",
-        "cvb0",
-        "Precision",
-        "svb-cgs",
-        "Chains",
-        "Phases",
-        "svb, svb-cgs",
-        "Schedule",
-        "cgs",
-        "Order of tokens",
-        "Scored by",
-        "Priors: defaults",
-    ]
-
-
-def test_every_option_has_a_label_for_people():
-    assert {name for name, widget in Settings().options.items() if widget.label == name} == {"r"}
+    ticked, seen, places = sorted(ticked, key=list(ENGINES).index), form.form.seen, {}
+    for name in seen[seen.index("fold:options") + 1 : seen.index("fold:priors")]:
+        if name in form.form.told:
+            owners = form.form.told[name].split(", ")
+        elif name in form.options:
+            places[name] = owners
+    assert places == {
+        key: [engine for engine in ticked if key in keys_of(engine)]
+        for key in form.options
+        if any(key in keys_of(engine) for engine in ticked)
+    }
 
 
 def test_an_option_that_is_yes_or_no_is_handed_over_as_true_or_false():
@@ -812,173 +801,20 @@ def test_a_link_goes_round_for_every_field():
         {name: widget_part(w) for name, w in f.fields().items()} for f in (form, other)
     )
     assert to_query(parts) == ""
-    unusual = {
-        "corpus": FILE,
+    typed = {name: text for name, (text, *_) in field_values().items()}
+    typed |= {
         "path": "a & b=c.csv",
-        "engines": ["cgs"],
-        "r": [1, 2.5, math.inf],
-        "n_chains": 3,
-        "phases": "interleaved",
-        "schedule": "sequential",
-        "n_topics": 7,
-        "alpha": 0.25,
-        "beta": 1e-05,
-        "n_iterations": 42,
-        "seed": 9,
-        "seeds": 2,
-        "holdout": 0.0,
-        "init": "noise",
-        "n_inner": 7,
-        "inner_tolerance": 0.01,
-        "restart_documents": True,
-        "topics": "point",
-        "cg_second_order": True,
-        "top_words": 2000,
-        "merge": 4,
-        "repeat": 3,
-        "singletons": "both-full",
-        "holdout_per": "half",
-        "holdout_rows": "year>=2012",
-        "records.holdout_per": "record",
-        "records.fields": "a,b",
-        "records.missing": "NA",
-        "records.multiplicity": "n",
-        "records.alpha": 0.25,
-        "records.beta": 0.75,
-        "records.model": "asia",
+        "r": "1, 2.5, inf",
+        "seeds": "2",
+        "jobs": "2",
         "start": "a-run",
-        "learn_alpha": "sampled",
-        "alpha_form": "symmetric",
-        "learn_beta": "maximised",
-        "learn_after": 3,
-        "learn_every": 2,
-        "a_alpha": 2.5,
-        "b_alpha": 0.5,
-        "a_beta": 1.5,
-        "b_beta": 2.0,
-        "alpha_total": 3.0,
-        "beta_total": 50.0,
-        "top_concentration": 2.0,
-        "prior": "paper",
-        "order": "random",
-        "order_seed": 3,
-        "start_sweeps": 5,
-        "bound": "paper",
-        "batch": 4,
-        "tau": 2.0,
-        "kappa": 0.75,
-        "batch_size": 7,
-        "tau0": 2.5,
-        "total_documents": 99,
-        "batches_before": 12,
-        "hold_topics": True,
-        "ctm-em.inner_tolerance": 0.001,
-        "q": 0.02,
-        "learn_q": True,
-        "a_q": 3.0,
-        "b_q": 0.5,
-        "word_alpha": 1.0,
-        "documents": "shared",
-        "step_variance": 0.5,
-        "cv-hdp.learn_alpha": False,
-        "learn_gamma": False,
-        "cv-hdp.a_alpha": 1.0,
-        "cv-hdp.b_alpha": 1.0,
-        "a_gamma": 1.0,
-        "b_gamma": 1.0,
-        "cv-hdp.learn_beta": True,
-        "learn_tau": True,
-        "cv-hdp.a_beta": 1.0,
-        "cv-hdp.b_beta": 1.0,
-        "a_tau": 0.25,
-        "update": "zeroth",
-        "cv-hdp.init": "hard",
-        "partition": 4,
-        "precision": "single",
-        "scan": "words",
-        "scored": "sampled",
-        "average": "cvb0",
-        "split": "random",
-        "budget_r": 3,
-        "budget": 0.5,
-        "refresh": 10,
-        "rarer": 2,
-        "reorder": False,
-        "moves_every": 5,
-        "moves_after": 7,
-        "jobs": 2,
-        "model": "pachinko",
-        "super": 3,
-        "format": "csv",
-        "text": "body",
-        "title": "",
-        "label": "kind",
-        "stop_words": None,
-        "min_documents": 5,
-        "max_share": 0.5,
-        "token_pattern": r"\S+",
-        "ngrams": 2,
-        "min_letters": 3,
-        "lowercase": False,
-        "accents": "strip",
-        "file.time": "day",
-        "encoding": "cp1252",
-        "keep_text": False,
-        "more_stop_words": "mr, said",
-        "segmenter": "chinese-traditional",
     }
-    unusual |= {
-        name: value
-        for name, value in {
-            "time": "none",
-            "sbm-gp.order": "vocabulary",
-            "length_time": 20.0,
-            "length_space": 9.0,
-            "scale": 2.0,
-            "noise": 3.0,
-            "mean": "paper-code",
-            "kernel": "sampled",
-            "lnm-gp.kernel": "given",
-            "rank": "dense",
-            "predict": "conditional",
-            "average_after": 5,
-            "lnm-gp.average_after": 7,
-            "state_dim": 4,
-            "sigma_c2": 0.5,
-            "learn_sigma_c2": True,
-            "a_sigma_c2": 3.0,
-            "b_sigma_c2": 2.0,
-            "offset": "uniform",
-            "n_particles": 30,
-            "sweep_particles": 20,
-            "n_states": 4,
-            "network": "hmm",
-            "missing": "imputed",
-            "bn-vb.n_states": 5,
-            "tables": "drawn",
-            "least": 0.001,
-            "learn_priors": "sampled",
-            "a_prior": 2.0,
-            "b_prior": 0.5,
-            "bn-vb.learn_after": 3,
-            "bn-vb.learn_every": 4,
-            "alpha0": 0.5,
-            "probabilities": "argmax",
-            "n_draws": 20,
-            "sb-ctm.topics": "drawn",
-            "sb-ctm-vb.n_inner": 4,
-            "network-vb.n_inner": 3,
-            "network-vb.learn_after": 4,
-            "network-vb.learn_every": 5,
-        }.items()
-        if name in form.fields()
-    }
-    assert unusual.keys() == form.fields().keys()
-    for name, value in unusual.items():
-        widget = form.fields()[name]
-        widget.value = written(value) if isinstance(widget, Values) else value
+    for name, field in form.fields().items():
+        before, field.value = field.value, field.typed(typed[name])
+        assert field.value != before
     assert from_query(to_query(parts), others) == []
-    assert {name: widget.read() for name, widget in other.fields().items()} == unusual
+    unusual = {name: field.read() for name, field in form.fields().items()}
+    assert {name: field.read() for name, field in other.fields().items()} == unusual
 
 
 @pytest.mark.parametrize(

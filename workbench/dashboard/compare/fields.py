@@ -13,7 +13,7 @@ from workbench.corpus.readers import FORMATS
 from workbench.corpus.segmenting import SEGMENTERS
 from workbench.corpus.words import ACCENTS, WORD_PATTERN, languages
 from workbench.dashboard.compare.values import SEVERAL, Column, Field, Menu, Number, Upload, Values
-from workbench.dashboard.compare.wording import LABELS, in_words, labelled
+from workbench.dashboard.compare.wording import LABELS, in_words, label_of, labelled
 from workbench.dashboard.shared.downloads import size
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.received import ROUTE, otherwise
@@ -410,7 +410,7 @@ def number_field(name: str, default) -> Number | Values:
 
 def option_field(field: dataclasses.Field) -> Field:
     """The field for an option of an engine, made from its metadata."""
-    label, about = LABELS.get(field.name, field.name), field.metadata
+    label, about = label_of(field.name), field.metadata
     meaning = labelled(about["meaning"], about["choices"])
     if about["otherwise"]:  # a choice or something of one's own, which is checked at the start
         return Field(label, field.default, meaning)

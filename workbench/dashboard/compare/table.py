@@ -9,7 +9,7 @@ import math
 
 import param
 
-from workbench.dashboard.compare.wording import LABELS
+from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
 from workbench.dashboard.shared.numbers import COLUMNS
@@ -170,10 +170,7 @@ def is_setting(key: str) -> bool:
 def called(key: str) -> str:
     """What a setting is called on the page."""
     name = key if key in every_setting() else key.removesuffix("_option")
-    said = {"K": "K", "split": "Split", "iterations": "Iterations"}.get(name) or LABELS.get(
-        name, name
-    )
-    return said[:1].upper() + said[1:] if len(said) > 1 and name not in LABELS else said
+    return "Split" if name == "split" else label_of(name)
 
 
 def row(reading: Reading) -> dict:

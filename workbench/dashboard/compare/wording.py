@@ -1,9 +1,12 @@
 """What fields are called, and sentences about settings worded for the page, which has fields where others have names."""
 
+import re
+
 from workbench.dashboard.shared.background import sentence_of
 from workbench.errors import ALONE, Got, Named, one_sentence
 
 LABELS = {
+    "r": "r",
     "n_topics": "Topics K",
     "alpha": "alpha",
     "beta": "beta",
@@ -31,38 +34,21 @@ LABELS = {
     "accents": "Accents",
     "lowercase": "Lower case",
     "n_chains": "Chains",
-    "phases": "Phases",
-    "schedule": "Schedule",
     "average": "Averaging",
     "split": "Sampled pairs",
-    "budget": "Budget",
     "budget_r": "Budget as of r",
     "refresh": "Split every",
     "rarer": "Split more rarely",
-    "partition": "Partition",
-    "precision": "Precision",
     "scan": "Order of tokens",
     "scored": "Scored by",
     "init": "Initialisation",
     "n_inner": "Inner passes",
-    "inner_tolerance": "Inner tolerance",
-    "restart_documents": "Restart documents",
     "topics": "Posterior of topics",
     "cg_second_order": "Variance terms",
-    "update": "Update",
     "reorder": "Reorder sticks",
-    "moves_every": "Moves every",
-    "moves_after": "Moves after",
-    "learn_alpha": "Learn alpha",
-    "learn_beta": "Learn beta",
-    "learn_gamma": "Learn gamma",
-    "learn_tau": "Learn tau",
-    "learn_priors": "Learn priors",
     "a_prior": "Prior: shape",
     "b_prior": "Prior: rate",
     "alpha_form": "Form of alpha",
-    "learn_after": "Learn after",
-    "learn_every": "Learn every",
     "alpha_total": "alpha in all",
     "beta_total": "beta in all",
     "top_concentration": "gamma",
@@ -74,30 +60,21 @@ LABELS = {
     "order": "Order on the stick",
     "order_seed": "Seed of the order",
     "start_sweeps": "Sweeps at first",
-    "bound": "Bound",
-    "batch": "Batch",
     "tau": "Rate: delay",
     "kappa": "Rate: fall",
     "batch_size": "Documents of a batch",
     "tau0": "Rate: delay tau0",
     "total_documents": "Documents in all",
-    "batches_before": "Batches before",
-    "hold_topics": "Hold topics",
     "q": "Variance q of a step",
-    "learn_q": "Learn q",
     "a_q": "q: shape",
     "b_q": "q: scale",
     "word_alpha": "Prior of words",
     "documents": "Sticks of documents",
     "step_variance": "Variance of years",
-    "time": "Time",
     "length_time": "Length in time",
     "length_space": "Length in space",
     "scale": "Variance",
     "noise": "Variance of noise",
-    "mean": "Mean",
-    "kernel": "Kernel",
-    "rank": "Rank",
     "predict": "Prediction",
     "average_after": "Mean begins after",
     "state_dim": "Numbers in a state",
@@ -105,21 +82,19 @@ LABELS = {
     "learn_sigma_c2": "Learn variance of C",
     "a_sigma_c2": "Variance of C: shape",
     "b_sigma_c2": "Variance of C: scale",
-    "offset": "Offset",
     "n_particles": "Particles",
     "sweep_particles": "Particles of a sweep",
     "n_states": "States",
     "alpha0": "Prior of words",
-    "probabilities": "Probabilities",
     "n_draws": "Draws",
     "network": "Bayesian network",
     "missing": "Missing cells",
-    "tables": "Tables",
     "least": "Least probability",
     "a_gamma": "gamma: shape",
     "b_gamma": "gamma: rate",
     "a_tau": "tau: prior",
 }
+"""What fields are called that are not called by their name; see `label_of`."""
 NOUNS = {
     "n_topics": "topics",
     "alpha": "alpha",
@@ -134,8 +109,16 @@ NOUNS = {
     "repeat": "counts repeated",
 }
 """Settings that a sentence calls by a noun; the others by their labels, in quotes."""
+OPTION = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
+"""A word that is the name of an option."""
 EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}
 """What came, where nothing did."""
+
+
+def label_of(name: str) -> str:
+    """The label of a field or an option: the one in `LABELS`, else its name in words."""
+    words = name.replace("_", " ")
+    return LABELS.get(name, words[:1].upper() + words[1:])
 
 
 def counted(n: int) -> str:
@@ -146,7 +129,8 @@ def counted(n: int) -> str:
 def labelled(text: str, choices: tuple = ()) -> str:
     """A text about an option with the labels of other options for their names, and its choices as the menu has them."""
     words = [
-        f"“{LABELS[word]}”" if "_" in word and word in LABELS else word for word in text.split(" ")
+        f"“{label_of(word)}”" if OPTION.fullmatch(word) and word not in choices else word
+        for word in text.split(" ")
     ]
     text = " ".join(words)
     for choice in map(str, choices):
@@ -164,7 +148,7 @@ def _worded(part) -> str:
         return EMPTY[part.value]
     if not isinstance(part, Named):
         return str(part)
-    label = f"“{LABELS.get(part.field, part.field)}”"
+    label = f"“{label_of(part.field)}”"
     if part.value is ALONE:
         return NOUNS.get(part.field, label)
     if part.value is ...:
