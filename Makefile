@@ -59,9 +59,10 @@ torture: $(VENV)/.installed-test browser  ## run what takes hours: the long test
 	  PYTHONPATH=tests $(BIN)/python tests/campaigns/test_$$campaign.py || failed="$$failed $$campaign"; done; \
 	if [ -n "$$failed" ]; then echo "something went wrong in: $$failed"; exit 1; fi
 
-check: $(VENV)/.installed-test  ## check style and layers
+check: $(VENV)/.installed-test  ## check style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/pyrefly check --python-interpreter-path $(BIN)/python
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed-bench  ## measure the engines beside their peers, into docs/benchmarks; goes on where it was stopped

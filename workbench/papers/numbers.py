@@ -142,7 +142,13 @@ def measure(
         )
         hits = hits_by_time(run.dataset(), cell.test) if figure.shows == HITS else None
         found.append(
-            Measured(**cell.at, run=rows, unseen=unseen, corpora=(cell.train, cell.test), hits=hits)
+            Measured(
+                **(cell.at or {}),
+                run=rows,
+                unseen=unseen,
+                corpora=(cell.train, cell.test),
+                hits=hits,
+            )
         )
     return found
 

@@ -184,7 +184,7 @@ def _table(frame: pd.DataFrame) -> bytes:
 def _npz(each: Gathered) -> dict[str, bytes]:
     """Every array and coordinate of the Dataset."""
     run = each.dataset
-    arrays = {name: values.values for name, values in run.variables.items()}
+    arrays = {str(name): values.values for name, values in run.variables.items()}
     arrays = {
         name: array.astype(np.str_) if array.dtype == object else array
         for name, array in arrays.items()

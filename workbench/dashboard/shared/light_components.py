@@ -51,9 +51,8 @@ class Sentence(LightComponent):
         return sent | {"text": escape(sent["text"])} if "text" in sent else sent
 
     def _get_model(self, doc, root=None, parent=None, comm=None) -> HTML:
-        return register_model(
-            self, HTML(disable_math=True, **self._get_properties(doc)), root, parent
-        )
+        properties = self._get_properties(doc) | {"disable_math": True}
+        return register_model(self, HTML(**properties), root, parent)
 
 
 class BokehModel(LightComponent):

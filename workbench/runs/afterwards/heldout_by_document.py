@@ -67,28 +67,16 @@ def score_documents(run, store=None) -> Scored:
     file = run.path / "checkpoint.npz"
     train, test = (get_corpus(run.path.parent, content) for content in (spec.train, spec.test))
     engine, model, options = spec.parts(train)
-    found = read_average(file)
-    if found is not None and not (found[1].n_averaged and engine.samples(train, options)):
-        position = read_checkpoint(file, engine, model)
-        found = position and (
-            position.iteration,
-            position.average._replace(
-                n_averaged=0,
-                probability=predict_entries(
-                    engine,
-                    train,
-                    model,
-                    options,
-                    position.state,
-                    test,
-                    StepContext(spec.seed, position.iteration),
-                )[0],
-            ),
-        )
-    if found is None:
+    last = read_average(file)
+    if last is not None and last[1].n_averaged and engine.samples(train, options):
+        iteration, average = last
+        return Scored(*_sums(test, average.probability), iteration, average.n_averaged)
+    position = read_checkpoint(file, engine, model)
+    if position is None:
         raise no_checkpoint(run.name)
-    iteration, average = found
-    return Scored(*_sums(test, average.probability), iteration, average.n_averaged)
+    context = StepContext(spec.seed, position.iteration)
+    probability = predict_entries(engine, train, model, options, position.state, test, context)[0]
+    return Scored(*_sums(test, probability), position.iteration, 0)
 
 
 def _sums(test, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
