@@ -104,23 +104,17 @@ def info(
     )
 
 
-def _facts_of(corpus: wb.Corpus | wb.ShardedCorpus) -> dict:
+def _facts_of(corpus) -> dict:
     """What a corpus is as it was read: sizes, what is empty or repeated, what is known of its documents, what is kept."""
     from workbench.corpus.quality import quality_of
 
-    if isinstance(corpus, wb.ShardedCorpus):  # of which not all is looked at
-        return corpus.describe() | {
-            "content": corpus.content_hash,
-            "texts": "not kept",
-            "first words": list(corpus.vocabulary[:10]),
-            "first documents": list(corpus.titles[:3]),
-        }
     found, table = quality_of(corpus), corpus.table
     dated = sorted(str(time) for time in corpus.times or () if time is not None)
     return corpus.describe() | {
-        "empty": len(found.empty),
-        "repeated": len(found.repeated),
-        "nearly repeated": len(found.near),
+        "content": corpus.content_hash,
+        "empty": found and len(found.empty),
+        "repeated": found and len(found.repeated),
+        "nearly repeated": found and len(found.near),
         "times": f"{dated[0]} to {dated[-1]}" if dated else None,
         "labels": len(set(corpus.labels)) if corpus.labels is not None else None,
         "texts": "kept" if table is not None and table.texts is not None else "not kept",
@@ -212,8 +206,7 @@ def convert(
             "out"
         )
     documents = load_documents(corpus, vocabulary, read)
-    documents = documents.in_memory() if isinstance(documents, wb.ShardedCorpus) else documents
-    prepared = files_of(documents, out, format)
+    prepared = files_of(documents.in_memory(), out, format)
     there = {
         path
         for path, data in prepared.files.items()

@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.content import content_hash
 from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs, checked_sequence
 from workbench.corpus.document_table import DocumentTable
@@ -46,7 +47,7 @@ class WordMajor(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Corpus(SavedByHash):
+class Corpus(SavedByHash, AnyCorpus):
     """Documents as counts of words, checked once and never changed.
 
     Parameters
@@ -96,8 +97,6 @@ class Corpus(SavedByHash):
 
     beside: ClassVar[tuple[str, ...]] = ("table",)
     """What is saved in files of its own."""
-    item: ClassVar[str] = "token"
-    """What a score is per."""
 
     def __post_init__(self):
         fix = object.__setattr__
@@ -284,6 +283,24 @@ class Corpus(SavedByHash):
             about["table"] = self.table.of_documents(documents.tolist())
         return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
 
+    def rows(self, first: int, last: int) -> Corpus:
+        """The documents from ``first`` to before ``last`` with numbers of their own; nothing but the cuts is copied."""
+        indptr, about = self.indptr[first : last + 1], {}
+        pairs = slice(int(indptr[0]), int(indptr[-1]))
+        for field in (*ROWWISE, "inputs"):
+            if (values := getattr(self, field)) is not None:
+                about[field] = values[first:last]
+        return Corpus.of_checked(
+            indptr=sealed(indptr - pairs.start),
+            words=self.words[pairs],
+            counts=self.counts[pairs],
+            vocabulary=self.vocabulary,
+            name=self.name,
+            input_names=self.input_names,
+            held_out_rows=self.held_out_rows,
+            **about,
+        )
+
     def pairs_of(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """indptr (document + 1,) int64 of these documents alone, and (pair,) int64 where their pairs stand."""
         lengths = np.diff(self.indptr)[documents]
@@ -294,9 +311,7 @@ class Corpus(SavedByHash):
 
     def input(self, name: str) -> np.ndarray:
         """(document,) float64: one input; a name that is none of the inputs' is refused."""
-        if name not in self.input_names:
-            there = ", ".join(map(repr, self.input_names)) or "none"
-            raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
+        self.check_input(name)
         return self.inputs[:, self.input_names.index(name)]
 
     # ------------------------------------------------------------------ ways out
@@ -369,11 +384,6 @@ class Corpus(SavedByHash):
         return int(self.counts.sum(dtype=np.int64))
 
     @property
-    def n_items(self) -> int:
-        """Items that a score is a mean over: tokens."""
-        return self.n_tokens
-
-    @property
     def weights(self) -> np.ndarray:
         """(pair,) how many items each entry stands for: its count."""
         return self.counts
@@ -393,14 +403,6 @@ class Corpus(SavedByHash):
             self.n_pairs * (4 + 4 + 8 + 4)
             + self.n_documents * (16 + 8 * len(self.input_names))
             + texts * TEXT_BYTES
-        )
-
-    def same_rows(self, other) -> bool:
-        """Has another corpus the same number of documents and the same words, as a test set has?"""
-        same_item = getattr(other, "item", None) == self.item
-        return same_item and (other.n_documents, other.vocabulary) == (
-            self.n_documents,
-            self.vocabulary,
         )
 
     def describe(self) -> dict[str, int]:
@@ -428,6 +430,12 @@ class Corpus(SavedByHash):
     def document_tokens(self) -> np.ndarray:
         """(document,) int64: tokens of each document."""
         return sealed(np.diff(self.tokens_before[self.indptr]))
+
+    @cached_property
+    def word_tokens(self) -> np.ndarray:
+        """(word,) int64: tokens of each word."""
+        totals = np.bincount(self.words, weights=self.counts, minlength=self.n_words)
+        return sealed(totals.astype(np.int64))
 
     @cached_property
     def documents(self) -> np.ndarray:

@@ -16,7 +16,6 @@ import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.count_regimes import merge_documents, repeat_counts
-from workbench.corpus.sharded import ShardedCorpus
 from workbench.corpus.splits import (
     ROWS,
     asked_rows,
@@ -208,10 +207,8 @@ def prepare(
         raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)
     if per not in PER:
         raise CorpusError.must_be(Named("holdout_per", text="per"), f"one of {', '.join(PER)}", per)
-    if isinstance(corpus, ShardedCorpus) and (
-        top_words is not None or (merge, repeat, singletons) != (1, 1, "keep")
-    ):
-        raise corpus.only_in_memory("its words and counts stay as they are")
+    if top_words is not None or (merge, repeat, singletons) != (1, 1, "keep"):
+        corpus = corpus.require_memory("its words and counts stay as they are")
     rows = rows or (corpus.held_out_rows if holdout else None)
     if isinstance(rows, str):
         rows = None if rows.strip() == "none" else asked_rows(rows, corpus)

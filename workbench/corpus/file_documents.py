@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from workbench.corpus import running_text
+from workbench.corpus import Corpus, running_text
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.by_name import known_words, unknown_word
 from workbench.corpus.catalog import is_named, load_corpus
-from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.corpus import CorpusError
 from workbench.corpus.formats import IDS, TEXTS, Stream
-from workbench.corpus.in_turn import shards_of
 from workbench.corpus.readers import Request, request_of
-from workbench.corpus.sharded import ShardedCorpus, is_sharded
+from workbench.corpus.sharded import is_sharded
 from workbench.data.opening import path_of
 
 Document = str | dict[str, int]
@@ -58,32 +58,22 @@ class FileDocuments:
 
     def __iter__(self) -> Iterator[Document]:
         for source in self.sources:
-            yield from (
-                _of_corpus(source)
-                if isinstance(source, Corpus | ShardedCorpus)
-                else _of_file(source)
-            )
+            yield from (_of_corpus(source) if isinstance(source, AnyCorpus) else _of_file(source))
 
     def count(self) -> int:
         """How many documents there are, those without a word too. Files are gone through for it, once."""
         if self._n is None:
             self._n = sum(
-                each.n_documents
-                if isinstance(each, Corpus | ShardedCorpus)
-                else sum(1 for _ in _of_file(each))
+                each.n_documents if isinstance(each, AnyCorpus) else sum(1 for _ in _of_file(each))
                 for each in self.sources
             )
         return self._n
 
     @property
-    def corpus(self) -> Corpus | ShardedCorpus | None:
+    def corpus(self) -> AnyCorpus | None:
         """The only source, where it is a corpus."""
         source = self.sources[0]
-        return (
-            source
-            if len(self.sources) == 1 and isinstance(source, Corpus | ShardedCorpus)
-            else None
-        )
+        return source if len(self.sources) == 1 and isinstance(source, AnyCorpus) else None
 
     @property
     def vocabulary(self) -> tuple[str, ...] | None:
@@ -100,9 +90,9 @@ class FileDocuments:
         return any(_has_texts(each) for each in self.sources if isinstance(each, Request))
 
 
-def _source(source, options: dict) -> Corpus | ShardedCorpus | Request:
+def _source(source, options: dict) -> AnyCorpus | Request:
     """A source, opened as far as nothing of its documents is read."""
-    if isinstance(source, Corpus | ShardedCorpus):
+    if isinstance(source, AnyCorpus):
         return source
     if not isinstance(source, str | os.PathLike) or not str(source):
         raise CorpusError(f"documents come from paths, names and corpora; got {source!r}")
@@ -200,10 +190,10 @@ def _named(ids: np.ndarray, names: list[str] | None) -> list[str]:
     )
 
 
-def _of_corpus(corpus: Corpus | ShardedCorpus) -> Iterator[dict[str, int]]:
+def _of_corpus(corpus: AnyCorpus) -> Iterator[dict[str, int]]:
     """The documents of a corpus, of one in shards a shard at a time."""
     names = corpus.vocabulary
-    for _, shard in shards_of(corpus):
+    for shard in corpus.parts():
         for begin, end in pairwise(shard.indptr.tolist()):
             words = map(names.__getitem__, shard.words[begin:end].tolist())
             yield dict(zip(words, shard.counts[begin:end].tolist(), strict=True))

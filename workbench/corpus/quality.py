@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.corpus import Corpus
 
 MOST_NAMED = 3
@@ -47,14 +48,16 @@ class Quality(NamedTuple):
     near_originals: np.ndarray  # (found,) that earlier document
 
 
-def quality_of(corpus: Corpus) -> Quality:
-    """The empty, the repeated and the nearly repeated documents of a corpus.
+def quality_of(corpus: AnyCorpus) -> Quality | None:
+    """The empty, the repeated and the nearly repeated documents of a corpus; None of one in several parts.
 
     Two documents are the same where their counts are: texts that differ in case, in stop words or in the order of their words
     alone are the same, too. They are nearly the same where their Jaccard index is `NEAR` or more. An empty document repeats
     none.
     """
-    first, repeated, originals = {}, [], []
+    if corpus.n_parts > 1:
+        return None
+    (corpus,), first, repeated, originals = corpus.parts(), {}, [], []
     words, counts, bounds = corpus.words, corpus.counts, corpus.indptr.tolist()
     for document, (begin, end) in enumerate(pairwise(bounds)):
         if begin == end:
@@ -129,9 +132,11 @@ def _candidates(band: np.ndarray) -> np.ndarray:
     )
 
 
-def describe_quality(corpus: Corpus) -> list[str]:
+def describe_quality(corpus: AnyCorpus) -> list[str]:
     """A sentence each about empty documents and about repeated ones, where there are any."""
     found, said = quality_of(corpus), []
+    if found is None:
+        return [f"{corpus.name!r} is in shards; empty and repeated documents were not looked for"]
     of = f"of {corpus.n_documents:,} documents of {corpus.name!r}"
     if n := len(found.empty):
         have = "has" if n == 1 else "have"

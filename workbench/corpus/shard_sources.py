@@ -58,10 +58,7 @@ class Held:
         return self.corpus.input(name)
 
     def word_tokens(self) -> np.ndarray:
-        totals = np.bincount(
-            self.corpus.words, weights=self.corpus.counts, minlength=self.corpus.n_words
-        )
-        return sealed(totals.astype(np.int64))
+        return self.corpus.word_tokens
 
     def document_tokens(self) -> np.ndarray:
         return self.corpus.document_tokens

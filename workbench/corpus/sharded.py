@@ -27,6 +27,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.content import content_hash
 from workbench.corpus.corpus import ROWWISE, TEXT_BYTES, Corpus
 from workbench.corpus.shard_sources import MEND, Folder, Held, manifest_of
@@ -65,7 +66,7 @@ class Documents(NamedTuple):
     counts: np.ndarray  # (pair,) int32
 
 
-class ShardedCorpus:
+class ShardedCorpus(AnyCorpus):
     """A corpus as a list of shards, each the `Corpus` of some documents with numbers of its own.
 
     Made by `open`, `write` or `of_corpus`. The arrays of a folder are mapped into memory, read-only.
@@ -88,8 +89,6 @@ class ShardedCorpus:
         Tokens of each document.
     """
 
-    item: ClassVar[str] = "token"
-    """What a score is per."""
     table: ClassVar[None] = None
     """Texts as they were read are not kept."""
 
@@ -124,7 +123,7 @@ class ShardedCorpus:
     @classmethod
     def write(
         cls,
-        corpus: Corpus | ShardedCorpus | Iterable[Corpus],
+        corpus: AnyCorpus | Iterable[Corpus],
         folder: str | Path,
         name: str | None = None,
     ) -> ShardedCorpus:
@@ -142,7 +141,7 @@ class ShardedCorpus:
         DataError
             A folder that is there or cannot be written, parts that do not belong together, no part, values that JSON lacks.
         """
-        parts = iter([corpus] if isinstance(corpus, Corpus | ShardedCorpus) else corpus)
+        parts = iter([corpus] if isinstance(corpus, AnyCorpus) else corpus)
         first = next(parts, None)
         if first is None:
             raise DataError("a sharded corpus needs at least one part; none came")
@@ -164,6 +163,15 @@ class ShardedCorpus:
     def n_shards(self) -> int:
         """Shards."""
         return len(self.bounds) - 1
+
+    @property
+    def n_parts(self) -> int:
+        """Parts: the shards."""
+        return self.n_shards
+
+    def parts(self) -> Iterator[Corpus]:
+        """The shards in order; see `shard`."""
+        return map(self.shard, range(self.n_shards))
 
     def shard(self, shard: int) -> Corpus:
         """The documents of one shard as a corpus with numbers of its own; nothing is copied.
@@ -331,9 +339,7 @@ class ShardedCorpus:
 
     def input(self, name: str) -> np.ndarray:
         """(document,) float64: one input; a name that is none of the inputs' is refused."""
-        if name not in self.input_names:
-            there = ", ".join(map(repr, self.input_names)) or "none"
-            raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
+        self.check_input(name)
         return self._source.input(name)
 
     # ------------------------------------------------------------------ sizes
@@ -368,9 +374,9 @@ class ShardedCorpus:
         )
 
     @property
-    def n_items(self) -> int:
-        """Items that a score is a mean over: tokens."""
-        return self.n_tokens
+    def n_entries(self) -> int:
+        """Entries that have a weight: pairs."""
+        return self.n_pairs
 
     @property
     def memory_bytes(self) -> int:
@@ -380,15 +386,6 @@ class ShardedCorpus:
             pairs * (4 + 4 + 8 + 4)
             + documents * (16 + 8 * len(self.input_names))
             + self.n_words * (8 + TEXT_BYTES)
-        )
-
-    def same_rows(self, other) -> bool:
-        """Has another corpus, in shards or not, the same number of documents and the same words?"""
-        same_item = getattr(other, "item", None) == self.item
-        return (
-            same_item
-            and other.n_documents == self.n_documents
-            and self.vocabulary == other.vocabulary
         )
 
     def describe(self) -> dict[str, int]:
@@ -461,6 +458,10 @@ class ShardedCorpus:
             raise self.only_in_memory(IN_MEMORY[name])
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def require_memory(self, what: str) -> Corpus:
+        """Raises DataError: ``what`` is not to be had of a corpus in shards."""
+        raise self.only_in_memory(what)
+
     def only_in_memory(self, what: str) -> DataError:
         """The error that something of it, ``what``, is not to be had while it is in shards."""
         return DataError(
@@ -495,7 +496,7 @@ def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> 
     seal(writer.folder, manifest, content)
 
 
-def _check_part(first: Corpus | ShardedCorpus, part: Corpus | ShardedCorpus) -> None:
+def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
     """Refuses a part of another vocabulary, or of other fields, than the first."""
 
     def fields(corpus) -> list:
@@ -512,7 +513,7 @@ def _check_part(first: Corpus | ShardedCorpus, part: Corpus | ShardedCorpus) -> 
         )
 
 
-def _write_part(writer: ShardWriter, part: Corpus | ShardedCorpus) -> None:
+def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
     """Writes the documents of a part; titles only where they are not the default ones."""
     sharded = part if isinstance(part, ShardedCorpus) else ShardedCorpus.of_corpus(part)
     n_before = writer.n_documents

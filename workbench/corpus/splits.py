@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.sharded import ShardedCorpus
 from workbench.corpus.sharded_splits import split_shards
@@ -298,9 +299,8 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
 
 def _check_corpus(corpus) -> None:
     """Refuses what is no corpus in memory."""
-    if isinstance(corpus, ShardedCorpus):
-        raise corpus.only_in_memory("of these only tokens are held out, with hold_out_tokens")
-    check_kind(corpus, Corpus)
+    check_kind(corpus, AnyCorpus)
+    corpus.require_memory("of these only tokens are held out, with hold_out_tokens")
 
 
 def _known(corpus: Corpus, by: str) -> list:

@@ -121,7 +121,7 @@ def put_files(files: dict[Path, bytes]) -> list[Path]:
 
 
 class SavedByHash:
-    """What `Corpus` and `Records` share: dataclasses with a content hash, saved in a file of that name, and shown by sizes."""
+    """What `Corpus` and `Records` share: data in memory, saved in a file named by their content hash."""
 
     beside: ClassVar[tuple[str, ...]] = ()
     """Fields that are no part of the content, and are left out of the file."""
@@ -160,6 +160,31 @@ class SavedByHash:
             with replacing(path) as file:
                 np.savez(file, **arrays, about=np.frombuffer(text, np.uint8))
         return path
+
+    def parts(self) -> tuple[Self, ...]:
+        """The data as a sequence of parts: these, in memory as they are."""
+        return (self,)
+
+    @property
+    def n_parts(self) -> int:
+        """Parts: one."""
+        return 1
+
+    def in_memory(self) -> Self:
+        """The data themselves, which are in memory."""
+        return self
+
+    def require_memory(self, what: str) -> Self:
+        """The data themselves; of a corpus in shards the error that ``what`` is not to be had of it."""
+        return self
+
+    def check(self) -> None:
+        """Does nothing: data in memory were checked when they were made."""
+
+    @property
+    def n_entries(self) -> int:
+        """Entries that have a weight: pairs, or cells."""
+        return len(self.weights)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {', '.join(f'{n:,} {what}' for what, n in self.describe().items())})"

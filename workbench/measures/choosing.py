@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.measures.against_topics import finds_topics, runs_by_curve
 from workbench.measures.coherence import coherence
 from workbench.measures.diversity import diversity
@@ -80,7 +81,7 @@ def numbers_by_k(runs, corpus: Corpus | Mapping[str, Corpus] | None = None) -> x
     label = _label_of(runs)
     corpora = (
         {spec_of(run).train: corpus for run in runs}
-        if isinstance(corpus, Corpus | ShardedCorpus)
+        if isinstance(corpus, AnyCorpus)
         else corpus or {}
     )
     rows = [numbers_of_run(run, corpora.get(spec_of(run).train)) for run in runs]

@@ -4,8 +4,7 @@ import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array
 
-from workbench.corpus import Corpus, ShardedCorpus
-from workbench.corpus.in_turn import shards_of
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.measures.selection import MeasureError, whole_number
 from workbench.measures.topics import top_words, used_topics
 
@@ -19,7 +18,7 @@ MEANINGS = {
 
 
 def coherence(
-    run: xr.Dataset, corpus: Corpus | ShardedCorpus, n: int = 10, relevance: float = 1.0
+    run: xr.Dataset, corpus: AnyCorpus, n: int = 10, relevance: float = 1.0
 ) -> xr.Dataset:
     """Coherence of each topic of the last snapshot: how often its n top words share documents of a corpus.
 
@@ -47,7 +46,7 @@ def coherence(
     Mimno et al. (2011), eq. 1, a sum there; Bouma (2009) and Lau, Newman & Baldwin (2014); Röder, Both & Hinneburg
     (2015), whose window is one of text. One process; a matrix of documents by top words, so 20,000 documents take a second.
     """
-    if not isinstance(corpus, Corpus | ShardedCorpus):
+    if not isinstance(corpus, AnyCorpus):
         raise MeasureError(
             f"wanted a Corpus to look for the words in (workbench.load_corpus); got {type(corpus).__name__}"
         )
@@ -74,14 +73,14 @@ def coherence(
     )
 
 
-def _together(words: list[str], corpus: Corpus | ShardedCorpus) -> tuple[np.ndarray, int]:
+def _together(words: list[str], corpus: AnyCorpus) -> tuple[np.ndarray, int]:
     """(word, word) documents that have both, on the diagonal those that have one; and how many have a token."""
     wanted = {word: at for at, word in enumerate(words)}
     columns, together = (
         np.array([wanted.get(word, -1) for word in corpus.vocabulary], np.int64),
         0.0,
     )
-    for _, documents in shards_of(corpus):
+    for documents in corpus.parts():
         column = columns[documents.words]
         kept = column >= 0
         cells = documents.documents[kept], column[kept]

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import rankdata
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.measures.effective_samples import about, chains_by_label
 from workbench.measures.label_free import label_free
 from workbench.measures.selection import MeasureError
@@ -23,7 +23,7 @@ RANKED = ("log_joint", "test_perplexity_state")
 BINS = 20
 
 
-def convergence(runs, corpora: Iterable[Corpus | ShardedCorpus] = ()) -> xr.Dataset:
+def convergence(runs, corpora: Iterable[AnyCorpus] = ()) -> xr.Dataset:
     """R-hat, and effective samples in bulk and tails, of what does not depend on the numbers of topics.
 
     Runs that differ in their seeds alone are chains of one label; a label with several splits has a row for each. Of a

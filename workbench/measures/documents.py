@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.in_turn import one_document
 from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, whole_number
@@ -72,7 +71,7 @@ def blocks_of(values: xr.DataArray) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def token_topics(
-    run: xr.Dataset, corpus: Corpus | ShardedCorpus, document: int, theta: np.ndarray | None = None
+    run: xr.Dataset, corpus: AnyCorpus, document: int, theta: np.ndarray | None = None
 ) -> xr.Dataset:
     """p(k|d,w), the probability of each topic for each word of a document, given the last snapshot.
 
@@ -95,7 +94,7 @@ def token_topics(
         raise MeasureError(
             f"the document must be a number from 0 to {corpus.n_documents - 1}; got {document!r}"
         )
-    one, used = one_document(corpus, int(document)), used_topics(run)
+    one, used = corpus.rows(int(document), int(document) + 1), used_topics(run)
     own = (
         used["theta"].isel(document=int(document)).values
         if theta is None

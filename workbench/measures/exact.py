@@ -5,7 +5,8 @@ import math
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.kernels.lda.enumeration import MOST_STATES, log_joints, posterior_means
 from workbench.measures.selection import MeasureError
 from workbench.models.lda import LDA, bag_coords
@@ -137,13 +138,12 @@ def total_variation(p, q) -> np.ndarray:
 
 def _check(corpus, model) -> None:
     """Raises MeasureError where there is nothing to enumerate, or too much."""
-    if isinstance(corpus, ShardedCorpus):
-        raise corpus.only_in_memory("the exact posterior is of a few tokens in memory")
-    if not isinstance(corpus, Corpus) or not isinstance(model, LDA):
-        wrong = corpus if not isinstance(corpus, Corpus) else model
+    if not isinstance(corpus, AnyCorpus) or not isinstance(model, LDA):
+        wrong = corpus if not isinstance(corpus, AnyCorpus) else model
         raise MeasureError(
             f"the exact posterior is of a Corpus under an LDA model; got {type(wrong).__name__}"
         )
+    corpus.require_memory("the exact posterior is of a few tokens in memory")
     n, k = corpus.n_tokens, model.n_topics
     if n == 0:
         raise MeasureError(

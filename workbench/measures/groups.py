@@ -12,9 +12,9 @@ import numpy as np
 import xarray as xr
 from scipy.special import stdtrit
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.in_turn import shards_of
 from workbench.errors import shown
 from workbench.measures.intervals import LEVEL
 from workbench.measures.matching import check_training_corpus, responsibilities
@@ -88,7 +88,7 @@ def topics_over_time(
 
 
 def words_by_group(
-    run: xr.Dataset, corpus: Corpus | ShardedCorpus, groups: Sequence | str = "label", n: int = 5
+    run: xr.Dataset, corpus: AnyCorpus, groups: Sequence | str = "label", n: int = 5
 ) -> xr.Dataset:
     """The n words that a topic has most often in the documents of a group: of its expected tokens there.
 
@@ -110,7 +110,7 @@ def words_by_group(
     )
     for at in range(len(names)):
         expected = np.zeros((n_topics, corpus.n_words))
-        for first, shard in shards_of(corpus):
+        for first, shard in corpus.parts_in_order():
             rows = slice(first, first + shard.n_documents)
             pairs = np.flatnonzero(of_document[rows][shard.documents] == at)
             if len(pairs):

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.measures.effective_samples import FEWEST, STATE, after_burn_in, chains_of
 from workbench.measures.matching import responsibilities
 from workbench.measures.selection import MeasureError, each_run, labels_of, spec_of, whole_number
@@ -22,7 +22,7 @@ NO_TOPICS = "the model estimates no theta and phi at a snapshot"
 
 def label_free(
     runs,
-    corpora: Iterable[Corpus | ShardedCorpus] = (),
+    corpora: Iterable[AnyCorpus] = (),
     n_fixed: int = N_FIXED,
     n_held_out: int = N_HELD_OUT,
     seed: int = 0,
@@ -139,10 +139,9 @@ def _of_iterations(rows: list[xr.Dataset]) -> dict:
 def _documents(corpus, n: int, rng) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Documents in random order: number, words, and the share of each among its tokens; empty ones are left out."""
     for d in rng.permutation(corpus.n_documents)[: TRIES * n].tolist():
-        own, at = (corpus.rows(d, d + 1), 0) if isinstance(corpus, ShardedCorpus) else (corpus, d)
-        part = slice(own.indptr[at], own.indptr[at + 1])
-        if part.start < part.stop:
-            yield d, own.words[part], own.counts[part] / own.counts[part].sum()
+        one = corpus.rows(d, d + 1)
+        if one.n_pairs:
+            yield d, one.words, one.counts / one.n_tokens
 
 
 def _two_words(corpus, n: int, rng) -> list[tuple[int, int, int]]:

@@ -5,8 +5,7 @@ import xarray as xr
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from workbench.corpus import Corpus, ShardedCorpus
-from workbench.corpus.in_turn import shards_of
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.data.blocks import blocks, rows_at_once
 from workbench.measures.selection import MeasureError, spec_of
 from workbench.measures.topics import used_topics
@@ -63,7 +62,7 @@ def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
     )
 
 
-def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus | ShardedCorpus) -> xr.DataArray:
+def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: AnyCorpus) -> xr.DataArray:
     """Expected tokens that topic k of a and topic l of b share, of the corpus that both runs were trained on.
 
     ::
@@ -78,7 +77,7 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: Corpus | ShardedCorpus) -> 
         check_training_corpus(run, corpus)
     flow = np.zeros((a.sizes["topic"], b.sizes["topic"]))
     each = [(_Ahead(run["theta"]), np.ascontiguousarray(run["phi"].values.T)) for run in (a, b)]
-    for first, shard in shards_of(corpus):
+    for first, shard in corpus.parts_in_order():
         for part in blocks(shard.n_pairs, PAIRS_AT_ONCE):
             documents = shard.documents[part]
             begin, end = first + documents[0], first + documents[-1]
@@ -135,10 +134,10 @@ def responsibilities(
     return given
 
 
-def check_training_corpus(run: xr.Dataset, corpus: Corpus | ShardedCorpus) -> None:
+def check_training_corpus(run: xr.Dataset, corpus: AnyCorpus) -> None:
     """Refuses a corpus that is not the one the run was trained on."""
     spec = spec_of(run)
-    known = isinstance(corpus, Corpus | ShardedCorpus)
+    known = isinstance(corpus, AnyCorpus)
     if not known or corpus.content_hash != spec.train:
         got = repr(corpus) if known else type(corpus).__name__
         raise MeasureError(

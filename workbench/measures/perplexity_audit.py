@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, CorpusError, ShardedCorpus
+from workbench.corpus import Corpus, CorpusError
 from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
 from workbench.measures.document_likelihoods import (
     exact_logs,
@@ -115,9 +115,8 @@ def perplexity_audit(
     run, n_particles = one_run(run), whole_number("number of particles", n_particles, 0)
     topics = _topics_of(run)
     checked_numbers(seed, n_threads)
-    for given in (train, test):
-        if isinstance(given, ShardedCorpus):
-            raise given.only_in_memory("perplexities are audited in memory")
+    for corpus in filter(None, (train, test)):
+        corpus.require_memory("perplexities are audited in memory")
     if train is not None:
         check_training_corpus(run, train)
     found = _of_test(run, topics, test) | _of_training(run, topics, train, n_threads)
@@ -162,8 +161,7 @@ def _topics_of(run: xr.Dataset) -> Topics:
 def _known(topics: Topics, unseen) -> Corpus:
     """The unseen documents with the words that the run knows."""
     corpus = data_from(unseen, None, counted=topics.spec.counted)
-    if isinstance(corpus, ShardedCorpus):
-        raise corpus.only_in_memory("unseen documents are scored in memory")
+    corpus = corpus.require_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0:
         raise MeasureError(

@@ -6,9 +6,9 @@ from functools import lru_cache
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.in_turn import shards_of
 from workbench.errors import nearest_or_all, shown
 from workbench.measures.groups import COLUMN
 from workbench.measures.selection import MeasureError
@@ -80,10 +80,10 @@ def _everything(table: DocumentTable) -> list[str]:
     ]
 
 
-def _having(corpus: Corpus | ShardedCorpus, word: str) -> np.ndarray:
+def _having(corpus: AnyCorpus, word: str) -> np.ndarray:
     """(document,) bool: has the document this word, in whatever case the vocabulary has it?"""
     own = [at for at, known in enumerate(corpus.vocabulary) if known.lower() == word]
     found = np.zeros(corpus.n_documents, bool)
-    for first, shard in shards_of(corpus):
+    for first, shard in corpus.parts_in_order():
         found[first + shard.documents[np.isin(shard.words, own)]] = True
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.errors import not_installed
 from workbench.measures import MeasureError, each_run, label_free, match_topics
 from workbench.measures.label_free import N_FIXED
@@ -21,7 +21,7 @@ ALIGNED = (
 )
 
 
-def to_arviz(runs, corpora: Iterable[Corpus | ShardedCorpus] = (), store=None):
+def to_arviz(runs, corpora: Iterable[AnyCorpus] = (), store=None):
     """Runs of one engine and settings, which differ in their seeds, as chains for ArviZ.
 
     Parameters

@@ -4,8 +4,8 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 
 from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.objects import COLUMNS, corpus_of
-from workbench.corpus.sharded import ShardedCorpus
 from workbench.corpus.text import TEXT_OPTIONS, count_words
 from workbench.engines import get_engine
 from workbench.records import Records
@@ -45,7 +45,7 @@ def data_from(
     kind = get_engine(engine).model.data if isinstance(engine, str) else Corpus
     about = dict(zip((*COLUMNS, "vocabulary"), (text, id, time, label, vocabulary), strict=True))
     about = {name: value for name, value in about.items() if value is not None} | of_text
-    if isinstance(given, Records) or (isinstance(given, Corpus | ShardedCorpus) and not about):
+    if isinstance(given, Records) or (isinstance(given, AnyCorpus) and not about):
         # of another kind than the engine's it is refused with the engine
         return whole_if_one(given)
     # a text, and neither a name nor a path
@@ -70,14 +70,12 @@ def data_from(
 
 def whole_if_one(data):
     """A corpus in a single shard as an ordinary one; other data as they are."""
-    return data.in_memory() if isinstance(data, ShardedCorpus) and data.n_shards == 1 else data
+    return data.in_memory() if data.n_parts == 1 else data
 
 
 def beside(train, test):
-    """The test data as training data like these are scored with: in shards or whole, as they are."""
-    if isinstance(train, ShardedCorpus):
-        return ShardedCorpus.of_corpus(test) if isinstance(test, Corpus) else test
-    return test.in_memory() if isinstance(test, ShardedCorpus) else test
+    """The test data beside these training data: in memory where these are in one part."""
+    return test.in_memory() if test is not None and train.n_parts == 1 else test
 
 
 def taken(settings: dict) -> dict:

@@ -19,8 +19,8 @@ from functools import cached_property
 import numpy as np
 
 from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.corpus import INT32_MAX
-from workbench.corpus.sharded import ShardedCorpus
 from workbench.engines import ENGINES, IMPORTED, any_with, get_engine
 from workbench.engines.engine import WarmStart
 from workbench.engines.options import named_options, options_of, split_options
@@ -265,14 +265,14 @@ def make_spec(
     """
     chosen = get_engine(engine)
     kind = chosen.model.data
-    if isinstance(train, ShardedCorpus) and kind is Corpus:
-        _refuse_in_parts(chosen, train)
-    elif not isinstance(train, kind):
+    if getattr(train, "item", None) != kind.item:
         wanted = "the corpus must be a Corpus (workbench.load_corpus makes one)"
         raise SpecError(
             wanted if kind is Corpus else f"{engine} infers from {kind.__name__}",
             f"; got {type(train).__name__}",
         )
+    if train.n_parts > 1:
+        _refuse_in_parts(chosen, train)
     if test is not None and not train.same_rows(test):
         raise SpecError(
             "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
@@ -296,7 +296,7 @@ def make_spec(
         )
     model = chosen.suits(model.for_data(train))
     chosen.check_options(of_engine, train)
-    shards = train.n_shards if isinstance(train, ShardedCorpus) else None
+    shards = train.n_parts if train.n_parts > 1 else None
     if shards:
         chosen.in_parts.refuse(of_engine)
     _refuse_uncountable(chosen, of_engine, train)
@@ -328,11 +328,11 @@ def make_spec(
     return replace(spec, name=name)
 
 
-def _refuse_in_parts(engine, train: ShardedCorpus) -> None:
+def _refuse_in_parts(engine, train: AnyCorpus) -> None:
     """Refuses engines that do not work on a corpus in shards, and what of a corpus would be torn apart by them."""
     if engine.in_parts is None:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
-        kept = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_shards} shards"
+        kept = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards"
         once = ", visit it once with fit_stream" if engine.name == "online-vb" else ""
         whole = "where memory holds it, load it whole: in_memory(), or workbench data convert FOLDER all.npz"
         raise SpecError(
@@ -347,7 +347,9 @@ def _refuse_uncountable(engine, options, train) -> None:
     """Refuses a document or a word with more tokens to be sampled than counts of 32 bits hold."""
     if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX:
         return
-    if isinstance(train, ShardedCorpus):
+    if max(train.document_tokens.max(), train.word_tokens.max()) <= INT32_MAX:
+        return
+    if train.n_parts > 1:
         if not engine.in_parts.samples(options):
             return
         of_documents, of_words = train.document_tokens, train.word_tokens

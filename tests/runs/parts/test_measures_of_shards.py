@@ -11,7 +11,6 @@ from runs.parts.test_in_parts import fitted
 import workbench as wb
 from workbench.corpus import ShardedCorpus
 from workbench.corpus import shard_writer as writing
-from workbench.corpus.in_turn import one_document, shards_of
 from workbench.dashboard.shared.snapshots import Moment
 from workbench.dashboard.topics.documents import _documents_now
 from workbench.dashboard.topics.scores import scores_of
@@ -51,15 +50,16 @@ def refuse_whole(monkeypatch):
     monkeypatch.setattr(ShardedCorpus, "in_memory", never)
 
 
-def test_shards_are_the_documents_in_order(pair, in_shards):
-    first = 0
-    for begin, shard in shards_of(in_shards[0]):
-        assert begin == first
-        first += shard.n_documents
-    assert first == pair[0].n_documents and [*shards_of(pair[0])] == [(0, pair[0])]
-    for document in (0, 4, 59):
-        whole, own = (one_document(corpus, document) for corpus in (pair[0], in_shards[0]))
-        assert np.array_equal(whole.words, own.words) and np.array_equal(whole.counts, own.counts)
+def test_parts_are_the_documents_in_order_and_rows_those_of_a_range(pair, in_shards):
+    firsts, parts = zip(*in_shards[0].parts_in_order(), strict=True)
+    assert firsts == tuple(in_shards[0].bounds[:-1])
+    assert sum(part.n_documents for part in parts) == pair[0].n_documents
+    assert [*pair[0].parts_in_order()] == [(0, pair[0])]
+    for rows in ((0, 1), (4, 9), (0, 60), (59, 60)):
+        whole, parted = (corpus.rows(*rows) for corpus in (pair[0], in_shards[0]))
+        for name in ("indptr", "words", "counts", "document_tokens", "word_tokens"):
+            assert np.array_equal(getattr(whole, name), getattr(parted, name)), name
+        assert tuple(whole.titles) == tuple(parted.titles) == pair[0].titles[slice(*rows)]
 
 
 def test_coherence_is_that_of_the_corpus_in_memory_in_every_bit(run, pair, in_shards, monkeypatch):

@@ -4,7 +4,8 @@ from html import escape
 
 import numpy as np
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.dropped import FOUND
 from workbench.corpus.quality import describe_quality
 from workbench.dashboard.shared.policy import policy
@@ -34,7 +35,7 @@ class Preview:
 
     def show(
         self,
-        data: Corpus | ShardedCorpus | Records,
+        data: AnyCorpus | Records,
         dropped: dict | None = None,
         read: dict | None = None,
     ) -> None:
@@ -47,15 +48,12 @@ class Preview:
 
 
 def described(
-    data: Corpus | ShardedCorpus | Records, dropped: dict | None = None, read: dict | None = None
+    data: AnyCorpus | Records, dropped: dict | None = None, read: dict | None = None
 ) -> str:
     """Data as HTML; ``dropped``: what was left out of texts, see `noting_dropped`; ``read``: the options of reading."""
     sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
     parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
-    if isinstance(data, ShardedCorpus):
-        said = "Empty and repeated documents are not looked for in a corpus in shards."
-        parts += [message(said), _documents(data), _words(data)]
-    if isinstance(data, Corpus):
+    if isinstance(data, AnyCorpus):
         parts += [
             message(policy().shown(f"{sentence}."), "bad") for sentence in describe_quality(data)
         ]
@@ -92,7 +90,7 @@ def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
     return message(said) + table
 
 
-def _documents(corpus: Corpus | ShardedCorpus) -> str:
+def _documents(corpus: AnyCorpus) -> str:
     """The first documents as a table."""
     texts = None if corpus.table is None else corpus.table.texts
     known = {
@@ -122,10 +120,9 @@ def _documents(corpus: Corpus | ShardedCorpus) -> str:
     )
 
 
-def _words(corpus: Corpus | ShardedCorpus) -> str:
+def _words(corpus: AnyCorpus) -> str:
     """The most frequent words with their tokens."""
-    sharded = corpus if isinstance(corpus, ShardedCorpus) else ShardedCorpus.of_corpus(corpus)
-    totals = sharded.word_tokens
+    totals = corpus.word_tokens
     order = np.argsort(-totals, kind="stable")[:MOST_WORDS]
     words = " ".join(
         f"{_short(corpus.vocabulary[w])}&nbsp;<small>{totals[w]:,}</small>"

@@ -9,7 +9,8 @@ from itertools import product
 from pathlib import Path
 from threading import Lock
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.sharded import is_sharded
 from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import counted
@@ -284,7 +285,7 @@ def previewed(
     name_or_path: str | Path | Received | Corpus, read: dict, engine: str
 ) -> tuple[Corpus | Records, dict]:
     """The same, and what was left out of the texts of a file, as `workbench.corpus.dropped.noting_dropped` notes it."""
-    if isinstance(name_or_path, Corpus | ShardedCorpus | Records):
+    if isinstance(name_or_path, AnyCorpus | Records):
         return name_or_path, {}
     kind = get_engine(engine).model.data
     if named_set(name_or_path if isinstance(name_or_path, Received) else str(name_or_path)):

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus, ShardedCorpus, split_halves
+from workbench.corpus import Corpus, split_halves
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.data.available_memory import check_fits
 from workbench.data.saving import encoded, replacing
 from workbench.engines.memory import DOUBLE
@@ -95,13 +96,11 @@ def infer(
         )
     inference = _inference(run, documents, seed, n_threads, store, columns)
     topics, corpus = inference.topics, inference.corpus
-    if isinstance(corpus, ShardedCorpus):
-        said = f"theta of the {corpus.n_documents:,} documents of {corpus.name!r}"
-        check_fits(
-            corpus.n_documents * (topics.n_topics + 2) * DOUBLE,
-            said,
-            "write it to a file (infer_to_file, --out FILE)",
-        )
+    check_fits(
+        corpus.n_documents * (topics.n_topics + 2) * DOUBLE,
+        f"theta of the {corpus.n_documents:,} documents of {corpus.name!r}",
+        "write it to a file (infer_to_file, --out FILE)",
+    )
     data = {
         "theta": np.empty((corpus.n_documents, topics.n_topics)),
         "n_tokens": np.empty(corpus.n_documents, np.int64),
@@ -190,12 +189,12 @@ def _inference(run, documents, seed: int, n_threads: int, store, columns: dict) 
     return Inference(topics, _counted_alike(documents, topics, columns), seed, n_threads)
 
 
-def _counted_alike(documents, topics: Topics, columns: dict) -> Corpus | ShardedCorpus:
+def _counted_alike(documents, topics: Topics, columns: dict) -> AnyCorpus:
     """Documents as a corpus, raw text counted as that of the run was, but for what is said of it."""
     return data_from(documents, None, counted=topics.spec.counted, **columns)
 
 
-def _columns(corpus: Corpus | ShardedCorpus) -> dict[str, Sequence]:
+def _columns(corpus: AnyCorpus) -> dict[str, Sequence]:
     """What is known of each document besides its words and its text, by name."""
     known = {"label": corpus.labels, "time": corpus.times} | (
         {} if corpus.table is None else corpus.table.metadata
@@ -311,8 +310,7 @@ def document_completion(
         raise SpecError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}")
     topics = topics_of(run, store)
     corpus = _counted_alike(unseen, topics, {})
-    if isinstance(corpus, ShardedCorpus):
-        raise corpus.only_in_memory("unseen documents are scored in memory")
+    corpus = corpus.require_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0:
         raise SpecError(

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import ShardedCorpus
-from workbench.corpus.in_turn import shards_of
 from workbench.kernels.log_likelihood import log_likelihood
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.loop import Position
@@ -95,8 +93,8 @@ def _averaged_in_parts(name: str, position: Position, parts: Iterator[StoredPart
 
 
 def _log_perplexity(test, probability: np.ndarray) -> float:
-    if not isinstance(test, ShardedCorpus):
-        return -log_likelihood(test.weights, probability) / test.n_items
-    of_shards = np.split(probability, test.first_pairs[1:-1])
-    shards = zip(shards_of(test), of_shards, strict=True)
-    return -sum(log_likelihood(shard.weights, own) for (_, shard), own in shards) / test.n_items
+    total, first = 0.0, 0
+    for part in test.parts():
+        last = first + part.n_entries
+        total, first = total + log_likelihood(part.weights, probability[first:last]), last
+    return -total / test.n_items

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.data.arrays import sealed
 from workbench.data.stored_texts import NumberedTitles
 from workbench.kernels.log_likelihood import log_likelihood
@@ -89,12 +90,9 @@ class Inference:
         A SpecError where one is out of range.
     """
 
-    def __init__(self, topics: Topics, corpus: Corpus | ShardedCorpus, seed: int, n_threads: int):
+    def __init__(self, topics: Topics, corpus: AnyCorpus, seed: int, n_threads: int):
         checked_numbers(seed, n_threads)
         self.topics, self.corpus, self._seed, self._n_threads = topics, corpus, seed, n_threads
-        self._shards = (
-            corpus if isinstance(corpus, ShardedCorpus) else ShardedCorpus.of_corpus(corpus)
-        )
         self.bounds = self._cuts()
         self.n_known, self._logs = 0, []
 
@@ -105,7 +103,7 @@ class Inference:
         def documents() -> Iterator[Slice]:
             places = places_in(self.topics.vocabulary, self.corpus.vocabulary)
             for first, last in pairwise(self.bounds):
-                part = self._shards.rows(first, last)
+                part = self.corpus.rows(first, last)
                 pairs = (
                     (part.indptr, part.words, part.counts)
                     if places is None
@@ -146,11 +144,10 @@ class Inference:
         }
 
     def _cuts(self) -> list[int]:
-        """The first document of each slice, and one after the last; a slice is of one shard."""
+        """The first document of each slice, and one after the last; a slice is of one part."""
         most, cuts = max(NUMBERS // self.topics.n_topics, 1), [0]
-        for shard in range(self._shards.n_shards):
-            indptr, begin = self._shards.shard(shard).indptr, int(self._shards.bounds[shard])
-            first, n_documents = 0, len(indptr) - 1
+        for begin, part in self.corpus.parts_in_order():
+            indptr, first, n_documents = part.indptr, 0, part.n_documents
             while first < n_documents:
                 full = int(np.searchsorted(indptr, indptr[first] + PAIRS, "right")) - 1
                 first = min(max(full, first + 1), first + most, n_documents)

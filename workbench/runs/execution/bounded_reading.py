@@ -21,7 +21,7 @@ from pathlib import Path
 
 import psutil
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
 from workbench.corpus.document_table import COPIES, DocumentTable
 from workbench.corpus.dropped import noting_dropped
 from workbench.corpus.header import columns_in
@@ -209,10 +209,7 @@ def main() -> int:
             return 0
         with noting_dropped() as dropped:
             found = load_data(name, kind, **request["options"])
-        if isinstance(found, ShardedCorpus):
-            raise DataError(
-                f"{name} is a corpus in shards, which is not handed over to a page; use Python or the command line"
-            )
+        found.require_memory("it is not handed over to a page: use Python or the command line")
         table, file = getattr(found, "table", None), found.save(request["folder"])
         _check_size(
             name,

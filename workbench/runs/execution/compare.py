@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus, ShardedCorpus, prepare
+from workbench.corpus import Corpus, prepare
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
 from workbench.errors import shown
@@ -74,7 +75,7 @@ def plan(
     """
     _refuse_unknown(settings)
     corpus = whole_if_one(corpus)
-    if not isinstance(corpus, Corpus | ShardedCorpus | Records):
+    if not isinstance(corpus, AnyCorpus | Records):
         said = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
         raise SpecError(said, f"; got {shown(repr(corpus))}")
     asked = SplitSettings(**of(SplitSettings, settings))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from workbench.corpus import Corpus
 from workbench.corpus.shard_writer import SHARD_PAIRS
-from workbench.corpus.sharded import ShardedCorpus
 from workbench.engines import any_with
 from workbench.errors import InputError, Named
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
@@ -209,7 +208,7 @@ def _crew(client, corpus) -> Callable:
 
 def check_in_parts(corpus) -> None:
     """Raises SpecError for a corpus that has nothing for several workers to share."""
-    if isinstance(corpus, ShardedCorpus):
+    if corpus.n_parts > 1:
         return
     said = f"the workers of a cluster share the shards of a corpus, and {corpus.name!r}"
     client = Named("scheduler", text="client")

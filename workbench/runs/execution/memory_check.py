@@ -17,10 +17,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from workbench.corpus import Corpus
-from workbench.corpus.sharded import ShardedCorpus
 from workbench.data.available_memory import GIB, MIB, available_memory, format_size
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.memory import DOUBLE, Memory
@@ -75,7 +72,7 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
     """What a run will take at its peak, at least where its corpus is in shards; see `predict_whole`."""
     return (
         predict_out_of_core(planned)
-        if isinstance(planned.train, ShardedCorpus)
+        if planned.train.n_parts > 1
         else predict_whole(planned, stored)
     )
 
@@ -94,10 +91,10 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
     begun = dense + 4 * train.n_items if spec.start else 0
     working = own.state + own.indices + kept + begun
     moments = {
-        (0, READING * _n_entries(train) if stored else 0),
+        (0, READING * train.n_entries if stored else 0),
         (
             working,
-            max(own.step, own.look + max(MEASURING * _n_entries(train), WRITING * max(arrays))),
+            max(own.step, own.look + max(MEASURING * train.n_entries, WRITING * max(arrays))),
         ),
         (2 * kept, ENDING * dense),
     }
@@ -105,34 +102,27 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def engine_memory(engine, model, options, data) -> Memory:
-    """What an engine takes; of a corpus in shards what it takes for them together, counts of words once."""
-    if not isinstance(data, ShardedCorpus):
-        return engine.memory(data, model, options)
-    each = [engine.memory(data.shard(shard), model, options) for shard in range(data.n_shards)]
+    """What an engine takes; of a corpus in several parts what it takes for them together, counts of words once."""
+    first, *others = each = [engine.memory(part, model, options) for part in data.parts()]
+    if not others:
+        return first
     of_words = data.n_words * padded(model.n_topics) * DOUBLE
     state, indices = (
-        sum(one.state for one in each) - (data.n_shards - 1) * of_words,
+        sum(one.state for one in each) - len(others) * of_words,
         sum(one.indices for one in each),
     )
     look = max(one.look for one in each) + (BY_WORD * of_words if engine.in_parts.by_word else 0)
     return Memory(state, indices, max(one.step for one in each), look)
 
 
-def _n_entries(data) -> int:
-    """Pairs of a corpus in shards, entries of other data."""
-    return data.n_pairs if isinstance(data, ShardedCorpus) else len(data.weights)
-
-
 def predict_out_of_core(planned: Planned) -> Prediction:
     """What a run over a corpus in shards will take at its peak, with the rows of one part in memory at a time."""
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
-    largest = train.shard(int(np.argmax(np.diff(train.first_pairs))))
+    largest = max(train.parts(), key=lambda part: part.n_pairs)
     own = engine.memory(largest, model, options)
     of_words = train.n_words * padded(model.n_topics) * DOUBLE
-    sums = of_words * max(
-        2 + train.n_shards.bit_length(), BY_WORD if engine.in_parts.by_word else 0
-    )
+    sums = of_words * max(2 + train.n_parts.bit_length(), BY_WORD if engine.in_parts.by_word else 0)
     corpora = largest.memory_bytes + (test.memory_bytes if spec.test else 0)
     return Prediction(PROCESS, corpora, own.state + own.indices + sums, max(own.step, own.look))
 
@@ -147,7 +137,7 @@ def laid_out(
     (by default of the folder for temporary files), which are deleted at the end.
     """
     spec, train, test = planned.spec, planned.train, planned.test
-    if not isinstance(train, ShardedCorpus):
+    if train.n_parts == 1:
         yield train
         return
     held = crew is not Here or predict_whole(planned).total <= available_memory().n_bytes

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.file_documents import FileDocuments
 from workbench.corpus.objects import words_by_id
 from workbench.corpus.streams import Counted, as_arrays
@@ -190,11 +191,7 @@ def _passes(asked: int, documents) -> int:
 
 def _name(documents) -> str:
     """What the corpus of the first batch is called."""
-    return (
-        documents.name
-        if isinstance(documents, Corpus | ShardedCorpus | FileDocuments)
-        else "stream"
-    )
+    return documents.name if isinstance(documents, AnyCorpus | FileDocuments) else "stream"
 
 
 def _of_ids(documents, words: tuple | None) -> dict:
@@ -209,7 +206,7 @@ def _total(documents, asked: int | None) -> int:
     """How many documents a batch stands for."""
     if asked is not None:
         return whole("total_documents", asked, 1)
-    if isinstance(documents, Corpus | ShardedCorpus):
+    if isinstance(documents, AnyCorpus):
         return int(np.count_nonzero(documents.document_tokens))
     if isinstance(documents, FileDocuments):
         return max(documents.count(), 1)

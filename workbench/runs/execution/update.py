@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.file_documents import FileDocuments
-from workbench.corpus.in_turn import shards_of
 from workbench.corpus.objects import words_by_id
 from workbench.corpus.streams import Counted, Vocabulary, as_arrays, in_batches
 from workbench.corpus.text import PRUNING, TEXT_OPTIONS, as_counted
@@ -226,7 +226,7 @@ def _going_on(options, train: Corpus, iteration: int, total_documents: int | Non
 def is_whole(documents) -> bool:
     """Are documents at hand all at once, as a corpus, a table, a matrix or a path?"""
     is_array = any(hasattr(documents, one) for one in ("iloc", "tocoo", "ndim"))
-    return is_array or isinstance(documents, Corpus | ShardedCorpus | str | Path)
+    return is_array or isinstance(documents, AnyCorpus | str | Path)
 
 
 def counted_over(
@@ -258,10 +258,10 @@ def counted_over(
     return Vocabulary(words, analyser(**options), ids).count(documents)
 
 
-def counted_alike(words, corpus: Corpus | ShardedCorpus) -> Iterator[Counted]:
+def counted_alike(words, corpus: AnyCorpus) -> Iterator[Counted]:
     """The documents of a corpus one by one, over a vocabulary; of one in shards a shard is in memory at a time."""
     known = Vocabulary(words, str.split)
-    return chain.from_iterable(known.count_corpus(shard) for _, shard in shards_of(corpus))
+    return chain.from_iterable(known.count_corpus(shard) for shard in corpus.parts())
 
 
 class Place(NamedTuple):

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.engines.imported import State, probability, state_of
 from workbench.models.imported import Imported, content_hash
 from workbench.runs.execution.run import find_run
@@ -182,7 +183,7 @@ def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | N
         corpus, test = corpora_of(path.parent, spec)
         split = spec.split
     corpus, test = (
-        each.in_memory() if isinstance(each, ShardedCorpus) else each for each in (corpus, test)
+        each.in_memory() if isinstance(each, AnyCorpus) else each for each in (corpus, test)
     )
     if not isinstance(corpus, Corpus):
         raise ForeignError(

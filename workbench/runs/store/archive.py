@@ -37,7 +37,12 @@ def corpora_of(store: Path, spec: RunSpec) -> tuple:
     """Training and test data of a run, None where it has none; in shards where it was made for them, else whole."""
     if not spec.shards:
         return get_corpus(store, spec.train), spec.test and get_corpus(store, spec.test)
-    return tuple(name and corpus_in_shards(store, name) for name in (spec.train, spec.test))
+    test = spec.test and (
+        corpus_in_shards(store, spec.test)
+        if os.path.isdir(store / CORPORA / spec.test)
+        else get_corpus(store, spec.test)
+    )
+    return corpus_in_shards(store, spec.train), test
 
 
 def corpus_in_shards(store: Path, content_hash: str) -> ShardedCorpus:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus, ShardedCorpus
+from workbench.corpus.any_corpus import AnyCorpus
 from workbench.data.archives import read_arrays
 from workbench.errors import DataError, InputError
 from workbench.runs.loop import Position
@@ -89,8 +89,7 @@ def _data(store: Path, content_hash: str, in_shards: bool):
         if in_shards
         else get_corpus.__wrapped__(store, content_hash)
     )
-    if isinstance(data, ShardedCorpus):
-        data.check()
+    data.check()
     return data
 
 
@@ -142,7 +141,7 @@ def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: in
         raise DamagedError.of(
             stored.path, f"{name} of iteration {iteration} holds numbers that are not finite"
         )
-    if isinstance(data, Corpus | ShardedCorpus) and data.n_tokens:
+    if isinstance(data, AnyCorpus) and data.n_tokens:
         total = float(values.sum(dtype=np.float64))
         if abs(total - data.n_tokens) > TOLERANCE * data.n_tokens:
             said = f"{name} of iteration {iteration} sums to {total:,.6g} and the corpus has {data.n_tokens:,} tokens"
@@ -165,7 +164,7 @@ def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position |
             path,
             f"checkpoint.npz is of iteration {position.iteration} and the rows end with {last}",
         )
-    if isinstance(data, ShardedCorpus):
+    if spec.shards:
         folder = parts_folder(file, position.iteration)
         for number in range(len(places_of(spec, data))):
             try:

@@ -97,7 +97,7 @@ def cost_of(client: Client, planned: Planned) -> str:
             allow_other_workers=True,
             pure=False,
         )
-        computed = timed.result() * train.n_shards
+        computed = timed.result() * train.n_parts
         per_byte = _seconds_of_a_byte(client, home)
     except (
         *losses(),
