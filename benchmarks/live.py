@@ -16,6 +16,7 @@ from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
 from workbench.runs.execution.control import StoreControl
 from workbench.runs.loop import iterate
+from workbench.runs.parts.whole import Whole
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
 from workbench.runs.store.writer import RunWriter
@@ -34,7 +35,8 @@ def go_on(path: Path, train, test, there: threading.Barrier) -> None:
             time.sleep(EVERY)
 
     with RunWriter(path) as writer, StoreControl(path, writer.beat) as control:
-        iterate(writer.spec, train, test, writer.position(train, test), writer, control, linger)
+        data = Whole(writer.spec, train, test)
+        iterate(writer.spec, data, writer.position(data), writer, control, linger)
 
 
 def main() -> None:

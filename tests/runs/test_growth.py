@@ -12,6 +12,7 @@ from workbench.runs.dataset import priors_of
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import iterate
+from workbench.runs.parts.whole import Whole
 from workbench.runs.spec import make_spec
 from workbench.runs.store import create
 from workbench.runs.store.create import create_run
@@ -103,7 +104,13 @@ def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(halves, tmp_path, s
     spec = make_spec(train, "growing", test=test, **SETTINGS)
     path = create_run(tmp_path, spec, train, test)
     with RunWriter(path) as writer:
-        iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, stop))
+        iterate(
+            spec,
+            data := Whole(spec, train, test),
+            writer.position(data),
+            writer,
+            StopAt(writer, stop),
+        )
     assert Run(path).progress().sizes["iteration"] < whole.sizes["iteration"]
     # all that is committed comes again, the first rows with fewer topics than the last
     (path / "checkpoint.npz").unlink()
@@ -134,7 +141,13 @@ def test_a_kill_in_the_middle_of_growing_loses_nothing(halves, tmp_path, monkeyp
             pytest.raises(KeyboardInterrupt),
         ):
             patch.setattr(zarr.Array, "resize", kill)
-            iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, 100))
+            iterate(
+                spec,
+                data := Whole(spec, train, test),
+                writer.position(data),
+                writer,
+                StopAt(writer, 100),
+            )
             raise KeyboardInterrupt  # after all arrays have grown, before anything is committed
         between = Run(path).dataset()  # read between its two lives
         n_rows = between.sizes["iteration"]
@@ -156,7 +169,14 @@ def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(halves, tmp_pat
     spec = make_spec(train, "growing", test=test, **SETTINGS)
     path = create_run(tmp_path, spec, train, test)
     with RunWriter(path) as writer:
-        iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, 10), None)
+        iterate(
+            spec,
+            data := Whole(spec, train, test),
+            writer.position(data),
+            writer,
+            StopAt(writer, 10),
+            None,
+        )
     first = sorted((path / DATA / "n_kw" / "c" / "0").rglob("*"))
     (gone,) = [file for file in first if file.is_file() and file.parent.name == "0"]
     gone.unlink()
@@ -179,7 +199,14 @@ def test_a_reader_that_was_there_before_sees_the_run_grow(halves, tmp_path):
         assert reader.dataset().sizes["topic"] == widths[-1]
 
     with RunWriter(path) as writer:
-        iterate(spec, train, test, writer.position(train, test), writer, StopAt(writer, 100), look)
+        iterate(
+            spec,
+            data := Whole(spec, train, test),
+            writer.position(data),
+            writer,
+            StopAt(writer, 100),
+            look,
+        )
     assert widths == sorted(widths)
     assert (widths[0], widths[-1]) == (2, 8)
     assert zarr.open_group(str(path / DATA), mode="r")["numbers"].shape[1] > 1

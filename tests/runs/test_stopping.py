@@ -7,6 +7,7 @@ from workbench.models import LDA
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.loop import iterate
+from workbench.runs.parts.whole import Whole
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.stopping import StopRule
 from workbench.runs.store.create import create_run
@@ -151,14 +152,8 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(forty_documents
     path = create_run(tmp_path, spec, train, test)
     for until in (7, 23, expected.sizes["iteration"] - 1):
         with RunWriter(path) as writer:
-            iterate(
-                spec,
-                train,
-                test,
-                writer.position(train, test),
-                writer,
-                ControlThatStopsAt(writer, until),
-            )
+            data = Whole(spec, train, test)
+            iterate(spec, data, writer.position(data), writer, ControlThatStopsAt(writer, until))
             writer.flush()
     assert Run(path).dataset().sizes["iteration"] == expected.sizes["iteration"] - 1
     carry_on(path)

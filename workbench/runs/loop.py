@@ -10,12 +10,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
-from workbench.runs.parts.engine import engine_in_parts, score_in_parts, train_perplexity_in_parts
 from workbench.runs.parts.laying_out import LaidOut
+from workbench.runs.parts.whole import Whole
 from workbench.runs.recorded import CLOCKS, in_columns
-from workbench.runs.scoring import Average, further_scores, initial_average, perplexity, score
+from workbench.runs.scoring import Average
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import WINDOW
 
@@ -33,8 +32,8 @@ class Position(NamedTuple):
     elapsed: float  # seconds of inference
     cpu_time: float  # CPU seconds of inference
     updates: int
-    # who has the rows of documents, of state and average, where the corpus is in parts
-    parts: LaidOut | None = None
+    # who has the rows of documents, of state and average; None: the state and the average
+    rows: LaidOut | None = None
 
 
 class Row(NamedTuple):
@@ -77,26 +76,16 @@ OnIteration = Callable[[Position, dict], None]
 """Called after every iteration with the position and its perplexities."""
 
 
-def initial_position(spec: RunSpec, train: Corpus | LaidOut, test: Corpus | None) -> Position:
+def initial_position(spec: RunSpec, data: Whole | LaidOut) -> Position:
     """The position before the first iteration."""
-    engine, model, options = _parts(spec, train)
-    state = engine.init(
-        train, model, options, StepContext(spec.seed, 0, spec.n_threads), spec.warm_start
-    )
-    parts = train if isinstance(train, LaidOut) else None
-    return Position(0, state, initial_average(None if parts else test), 0.0, 0.0, 0, parts)
-
-
-def _parts(spec: RunSpec, train: Corpus | LaidOut) -> tuple:
-    """(engine, model, options) of a spec, the engine as it works on this corpus."""
-    engine, model, options = spec.parts(train)
-    return engine_in_parts(engine) if isinstance(train, LaidOut) else engine, model, options
+    context = StepContext(spec.seed, 0, spec.n_threads)
+    state, average = data.init(context, spec.warm_start)
+    return Position(0, state, average, 0.0, 0.0, 0, data.rows)
 
 
 def iterate(
     spec: RunSpec,
-    train: Corpus | LaidOut,
-    test: Corpus | None,
+    data: Whole | LaidOut,
     position: Position,
     sink: Sink,
     control: Control,
@@ -108,8 +97,7 @@ def iterate(
     whatever the cadence; what is snapshot, and what a step calls an event, is recorded too. A stop in the middle
     of a long step comes out as `Stopped`.
     """
-    engine, model, options = _parts(spec, train)
-    load_kernels(engine, model, options)
+    load_kernels(data.engine, data.model, data.options)
     trail = _Trail(spec, sink, position.iteration)
     resting, settled = control.stopping(), trail.settled()
     if settled:  # it was about to be said when the run was killed
@@ -119,30 +107,22 @@ def iterate(
         and not settled
         and not (resting and control.stopping())
     ):
-        position, info = advance(spec, engine, model, options, train, position, control)
+        position, info = advance(spec, data, position, control)
         context = StepContext(spec.seed, position.iteration, spec.n_threads)
-        average, scores, predicted = (score if position.parts is None else score_in_parts)(
-            engine,
-            train,
-            test,
-            model,
-            options,
-            position.state,
-            position.average,
-            position.iteration > spec.burn_in,
-            context,
+        average, scores, predicted = data.score(
+            position.state, position.average, position.iteration > spec.burn_in, context
         )
         position = position._replace(average=average)
         resting = position.iteration == spec.n_iterations or control.wants_rest()
         kept = resting or position.iteration % spec.snapshot_every == 0
         if info.pop("event", False) or kept or position.iteration % spec.record_every == 0:
-            numbers = scores | further_scores(train, test, model, predicted)
-            row = measure(engine, train, model, options, position, numbers, info, context)
+            numbers = scores | data.further_scores(predicted)
+            row = measure(data, position, numbers, info, context)
             sink.record(row)
             settled = trail.settles_with(row)
             resting = resting or settled
         if resting or kept:
-            sink.snapshot(position.iteration, engine.counts(train, model, options, position.state))
+            sink.snapshot(position.iteration, data.counts(position.state))
         sink.checkpoint(position, now=resting)
         if settled:
             sink.settle(position.iteration)
@@ -193,13 +173,13 @@ def load_kernels(engine, model, options) -> None:
 
 
 def advance(
-    spec, engine, model, options, train, position: Position, control: Control
+    spec: RunSpec, data: Whole | LaidOut, position: Position, control: Control
 ) -> tuple[Position, dict]:
     """One step, timed without the time spent paused."""
     iteration = position.iteration + 1
     context = StepContext(spec.seed, iteration, spec.n_threads, control)
     waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
-    state, info = engine.step(train, model, options, position.state, context)
+    state, info = data.step(position.state, context)
     elapsed = time.perf_counter() - elapsed - (control.waited - waited)
     cpu_time = time.process_time() - cpu_time + info.pop("cpu_time_elsewhere", 0.0)
     return position._replace(
@@ -212,21 +192,16 @@ def advance(
 
 
 def measure(
-    engine, train, model, options, position: Position, numbers: dict, info: dict, context
+    data: Whole | LaidOut, position: Position, numbers: dict, info: dict, context: StepContext
 ) -> Row:
     """The row of an iteration: clocks, perplexities, and what the engine watches."""
-    watched = engine.watch(train, model, options, position.state)
+    watched = data.watch(position.state)
     of_topics = {
         each.name: np.array(watched.pop(each.name), float)
-        for each in model.recorded(options)
+        for each in data.model.recorded(data.options)
         if each.dims == ("iteration", "topic")
     }
     clocks = {name: getattr(position, name) for name in CLOCKS}
-    if position.parts is not None:
-        train_perplexity = train_perplexity_in_parts(engine, train, position.state)
-    else:
-        train_perplexity = perplexity(
-            train, engine.predict(train, model, options, position.state, train, context)
-        )
-    scalars = clocks | numbers | {"train_perplexity": train_perplexity} | info | in_columns(watched)
+    fit = {"train_perplexity": data.train_perplexity(position.state, context)}
+    scalars = clocks | numbers | fit | info | in_columns(watched)
     return Row(position.iteration, scalars, of_topics)

@@ -241,9 +241,8 @@ def _in_memory(
             laid_out(Planned(spec, corpus, test), crew=crew) as data,
             ending_cleanly(control),
         ):
-            reached = iterate(
-                spec, data, test, initial_position(spec, data, test), sink, control, on_iteration
-            ).iteration
+            begun = initial_position(spec, data)
+            reached = iterate(spec, data, begun, sink, control, on_iteration).iteration
     except PartsLost as lost:
         raise InputError(
             f"{lost}, and this run with it; with store it goes on from its last checkpoint"

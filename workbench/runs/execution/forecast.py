@@ -9,6 +9,7 @@ from workbench.runs.execution.memory_check import Planned, memory_forecast
 from workbench.runs.execution.run import Run
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
+from workbench.runs.parts.whole import Whole
 from workbench.runs.store.create import SNAPSHOT_BUDGET, snapshot_bytes
 from workbench.runs.store.status import FINISHED
 
@@ -90,11 +91,11 @@ def one_iteration(cell: Planned) -> float:
     """Seconds of the second iteration of a cell's run in this process, with the time to score it."""
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []
+    data = Whole(spec, train, test)
     iterate(
         spec,
-        train,
-        test,
-        initial_position(spec, train, test),
+        data,
+        initial_position(spec, data),
         MemorySink(spec, train),
         MemoryControl(),
         lambda position, scores: times.append(time.perf_counter()),

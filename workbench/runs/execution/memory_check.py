@@ -26,6 +26,7 @@ from workbench.kernels.simd.lanes import padded
 from workbench.models.options import OptionError
 from workbench.runs.parts.crew import Here
 from workbench.runs.parts.laying_out import LaidOut
+from workbench.runs.parts.whole import Whole
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.create import array_bytes
 from workbench.runs.store.places import is_run
@@ -130,15 +131,15 @@ def predict_out_of_core(planned: Planned) -> Prediction:
 @contextlib.contextmanager
 def laid_out(
     planned: Planned, folder: Path | None = None, crew: Callable = Here
-) -> Iterator[Corpus | LaidOut]:
-    """The training corpus as the loop takes it: one in shards is laid out over a crew, any other stays what it is.
+) -> Iterator[Whole | LaidOut]:
+    """The data of a run as the loop takes them: a corpus in several parts is laid out over a crew.
 
     The rows of its parts are held in memory where they fit, or where other processes hold them, and else in files of ``folder``
     (by default of the folder for temporary files), which are deleted at the end.
     """
     spec, train, test = planned.spec, planned.train, planned.test
     if train.n_parts == 1:
-        yield train
+        yield Whole(spec, train.in_memory(), test and test.in_memory())
         return
     held = crew is not Here or predict_whole(planned).total <= available_memory().n_bytes
     scratch = None if held else folder or tempfile.gettempdir()

@@ -72,14 +72,12 @@ def carry_on(
             train, test = _checked(spec, *corpora) if corpora else corpora_of(path.parent, spec)
             check_room([Planned(spec, train, test)], here=True)
             with (
-                laid_out(Planned(spec, train, test), path, crew) as train,
+                laid_out(Planned(spec, train, test), path, crew) as data,
                 StoreControl(path, writer.beat) as control,
                 ending_cleanly(control),
                 contextlib.suppress(Stopped),
             ):
-                iterate(
-                    spec, train, test, writer.position(train, test), writer, control, on_iteration
-                )
+                iterate(spec, data, writer.position(data), writer, control, on_iteration)
             writer.flush()
             finished = writer.iteration >= writer.spec.n_iterations
             writer.beat(FINISHED if finished else STOPPED)

@@ -26,11 +26,11 @@ def write_checkpoint(path: Path, position: Position) -> None:
         name: value for name, value in position.average._asdict().items() if value is not None
     }
     found = {name: getattr(position, name) for name in ABOUT} | average | state
-    if position.parts is None:
+    if position.rows is None:
         write_arrays(path, found)
         return
     folder = parts_folder(path, position.iteration)
-    position.parts.save(folder)
+    position.rows.save(folder)
     write_arrays(path, found)
     remove_other_parts(path, position.iteration)
 

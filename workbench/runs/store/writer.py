@@ -18,8 +18,8 @@ import numpy as np
 from workbench.data.saving import partial_of
 from workbench.errors import DataError, InputError
 from workbench.runs.loop import Position, Row, initial_position
-from workbench.runs.parts.engine import InRows
-from workbench.runs.parts.laying_out import LaidOut
+from workbench.runs.parts.laying_out import InRows, LaidOut
+from workbench.runs.parts.whole import Whole
 from workbench.runs.store.archive import get_warm_start
 from workbench.runs.store.checkpoint import parts_folder, read_checkpoint, write_checkpoint
 from workbench.runs.store.chunks import put_rows
@@ -163,31 +163,26 @@ class RunWriter:
         self._clocks = [1 + names.index(name) for name in ("elapsed", "cpu_time") if name in names]
         self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(len(self._clocks))
 
-    def position(self, train, test) -> Position:
+    def position(self, data: Whole | LaidOut) -> Position:
         """The position to continue from: the last checkpoint, or that before the first iteration."""
-        engine, model, _ = self.spec.parts(train)
-        known = read_checkpoint(self.path / "checkpoint.npz", engine, model)
-        if known is not None and isinstance(train, LaidOut):
-            known = self._with_parts(known, train)
+        file = self.path / "checkpoint.npz"
+        known = read_checkpoint(file, data.engine, data.model)
+        if known is not None:
+            try:
+                data.load(parts_folder(file, known.iteration))
+            except DataError:  # as if there were no checkpoint
+                known = None
         if known is not None:
             if known.iteration - self.iteration >= self.spec.record_every:
                 raise DamagedError.of(
                     self.path,
                     f"its checkpoint is of iteration {known.iteration} and its rows end with {self.iteration}",
                 )
-            return known
+            return known._replace(rows=data.rows)
         warm_start = (
             get_warm_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
         )
-        return initial_position(replace(self.spec, warm_start=warm_start), train, test)
-
-    def _with_parts(self, known: Position, train: LaidOut) -> Position | None:
-        """The position with the rows of its parts; None where these cannot be read, as if there were no checkpoint."""
-        try:
-            train.load(parts_folder(self.path / "checkpoint.npz", known.iteration))
-        except DataError:
-            return None
-        return known._replace(parts=train)
+        return initial_position(replace(self.spec, warm_start=warm_start), data)
 
     # ------------------------------------------------------------------ the sink of the loop
 
