@@ -19,7 +19,7 @@ from workbench.engines.lda import online_vb
 from workbench.engines.lda.fold_in import LearntTopics
 from workbench.engines.options import options_of
 from workbench.errors import ALONE, DataError, InputError, Named, not_installed, one_sentence
-from workbench.models.lda import tiny_bag
+from workbench.models.model import tiny_bag
 from workbench.runs.afterwards.learnt import Topics, topics_of
 from workbench.runs.execution.fit import fit
 from workbench.runs.spec import SpecError, make_model

@@ -13,7 +13,7 @@ import workbench as wb
 from workbench.corpus import CorpusError, load_corpus, read_corpus
 from workbench.data.opening import read_bytes
 from workbench.models.bayes_nets.files import net_of
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 from workbench.records import DataError, read_records
 
 UCI = b"3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"

@@ -1,42 +1,25 @@
 """A toy family on records, for the tests: one latent class behind the fields of a record. It has no topics and no words."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from workbench.models import Variable
+from workbench.models import Model, Variable
 from workbench.models.options import option
 from workbench.records import Records
 
 
 @dataclass(frozen=True)
-class LatentClass:
+class LatentClass(Model):
     """Class c of a record ~ pi; the level of each of its fields ~ theta of the class and the field."""
 
-    data: ClassVar = Records
-    takes: ClassVar = ()
-    warm_starts: ClassVar = False
-    nonparametric: ClassVar = False
+    data = Records
 
     n_classes: int = option(2, "classes of records", low=1, high=1000, whole=True, size=True)
-
-    @classmethod
-    def of(cls):
-        return cls()
 
     @property
     def size_label(self):
         return "classes", self.n_classes
-
-    def settings(self):
-        return {}
-
-    def for_data(self, records):
-        return self
-
-    def with_coords(self, coords):
-        return self
 
     def dims(self, records=None):
         own = (
@@ -82,9 +65,6 @@ class LatentClass:
             "level_share": counts
             / np.repeat(np.add.reduceat(counts, starts, axis=1), records.n_levels, axis=1)
         }
-
-    def hyperparameters(self, options):
-        return {}
 
     def describe(self):
         return [("latent classes", str(self.n_classes))]

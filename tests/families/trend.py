@@ -1,36 +1,21 @@
 """A toy family on a corpus with inputs, for the tests: the words of a year drift along a straight line of log odds."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from workbench.corpus import Corpus
-from workbench.models import Variable
-from workbench.models.lda import bag_coords, bag_dims, tiny_bag
+from workbench.models import Model, Variable
+from workbench.models.model import tiny_bag
 from workbench.models.options import option
 
 
 @dataclass(frozen=True)
-class Trend:
+class Trend(Model):
     """p(w | year) ~ exp(level_w + slope_w * (year - first) / span)."""
-
-    data: ClassVar = Corpus
-    takes: ClassVar = ()
-    warm_starts: ClassVar = False
-    nonparametric: ClassVar = False
 
     rate: float = option(1.0, "step of the gradient", low=1e-6)
     first: float = 0.0
     span: float = 1.0
-
-    @classmethod
-    def of(cls):
-        return cls()
-
-    @property
-    def size_label(self):
-        return None
 
     def settings(self):
         return {"first": self.first, "span": self.span}
@@ -38,15 +23,6 @@ class Trend:
     def for_data(self, corpus):
         year = corpus.input("year")
         return Trend(self.rate, float(year.min()), float(np.ptp(year)) or 1.0)
-
-    def with_coords(self, coords):
-        return self
-
-    def dims(self, corpus=None):
-        return bag_dims(corpus)
-
-    def coords(self, corpus):
-        return bag_coords(corpus)
 
     def recorded(self, options):
         return (
@@ -76,11 +52,5 @@ class Trend:
         raised = np.exp(level + slope * time[:, None])
         return raised / raised.sum(axis=1, keepdims=True)
 
-    def hyperparameters(self, options):
-        return {}
-
-    def describe(self):
-        return []
-
     def tiny(self, most=9):
-        return tiny_bag(most or 1, inputs={"year": [2000.0, 2001.0]})
+        return tiny_bag(most, inputs={"year": [2000.0, 2001.0]})

@@ -9,7 +9,8 @@ import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.options import OptionError
 from workbench.engines.stick_breaking.sb_ctm import stick_order
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, permutation
+from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
+from workbench.models.stick_breaking.orders import permutation
 
 CORPUS, _ = wb.models.LDA(3).simulate(12, 8, 10)
 

@@ -93,7 +93,7 @@ def test_a_corpus_says_which_rows_are_held_out_unless_others_are_asked_for(years
 
 
 def test_a_model_of_whole_rows_refuses_rows_with_counts_in_training_and_test(years, monkeypatch):
-    monkeypatch.setattr(LDA, "whole_rows", True, raising=False)
+    monkeypatch.setattr(LDA, "whole_rows", True)
     train, test, _ = wb.prepare(years, rows="year>=1998")
     assert make_spec(train, "cgs", 2, test=test).test == test.content_hash
     train, test, _ = wb.prepare(years)

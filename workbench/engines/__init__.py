@@ -100,9 +100,7 @@ def any_with(scalar: str) -> str:
 
 def every_score() -> dict:
     """Name → `Variable` of every score that a family has beside the perplexities, and that says which way is better."""
-    from workbench.models.scores import scores_of
-
-    found = [scores for name in ENGINES for scores in scores_of(get_engine(name).model)]
+    found = [scores for name in ENGINES for scores in get_engine(name).model.scores]
     return {each.name: each for scores in found for each in scores.variables if each.better}
 
 

@@ -9,7 +9,8 @@ from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.kernels.lda.enumeration import MOST_STATES, log_joints, posterior_means
 from workbench.measures.selection import MeasureError
-from workbench.models.lda import LDA, bag_coords
+from workbench.models.lda import LDA
+from workbench.models.model import bag_coords
 from workbench.models.variables import Variable
 
 MOST_CELLS = 2**24

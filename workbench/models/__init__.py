@@ -1,8 +1,19 @@
 """What is believed: priors, variables and their names."""
 
 from workbench.models.hdp import HDP, topic_numbers
-from workbench.models.lda import LDA, ModelError
+from workbench.models.lda import LDA
+from workbench.models.model import Model, ModelError, TopicModel
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
-__all__ = ["HDP", "LDA", "VARIABLES", "ModelError", "Priors", "Variable", "topic_numbers"]
+__all__ = [
+    "HDP",
+    "LDA",
+    "VARIABLES",
+    "Model",
+    "ModelError",
+    "Priors",
+    "TopicModel",
+    "Variable",
+    "topic_numbers",
+]

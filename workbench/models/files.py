@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.data.opening import read_text
 from workbench.errors import DataError
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 
 
 def read_settings(path, what: str, keys: str) -> dict:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 import scipy
 
-from workbench.corpus import Corpus
 from workbench.errors import Named
-from workbench.models.lda import LARGEST_PRIOR, LDA, check_topics
+from workbench.models.lda import LARGEST_PRIOR, check_topics
+from workbench.models.model import TopicModel
 from workbench.models.options import OptionError, option
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
@@ -22,7 +22,7 @@ POSITIVE = {"low": TINY, "high": LARGEST_PRIOR}
 
 
 @dataclass(frozen=True)
-class HDP:
+class HDP(TopicModel):
     """Documents mix topics whose number is not given; all share the weights pi of the topics.
 
     v_k ~ Beta(1, gamma), pi_k = v_k prod_l<k (1 - v_l); theta_d ~ Dirichlet(alpha pi); phi_k ~ Dirichlet(beta tau);
@@ -46,7 +46,6 @@ class HDP:
     Teh, Jordan, Beal & Blei (2006); Teh, Kurihara & Welling (2008), eq. 1-4.
     """
 
-    data = Corpus
     nonparametric = True
     warm_starts = True
     takes = ("n_topics",)
@@ -97,21 +96,12 @@ class HDP:
         """The model with these settings of a run; the concentrations are options."""
         return cls(n_topics)
 
-    settings, size_label = LDA.settings, LDA.size_label
-    for_data, with_coords, dims, coords, tiny = (
-        LDA.for_data,
-        LDA.with_coords,
-        LDA.dims,
-        LDA.coords,
-        LDA.tiny,
-    )
-
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, the prior of each topic, and tau where it is learnt."""
         names = ("n_k", "alpha", "n_kw", "n_dk", *(("tau",) if self.learn_tau else ()))
         return tuple(VARIABLES[name] for name in names)
 
-    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+    def priors(self, last: Mapping) -> Priors:
         """Posterior means of the priors behind the counts of a snapshot: alpha of each topic and of all others, beta tau."""
         alphas, n_words = np.asarray(last["alpha"]), np.shape(last["n_kw"])[-1]
         tau = np.asarray(last["tau"]) if "tau" in last else 1.0 / n_words
@@ -120,8 +110,6 @@ class HDP:
             float(last["beta_total"]) * tau,
             max(float(last["alpha_total"] - alphas.sum()), 0.0),
         )
-
-    estimates = LDA.estimates
 
     def hyperparameters(self, options) -> dict[str, str]:
         """Name of each concentration → "learnt" or "fixed"."""

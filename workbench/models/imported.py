@@ -12,7 +12,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.models.estimate import Estimate
-from workbench.models.lda import ModelError, bag_coords, bag_dims, check_topics, tiny_bag
+from workbench.models.lda import check_topics
+from workbench.models.model import ModelError, TopicModel
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
@@ -31,7 +32,7 @@ PHI = Variable(
 
 
 @dataclass(frozen=True)
-class Imported:
+class Imported(TopicModel):
     """A fixed mixture: p(w | d) = sum_k theta_dk phi_kw, with theta and phi of another program.
 
     Parameters
@@ -53,9 +54,6 @@ class Imported:
     ModelError
     """
 
-    data = Corpus
-    nonparametric = False
-    warm_starts = False
     takes = ("model",)
 
     n_topics: int = 1
@@ -91,32 +89,11 @@ class Imported:
         """What the spec of a run stores: all that is known."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
-    @property
-    def size_label(self) -> tuple[str, int]:
-        """Symbol and value of the size that names and titles of runs show."""
-        return "K", self.n_topics
-
-    def for_data(self, corpus: Corpus) -> Imported:
-        """The model for a corpus: the same."""
-        return self
-
-    def with_coords(self, coords) -> Imported:
-        """The model of a stored run with these coordinates: the same."""
-        return self
-
-    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
-        return bag_dims(corpus) | {"topic": self.n_topics}
-
-    def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Labels of documents and words."""
-        return bag_coords(corpus)
-
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: theta and phi as they are, and the tokens that are expected of them."""
         return *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")), THETA, PHI
 
-    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+    def priors(self, last: Mapping) -> Priors:
         """The Dirichlet priors of the other program; in the place of an alpha that is not known the mean of theta."""
         known = self.topic_prior is not None
         alphas = np.array(self.topic_prior) if known else np.asarray(last[THETA.name]).mean(axis=0)
@@ -129,20 +106,12 @@ class Imported:
             "phi": Estimate(np.asarray, last[PHI.name]),
         }
 
-    def hyperparameters(self, options) -> dict[str, str]:
-        """Nothing is learnt here."""
-        return {}
-
     def describe(self) -> list[tuple[str, str]]:
         """(label, text) for captions: the program, and how long it inferred, where it says."""
         known = (
             [("iterations there", f"{self.iterations:,}")] if self.iterations is not None else []
         )
         return [("imported from", self.program), *known]
-
-    def tiny(self, most: int = 9) -> Corpus:
-        """A corpus of two documents."""
-        return tiny_bag(most)
 
 
 def content_hash(theta: np.ndarray, phi: np.ndarray) -> str:

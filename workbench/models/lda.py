@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation, and what all models of bags of words share."""
+"""Latent Dirichlet allocation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.synthetic import draw_lda
-from workbench.errors import InputError, Named
-from workbench.models.estimate import Estimate
+from workbench.errors import Named
+from workbench.models.model import ModelError, TopicModel
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
@@ -20,12 +20,8 @@ MOST_TOPICS = 65_535
 SMALLEST_PRIOR, LARGEST_PRIOR = 1e-8, 1e12
 
 
-class ModelError(InputError):
-    """Hyperparameters that a model cannot have, or a description of none."""
-
-
 @dataclass(frozen=True)
-class LDA:
+class LDA(TopicModel):
     """Documents mix topics, topics mix words.
 
     Each topic is a distribution over words, phi_k ~ Dirichlet(beta, …, beta); each document is a
@@ -47,8 +43,6 @@ class LDA:
     Blei, Ng & Jordan (2003); Griffiths & Steyvers (2004) for the prior on topics.
     """
 
-    data = Corpus
-    nonparametric = False
     warm_starts = True
     takes = ("n_topics", "alpha", "beta")
 
@@ -68,40 +62,10 @@ class LDA:
                 raise ModelError(Named("alpha"), wanted, value=self.alpha)
         fix(self, "beta", _prior("beta", self.beta))
 
-    @classmethod
-    def of(cls, **given) -> LDA:
-        """The model with these settings of a run."""
-        return cls(**given)
-
-    def settings(self) -> dict:
-        """The settings of the spec of a run that it ``takes``."""
-        return {name: getattr(self, name) for name in self.takes}
-
     @property
     def alphas(self) -> np.ndarray:
         """(topic,) the prior of each topic."""
         return np.full(self.n_topics, self.alpha, float)
-
-    @property
-    def size_label(self) -> tuple[str, int]:
-        """Symbol and value of the size that names and titles of runs show."""
-        return "K", self.n_topics
-
-    def for_data(self, corpus: Corpus):
-        """The model for a corpus: the same."""
-        return self
-
-    def with_coords(self, coords):
-        """The model of a stored run with these coordinates: the same."""
-        return self
-
-    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
-        return bag_dims(corpus) | {"topic": self.n_topics}
-
-    def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Labels of documents and words."""
-        return bag_coords(corpus)
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, and the priors that are learnt."""
@@ -110,28 +74,16 @@ class LDA:
         ]
         return tuple(VARIABLES[name] for name in ("n_k", *learnt, "n_kw", "n_dk"))
 
-    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+    def priors(self, last: Mapping) -> Priors:
         """The priors behind the counts of a snapshot: as learnt by then, or as they were given."""
         return Priors(
             np.asarray(last["alpha"]) if "alpha" in last else self.alphas,
             float(last["beta"]) if "beta" in last else self.beta,
         )
 
-    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
-        """``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
-        return self.priors(last).means(last)
-
     def hyperparameters(self, options) -> dict[str, str]:
         """ "fixed", "maximised" or "sampled", for alpha and beta."""
         return {name: getattr(options, f"learn_{name}", "fixed") for name in ("alpha", "beta")}
-
-    def describe(self) -> list[tuple[str, str]]:
-        """(label, text) for captions, beside the fields: none."""
-        return []
-
-    def tiny(self, most: int = 9) -> Corpus:
-        """A corpus of two documents, to compile kernels with; ``most``: its largest count."""
-        return tiny_bag(most)
 
     def simulate(
         self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0
@@ -147,40 +99,6 @@ class LDA:
             tokens' true topics.
         """
         return draw_lda(self.alphas, self.beta, n_documents, n_words, tokens_per_document, seed)
-
-
-def bag_dims(corpus: Corpus | None) -> dict[str, int]:
-    """Length of the dims of a corpus; none where there is no corpus."""
-    return (
-        {}
-        if corpus is None
-        else {"word": corpus.n_words, "document": corpus.n_documents, "token": corpus.n_tokens}
-    )
-
-
-def bag_coords(corpus: Corpus) -> dict[str, tuple]:
-    """Labels of the words and documents of a corpus, each with what they are.
-
-    Of documents also label and time ("" where there is none), inputs, and places in a sequence, as far as they are known.
-    """
-    found = {"word": (corpus.vocabulary, "word type"), "document": (corpus.titles, "document")}
-    for name, values in (("label", corpus.labels), ("time", corpus.times)):
-        if values is not None:
-            values = ["" if value is None else value for value in values]
-            found[f"document_{name}"] = values, f"{name} of the document", "document"
-    if corpus.inputs is not None:
-        found["inputs"] = corpus.inputs, "inputs of each document", "document", "input"
-        found["input"] = corpus.input_names, "name of the input"
-    if corpus.sequence is not None:
-        names, positions = zip(*corpus.sequence, strict=True)
-        found["sequence"] = names, "sequence that the document is of", "document"
-        found["position"] = np.array(positions), "its position there", "document"
-    return found
-
-
-def tiny_bag(most: int, **about) -> Corpus:
-    """A corpus of two documents over two words; ``most``: its largest count."""
-    return Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most, 2], **about)
 
 
 def check_topics(n_topics) -> int:

@@ -1,7 +1,6 @@
 """Scores of held-out rows that a family has beside the perplexities: what they are computed from, and their names.
 
-A model's class may have ``scores``, a tuple of `Scores`. Each number is recorded with the perplexities, where something is
-held out.
+A model has them as ``scores``. Each number is recorded with the perplexities, where something is held out.
 """
 
 from collections.abc import Callable
@@ -53,8 +52,3 @@ LOG_LIKELIHOOD = Variable(
 def seen_in_training(train, test) -> np.ndarray:
     """(test pair,) whether its word has a training item."""
     return np.bincount(train.words, train.counts, train.n_words)[test.words] > 0
-
-
-def scores_of(model) -> tuple[Scores, ...]:
-    """The further scores of a model's family; none unless its class says so."""
-    return getattr(model, "scores", ())

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.models import VARIABLES, Variable
-from workbench.models.scores import scores_of
 from workbench.runs.spec import RunSpec
 
 CLOCKS = ("elapsed", "cpu_time", "updates")
@@ -83,7 +82,7 @@ def recorded(spec: RunSpec) -> Recorded:
     if engine.imported:
         scored, clocks = tuple(name for name in scored if name not in AVERAGES), ()
     further = (
-        [each for scores in scores_of(model) for each in scores.variables]
+        [each for scores in model.scores for each in scores.variables]
         if spec.test is not None
         else []
     )

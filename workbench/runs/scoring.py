@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.log_likelihood import log_likelihood, take_in
-from workbench.models.scores import Predicted, scores_of, seen_in_training
+from workbench.models.scores import Predicted, seen_in_training
 
 
 class Average(NamedTuple):
@@ -80,8 +80,8 @@ def score(
     """The average with this iteration taken in, the test perplexities by name, and what further scores are computed from."""
     if test is None:
         return average, {}, None
-    samples, further = engine.samples(train, options), bool(scores_of(model))
-    seen = seen_in_training(train, test) if any(each.of_seen for each in scores_of(model)) else None
+    samples, further = engine.samples(train, options), bool(model.scores)
+    seen = seen_in_training(train, test) if any(each.of_seen for each in model.scores) else None
     probability, words = predict_entries(engine, train, model, options, state, test, context)
     before, (average, logs) = average, taken_in(test, probability, average, past_burn_in)
     if past_burn_in:
@@ -156,7 +156,7 @@ def further_scores(train, test, model, predicted: Predicted | None) -> dict:
         return {}
     return {
         name: value
-        for each in scores_of(model)
+        for each in model.scores
         for name, value in each.compute(train, test, predicted).items()
     }
 

@@ -280,7 +280,7 @@ def make_spec(
             else f"the test {kind.__name__} must have the rows and fields of the training data"
         )
     test = test if test is not None and test.n_items else None
-    if test is not None and getattr(chosen.model, "whole_rows", False):
+    if test is not None and chosen.model.whole_rows:
         _refuse_split_rows(train, test, chosen.name)
     if train.n_items == 0:
         raise SpecError(

@@ -13,7 +13,7 @@ from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.bif import published, read_bif
 from workbench.models.bayes_nets.drawing import draw_hidden, draw_records
 from workbench.models.bayes_nets.nodes import Node
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 from workbench.records import DataError
 
 RAIN = """network unknown {

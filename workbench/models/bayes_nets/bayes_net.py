@@ -24,7 +24,7 @@ from workbench.models.bayes_nets.nodes import Node, check_nodes, node_of
 from workbench.models.bayes_nets.scores import LOG_LIKELIHOODS
 from workbench.models.bayes_nets.shipped import SHIPPED
 from workbench.models.bayes_nets.tables import Tables, tables_of
-from workbench.models.lda import ModelError
+from workbench.models.model import Model, ModelError
 from workbench.models.options import option
 from workbench.models.variables import Variable
 from workbench.records.columns import MISSING
@@ -47,7 +47,7 @@ LEARNT = (
 
 
 @dataclass(frozen=True)
-class BayesNet:
+class BayesNet(Model):
     """A network of discrete nodes, checked.
 
     Parameters
@@ -72,8 +72,6 @@ class BayesNet:
     """
 
     data = Records
-    nonparametric = False
-    warm_starts = False
     takes = ("model", "alpha", "beta")
     scores = (LOG_LIKELIHOODS,)
 
@@ -237,10 +235,6 @@ class BayesNet:
     def tables(self) -> Tables:
         """Its tables as flat arrays."""
         return tables_of(self.nodes)
-
-    def with_coords(self, coords) -> BayesNet:
-        """The model of a stored run with these coordinates: the same."""
-        return self
 
     def dims(self, records: Records | None = None) -> dict[str, int]:
         """Dim → length, those of the data too where they are given."""

@@ -13,7 +13,7 @@ from workbench.data.opening import read_text
 from workbench.errors import not_installed
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node, shape_of
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 
 ROUNDING = 0.02
 """How far from 1 the sum of a distribution may be: published tables are rounded."""

@@ -5,7 +5,7 @@ Cowell, Dawid, Lauritzen & Spiegelhalter (1999), "Probabilistic networks and exp
 
 import math
 
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 
 MOST_CLIQUE_CELLS = 2**22
 """Cells of all cliques of a pattern together."""

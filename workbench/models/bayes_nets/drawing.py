@@ -7,7 +7,7 @@ import numpy as np
 from workbench.data.available_memory import check_fits
 from workbench.data.drawing import check_fraction, check_whole
 from workbench.models.bayes_nets.bayes_net import BayesNet
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 from workbench.records.columns import merged
 from workbench.records.records import Records
 

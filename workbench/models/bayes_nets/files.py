@@ -29,7 +29,7 @@ from workbench.models.bayes_nets.bif import is_bif, published, read_bif
 from workbench.models.bayes_nets.shipped import SHIPPED
 from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.models.files import read_settings, write_settings
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 
 
 def net_of(given) -> BayesNet:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from graphlib import CycleError, TopologicalSorter
 
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 
 MOST_CELLS = 2**27
 """Cells of all tables together: a gigabyte of numbers."""

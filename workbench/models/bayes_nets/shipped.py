@@ -1,7 +1,7 @@
 """Networks by name, made for the fields of the records that they are to explain."""
 
 from workbench.models.bayes_nets.nodes import Node
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 
 
 def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:

@@ -8,7 +8,8 @@ from itertools import chain
 
 import numpy as np
 
-from workbench.models.lda import LARGEST_PRIOR, MOST_TOPICS, SMALLEST_PRIOR, ModelError
+from workbench.models.lda import LARGEST_PRIOR, MOST_TOPICS, SMALLEST_PRIOR
+from workbench.models.model import ModelError
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.models.files import read_settings, write_settings
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 from workbench.models.networks.levels import no_others
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import SHIPPED

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 
 DOCUMENT, WORD, AUTHORS = "document", "word", "authors"
 """Names that every network knows: whose tokens they are, what is drawn last, and the size of a variable that tells authors."""

@@ -21,7 +21,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.models.lda import LDA, ModelError, bag_coords, bag_dims, tiny_bag
+from workbench.models.model import ModelError, TopicModel, bag_coords, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
 from workbench.models.networks.levels import (
@@ -42,7 +42,7 @@ __all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"
 
 
 @dataclass(frozen=True)
-class Network:
+class Network(TopicModel):
     """A network of mixture levels, checked.
 
     Parameters
@@ -60,9 +60,6 @@ class Network:
     ModelError
     """
 
-    data = Corpus
-    nonparametric = False
-    warm_starts = False
     takes = ("n_topics", "alpha", "beta", "model", "sizes")
 
     name: str
@@ -269,14 +266,13 @@ class Network:
             self.name, tuple(changed.get(each.name, each) for each in self.variables), levels
         )
 
-    size_label = LDA.size_label
     simulate = simulate
     priors = equivalent_priors
     estimates = posterior_means
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
-        return bag_dims(corpus) | sizes_of(self) | {"topic": self.n_topics}
+        return super().dims(corpus) | sizes_of(self) | {"topic": self.n_topics}
 
     def coords(self, corpus: Corpus) -> dict[str, tuple]:
         """Labels of documents, words and the values of its variables, and a name for each row over words.
@@ -300,10 +296,6 @@ class Network:
     def recorded(self, options) -> tuple:
         """The variables that a run records: counts of every level, and the priors that are learnt."""
         return (VARIABLES["n_k"], VARIABLES["n_kw"], VARIABLES["n_dk"], *variables_of(self))
-
-    def hyperparameters(self, options) -> dict[str, str]:
-        """Empty: a network has no alpha or beta of all levels; learnt priors are recorded as ``alpha_<level>``."""
-        return {}
 
     def tiny(self, most: int = 9) -> Corpus:
         """A corpus of two documents, with authors where the network names some, to compile kernels with."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD
 
 MOST_AUTHORS = 3

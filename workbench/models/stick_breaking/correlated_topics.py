@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.errors import Got, Named
+from workbench.errors import Named
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
 from workbench.models.estimate import Estimate
-from workbench.models.lda import LDA, ModelError
-from workbench.models.options import OptionError, option
+from workbench.models.lda import LDA
+from workbench.models.model import ModelError, TopicModel
+from workbench.models.options import option
 from workbench.models.priors import Priors
+from workbench.models.stick_breaking.orders import Ordered, order_option, permutation
 from workbench.models.variables import VARIABLES, Variable
 
 WEIGHT = 0.1
@@ -47,66 +48,68 @@ def prior_option():
     return option("proper", "prior of the mean and covariance of psi", choices=("proper", "paper"))
 
 
-def check_topics(model) -> None:
-    """Gives a model its number of topics and its beta in their own types; raises ModelError where `LDA` would."""
-    checked = LDA(model.n_topics, beta=model.beta)
-    object.__setattr__(model, "n_topics", checked.n_topics)
-    object.__setattr__(model, "beta", checked.beta)
+@dataclass(frozen=True)
+class GaussianTopics(TopicModel):
+    """Topics whose proportions in a document are a function of a Gaussian vector psi; phi_t ~ Dirichlet(beta, …, beta)."""
 
+    warm_starts = True
+    takes = ("n_topics", "beta")
 
-def permutation(order, of: str = "topics", named: str = "size, random") -> str:
-    """Places 0, 1, …, each once, as text with commas: of a list of numbers, or of a text with commas, blanks or hyphens.
+    n_topics: int = 10
+    beta: float = 0.1
 
-    of, named : what the places are of, and the orders that have a name, for the sentence.
+    def __post_init__(self):
+        checked = LDA(self.n_topics, beta=self.beta)
+        object.__setattr__(self, "n_topics", checked.n_topics)
+        object.__setattr__(self, "beta", checked.beta)
 
-    Raises OptionError.
-    """
-    text = (
-        order
-        if isinstance(order, str)
-        else ",".join(map(str, order))
-        if isinstance(order, (list, tuple))
-        else ""
-    )
-    places = re.split(r"[\s,-]+", text.strip())
-    if sorted(places) != sorted(map(str, range(len(places)))):
-        raise OptionError(
-            Named("order", text="option 'order'"),
-            f" must be {named}, or each place 0, 1, … of the {of} once, as 2,0,1",
-            Got(order),
-            value=order,
+    @staticmethod
+    def theta_of(psi: np.ndarray) -> np.ndarray:
+        """Return the proportions (…, topic) that a psi stands for: by stick-breaking unless overridden."""
+        return probabilities(psi)
+
+    def priors(self, last: Mapping) -> Priors:
+        """Return beta, and the mean of theta over documents as a pseudo-count: theta has no Dirichlet prior."""
+        return Priors(
+            self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False
         )
-    return ",".join(places)
+
+    def phi_of(self, n_kw: np.ndarray) -> np.ndarray:
+        """Return the posterior means (topic, word) given counts of topics, which need no prior but beta."""
+        return Priors(np.zeros(len(n_kw)), self.beta, of_shares=False).phi(n_kw)
+
+    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate | np.ndarray]:
+        """Return ``theta`` of the last psi, and ``phi``, the posterior mean given counts."""
+        return {
+            "theta": Estimate(self.theta_of, last["psi"]),
+            "phi": Estimate(self.phi_of, last["n_kw"]),
+        }
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """Return that beta is fixed: the mean and covariance of psi are no numbers of a curve."""
+        return {"beta": "fixed"}
 
 
-def order_option():
-    """The field for the order of the topics on the stick."""
-    return option(
-        "size",
-        "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
-        choices=("size", "random"),
-        otherwise=permutation,
-    )
+class OrderedTopics(Ordered, GaussianTopics):
+    """Gaussian topics on a stick, one stick for each topic but the last."""
 
+    def __post_init__(self):
+        super().__post_init__()
+        if self.order not in ("size", "random"):
+            object.__setattr__(self, "order", permutation(self.order))
 
-def word_order_option():
-    """The field for the order of the words on the stick, of models without topics."""
-    return option(
-        "size",
-        "order of the words on the stick: most frequent first (words that training lacks come last, and get least), as "
-        "in the vocabulary, at random, or (2,0,1) by their places in order of size",
-        choices=("size", "vocabulary", "random"),
-        otherwise=permutation_of_words,
-    )
+    def for_data(self, corpus: Corpus) -> Self:
+        """Return the model for a corpus; raise ModelError where the order is not one of its topics."""
+        self.check_order(self.n_topics, "topics")
+        return super().for_data(corpus)
 
-
-def permutation_of_words(order) -> str:
-    """The same as `permutation`, of the words of a corpus."""
-    return permutation(order, of="words", named="size, vocabulary, random")
+    def dims(self, data=None) -> dict[str, int]:
+        """Return the length of each dimension, those of the corpus too where it is given."""
+        return super().dims(data) | {"stick": self.n_topics - 1, "other_stick": self.n_topics - 1}
 
 
 @dataclass(frozen=True)
-class CorrelatedTopics:
+class CorrelatedTopics(OrderedTopics):
     """Documents mix topics in proportions that are correlated; topics mix words.
 
     mu, Sigma ~ normal-inverse-Wishart; psi_d ~ N(mu, Sigma), one stick for each topic but the last;
@@ -134,56 +137,9 @@ class CorrelatedTopics:
     Linderman, Johnson & Adams (2015), sec. 3.
     """
 
-    data = Corpus
-    nonparametric = False
-    warm_starts = True
-    takes = ("n_topics", "beta")
-
-    n_topics: int = 10
-    beta: float = 0.1
     prior: str = prior_option()
     order: str = order_option()
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
-
-    def __post_init__(self):
-        check_topics(self)
-        if self.order not in ("size", "random"):
-            object.__setattr__(self, "order", permutation(self.order))
-
-    @classmethod
-    def of(cls, **given) -> CorrelatedTopics:
-        """The model with these settings of a run; prior and order are options."""
-        return cls(**given)
-
-    settings, size_label = LDA.settings, LDA.size_label
-    with_coords, coords, describe, tiny = LDA.with_coords, LDA.coords, LDA.describe, LDA.tiny
-    theta_of = staticmethod(probabilities)
-
-    @property
-    def places(self) -> np.ndarray | None:
-        """(topic,) of a given order: the place in order of size of the topic that comes first, second, …; None without one."""
-        return (
-            None if self.order in ("size", "random") else np.array(self.order.split(","), dtype=int)
-        )
-
-    def check_order(self) -> None:
-        """Raises ModelError for a given order that is not one of so many topics, and for the seed of one that is not random."""
-        if self.order_seed and self.order != "random":
-            raise ModelError(
-                Named("order_seed", self.order_seed),
-                " is without effect while ",
-                Named("order", self.order),
-                "; set ",
-                Named("order", "random"),
-                ", or leave out ",
-                Named("order_seed"),
-            )
-        if self.places is not None and len(self.places) != self.n_topics:
-            raise ModelError(
-                Named("order", self.order),
-                f" has {len(self.places)} places, and there are {self.n_topics} topics; "
-                f"give each of 0 to {self.n_topics - 1} once",
-            )
 
     @property
     def sticks_prior(self) -> NormalInverseWishart:
@@ -200,16 +156,9 @@ class CorrelatedTopics:
 
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
         """The model for a corpus: the same, where the order is of its topics and the posterior of Sigma is a distribution."""
-        self.check_order()
+        super().for_data(corpus)
         self.sticks_prior.check_documents(self.prior, corpus)
         return self
-
-    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
-        return LDA.dims(self, corpus) | {
-            "stick": self.n_topics - 1,
-            "other_stick": self.n_topics - 1,
-        }
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, and the sticks with their mean and covariance."""
@@ -234,24 +183,3 @@ class CorrelatedTopics:
                 "covariance of the sticks, not the topics, over documents: Sigma as drawn, or the inverse of E[Sigma^-1]",
             ),
         )
-
-    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
-        """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
-        return Priors(
-            self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False
-        )
-
-    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
-        """``theta`` (document, topic) of the last sticks; ``phi`` (topic, word), the posterior mean given counts."""
-        return {
-            "theta": Estimate(self.theta_of, last["psi"]),
-            "phi": Estimate(self.phi_of, last["n_kw"]),
-        }
-
-    def phi_of(self, n_kw: np.ndarray) -> np.ndarray:
-        """(topic, word) posterior means given counts of topics, which need no prior but beta."""
-        return Priors(np.zeros(len(n_kw)), self.beta, of_shares=False).phi(n_kw)
-
-    def hyperparameters(self, options) -> dict[str, str]:
-        """beta is fixed; the mean and covariance of the sticks are no numbers of a curve."""
-        return {"beta": "fixed"}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.years import years_of
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments
-from workbench.models.lda import LDA, tiny_bag
+from workbench.models.lda import LDA
+from workbench.models.model import TopicModel, tiny_bag
 from workbench.models.options import option
 from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
@@ -23,8 +25,29 @@ PREVALENCE = Variable(
 )
 
 
+class TopicsOverYears(TopicModel):
+    """A topic model of documents that have years, the ``times`` of the corpus."""
+
+    def for_data(self, corpus: Corpus) -> Self:
+        """Return the model itself; raise DataError where the documents have no years."""
+        years_of(corpus)
+        return super().for_data(corpus)
+
+    def dims(self, data=None) -> dict[str, int]:
+        """Return the length of each dimension, those of the corpus too where it is given."""
+        return super().dims(data) | ({} if data is None else {"time": years_of(data).n})
+
+    def coords(self, data) -> dict[str, tuple]:
+        """Return the labels of documents, words and years."""
+        return super().coords(data) | {"time": (years_of(data).labels, "year")}
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """Return a corpus of two documents of two years; ``most`` is its largest count."""
+        return tiny_bag(most, times=(2000, 2001))
+
+
 @dataclass(frozen=True)
-class DynamicTopics:
+class DynamicTopics(TopicsOverYears):
     """Documents mix topics; topics mix words, in each year a little differently.
 
     theta_d ~ Dirichlet(alpha_1, …, alpha_K); phi_tk = pi(psi_tk) by stick-breaking, words by decreasing tokens;
@@ -53,8 +76,6 @@ class DynamicTopics:
     Blei & Lafferty (2006), "Dynamic topic models"; by stick-breaking: Linderman, Johnson & Adams (2015).
     """
 
-    data = Corpus
-    nonparametric = False
     warm_starts = True
     takes = ("n_topics", "alpha")
 
@@ -75,30 +96,14 @@ class DynamicTopics:
         object.__setattr__(self, "n_topics", checked.n_topics)
         object.__setattr__(self, "alpha", checked.alpha)
 
-    @classmethod
-    def of(cls, **given) -> DynamicTopics:
-        """The model with these settings of a run; all about q and the first year is options."""
-        return cls(**given)
-
-    settings, alphas, size_label, describe = LDA.settings, LDA.alphas, LDA.size_label, LDA.describe
-    with_coords = LDA.with_coords
-
-    def for_data(self, corpus: Corpus) -> DynamicTopics:
-        """The model for a corpus: the same, where its documents have years."""
-        years_of(corpus)
-        return self
+    @property
+    def alphas(self) -> np.ndarray:
+        """(topic,) the prior of each topic."""
+        return np.full(self.n_topics, self.alpha, float)
 
     def first_year(self, n_words: int) -> tuple[np.ndarray, np.ndarray]:
         """(mean, variance), each (stick,), of the sticks in the first year."""
         return dirichlet_moments(np.full(n_words, self.word_alpha))
-
-    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
-        return LDA.dims(self, corpus) | ({} if corpus is None else {"time": years_of(corpus).n})
-
-    def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Labels of documents, words and years."""
-        return LDA.coords(self, corpus) | {"time": (years_of(corpus).labels, "year")}
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, the words of every year, and q where it is learnt."""
@@ -125,7 +130,7 @@ class DynamicTopics:
             PREVALENCE,
         )
 
-    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
+    def priors(self, last: Mapping) -> Priors:
         """alpha, and the Dirichlet prior of words that the first year has: over all years phi has no Dirichlet prior."""
         return Priors(self.alphas, self.word_alpha)
 
@@ -150,10 +155,6 @@ class DynamicTopics:
     def hyperparameters(self, options) -> dict[str, str]:
         """alpha is fixed; q may be sampled."""
         return {"alpha": "fixed", "q": "sampled" if self.learn_q else "fixed"}
-
-    def tiny(self, most: int = 9) -> Corpus:
-        """A corpus of two documents of two years, to compile kernels with; ``most``: its largest count."""
-        return tiny_bag(most, times=(2000, 2001))
 
 
 def by_year(of_documents: np.ndarray, years) -> np.ndarray:

@@ -11,16 +11,15 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.years import years_of
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
-from workbench.models.lda import LDA
 from workbench.models.options import option
-from workbench.models.priors import Priors
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, order_option
+from workbench.models.stick_breaking.correlated_topics import OrderedTopics
 from workbench.models.stick_breaking.dynamic_topics import (
     PREVALENCE,
-    DynamicTopics,
+    TopicsOverYears,
     by_year,
     shares_of,
 )
+from workbench.models.stick_breaking.orders import order_option
 from workbench.models.variables import VARIABLES, Variable
 
 N_DRAWS = 2000
@@ -37,7 +36,7 @@ class SystemPrior(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EvolvingPrevalence:
+class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
     """Documents mix topics in proportions that are correlated and change from year to year; topics mix words.
 
     psi_1 ~ N(m, S), the moments of theta ~ Dirichlet(1); psi_t ~ N(A psi_{t-1} + b, Q), one stick for each topic but the last;
@@ -69,13 +68,6 @@ class EvolvingPrevalence:
     Linderman, Johnson & Adams (2015), sec. 3 and 5.
     """
 
-    data = Corpus
-    nonparametric = False
-    warm_starts = True
-    takes = ("n_topics", "beta")
-
-    n_topics: int = 10
-    beta: float = 0.1
     documents: str = option(
         "own", "sticks of a document: its own, or shared with its year", choices=("own", "shared")
     )
@@ -84,23 +76,6 @@ class EvolvingPrevalence:
     )
     order: str = order_option()
     order_seed: int = option(0, "seed of the random order", low=0, whole=True)
-
-    __post_init__ = CorrelatedTopics.__post_init__
-
-    @classmethod
-    def of(cls, **given) -> EvolvingPrevalence:
-        """The model with these settings of a run; all else is options."""
-        return cls(**given)
-
-    settings, size_label = LDA.settings, LDA.size_label
-    with_coords, describe = LDA.with_coords, LDA.describe
-    coords, tiny = DynamicTopics.coords, DynamicTopics.tiny
-    places, check_order = CorrelatedTopics.places, CorrelatedTopics.check_order
-
-    def for_data(self, corpus: Corpus) -> EvolvingPrevalence:
-        """The model for a corpus: the same with its years, where the order is of its topics."""
-        self.check_order()
-        return DynamicTopics.for_data(self, corpus)
 
     @property
     def first_year(self) -> tuple[np.ndarray, np.ndarray]:
@@ -118,13 +93,6 @@ class EvolvingPrevalence:
     def documents_prior(self) -> tuple[float, np.ndarray]:
         """(nu, scale) of the inverse Wishart prior of Sigma."""
         return self.n_topics + 1.0, self.first_year[1]
-
-    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
-        return DynamicTopics.dims(self, corpus) | {
-            "stick": self.n_topics - 1,
-            "other_stick": self.n_topics - 1,
-        }
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: counts, the sticks of documents and of years, and the system that these follow."""
@@ -168,12 +136,6 @@ class EvolvingPrevalence:
             ),
         )
 
-    def priors(self, last: Mapping, corpus: Corpus | None = None) -> Priors:
-        """beta, and the mean of theta over documents as a pseudo-count of each topic: theta itself has no Dirichlet prior."""
-        return Priors(
-            probabilities(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False
-        )
-
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """``theta`` and the proportions of years of the sticks drawn last; ``phi``, the posterior mean given counts; shares."""
         return {
@@ -195,7 +157,3 @@ class EvolvingPrevalence:
         )
         drawn = np.concatenate([drawn, -drawn])
         return np.stack([probabilities(of_year + drawn).mean(axis=0) for of_year in states])
-
-    def hyperparameters(self, options) -> dict[str, str]:
-        """beta is fixed; the system is no number of a curve."""
-        return {"beta": "fixed"}

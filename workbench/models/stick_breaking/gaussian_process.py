@@ -10,9 +10,9 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.errors import Named
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel
-from workbench.models.lda import ModelError, bag_coords, bag_dims, tiny_bag
+from workbench.models.model import Model, ModelError, tiny_bag
 from workbench.models.options import option
-from workbench.models.stick_breaking.correlated_topics import word_order_option
+from workbench.models.stick_breaking.orders import Ordered, word_order_option
 from workbench.models.stick_breaking.scores import GAINS, HITS
 from workbench.models.variables import Variable
 
@@ -53,7 +53,7 @@ KERNEL = tuple(
 
 
 @dataclass(frozen=True)
-class StaticRows:
+class StaticRows(Model):
     """A document has the smoothed shares of words of the last one before it, at the same place, that has tokens.
 
     p = (x + 1) / (N + W) of that document; documents with tokens have their own. Inputs of a corpus are its ``time``, one of
@@ -71,10 +71,6 @@ class StaticRows:
     Linderman, Johnson & Adams (2015), table 3: static.
     """
 
-    data = Corpus
-    nonparametric = False
-    warm_starts = False
-    takes = ()
     scores = (GAINS, HITS)
 
     time: str = option(
@@ -83,20 +79,6 @@ class StaticRows:
         choices=("auto", "none"),
         otherwise=str,
     )
-
-    @classmethod
-    def of(cls, **given):
-        """The model with these settings of a run; all else is options."""
-        return cls(**given)
-
-    def settings(self) -> dict:
-        """The settings of the spec of a run that it ``takes``: none."""
-        return {}
-
-    @property
-    def size_label(self) -> None:
-        """It has no size beside its data."""
-        return None
 
     def for_data(self, corpus: Corpus):
         """The model for a corpus: the same, where the documents have inputs that differ."""
@@ -135,18 +117,6 @@ class StaticRows:
         of_space = [i for i, name in enumerate(names) if name != time]
         return Inputs(corpus.inputs[:, of_time], corpus.inputs[:, of_space])
 
-    def with_coords(self, coords):
-        """The same: labels tell it nothing."""
-        return self
-
-    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, of the corpus where it is given."""
-        return bag_dims(corpus)
-
-    def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Labels of the words and documents."""
-        return bag_coords(corpus)
-
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: the probabilities."""
         return (*RUNNING[:1], PROBABILITY)
@@ -160,22 +130,14 @@ class StaticRows:
             else {}
         )
 
-    def hyperparameters(self, options) -> dict[str, str]:
-        """There are none."""
-        return {}
-
-    def describe(self) -> list:
-        """What captions show of it: nothing."""
-        return []
-
     def tiny(self, most: int = 9) -> Corpus:
         """Two documents to compile kernels with."""
         name = "year" if self.time in ("auto", "none") else self.time
-        return tiny_bag(most or 1, inputs={name: [2000.0, 2001.0], "place": [0.0, 1.0]})
+        return tiny_bag(most, inputs={name: [2000.0, 2001.0], "place": [0.0, 1.0]})
 
 
 @dataclass(frozen=True)
-class RawGaussianProcess(StaticRows):
+class RawGaussianProcess(Ordered, StaticRows):
     """Sticks of smoothed shares of words are smooth functions of time and space, and noise.
 
     psi^-1((x + .1) / (N + .1 W)) less its mean over documents: f_k + N(0, noise), f_k ~ GP(0, k) for each stick;
@@ -215,33 +177,9 @@ class RawGaussianProcess(StaticRows):
         high=1e6,
     )
 
-    @property
-    def places(self) -> np.ndarray | None:
-        """(word,) of a given order: the place in order of size of the word that comes first, second, …; None without one."""
-        return (
-            None
-            if self.order in ("size", "vocabulary", "random")
-            else np.array(self.order.split(","), dtype=int)
-        )
-
     def for_data(self, corpus: Corpus):
         """The model for a corpus: the same, where the order is of its words and the inputs differ."""
-        if self.order_seed and self.order != "random":
-            raise ModelError(
-                Named("order_seed", self.order_seed),
-                " is without effect while ",
-                Named("order", self.order),
-                "; set ",
-                Named("order", "random"),
-                ", or leave out ",
-                Named("order_seed"),
-            )
-        if self.places is not None and len(self.places) != corpus.n_words:
-            raise ModelError(
-                Named("order", self.order),
-                f" has {len(self.places)} places, and there are {corpus.n_words} words; "
-                f"give each of 0 to {corpus.n_words - 1} once",
-            )
+        self.check_order(corpus.n_words, "words")
         return super().for_data(corpus)
 
     @property
@@ -251,7 +189,7 @@ class RawGaussianProcess(StaticRows):
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, of the corpus where it is given."""
-        return bag_dims(corpus) | ({} if corpus is None else {"stick": corpus.n_words - 1})
+        return super().dims(corpus) | ({} if corpus is None else {"stick": corpus.n_words - 1})
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: the kernel and the probabilities."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from workbench.corpus import Corpus
-from workbench.models.lda import bag_coords, bag_dims, tiny_bag
+from workbench.models.model import Model, tiny_bag
 from workbench.models.options import option
 from workbench.models.stick_breaking.scores import GAINS
 from workbench.models.variables import Variable
 
 
 @dataclass(frozen=True)
-class HiddenMarkov:
+class HiddenMarkov(Model):
     """The documents of a sequence have hidden states that follow each other at random; a state is a distribution over words.
 
     p_0 ~ Dirichlet(1, …, 1), each row P_s ~ Dirichlet(1, …, 1), phi_s ~ Dirichlet(alpha0, …, alpha0); in each sequence
@@ -33,23 +30,10 @@ class HiddenMarkov:
     Linderman, Johnson & Adams (2015), sec. 5: the baseline of figure 4. Rabiner (1989), "A tutorial on hidden Markov models".
     """
 
-    data = Corpus
-    nonparametric = False
-    warm_starts = False
-    takes = ()
     scores = (GAINS,)
 
     n_states: int = option(10, "hidden states", low=1, high=1000, whole=True, size=True)
     alpha0: float = option(1.0, "Dirichlet prior per word of a state", low=1e-3, high=1e6)
-
-    @classmethod
-    def of(cls, **given) -> HiddenMarkov:
-        """The model with these settings of a run: all of them are options."""
-        return cls(**given)
-
-    def settings(self) -> dict:
-        """The settings of the spec of a run that it ``takes``: none."""
-        return {}
 
     @property
     def size_label(self) -> tuple[str, int]:
@@ -61,17 +45,9 @@ class HiddenMarkov:
         _ = corpus.by_sequence  # a DataError where they do not
         return self
 
-    def with_coords(self, coords):
-        """The model of a stored run with these coordinates: the same."""
-        return self
-
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
-        return bag_dims(corpus) | {"hidden_state": self.n_states, "to_state": self.n_states}
-
-    def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Labels of words and documents."""
-        return bag_coords(corpus)
+        return super().dims(corpus) | {"hidden_state": self.n_states, "to_state": self.n_states}
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: the parameters as drawn, and what they say of each document's state."""
@@ -102,18 +78,10 @@ class HiddenMarkov:
             ),
         )
 
-    def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """None beside the last snapshot."""
-        return {}
-
     def hyperparameters(self, options) -> dict[str, str]:
         """alpha0 is fixed."""
         return {"alpha0": "fixed"}
 
-    def describe(self) -> list[tuple[str, str]]:
-        """(label, text) for captions, beside the fields: none."""
-        return []
-
     def tiny(self, most: int = 9) -> Corpus:
         """A sequence of two documents, to compile kernels with; ``most``: its largest count."""
-        return tiny_bag(most or 1, sequence=(("tiny", 1), ("tiny", 2)))
+        return tiny_bag(most, sequence=(("tiny", 1), ("tiny", 2)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from workbench.errors import Named
 from workbench.kernels.stick_breaking.sticks import sticks_of
 from workbench.kernels.uniforms import STICK_ORDER, draw_key
 from workbench.kernels.uniforms import permutation as random_order
-from workbench.models.lda import ModelError, bag_coords, bag_dims
+from workbench.models.model import Model, ModelError
 from workbench.models.options import option
-from workbench.models.stick_breaking.correlated_topics import (
-    permutation_of_words,
-    word_order_option,
-)
+from workbench.models.stick_breaking.orders import Ordered, permutation_of_words, word_order_option
 from workbench.models.stick_breaking.scores import GAINS
 from workbench.models.variables import Variable
 
@@ -80,7 +77,74 @@ class SystemPrior(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LinearDynamicalSystem:
+class StateSpace(Model):
+    """Documents of a sequence follow hidden states, and these a linear system: what the systems of this file share.
+
+    z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); B ~ IW(D + 1, I), A | B ~ matrix normal of mean 0, row
+    covariance B and column precision I. Sequences have states of their own and share A and B.
+    """
+
+    scores = (GAINS,)
+
+    state_dim: int = option(
+        10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True
+    )
+
+    @property
+    def size_label(self) -> tuple[str, int]:
+        """Symbol and value of the size that names and titles of runs show."""
+        return "D", self.state_dim
+
+    @property
+    def system_prior(self) -> SystemPrior:
+        """The prior of A and B."""
+        n = self.state_dim
+        return SystemPrior(np.zeros((n, n)), np.eye(n), n + 1.0, np.eye(n))
+
+    @property
+    def first_state(self) -> tuple[np.ndarray, np.ndarray]:
+        """(mean (state_dim,), covariance (state_dim, state_dim)) of the state of the first document of a sequence."""
+        return np.zeros(self.state_dim), np.eye(self.state_dim)
+
+    def for_data(self, corpus: Corpus) -> Self:
+        """Return the model itself; raise ModelError where no sequence is long enough for the states."""
+        by_sequence = corpus.by_sequence
+        of_sequence = np.repeat(np.arange(len(by_sequence.names)), np.diff(by_sequence.indptr))
+        seen = np.bincount(of_sequence, corpus.document_tokens[by_sequence.documents] > 0)
+        if seen.max() == 0:
+            raise ModelError(
+                f"every document of {corpus.name!r} is empty, so that there is nothing to learn from; hold out fewer rows",
+                value=corpus.name,
+            )
+        if self.state_dim > seen.max():
+            raise ModelError(
+                Named("state_dim", self.state_dim),
+                " must be at most the number of documents with tokens in the longest "
+                f"sequence, {int(seen.max())}; choose fewer numbers in a state, or give longer sequences",
+                value=self.state_dim,
+            )
+        return self
+
+    def dims(self, data=None) -> dict[str, int]:
+        """Return the length of each dimension, those of the corpus too where it is given."""
+        return super().dims(data) | {
+            "state_dim": self.state_dim,
+            "other_state_dim": self.state_dim,
+        }
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """A sequence of a document for each number in a state, at least two, to compile kernels with."""
+        n = max(self.state_dim, 2)
+        return Corpus.from_pairs(
+            [*range(n), 1],
+            [t % 2 for t in range(n)] + [2],
+            [max(most, 1)] * n + [1],
+            sequence=[("tiny", t) for t in range(n)],
+        )
+
+
+@dataclass(frozen=True)
+class LinearDynamicalSystem(Ordered, StateSpace):
     """Documents of a sequence follow hidden states, and these a linear system.
 
     z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); psi_t = C z_t + d; x_t ~ Mult(N_t, pi(psi_t)) by stick-breaking, one stick for
@@ -113,15 +177,6 @@ class LinearDynamicalSystem:
     Linderman, Johnson & Adams (2015), sec. 5, with the offset that its program has; spec D.
     """
 
-    data = Corpus
-    nonparametric = False
-    warm_starts = False
-    takes = ()
-    scores = (GAINS,)
-
-    state_dim: int = option(
-        10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True
-    )
     sigma_c2: float = option(
         1.0, "variance of the entries of C, given or where it begins", low=1e-9, high=1e9
     )
@@ -143,78 +198,11 @@ class LinearDynamicalSystem:
         if self.order not in ("size", "vocabulary", "random"):
             object.__setattr__(self, "order", permutation_of_words(self.order))
 
-    @classmethod
-    def of(cls, **given) -> LinearDynamicalSystem:
-        """The model with these settings of a run; all else is options."""
-        return cls(**given)
-
-    def settings(self) -> dict:
-        """The settings of the spec of a run that it ``takes``: none."""
-        return {}
-
-    @property
-    def size_label(self) -> tuple[str, int]:
-        """Symbol and value of the size that names and titles of runs show."""
-        return "D", self.state_dim
-
-    @property
-    def places(self) -> np.ndarray | None:
-        """(word,) of a given order: the place in order of size of the word that comes first, second, …; None without one."""
-        return (
-            None
-            if self.order in ("size", "vocabulary", "random")
-            else np.array(self.order.split(","), dtype=int)
-        )
-
-    @property
-    def system_prior(self) -> SystemPrior:
-        """The prior of A and B."""
-        n = self.state_dim
-        return SystemPrior(np.zeros((n, n)), np.eye(n), n + 1.0, np.eye(n))
-
-    @property
-    def first_state(self) -> tuple[np.ndarray, np.ndarray]:
-        """(mean (state_dim,), covariance (state_dim, state_dim)) of the state of the first document of a sequence."""
-        return np.zeros(self.state_dim), np.eye(self.state_dim)
-
     def for_data(self, corpus: Corpus) -> LinearDynamicalSystem:
         """The model for a corpus: the same, where it has sequences that are long enough and the order is of its words."""
-        self.check_lengths(corpus)
-        if self.order_seed and self.order != "random":
-            raise ModelError(
-                Named("order_seed", self.order_seed),
-                " is without effect while ",
-                Named("order", self.order),
-                "; set ",
-                Named("order", "random"),
-                ", or leave out ",
-                Named("order_seed"),
-            )
-        if self.places is not None and len(self.places) != corpus.n_words:
-            raise ModelError(
-                Named("order", self.order),
-                f" has {len(self.places)} places, and there are {corpus.n_words} words; "
-                f"give each of 0 to {corpus.n_words - 1} once",
-            )
+        super().for_data(corpus)
+        self.check_order(corpus.n_words, "words")
         return self
-
-    def check_lengths(self, corpus: Corpus) -> None:
-        """Raises ModelError where no sequence has as many documents with tokens as a state has numbers."""
-        by_sequence = corpus.by_sequence
-        of_sequence = np.repeat(np.arange(len(by_sequence.names)), np.diff(by_sequence.indptr))
-        seen = np.bincount(of_sequence, corpus.document_tokens[by_sequence.documents] > 0)
-        if seen.max() == 0:
-            raise ModelError(
-                f"every document of {corpus.name!r} is empty, so that there is nothing to learn from; hold out fewer rows",
-                value=corpus.name,
-            )
-        if self.state_dim > seen.max():
-            raise ModelError(
-                Named("state_dim", self.state_dim),
-                " must be at most the number of documents with tokens in the longest "
-                f"sequence, {int(seen.max())}; choose fewer numbers in a state, or give longer sequences",
-                value=self.state_dim,
-            )
 
     def word_order(self, corpus: Corpus) -> np.ndarray:
         """(word,) number of the word that comes first on the stick, second, …."""
@@ -240,24 +228,14 @@ class LinearDynamicalSystem:
         """(stick,) d."""
         return sticks_of(np.log(self.offset_probabilities(corpus)))
 
-    def with_coords(self, coords):
-        """The same: labels tell it nothing."""
-        return self
-
     def n_rows(self, corpus: Corpus) -> int:
         """Rows of C and d."""
         return corpus.n_words - 1
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
-        own = {"state_dim": self.state_dim, "other_state_dim": self.state_dim}
-        return (
-            bag_dims(corpus) | own | ({} if corpus is None else {self.psi_dim: self.n_rows(corpus)})
-        )
-
-    def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Labels of the words and documents."""
-        return bag_coords(corpus)
+        rows = {} if corpus is None else {self.psi_dim: self.n_rows(corpus)}
+        return super().dims(corpus) | rows
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: states, what they follow, and what follows them."""
@@ -295,20 +273,6 @@ class LinearDynamicalSystem:
         """The variance of C: fixed or sampled."""
         return {"sigma_c2": "sampled" if self.learn_sigma_c2 else "fixed"}
 
-    def describe(self) -> list[tuple[str, str]]:
-        """(label, text) for captions, beside the fields: none."""
-        return []
-
-    def tiny(self, most: int = 9) -> Corpus:
-        """A sequence of a document for each number in a state, at least two, to compile kernels with."""
-        n = max(self.state_dim, 2)
-        return Corpus.from_pairs(
-            [*range(n), 1],
-            [t % 2 for t in range(n)] + [2],
-            [max(most, 1)] * n + [1],
-            sequence=[("tiny", t) for t in range(n)],
-        )
-
 
 @dataclass(frozen=True)
 class LogisticNormalSystem(LinearDynamicalSystem):
@@ -339,7 +303,7 @@ class LogisticNormalSystem(LinearDynamicalSystem):
 
 
 @dataclass(frozen=True)
-class GaussianDynamicalSystem:
+class GaussianDynamicalSystem(StateSpace):
     """The shares of words in the documents of a sequence are Gaussian around what hidden states say, and these a linear system.
 
     z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B), as in `LinearDynamicalSystem`; x_t / N_t - m = C z_t + N(0, R), m the training
@@ -357,41 +321,7 @@ class GaussianDynamicalSystem:
     Linderman, Johnson & Adams (2015), sec. 5: raw LDS; spec D.5.
     """
 
-    data = Corpus
-    nonparametric = False
-    warm_starts = False
-    takes = ()
-    scores = (GAINS,)
     psi_dim = "word"
-
-    state_dim: int = option(
-        10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True
-    )
-
-    of, settings, with_coords = (
-        LinearDynamicalSystem.of,
-        LinearDynamicalSystem.settings,
-        LinearDynamicalSystem.with_coords,
-    )
-    size_label, system_prior = LinearDynamicalSystem.size_label, LinearDynamicalSystem.system_prior
-    first_state, check_lengths = (
-        LinearDynamicalSystem.first_state,
-        LinearDynamicalSystem.check_lengths,
-    )
-    coords, describe, tiny = (
-        LinearDynamicalSystem.coords,
-        LinearDynamicalSystem.describe,
-        LinearDynamicalSystem.tiny,
-    )
-
-    def for_data(self, corpus: Corpus) -> GaussianDynamicalSystem:
-        """The model for a corpus: the same, where it has sequences that are long enough."""
-        self.check_lengths(corpus)
-        return self
-
-    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
-        return bag_dims(corpus) | {"state_dim": self.state_dim, "other_state_dim": self.state_dim}
 
     def recorded(self, options) -> tuple[Variable, ...]:
         """The variables that a run records: states, what they follow, and what follows them."""
@@ -419,7 +349,3 @@ class GaussianDynamicalSystem:
         return {
             "offset": np.bincount(corpus.words, corpus.counts, corpus.n_words) / corpus.n_tokens
         } | means
-
-    def hyperparameters(self, options) -> dict[str, str]:
-        """There are none."""
-        return {}

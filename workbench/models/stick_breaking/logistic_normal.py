@@ -12,18 +12,16 @@ from scipy.special import softmax
 from workbench.corpus import Corpus
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.models.estimate import Estimate
-from workbench.models.lda import LDA
 from workbench.models.stick_breaking.correlated_topics import (
-    CorrelatedTopics,
+    GaussianTopics,
     NormalInverseWishart,
-    check_topics,
     prior_option,
 )
 from workbench.models.variables import VARIABLES, Variable
 
 
 @dataclass(frozen=True)
-class LogisticNormalTopics:
+class LogisticNormalTopics(GaussianTopics):
     """Documents mix topics in proportions that are correlated; topics mix words.
 
     mu, Sigma ~ normal-inverse-Wishart; psi_d ~ N(mu, Sigma), one component for each topic; theta_d = softmax(psi_d);
@@ -47,30 +45,9 @@ class LogisticNormalTopics:
     Blei & Lafferty (2006), sec. 2; Chen, Zhu, Wang, Zheng & Zhang (2013) for the prior.
     """
 
-    data = Corpus
-    nonparametric = False
-    warm_starts = True
-    takes = ("n_topics", "beta")
-
-    n_topics: int = 10
-    beta: float = 0.1
     prior: str = prior_option()
 
-    __post_init__ = check_topics
-
-    @classmethod
-    def of(cls, **given) -> LogisticNormalTopics:
-        """The model with these settings of a run; the prior is an option."""
-        return cls(**given)
-
-    settings, size_label = LDA.settings, LDA.size_label
-    with_coords, coords, describe, tiny = LDA.with_coords, LDA.coords, LDA.describe, LDA.tiny
     theta_of = staticmethod(partial(softmax, axis=-1))
-    priors, hyperparameters, phi_of = (
-        CorrelatedTopics.priors,
-        CorrelatedTopics.hyperparameters,
-        CorrelatedTopics.phi_of,
-    )
 
     @property
     def components_prior(self) -> NormalInverseWishart:
@@ -87,7 +64,7 @@ class LogisticNormalTopics:
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
         """Dim → length, those of the corpus too where it is given."""
-        return LDA.dims(self, corpus) | {
+        return super().dims(corpus) | {
             "component": self.n_topics,
             "other_component": self.n_topics,
         }
@@ -118,7 +95,9 @@ class LogisticNormalTopics:
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
         """``theta`` (document, topic) of the components drawn last, or its mean under q; ``phi`` (topic, word) given counts."""
-        theta = Estimate(self.theta_of, last["psi"])
-        if "psi_variance" in last:
-            theta = Estimate(expected_theta, last["psi"], last["psi_variance"])
-        return {"theta": theta, "phi": Estimate(self.phi_of, last["n_kw"])}
+        expected = (
+            {"theta": Estimate(expected_theta, last["psi"], last["psi_variance"])}
+            if "psi_variance" in last
+            else {}
+        )
+        return super().estimates(last, corpus) | expected

@@ -1,0 +1,94 @@
+"""The order of the topics or of the words on a stick, which is part of a model."""
+
+import re
+
+import numpy as np
+
+from workbench.errors import Got, Named
+from workbench.models.model import ModelError
+from workbench.models.options import OptionError, option
+
+NAMED = ("size", "vocabulary", "random")
+"""Orders that have a name; any other is a permutation."""
+
+
+def permutation(order, of: str = "topics", named: str = "size, random") -> str:
+    """Return a permutation as text with commas, of a list of numbers or a text with commas, blanks or hyphens.
+
+    of, named : what is ordered, and the orders that have a name, for the sentence.
+
+    Raises OptionError.
+    """
+    text = (
+        order
+        if isinstance(order, str)
+        else ",".join(map(str, order))
+        if isinstance(order, (list, tuple))
+        else ""
+    )
+    places = re.split(r"[\s,-]+", text.strip())
+    if sorted(places) != sorted(map(str, range(len(places)))):
+        raise OptionError(
+            Named("order", text="option 'order'"),
+            f" must be {named}, or each place 0, 1, … of the {of} once, as 2,0,1",
+            Got(order),
+            value=order,
+        )
+    return ",".join(places)
+
+
+def permutation_of_words(order) -> str:
+    """Return the same as `permutation`, of the words of a corpus."""
+    return permutation(order, of="words", named="size, vocabulary, random")
+
+
+def order_option():
+    """Return the field for the order of the topics on the stick."""
+    return option(
+        "size",
+        "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
+        choices=("size", "random"),
+        otherwise=permutation,
+    )
+
+
+def word_order_option():
+    """Return the field for the order of the words on the stick, of models without topics."""
+    return option(
+        "size",
+        "order of the words on the stick: most frequent first (words that training lacks come last, and get least), as "
+        "in the vocabulary, at random, or (2,0,1) by their places in order of size",
+        choices=NAMED,
+        otherwise=permutation_of_words,
+    )
+
+
+class Ordered:
+    """The part of a model that has the options ``order`` and ``order_seed``."""
+
+    order: str
+    order_seed: int
+
+    @property
+    def places(self) -> np.ndarray | None:
+        """The permutation: the place in order of size of what comes first, second, …; None of a named order."""
+        return None if self.order in NAMED else np.array(self.order.split(","), dtype=int)
+
+    def check_order(self, n: int, what: str) -> None:
+        """Raise ModelError for a permutation of another length than n, and for an idle seed."""
+        if self.order_seed and self.order != "random":
+            raise ModelError(
+                Named("order_seed", self.order_seed),
+                " is without effect while ",
+                Named("order", self.order),
+                "; set ",
+                Named("order", "random"),
+                ", or leave out ",
+                Named("order_seed"),
+            )
+        if self.places is not None and len(self.places) != n:
+            raise ModelError(
+                Named("order", self.order),
+                f" has {len(self.places)} places, and there are {n} {what}; "
+                f"give each of 0 to {n - 1} once",
+            )
