@@ -35,7 +35,7 @@ _HOMES = {
     ),
     "workbench.corpus.example": ("write_example_csv",),
     "workbench.corpus.file_documents": ("FileDocuments",),
-    "workbench.corpus.objects": ("corpus_of",),
+    "workbench.corpus.corpus": ("corpus_of",),
     "workbench.corpus.streaming": ("read_shards",),
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),

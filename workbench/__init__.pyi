@@ -21,9 +21,9 @@ from workbench.corpus import read_corpus as read_corpus
 from workbench.corpus import split_halves as split_halves
 from workbench.corpus import synthetic as synthetic
 from workbench.corpus import write_corpus as write_corpus
+from workbench.corpus.corpus import corpus_of as corpus_of
 from workbench.corpus.example import write_example_csv as write_example_csv
 from workbench.corpus.file_documents import FileDocuments as FileDocuments
-from workbench.corpus.objects import corpus_of as corpus_of
 from workbench.corpus.streaming import read_shards as read_shards
 from workbench.dashboard.notebooks.live_view import watch as watch
 from workbench.dashboard.notebooks.tune import tune as tune

@@ -17,12 +17,21 @@ from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.content import content_hash
 from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs, checked_sequence
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.text import count_words
+from workbench.corpus.objects import (
+    COLUMNS,
+    is_frame,
+    kind_of,
+    pairs_of,
+    pairs_of_tokens,
+    refuse_options,
+    refuse_vocabulary,
+)
+from workbench.corpus.text import TEXT_OPTIONS, count_words
 from workbench.data.arrays import frozen, plain_values, sealed, whole_numbers
 from workbench.data.drawing import check_whole
 from workbench.data.html import facts
 from workbench.data.saving import SavedByHash
-from workbench.errors import DataError
+from workbench.errors import DataError, nearest_or_all
 
 MOST_TOKENS = 2**40
 INT32_MAX = np.iinfo(np.int32).max
@@ -227,30 +236,22 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @classmethod
     def from_tokens(cls, documents, **about) -> Corpus:
-        """The corpus of lists of tokens, one a document; see `workbench.corpus.objects.of_tokens`."""
-        from workbench.corpus.objects import of_tokens
-
-        return of_tokens(documents, **about)
+        """The corpus of lists of tokens, one a document, which are taken as they are; ``about`` as for `from_pairs`."""
+        return cls.from_pairs(**pairs_of_tokens(documents, **about))
 
     @classmethod
     def from_dataframe(cls, frame, text=None, id=None, time=None, label=None, **options) -> Corpus:
-        """The corpus of a DataFrame with a row a document; see `workbench.corpus.objects.corpus_of`."""
-        from workbench.corpus.objects import corpus_of
-
+        """The corpus of a DataFrame with a row a document; see `corpus_of`."""
         return corpus_of(frame, text=text, id=id, time=time, label=label, **options)
 
     @classmethod
     def from_scipy(cls, matrix, vocabulary=None, name: str = "counts") -> Corpus:
-        """The corpus of a matrix of counts (document, word), sparse or not; see `workbench.corpus.objects.corpus_of`."""
-        from workbench.corpus.objects import corpus_of
-
+        """The corpus of a matrix of counts (document, word), sparse or not; see `corpus_of`."""
         return corpus_of(matrix, vocabulary=vocabulary, name=name)
 
     @classmethod
     def from_bow(cls, documents, vocabulary=None, name: str = "counts") -> Corpus:
         """The corpus of lists of (word id, count) pairs; ``vocabulary`` may be gensim's Dictionary."""
-        from workbench.corpus.objects import corpus_of
-
         return corpus_of(documents, vocabulary=vocabulary, name=name)
 
     @classmethod
@@ -482,6 +483,66 @@ class Corpus(SavedByHash, AnyCorpus):
             self.input_names,
             self.sequence,
         )
+
+
+def corpus_of(
+    given,
+    *,
+    text=None,
+    id=None,
+    time=None,
+    label=None,
+    vocabulary=None,
+    name: str = "texts",
+    counted=None,
+    **text_options,
+) -> Corpus:
+    """Return the corpus of documents that Python holds.
+
+    Parameters
+    ----------
+    given
+        A Corpus is returned as it is. Otherwise: strings, one a document, counted as `Corpus.from_texts` does; lists of
+        tokens, taken as they are; a pandas Series of texts or of lists of tokens, whose index has their titles; a DataFrame
+        with a row a document; a matrix of counts (document, word), scipy.sparse or numpy; or a list of (word id, count) pairs
+        for each document.
+    text, id, time, label : str, optional
+        Columns of a DataFrame: the text (by default the only column of texts, or that of this name), title, time (dates, or
+        whole numbers; see `workbench.corpus.times.times_of`) and label. All columns are kept, as ``table`` of the corpus.
+    vocabulary : (word,) strings, or a mapping from ids to words or from words to ids, optional
+        Words of a matrix or of a bag of words; w0, w1, … by default. gensim's Dictionary is one.
+    name : str
+        What pages and file names call the corpus.
+    counted : mapping, optional
+        How other texts were counted, as ``counted`` of their table has it: raw text is counted so, but for ``text_options``.
+    **text_options
+        For raw text: stop_words, min_documents, ngrams, tokenizer …, keep_text: see `workbench.corpus.text.count_words`.
+
+    A missing text in a Series or DataFrame is an empty document, and named in a warning.
+
+    Raises
+    ------
+    DataError
+        One sentence: something else was given, a column or an option is not there, a text of a list is missing.
+    """
+    if unknown := [option for option in text_options if option not in (*TEXT_OPTIONS, "keep_text")]:
+        raise DataError(
+            f"no option {unknown[0]!r} of raw text; {nearest_or_all(unknown[0], [*TEXT_OPTIONS, 'keep_text'])}"
+        )
+    columns = {
+        key: value
+        for key, value in zip(COLUMNS, (text, id, time, label), strict=True)
+        if value is not None
+    }
+    if columns and not is_frame(given):
+        raise DataError(
+            f"{next(iter(columns))}= names a column of a DataFrame; got {kind_of(given)}; leave it out"
+        )
+    if isinstance(given, Corpus):
+        refuse_vocabulary(vocabulary, given)
+        refuse_options(text_options, "a Corpus")
+        return given
+    return Corpus.from_pairs(**pairs_of(given, columns, vocabulary, name, counted, text_options))
 
 
 def _integers(values, what: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A corpus from what Python holds documents in: texts, lists of tokens, pandas, matrices of counts, bags of words by gensim."""
+"""The pairs of a corpus from what Python holds: texts, lists of tokens, pandas, matrices of counts, bags of words by gensim."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from itertools import chain
 
 import numpy as np
 
-from workbench.corpus.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable, plain_value
-from workbench.corpus.text import TEXT_OPTIONS, as_counted
+from workbench.corpus.text import as_counted, count_words
 from workbench.corpus.times import times_of
 from workbench.errors import DataError, nearest_or_all, shown
 
@@ -25,86 +24,38 @@ WANTED = (
 )
 
 
-def corpus_of(
-    given,
-    *,
-    text=None,
-    id=None,
-    time=None,
-    label=None,
-    vocabulary=None,
-    name: str = "texts",
-    counted=None,
-    **text_options,
-) -> Corpus:
-    """The corpus of documents that Python holds.
+def pairs_of(given, columns: dict, vocabulary, name: str, counted, text_options: dict) -> dict:
+    """Return the arguments of `Corpus.from_pairs` for documents that are no Corpus; `corpus_of` says what they may be.
 
-    Parameters
-    ----------
-    given
-        A Corpus is returned as it is. Otherwise: strings, one a document, counted as `Corpus.from_texts` does; lists of
-        tokens, taken as they are; a pandas Series of texts or of lists of tokens, whose index has their titles; a DataFrame
-        with a row a document; a matrix of counts (document, word), scipy.sparse or numpy; or a list of (word id, count) pairs
-        for each document.
-    text, id, time, label : str, optional
-        Columns of a DataFrame: the text (by default the only column of texts, or that of this name), title, time (dates, or
-        whole numbers; see `workbench.corpus.times.times_of`) and label. All columns are kept, as ``table`` of the corpus.
-    vocabulary : (word,) strings, or a mapping from ids to words or from words to ids, optional
-        Words of a matrix or of a bag of words; w0, w1, … by default. gensim's Dictionary is one.
-    name : str
-        What pages and file names call the corpus.
-    counted : mapping, optional
-        How other texts were counted, as ``counted`` of their table has it: raw text is counted so, but for ``text_options``.
-    **text_options
-        For raw text: stop_words, min_documents, ngrams, tokenizer …, keep_text: see `workbench.corpus.text.count_words`.
-
-    A missing text in a Series or DataFrame is an empty document, and named in a warning.
-
-    Raises
-    ------
-    DataError
-        One sentence: something else was given, a column or an option is not there, a text of a list is missing.
+    columns : what they are in a DataFrame → name.
     """
-    if unknown := [option for option in text_options if option not in (*TEXT_OPTIONS, "keep_text")]:
-        raise DataError(
-            f"no option {unknown[0]!r} of raw text; {nearest_or_all(unknown[0], [*TEXT_OPTIONS, 'keep_text'])}"
-        )
-    columns = {
-        key: value
-        for key, value in zip(COLUMNS, (text, id, time, label), strict=True)
-        if value is not None
-    }
-    is_frame = hasattr(given, "columns") and hasattr(given, "iloc")
-    if columns and not is_frame:
-        raise DataError(
-            f"{next(iter(columns))}= names a column of a DataFrame; got {_kind(given)}; leave it out"
-        )
-    if isinstance(given, Corpus):
-        _refuse_vocabulary(vocabulary, given)
-        _refuse_options(text_options, "a Corpus")
-        return given
-    if is_frame:
-        _refuse_vocabulary(vocabulary, given)
+    if is_frame(given):
+        refuse_vocabulary(vocabulary, given)
         return _of_frame(given, columns, name, counted, text_options)
     if hasattr(given, "iloc"):
-        _refuse_vocabulary(vocabulary, given)
+        refuse_vocabulary(vocabulary, given)
         return _of_values(
             list(given), counted, text_options, titles=_titles(given.index), name=name
         )
     if hasattr(given, "tocoo") or (isinstance(given, np.ndarray) and given.ndim == 2):
-        _refuse_options(text_options, "a matrix of counts")
+        refuse_options(text_options, "a matrix of counts")
         return _of_matrix(given, vocabulary, name)
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise DataError(f"{WANTED}; got {_kind(given)}; one text is written [text]")
+        raise DataError(f"{WANTED}; got {kind_of(given)}; one text is written [text]")
     return _of_list(list(given), vocabulary, name, counted, text_options)
 
 
-def _of_list(given: list, vocabulary, name: str, counted, text_options: dict) -> Corpus:
+def is_frame(given) -> bool:
+    """Return whether it is a DataFrame."""
+    return hasattr(given, "columns") and hasattr(given, "iloc")
+
+
+def _of_list(given: list, vocabulary, name: str, counted, text_options: dict) -> dict:
     """Texts, lists of tokens, or bags of words."""
     if not given or any(isinstance(one, str) for one in given):
-        _refuse_vocabulary(vocabulary, given)
-        return Corpus.from_texts(given, name=name, **as_counted(counted, text_options))
-    _refuse_options(text_options, "a list of tokens or of counts")
+        refuse_vocabulary(vocabulary, given)
+        return count_words(given, name=name, **as_counted(counted, text_options))
+    refuse_options(text_options, "a list of tokens or of counts")
     if odd := [at for at, one in enumerate(given) if not isinstance(one, Iterable)]:
         raise DataError(
             f"{WANTED}; document {odd[0]} (counted from 0) is {shown(repr(given[odd[0]]))}"
@@ -112,14 +63,19 @@ def _of_list(given: list, vocabulary, name: str, counted, text_options: dict) ->
     rows = [tuple(one) for one in given]
     kinds = {_item(item) for item in chain.from_iterable(rows)}
     if kinds <= {"token"}:
-        _refuse_vocabulary(vocabulary, given)
-        return of_tokens(rows, name=name)
+        refuse_vocabulary(vocabulary, given)
+        return pairs_of_tokens(rows, name=name)
     if kinds == {"pair"}:
         documents = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
         words, counts = zip(*chain.from_iterable(rows), strict=True)
-        return Corpus.from_pairs(
-            documents, words, counts, words_by_id(vocabulary, max(words) + 1), len(rows), name=name
-        )
+        return {
+            "documents": documents,
+            "words": words,
+            "counts": counts,
+            "vocabulary": words_by_id(vocabulary, max(words) + 1),
+            "n_documents": len(rows),
+            "name": name,
+        }
     odd = next(
         item for item in chain.from_iterable(rows) if len(kinds) > 1 or _item(item) == "other"
     )
@@ -140,8 +96,8 @@ def _item(item) -> str:
     return "pair" if pair else "other"
 
 
-def of_tokens(documents: Iterable[Iterable[str]], **about) -> Corpus:
-    """The corpus of lists of tokens, which are taken as they are; words in alphabetical (code point) order.
+def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:
+    """Return the arguments of `Corpus.from_pairs` for lists of tokens; words in alphabetical (code point) order.
 
     ``about``: titles, authors, labels, times, name, as `Corpus.from_pairs` takes them.
     """
@@ -153,12 +109,17 @@ def of_tokens(documents: Iterable[Iterable[str]], **about) -> Corpus:
     place = {word: at for at, word in enumerate(vocabulary)}
     of = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     words = np.array([place[token] for token in tokens], np.int64)
-    return Corpus.from_pairs(
-        of, words, np.ones(len(words), np.int64), vocabulary or None, max(len(rows), 1), **about
-    )
+    return {
+        "documents": of,
+        "words": words,
+        "counts": np.ones(len(words), np.int64),
+        "vocabulary": vocabulary or None,
+        "n_documents": max(len(rows), 1),
+        **about,
+    }
 
 
-def _of_matrix(matrix, vocabulary, name: str) -> Corpus:
+def _of_matrix(matrix, vocabulary, name: str) -> dict:
     """A row a document, a column a word."""
     n_documents, n_words = matrix.shape
     if hasattr(matrix, "tocoo"):
@@ -167,9 +128,15 @@ def _of_matrix(matrix, vocabulary, name: str) -> Corpus:
     else:
         documents, words = np.nonzero(matrix)
         counts = matrix[documents, words]
-    return Corpus.from_pairs(
-        documents, words, counts, words_by_id(vocabulary, n_words), n_documents, n_words, name=name
-    )
+    return {
+        "documents": documents,
+        "words": words,
+        "counts": counts,
+        "vocabulary": words_by_id(vocabulary, n_words),
+        "n_documents": n_documents,
+        "n_words": n_words,
+        "name": name,
+    }
 
 
 def words_by_id(vocabulary, n_words: int) -> list[str] | None:
@@ -196,7 +163,7 @@ def words_by_id(vocabulary, n_words: int) -> list[str] | None:
     return list(vocabulary)
 
 
-def _of_values(values: list, counted, text_options: dict, **about) -> Corpus:
+def _of_values(values: list, counted, text_options: dict, **about) -> dict:
     """Texts, or lists of tokens, of pandas; what is missing is an empty document, and named."""
     tokens, missing = (
         _are_tokens(values),
@@ -211,18 +178,18 @@ def _of_values(values: list, counted, text_options: dict, **about) -> Corpus:
             if len(missing) == 1
             else "are missing and are empty documents"
         )
-        warnings.warn(f"{len(missing):,} of {len(values):,} texts {said}: {named}", stacklevel=3)
+        warnings.warn(f"{len(missing):,} of {len(values):,} texts {said}: {named}", stacklevel=4)
         values = _filled(values, [] if tokens else "")
     if tokens:
-        _refuse_options(
+        refuse_options(
             {name: value for name, value in text_options.items() if name != "keep_text"},
             "a list of tokens",
         )
-        return of_tokens(values, **about)
-    return Corpus.from_texts(values, **about, **as_counted(counted, text_options))
+        return pairs_of_tokens(values, **about)
+    return count_words(values, **about, **as_counted(counted, text_options))
 
 
-def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> Corpus:
+def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
     """A row a document; the text in one column, what is known of it in others."""
     there = list(map(str, frame.columns))
     for key, column in columns.items():
@@ -294,22 +261,24 @@ def _are_tokens(values) -> bool:
     return not isinstance(first, str) and isinstance(first, Iterable)
 
 
-def _refuse_options(text_options: dict, what: str) -> None:
+def refuse_options(text_options: dict, what: str) -> None:
+    """Raise DataError for an option of raw text where there is none."""
     if text_options:
         raise DataError(
             f"{next(iter(text_options))}= is for raw text, and {what} is counted as it is; leave it out"
         )
 
 
-def _refuse_vocabulary(vocabulary, given) -> None:
+def refuse_vocabulary(vocabulary, given) -> None:
+    """Raise DataError for a vocabulary of documents that have their words."""
     if vocabulary is not None:
         raise DataError(
-            f"a vocabulary is for counts by word id, and {_kind(given)} has words; leave vocabulary= out"
+            f"a vocabulary is for counts by word id, and {kind_of(given)} has words; leave vocabulary= out"
         )
 
 
-def _kind(given) -> str:
-    """What was given, in a word or two."""
+def kind_of(given) -> str:
+    """Return in a word or two what was given."""
     return (
         shown(repr(given))
         if isinstance(given, str | int | float | None)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.objects import COLUMNS, corpus_of
+from workbench.corpus.corpus import corpus_of
+from workbench.corpus.objects import COLUMNS
 from workbench.corpus.text import TEXT_OPTIONS, count_words
 from workbench.engines import get_engine
 from workbench.records import Records
@@ -29,7 +30,7 @@ def data_from(
     counted=None,
     **of_text,
 ) -> Corpus | Records:
-    """The data that an engine infers from; see `workbench.corpus.objects.corpus_of` for what documents may be.
+    """The data that an engine infers from; see `workbench.corpus.corpus.corpus_of` for what documents may be.
 
     A string is a name or a path, read as `workbench.load_corpus` and `load_records` do; of a table in a file, ``text``, ``id``,
     ``time`` and ``label`` name its columns. ``of_text``: how raw text is counted; see `workbench.corpus.text.count_words`.

@@ -15,7 +15,7 @@ import panel as pn
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.corpus.objects import corpus_of
+from workbench.corpus.corpus import corpus_of
 from workbench.corpus.words import WORD_PATTERN
 from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.shared.background import LatestTask, sentence_of
