@@ -13,7 +13,7 @@ import numpy as np
 from workbench.corpus import Corpus, split_halves
 from workbench.corpus.count_matrix import corpus_of_counts
 from workbench.corpus.streams import in_batches
-from workbench.engines import ENGINES, get_engine
+from workbench.engines import ENGINES, STREAMING, get_engine
 from workbench.engines.engine import Engine, StepContext
 from workbench.engines.lda import online_vb
 from workbench.engines.lda.fold_in import LearntTopics
@@ -22,6 +22,7 @@ from workbench.errors import ALONE, DataError, InputError, Named, not_installed,
 from workbench.models.model import tiny_bag
 from workbench.runs.afterwards.learnt import Topics, topics_of
 from workbench.runs.execution.fit import fit
+from workbench.runs.settings import DEFAULT_HYBRID
 from workbench.runs.spec import SpecError, make_model
 from workbench.runs.store.status import FINISHED
 
@@ -33,8 +34,6 @@ try:
 except ImportError:
     raise InputError(not_installed("estimators", "scikit-learn", "sklearn")) from None
 
-GOES_ON = "online-vb"
-"""The engine that goes on with further documents."""
 CALLED = {
     "n_topics": "n_components",
     "alpha": "doc_topic_prior",
@@ -49,12 +48,12 @@ CALLED = {
 
 def _goes_on(estimator) -> bool:
     """Does the engine of an estimator go on with further documents? The AttributeError says which one does."""
-    if estimator.engine == GOES_ON:
+    if estimator.engine == STREAMING:
         return True
     said = (
         f"engine={estimator.engine!r} learns from all documents at once, so there is no partial_fit"
     )
-    raise AttributeError(f"{said}; choose engine={GOES_ON!r}")
+    raise AttributeError(f"{said}; choose engine={STREAMING!r}")
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -121,7 +120,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def __init__(
         self,
         n_components=10,
-        engine="svb-cgs",
+        engine=DEFAULT_HYBRID,
         *,
         doc_topic_prior=None,
         topic_word_prior=None,
@@ -205,9 +204,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 "partial_fit keeps no run; leave store out, or go on from a run of the store with workbench.update"
             )
         begun = hasattr(self, "_topics")
-        if begun and (engine := self._topics.spec.engine) != GOES_ON:
-            said = f"{GOES_ON} goes on from topics of its own, and these are of a fit by {engine}"
-            raise SpecError(f"{said}; fit with {GOES_ON} first")
+        if begun and (engine := self._topics.spec.engine) != STREAMING:
+            said = f"{STREAMING} goes on from topics of its own, and these are of a fit by {engine}"
+            raise SpecError(f"{said}; fit with {STREAMING} first")
         with _unless_it_fails(self):
             corpus = self._corpus(X, first=not begun)
             if begun:
@@ -313,7 +312,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise KeyboardInterrupt
         self.run_, self.seed_, self.n_iter_ = run, seed, int(run["iteration"][-1])
         self._keep(topics_of(run, None))
-        if engine.name == GOES_ON:
+        if engine.name == STREAMING:
             self._n_visited = int(np.count_nonzero(corpus.document_tokens))
             self._n_batches = self.n_iter_ * online_vb.n_batches(
                 self._n_visited, self._topics.spec.parts()[2]

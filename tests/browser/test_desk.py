@@ -14,7 +14,7 @@ from workbench.runs.execution.run import Run
 from workbench.runs.store.layout import checksum
 from workbench.runs.store.notes import annotate, read_notes
 from workbench.runs.store.status import read_spec
-from workbench.views.style import OF_ENGINE
+from workbench.views.style import look_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 N_EACH = 40
@@ -208,7 +208,7 @@ def test_settings_and_results_show_the_runs_that_are_found_with_means_over_seeds
     assert told == f"cgs-10 · cgs · Held-out perplexity {float(f'{perplexity:.5g}'):,g}"
     assert picture.locator("circle.run[data-run='svb-10']").evaluate(
         "one => one.style.fill"
-    ) == in_css(OF_ENGINE["svb"].colour)
+    ) == in_css(look_of("svb").colour)
     picture.locator("circle.run[data-run='cgs-10']").hover()
     page.get_by_text("cgs-10 is highlighted").wait_for(state="attached")
     page.get_by_label("Result").select_option("time")

@@ -11,7 +11,7 @@ from workbench.dashboard.compare.grouping import mean_lines, telling_labels
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.measures import Move
 from workbench.measures.smoothing import smoothed
-from workbench.views.style import GREY, OF_ENGINE
+from workbench.views.style import GREY, look_of
 
 
 def shown(curve, *readings):
@@ -126,7 +126,7 @@ def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
         reading_of("f", label="made-up"),
     ]
     wanted = {"a": "cgs", "b": "svb-cgs", "c": "cvb", "d": "cv-hdp", "e": "svb-cgs"}
-    wanted = {name: OF_ENGINE[engine].colour for name, engine in wanted.items()} | {"f": GREY}
+    wanted = {name: look_of(engine).colour for name, engine in wanted.items()} | {"f": GREY}
     for some in (runs, runs[::-1], runs[2:4], runs[1:2], runs[3:]):
         curve = Curve()
         shown(curve, *some)
@@ -348,7 +348,7 @@ def test_what_is_seen_is_told_with_labels_colours_choices_and_ranges(reading_of)
     assert seen.runs == tuple(
         (one.path, one.label, colour)
         for one in readings[:2]
-        for colour in [OF_ENGINE[one.label].colour]
+        for colour in [look_of(one.label).colour]
     )
     assert (seen.axis, seen.measure, seen.x_range) == ("seconds", "both", (0.0, 3.0))
     assert seen.y_range == (curve.figure.y_range.start, curve.figure.y_range.end)
@@ -475,7 +475,7 @@ def test_an_imported_model_is_a_level_across_the_figure_and_no_curve(reading_of)
     assert not curve._levels[0].visible and level.visible and curve.has_levels()
     assert (level.location, level.line_color) == (
         theirs.numbers[0, column],
-        OF_ENGINE["gensim-lda"].colour,
+        look_of("gensim-lda").colour,
     )
     assert in_legend(curve)[:2] == [True, True] and not curve.slots[1].points.visible
     assert (

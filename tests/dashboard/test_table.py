@@ -14,7 +14,7 @@ from workbench.runs.execution.run import open_run
 from workbench.runs.store import status
 from workbench.runs.store.notes import Notes
 from workbench.runs.store.status import read_json, replace_json
-from workbench.views.style import OF_ENGINE
+from workbench.views.style import look_of
 
 
 def test_a_row_says_what_the_run_is_and_how_far(reading_of):
@@ -45,7 +45,7 @@ def test_a_row_says_what_the_run_is_and_how_far(reading_of):
             "left": 12.0,
         }
         | {name: 5.0 * (1 + COLUMNS.index(column)) for name, column in RESULTS.items()},
-        "colour": OF_ENGINE["svb-cgs"].colour,
+        "colour": look_of("svb-cgs").colour,
     }
 
 

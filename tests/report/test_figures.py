@@ -22,7 +22,7 @@ from workbench.report.files import ReportError
 from workbench.report.gathering import gather
 from workbench.runs.store.layout import StoreError
 from workbench.views import perplexity_layout
-from workbench.views.style import OF_ENGINE
+from workbench.views.style import look_of
 
 CURVES = [
     "perplexity-by-iterations",
@@ -119,7 +119,7 @@ def test_svg_needs_nothing_from_outside(figures):
 
 def test_svg_lines_are_in_the_colours_of_the_style(figures):
     svg = figures["perplexity-by-iterations.svg"].decode().lower()
-    assert all(OF_ENGINE[engine].colour in svg for engine in ("svb", "svb-cgs", "cgs"))
+    assert all(look_of(engine).colour in svg for engine in ("svb", "svb-cgs", "cgs"))
 
 
 def test_the_data_behind_a_figure_are_the_records_in_full(store, figures):

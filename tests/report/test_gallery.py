@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from workbench.engines import ENGINES, IMPORTED
-from workbench.views.style import OF_ENGINE
+from workbench.views.style import look_of
 
 HERE = Path(__file__).parents[2] / "docs" / "gallery"
 SEEN = {
@@ -52,7 +52,8 @@ def lab(colour: str, matrix) -> np.ndarray:
 
 @pytest.mark.parametrize("eyes", SEEN)
 def test_engines_with_one_line_or_one_marker_keep_their_colours_apart(eyes):
-    for (engine, one), (another, other) in combinations(OF_ENGINE.items(), 2):
+    every = {name: look_of(name) for name in (*ENGINES, *IMPORTED)}
+    for (engine, one), (another, other) in combinations(every.items(), 2):
         if family_of(engine) == family_of(another) and (
             one.line == other.line or one.marker == other.marker
         ):

@@ -6,7 +6,7 @@ from comparisons import made_up
 
 from workbench.views import draw_view, pictures
 from workbench.views.settings_results import against_setting
-from workbench.views.style import OF_ENGINE
+from workbench.views.style import look_of
 
 hv = pytest.importorskip("holoviews")
 
@@ -30,7 +30,7 @@ def test_a_setting_has_a_point_for_each_run_and_means_with_errors_over_seeds_val
     assert len(kinds["Scatter"]) == 6
     assert (
         kinds["Curve"].opts.get("style", backend="matplotlib").kwargs["color"]
-        == OF_ENGINE["svb-cgs"].colour
+        == look_of("svb-cgs").colour
     )
     assert panel.opts.get("plot", backend="matplotlib").kwargs["xticks"] == [
         (0, "1"),

@@ -7,8 +7,8 @@ import pytest
 from comparisons import made_up, tiny_comparison, tiny_run
 
 from workbench.dashboard.shared.shell import read_style
-from workbench.engines import ENGINES, IMPORTED
-from workbench.measures import PAPERS_ORDER, MeasureError, mean_curves
+from workbench.engines import ENGINES, IMPORTED, get_engine
+from workbench.measures import MeasureError, mean_curves
 from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.views import (
     final_perplexities,
@@ -17,10 +17,11 @@ from workbench.views import (
     perplexity_curves,
     perplexity_layout,
     state_and_average,
+    style,
     topic_size_curves,
 )
 from workbench.views.curves import MOST_POINTS
-from workbench.views.style import COLOURS, LINES, MARKERS, OF_ENGINE, looks
+from workbench.views.style import COLOURS, LINES, MARKERS, look_of, looks
 
 hv = pytest.importorskip("holoviews")
 
@@ -109,19 +110,32 @@ def test_looks_differ_in_colour_line_and_marker_and_repeat_late():
     assert len(set(COLOURS)) == 8 and len(set(MARKERS)) == 9
 
 
+def looks_of_engines() -> dict:
+    return {name: look_of(name) for name in (*ENGINES, *IMPORTED)}
+
+
 def test_the_engines_differ_in_colour_and_on_a_grey_copier():
-    assert set(OF_ENGINE) == {*ENGINES, *IMPORTED}
-    assert len({look.colour for look in OF_ENGINE.values()}) == len(OF_ENGINE)
-    lda = [OF_ENGINE[engine] for engine in PAPERS_ORDER]
-    assert len({(look.line, look.marker) for look in lda}) == len(lda) == 10
+    every = looks_of_engines().values()
+    assert len({look.colour for look in every}) == len(every)
+    ordered = [look_of(name) for name in ENGINES if get_engine(name).order < 100]
+    assert len({(look.line, look.marker) for look in ordered}) == len(ordered) == 10
+
+
+def test_look_of_an_engine_without_a_colour_is_one_of_the_palette_everywhere(monkeypatch):
+    plain = get_engine("cgs")._replace(colour="", line="", marker="")
+    monkeypatch.setattr(style, "get_engine", lambda name: plain)
+    look = look_of("mine, K=10")
+    assert look.colour in COLOURS and look.line in LINES and look.marker in MARKERS
+    assert looks(["mine, K=10"]) == {"mine, K=10": look} and look_of("mine") == look
+    assert len({look_of(f"mine{n}") for n in range(40)}) > 20
 
 
 def test_every_colour_is_seen_on_paper_and_on_a_dark_page():
     css = read_style("page.css")
     cards = set(re.findall("--wb-card: (#[0-9a-f]{6})", css))
     assert len(cards) == 2
-    by_default = {OF_ENGINE[engine].colour for engine in DEFAULT_ENGINES}
-    for colour in {*COLOURS, *(look.colour for look in OF_ENGINE.values())}:
+    by_default = {look_of(engine).colour for engine in DEFAULT_ENGINES}
+    for colour in {*COLOURS, *(look.colour for look in looks_of_engines().values())}:
         for card in cards:
             light, dark = sorted((luminance(colour), luminance(card)), reverse=True)
             # with both cards no colour has more than 4.1
@@ -142,19 +156,19 @@ def test_an_engine_looks_the_same_in_every_figure():
         == looks(["svb-cgs r=1, K=20", "vb"])["svb-cgs r=1, K=20"]
     )
     dial = looks(["svb-cgs r=0", "cgs", *(f"svb-cgs r={r}" for r in range(1, 12)), "toy"])
-    assert list(dial)[:2] == ["svb-cgs r=0", "cgs"] and dial["cgs"] == OF_ENGINE["cgs"]
-    assert dial["svb-cgs r=0"] == OF_ENGINE["svb-cgs"]
+    assert list(dial)[:2] == ["svb-cgs r=0", "cgs"] and dial["cgs"] == look_of("cgs")
+    assert dial["svb-cgs r=0"] == look_of("svb-cgs")
     assert len(set(map(str, dial.values()))) == len(dial)
     hybrid = [look for label, look in dial.items() if label.startswith("svb-cgs")]
-    assert {look.colour for look in hybrid} == {OF_ENGINE["svb-cgs"].colour} and dial[
+    assert {look.colour for look in hybrid} == {look_of("svb-cgs").colour} and dial[
         "toy"
-    ].colour not in {OF_ENGINE["svb-cgs"].colour, OF_ENGINE["cgs"].colour}
+    ].colour not in {look_of("svb-cgs").colour, look_of("cgs").colour}
     assert len({(str(look.line), look.marker) for look in hybrid}) == len(hybrid) == 12
     labels = ["cvb", "cv-hdp", "g-hdp", "cgs"]
     assert (
         looks(labels)
         == {label: looks([label])[label] for label in labels}
-        == {label: OF_ENGINE[label] for label in labels}
+        == {label: look_of(label) for label in labels}
     )
 
 

@@ -508,7 +508,6 @@ def _fit_tiny(store: str | None = None) -> None:
     """Runs two iterations on a few tokens."""
     wb.fit(
         wb.LDA(2).simulate(4, 6, 10)[0],
-        "cgs",
         n_topics=2,
         n_iterations=2,
         progress=False,

@@ -29,13 +29,13 @@ from workbench.cli.flags import (
 )
 from workbench.cli.looking import print_words
 from workbench.cli.printing import describe, print_runs, resumable, say, store_path, summary
-from workbench.runs.settings import DEFAULT_ENGINES
+from workbench.runs.settings import DEFAULT_ENGINE, DEFAULT_ENGINES, DEFAULT_HYBRID
 
 
 @with_settings
 def fit(
     corpus: CorpusName,
-    engine: Engine = "cgs",
+    engine: Engine = DEFAULT_ENGINE,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
     restarts: Annotated[
         int,
@@ -148,7 +148,7 @@ def sweep(
             help="Values with commas, as r=0,1,inf; give several.",
         ),
     ],
-    engine: Engine = "svb-cgs",
+    engine: Engine = DEFAULT_HYBRID,
     seeds: Seeds = 1,
     jobs: Jobs = 1,
     warm: Annotated[

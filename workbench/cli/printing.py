@@ -57,7 +57,7 @@ def summary(run: Run, last: int | None = None) -> dict:
         "engine": spec.engine,
         "label": spec.label(),
         "options": spec.options,
-        "n_topics": spec.model.get("n_topics"),
+        "n_topics": spec.n_topics,
         "seed": spec.seed,
         "state": run.state,
         "n_iterations": None if spec.imported else int(final.get("iteration", 0)),

@@ -151,7 +151,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
 
 def _model_rows(spec) -> list[tuple[str, str]]:
     """Rows of a table about the model: its numbers in one, or its description."""
-    if spec.model and not spec.model.keys() & {"levels", "nodes"}:
+    if spec.model and not spec.parts()[1].network_name:
         return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
     (first, text), *others = spec.parts()[1].describe() or [("", "")]
     return [

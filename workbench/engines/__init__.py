@@ -63,6 +63,10 @@ IMPORTED: dict[str, str] = dict.fromkeys(
     ".imported",
 )
 """Programs whose models are imported: engines of runs that are there, which no menu offers, as they infer nothing here."""
+REFERENCE = "cgs"
+"""The engine whose long runs draw from the exact posterior of LDA, to which others are compared."""
+STREAMING = "online-vb"
+"""The engine that goes on with further documents."""
 FIRST_CHOICE = (
     "Unsure? Take cvb0 for good topics quickly, cgs as the reference, g-hdp where the number of topics is to be found, hmm for "
     "sequences, bn-vb for records."

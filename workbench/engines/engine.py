@@ -1,17 +1,38 @@
-"""What an engine is: a handful of functions over a corpus, a model, options and a state.
+"""What an engine is: a handful of functions over data, a model, options and a state.
 
 A state holds exactly what the next step needs; a checkpoint is a state. `step` may reuse the arrays of
 the state that it was given. Randomness comes in as an argument, the context; an engine keeps none.
+
+The protocols below give the parameters of these functions, which are passed by position.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.engines.in_parts import InParts
 from workbench.engines.memory import Memory
 from workbench.kernels.uniforms import draw_key, key_from
+from workbench.models.model import Model
+
+if TYPE_CHECKING:
+    from workbench.records.records import Records
+
+VARIATIONAL, HYBRID, SAMPLER = "variational", "hybrid", "sampler"
+"""Kinds of engines: expectations are updated (of EM too); some tokens are averaged and others sampled; all are sampled."""
+BASELINE, IMPORTED = "baseline", "imported"
+"""Two more: a prediction in one step, to compare with; another program, whose models are imported as they are."""
+Data: TypeAlias = "Corpus | Records"
+State: TypeAlias = Any
+"""A NamedTuple of arrays and numbers, the engine's own."""
+Options: TypeAlias = Any
+"""A dataclass of options, the engine's own."""
+Learnt: TypeAlias = Any
+"""What unseen documents are folded in with, the engine's own."""
 
 
 def never_interrupted() -> None:
@@ -57,52 +78,150 @@ class WarmStart(NamedTuple):
         return self.n_dk, np.ascontiguousarray(self.n_kw.T), self.n_kw.sum(axis=1)
 
 
+class Samples(Protocol):
+    """Whether any token of the data is sampled."""
+
+    def __call__(self, data: Data, options: Options, /) -> bool: ...
+
+
+class Init(Protocol):
+    """The first state: at random, or from the counts of another run."""
+
+    def __call__(
+        self,
+        data: Data,
+        model: Model,
+        options: Options,
+        context: StepContext,
+        warm_start: WarmStart | None = None,
+        /,
+    ) -> State: ...
+
+
+class Step(Protocol):
+    """One iteration: the next state, and numbers by name, of which ``updates`` counts the updates."""
+
+    def __call__(
+        self, data: Data, model: Model, options: Options, state: State, context: StepContext, /
+    ) -> tuple[State, dict[str, float]]: ...
+
+
+class Watch(Protocol):
+    """What is looked at and not timed: the scalars, and what the model records of an iteration."""
+
+    def __call__(
+        self, data: Data, model: Model, options: Options, state: State, /
+    ) -> dict[str, float | np.ndarray]: ...
+
+
+class Counts(Protocol):
+    """The arrays that a snapshot keeps, by name."""
+
+    def __call__(
+        self, data: Data, model: Model, options: Options, state: State, /
+    ) -> dict[str, np.ndarray]: ...
+
+
+class Predict(Protocol):
+    """p(w|d) (pair,) of held-out pairs, given the state.
+
+    ``context`` is None where no randomness is needed.
+    """
+
+    def __call__(
+        self,
+        data: Data,
+        model: Model,
+        options: Options,
+        state: State,
+        pairs: Data,
+        context: StepContext | None = None,
+        /,
+    ) -> np.ndarray: ...
+
+
+class PredictRows(Protocol):
+    """p(w|d) (row, word) of whole rows, by their numbers (row,)."""
+
+    def __call__(
+        self,
+        data: Data,
+        model: Model,
+        options: Options,
+        state: State,
+        rows: np.ndarray,
+        context: StepContext | None,
+        /,
+    ) -> np.ndarray: ...
+
+
+class FoldIn(Protocol):
+    """theta (document, topic) of unseen documents."""
+
+    def __call__(
+        self, learnt: Learnt, options: Options, documents: Corpus, context: StepContext, /
+    ) -> np.ndarray: ...
+
+
+class Learn(Protocol):
+    """What `FoldIn` takes, from the arrays of the last snapshot and an `lda.fold_in.LearntTopics`."""
+
+    def __call__(self, model: Model, last: Mapping[str, np.ndarray], topics: Any, /) -> Learnt: ...
+
+
+class Unseen(Protocol):
+    """p(w|d) (pair,) of pairs of unseen documents, given their theta."""
+
+    def __call__(self, learnt: Learnt, theta: np.ndarray, pairs: Corpus, /) -> np.ndarray: ...
+
+
+class Forecast(Protocol):
+    """The bytes that the engine takes in a run."""
+
+    def __call__(self, data: Data, model: Model, options: Options, /) -> Memory: ...
+
+
 class Engine(NamedTuple):
     """One published method of inference, ready to be run by the loop."""
 
     name: str
     title: str
+    kind: str  # VARIATIONAL, HYBRID, SAMPLER, BASELINE or IMPORTED
     source: str  # paper, equation
-    model: type  # dataclass of hyperparameters
+    model: type[Model]
     # dataclass of options; widgets, flags and checks come from its fields
     options: type
     state: type  # NamedTuple of arrays and floats
     # the scalars of `watch` and `step`, names of models.variables
     watches: tuple[str, ...]
-    samples: Callable  # (corpus, options) -> bool: is any token sampled?
-    # (corpus, model, options, context, warm_start: WarmStart | None = None) -> state
-    init: Callable
-    # (corpus, model, options, state, context) -> (state, {"updates": int, …})
-    step: Callable
-    # (corpus, model, options, state) -> the scalars, and what the model records
-    watch: Callable
-    # (corpus, model, options, state) -> what a snapshot keeps, by name
-    counts: Callable
-    # (corpus, model, options, state, pairs: Corpus, context=None) -> p(w|d) (pair,)
-    predict: Callable
-    # (learnt, options, documents: Corpus, context) -> theta (document, topic)
-    fold_in: Callable
-    # (model, last snapshot, `lda.fold_in.LearntTopics`) -> what it takes
-    learnt: Callable = lambda model, last, topics: topics
-    # (learnt, theta, pairs) -> p(w|d) (pair,); None: sum_k theta_dk phi_kw
-    unseen: Callable | None = None
+    samples: Samples
+    init: Init
+    step: Step
+    watch: Watch
+    counts: Counts
+    predict: Predict
+    fold_in: FoldIn
+    learnt: Learn = lambda model, last, topics: topics
+    unseen: Unseen | None = None  # None: sum_k theta_dk phi_kw
     keeps: tuple[str, ...] = ()  # what `counts` gives beside the variables of the model
     fixed: tuple[str, ...] = ()  # options of the model that it leaves at their defaults
     when: str = ""  # when to use it, rather than which other: one sentence
+    # "#rrggbb", "-", "--", "-.", ":" or "-..", and a marker of matplotlib, of all pictures of its
+    # runs; "": one of a palette, by its name
+    colour: str = ""
+    line: str = ""
+    marker: str = ""
+    order: int = 100  # its place in tables and figures; equal ones as they come
     grows: bool = False  # may it come to have more topics than it began with?
     # do n_kw sum to the tokens of the corpus? Not where batches stand for it
     whole_counts: bool = True
     # why more than one thread would have nothing to do, and what would change that
-    idle: Callable = lambda options: None
+    idle: Callable[[Options], str | None] = lambda options: None
     # a model as it is inferred here (rows made estimates), or a ModelError
-    suits: Callable = lambda model: model
+    suits: Callable[[Any], Model] = lambda model: model
     # raises OptionError where options do not go with the data
-    check_options: Callable = lambda options, data: None
-    # (corpus, model, options, state, rows, context) -> p(w|d) (row, word)
-    predict_rows: Callable | None = None
-    # forecast of the bytes of a run; zeros where none is declared
-    memory: Callable = lambda corpus, model, options: Memory()
+    check_options: Callable[[Options, Data], None] = lambda options, data: None
+    predict_rows: PredictRows | None = None
+    memory: Forecast = lambda data, model, options: Memory()
     # how it works on a corpus that is kept in parts; None: it does not
     in_parts: InParts | None = None
-    # is it another program, whose models are imported as they are?
-    imported: bool = False

@@ -10,35 +10,79 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Engine
+from workbench.engines.engine import IMPORTED, Engine
 from workbench.engines.lda.fold_in import cvb0_under, mixture_probability
 from workbench.engines.options import NoOptions
 from workbench.models.imported import PHI, THETA, Imported
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 
-TITLES = {
-    "tomotopy-lda": ("LDA of tomotopy", "collapsed Gibbs sampling", "github.com/bab2min/tomotopy"),
+PROGRAMS = {
+    "tomotopy-lda": (
+        "LDA of tomotopy",
+        "collapsed Gibbs sampling",
+        "github.com/bab2min/tomotopy",
+        "#7098b8",
+        "-",
+        "o",
+    ),
     "tomotopy-hdp": (
         "HDP of tomotopy",
         "Gibbs sampling of the hierarchical Dirichlet process",
         "github.com/bab2min/tomotopy",
+        "#20a868",
+        "-",
+        "P",
     ),
     "tomotopy-ct": (
         "correlated topics of tomotopy",
         "Gibbs sampling",
         "github.com/bab2min/tomotopy",
+        "#7890c8",
+        "--",
+        "X",
     ),
     "tomotopy-pa": (
         "pachinko allocation of tomotopy",
         "Gibbs sampling; its topics are the lower ones",
         "github.com/bab2min/tomotopy",
+        "#1888e8",
+        "-.",
+        "*",
     ),
-    "gensim-lda": ("LDA of gensim", "online variational Bayes", "radimrehurek.com/gensim"),
-    "sklearn-lda": ("LDA of scikit-learn", "variational Bayes", "scikit-learn.org"),
-    "mallet-lda": ("LDA of MALLET", "sparse collapsed Gibbs sampling", "mimno.github.io/Mallet"),
-    "tables": ("topics of a table", "theta and phi as they were given", "a file or arrays"),
+    "gensim-lda": (
+        "LDA of gensim",
+        "online variational Bayes",
+        "radimrehurek.com/gensim",
+        "#c03060",
+        "--",
+        "s",
+    ),
+    "sklearn-lda": (
+        "LDA of scikit-learn",
+        "variational Bayes",
+        "scikit-learn.org",
+        "#40a040",
+        "-.",
+        "^",
+    ),
+    "mallet-lda": (
+        "LDA of MALLET",
+        "sparse collapsed Gibbs sampling",
+        "mimno.github.io/Mallet",
+        "#a06090",
+        ":",
+        "D",
+    ),
+    "tables": (
+        "topics of a table",
+        "theta and phi as they were given",
+        "a file or arrays",
+        "#b08098",
+        "-..",
+        "v",
+    ),
 }
-"""Name → title, method and source."""
+"""Name → title, method, source, and colour, line and marker."""
 
 
 class State(NamedTuple):
@@ -131,9 +175,13 @@ def unseen(learnt: Learnt, theta, pairs) -> np.ndarray:
 
 def engine(name: str) -> Engine:
     """The engine that stands for the models of a program."""
-    title, method, source = TITLES[name]
+    title, method, source, colour, line, marker = PROGRAMS[name]
     return Engine(
         name=name,
+        kind=IMPORTED,
+        colour=colour,
+        line=line,
+        marker=marker,
         title=f"{title}: {method}, imported",
         source=source,
         model=Imported,
@@ -150,5 +198,4 @@ def engine(name: str) -> Engine:
         learnt=learnt,
         unseen=unseen,
         when="Never here: its models are imported.",
-        imported=True,
     )

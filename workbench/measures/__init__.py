@@ -60,7 +60,6 @@ from workbench.measures.quantities import (
 from workbench.measures.saliency import saliency, salient_words
 from workbench.measures.search import find_documents
 from workbench.measures.selection import (
-    PAPERS_ORDER,
     MeasureError,
     data_of,
     each_run,
@@ -86,7 +85,6 @@ __all__ = [
     "CLOCKS",
     "DERIVED",
     "NO_TOPIC",
-    "PAPERS_ORDER",
     "TOPIC_NUMBERS",
     "Curve",
     "Edge",

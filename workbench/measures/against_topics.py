@@ -61,7 +61,7 @@ def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
             np.mean([_mean_topics(run, spec) for run, spec in zip(runs, specs, strict=True)]),
         )
     else:
-        where = np.array([spec.model["n_topics"] for spec in specs], float)
+        where = np.array([spec.n_topics for spec in specs], float)
     last = np.array([float(quantity(run, measure).values[-1]) for run in runs])
     values = [last[where == topics] for topics in np.unique(where)]
     return Curve(
@@ -91,15 +91,11 @@ def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
         """The run that this one started from, where it is among the runs and differs only in having fewer topics."""
         parent = parents[at]
         alike = parent is not None and cold[parent] == cold[at]
-        return (
-            parent
-            if alike and specs[parent].model["n_topics"] < specs[at].model["n_topics"]
-            else None
-        )
+        return parent if alike and specs[parent].n_topics < specs[at].n_topics else None
 
     for at, (spec, label) in enumerate(zip(specs, cold, strict=True)):
         label += " warm" if spec.start else ""
-        label += f", {spec.model['n_topics']} at the start" if finds_topics(spec) else ""
+        label += f", {spec.n_topics} at the start" if finds_topics(spec) else ""
         if (parent := parents[at]) is not None and cold[parent] != cold[at]:
             label += f", from {cold[parent]}"
         root = at

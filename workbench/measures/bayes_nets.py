@@ -63,7 +63,7 @@ def distributions(run: xr.Dataset, table: str, snapshot: int = -1) -> xr.Dataset
 def nodes_of(run: xr.Dataset) -> list[NetNode]:
     """The nodes of the network of a run; of a hidden Markov model those of its first places."""
     spec, tables = spec_of(run), table_names(run)
-    if "nodes" in spec.model:
+    if spec.model.get("nodes"):
         given = [
             (node["name"], node["cpt"], tuple(node["parents"]))
             for node in spec.model["nodes"]

@@ -108,7 +108,7 @@ def numbers_of_run(run: xr.Dataset, corpus: Corpus | None = None) -> RunNumbers:
         numbers["diversity"] = diversity(run).attrs["mean_diversity"]
         numbers["npmi"] = np.nan if corpus is None else coherence(run, corpus).attrs["mean_npmi"]
     return RunNumbers(
-        spec.model["n_topics"],
+        spec.n_topics,
         replicate_of(run),
         int(run["iteration"][-1]) >= spec.n_iterations,
         numbers,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
+from workbench.engines import REFERENCE
 from workbench.errors import nearest_or_all
 from workbench.measures.intervals import (
     mean_and_error,
@@ -280,7 +281,7 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
     labels, peers = list(by_label), counterparts(runs)
     engines = {label: spec_of(runs[rows[0]]).engine for label, rows in by_label.items()}
     peers = {label: peers[rows[0]] for label, rows in by_label.items()}
-    engine = engines.get(wanted) or wanted or "cgs"
+    engine = engines.get(wanted) or wanted or REFERENCE
     if wanted is not None and engine not in engines.values():
         hint = nearest_or_all(wanted, labels, f"there are {'; '.join(labels)}", 0.4)
         raise MeasureError(f"no reference '{wanted}'; {hint}")

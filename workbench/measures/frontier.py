@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from workbench.engines import get_engine
+from workbench.engines import REFERENCE, get_engine
 from workbench.engines.options import named_options
 from workbench.measures.curves import Curve, mean_curves
 from workbench.measures.intervals import mean_and_error
@@ -153,9 +153,9 @@ def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[
 
 def is_plain_gibbs(spec: RunSpec) -> bool:
     """Is this cgs with the options that it has by default, whose chains draw from the exact posterior?"""
-    return spec.engine == "cgs" and not any(
+    return spec.engine == REFERENCE and not any(
         spec.options.get(name, field.default) != field.default
-        for name, field in named_options(get_engine("cgs")).items()
+        for name, field in named_options(get_engine(REFERENCE)).items()
     )
 
 

@@ -18,6 +18,7 @@ from workbench.engines.lda.token_probabilities import every_token
 from workbench.kernels.lda.enumeration import log_joints
 from workbench.models.lda import LDA
 
+ENGINE = "svb-cgs"
 MOST_STEPS, RESTS = 10_000, 1e-12
 """Most updates, and the change of the expected counts below which they rest."""
 
@@ -59,7 +60,7 @@ def assignments(
 def at_rest(corpus: Corpus, model: LDA, options, seed: int) -> AtRest:
     """Where the updates come to, all pairs updated from the same counts, from the start that ``seed`` gives to `svb-cgs`."""
     split, k, gamma = split_of(corpus, options), model.n_topics, np.zeros((0, model.n_topics))
-    start = get_engine("svb-cgs").init(corpus, model, options, StepContext(seed, 0))
+    start = get_engine(ENGINE).init(corpus, model, options, StepContext(seed, 0))
     mean = tuple(each[..., :k].copy() for each in (start.mean_dk, start.mean_wk, start.mean_k))
     documents, words, counts = (
         each[~split.sampled] for each in (corpus.documents, corpus.words, corpus.counts)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from workbench.measures.selection import MeasureError, one_run, spec_of
+from workbench.measures.selection import MeasureError, one_run
 from workbench.models.networks.levels import DOCUMENT, WORD, Level, Rows, regions_of
 from workbench.models.networks.network import Network
 from workbench.models.networks.variables import row_dims
@@ -27,9 +27,9 @@ def mixtures(run) -> dict[str, xr.Dataset]:
     that is the row's own; -1 where there is none. ``by`` and ``draws`` in attrs name variables.
     """
     run = one_run(run)
-    if "levels" not in spec_of(run).model:  # no network
-        return {}
     network = model_of(run)
+    if not network.is_network:
+        return {}
     leads = _Leads(network)
     return {
         level.name: _mixture(run, network, level, leads)

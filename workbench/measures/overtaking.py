@@ -38,7 +38,7 @@ def overtaking(runs) -> xr.Dataset:
             and "n_topics" in spec.model
             and (other := gibbs.get(_place(run))) is not None
         ):
-            cell = spec.label(), where, spec.model["n_topics"]
+            cell = spec.label(), where, spec.n_topics
             found.setdefault(cell, []).append((_log_speedup(run, other), _gain(run, other)))
             records[where] = tuple((spec.split or {}).get(name, 1) for name in ("repeat", "merge"))
     if not found:

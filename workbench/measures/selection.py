@@ -9,23 +9,10 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS, regime_in_words
+from workbench.engines import get_engine
 from workbench.errors import InputError
 from workbench.models.networks.levels import AUTHORS
 from workbench.runs.spec import PRIORS, RunSpec
-
-PAPERS_ORDER = (
-    "svb",
-    "vb",
-    "cvb",
-    "cvb0",
-    "svb-cgs",
-    "cvb-cgs",
-    "cvb0-cgs",
-    "cgs",
-    "cv-hdp",
-    "g-hdp",
-)
-"""Variational, hybrid, Gibbs, as Welling, Teh & Kappen (2008) list them, then those of the HDP; other engines come after."""
 
 SAID = ("sizes", "start")
 """Settings that the label of a spec tells of where a run has them: it differs in them from others that have them too alone."""
@@ -186,9 +173,9 @@ def same_model(model: dict, other: dict) -> bool:
 
 
 def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
-    """The runs by data, then by engine, in the order of `PAPERS_ORDER`, then by label, numbers by size; else as they came."""
+    """The runs by data, then by the ``order`` of their engine, then by label, numbers by size; else as they came."""
     data, labels = data_of(runs), labels_of(runs)
-    engines = [(*PAPERS_ORDER, engine := spec_of(run).engine).index(engine) for run in runs]
+    engines = [get_engine(spec_of(run).engine).order for run in runs]
     ranks = zip(map(data.index, data), engines, map(by_size, labels), range(len(runs)), strict=True)
     return [runs[at] for *_, at in sorted(ranks)]
 
@@ -244,7 +231,7 @@ def _corpora(specs: list[RunSpec]) -> list[str]:
 def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
     """What may stand in a label besides engine and options, by setting; None where a run has none. Seeds are left out."""
     priors = {name: value for name, value in spec.model.items() if name in PRIORS}
-    n_topics, start = spec.model.get("n_topics"), spec.start
+    n_topics, start = spec.n_topics, spec.start
     return {
         "on": f"on {data}",
         "K": None if n_topics is None else f"K={n_topics}",

@@ -15,18 +15,11 @@ from workbench.engines.lda.hyperparameters import learnt
 from workbench.engines.lda.token_probabilities import every_token, responsibilities
 from workbench.engines.options import make_options
 from workbench.measures.exact import every_pair, exact, total_variation
-from workbench.measures.infinite_chains import assignments, at_rest
+from workbench.measures.infinite_chains import ENGINE, assignments, at_rest
 from workbench.measures.selection import MeasureError
 from workbench.models.lda import LDA
 from workbench.models.variables import Variable
 
-PURE = {
-    "svb": ("svb-cgs", 0),
-    "cvb": ("cvb-cgs", 0),
-    "cvb0": ("cvb0-cgs", 0),
-    "cgs": ("svb-cgs", math.inf),
-}
-"""Engines that are a hybrid at the end of its range of r, bit for bit."""
 MEANS = ("mean_dk", "mean_wk", "mean_k")
 OF_RUNS, OF_SETTINGS = ("setting", "start"), ("setting",)
 FOUND = (
@@ -79,7 +72,7 @@ class Means(NamedTuple):
 def stationary(
     corpus: Corpus,
     model: LDA,
-    engines=("svb-cgs",),
+    engines=(ENGINE,),
     *,
     n_starts: int = 12,
     n_iterations: int = 2000,
@@ -194,11 +187,11 @@ def _setting(entry) -> tuple[str, dict, str]:
         given,
         " ".join([given, *(f"{option}={value}" for option, value in options.items())]),
     )
-    if name in PURE:
-        name, r = PURE[name]
+    if name in hybrid.ENDS:
+        name, r = hybrid.ENDS[name]
         options = {"r": r} | options
-    if name not in (*hybrid.KINDS, "adaptive-cgs"):
-        known = ", ".join([*hybrid.KINDS, "adaptive-cgs", *PURE])
+    if name not in (*hybrid.KINDS, adaptive.NAME):
+        known = ", ".join([*hybrid.KINDS, adaptive.NAME, *hybrid.ENDS])
         raise MeasureError(f"the law of a chain is looked at for {known}; got '{given}'")
     if learnt(make_options(get_engine(name), {**options, "n_chains": 1})):
         raise MeasureError(
@@ -209,7 +202,7 @@ def _setting(entry) -> tuple[str, dict, str]:
 
 def always_sampled(corpus: Corpus, name: str, options: dict) -> np.ndarray:
     """(token,) bool: tokens that are sampled in every iteration."""
-    if name == "adaptive-cgs":
+    if name == adaptive.NAME:
         sampled = corpus.counts == 1
     else:
         sampled = hybrid.split_of(
@@ -221,8 +214,8 @@ def always_sampled(corpus: Corpus, name: str, options: dict) -> np.ndarray:
 def _run(corpus, model, name, options, n_iterations, burn_in, seed) -> Means:
     """The means of one run."""
     if math.isinf(options.get("n_chains", 1)):
-        if name != "svb-cgs":
-            raise MeasureError(f"infinitely many chains are those of svb-cgs; got '{name}'")
+        if name != ENGINE:
+            raise MeasureError(f"infinitely many chains are those of {ENGINE}; got '{name}'")
         found = at_rest(
             corpus, model, make_options(get_engine(name), {**options, "n_chains": 1}), seed
         )

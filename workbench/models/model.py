@@ -38,6 +38,8 @@ class Model:
     """Whether the number of topics is inferred."""
     warm_starts: ClassVar[bool] = False
     """Whether a run can start from the counts of another run."""
+    is_network: ClassVar[bool] = False
+    """Whether it is a network of mixture levels, whose sizes are several numbers."""
     whole_rows: ClassVar[bool] = False
     """Whether a test set must consist of whole rows, none of which has counts in training."""
 
@@ -49,6 +51,11 @@ class Model:
     def settings(self) -> dict:
         """Return what the spec of a run stores of the model, beside its options."""
         return {name: getattr(self, name) for name in self.takes}
+
+    @property
+    def network_name(self) -> str:
+        """The name of a network; empty where the name of an engine says which model it is."""
+        return ""
 
     @property
     def size_label(self) -> tuple[str, int] | None:
@@ -68,6 +75,11 @@ class Model:
         if data is None:
             return {}
         return {"word": data.n_words, "document": data.n_documents, "token": data.n_tokens}
+
+    @property
+    def document_dims(self) -> set[str]:
+        """The dimensions of what is known of a document, and nothing of other documents."""
+        return {"document"}
 
     def coords(self, data) -> dict[str, tuple]:
         """Return name → (labels, meaning, dimensions unless it is the name), as of documents and words."""

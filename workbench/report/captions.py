@@ -190,7 +190,7 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
 
 def _topics(spec: RunSpec) -> str:
     """How many, and what that number is to a model that finds it."""
-    n_topics = spec.model.get("n_topics")
+    n_topics = spec.n_topics
     if not spec.parts()[1].nonparametric:
         return str(n_topics)
     return (

@@ -72,7 +72,7 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
         notes.append(
             f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name."
         )
-    networks = [spec.parts()[1] for spec in specs if "levels" in spec.model]
+    networks = [model for spec in specs if (model := spec.parts()[1]).is_network]
     for name in sorted({network.name for network in networks if spelled(network) is None}):
         notes.append(
             f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
@@ -191,8 +191,7 @@ def _model_words(spec: RunSpec, model: dict) -> list[str]:
     words = []
     if "nodes" in spec.model:
         return ["--model", f"{spec.model['name']}.json"]
-    if "levels" in spec.model:
-        network = spec.parts()[1]
+    if (network := spec.parts()[1]).is_network:
         model = spelled(network)
         if model is None:
             return ["--model", f"{network.name}.json"]
@@ -227,7 +226,7 @@ def _shared(spec: RunSpec) -> tuple:
     """What the runs of one command have in common, apart from priors."""
     return (
         spec.corpus,
-        spec.model.get("n_topics"),
+        spec.n_topics,
         spec.n_iterations,
         spec.burn_in,
         spec.test is None,

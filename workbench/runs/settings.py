@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from inspect import Parameter, Signature, signature
 
 LARGEST_SEED = 2**63 - 1
+DEFAULT_ENGINE, DEFAULT_HYBRID = "cgs", "svb-cgs"
+"""Of a run, and of a sweep, unless another is chosen."""
 DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs", "cv-hdp")
 """Those of a comparison, unless others are chosen."""
 

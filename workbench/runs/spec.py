@@ -21,7 +21,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.corpus import INT32_MAX
-from workbench.engines import ENGINES, IMPORTED, any_with, get_engine
+from workbench.engines import ENGINES, IMPORTED, STREAMING, any_with, get_engine
 from workbench.engines.engine import WarmStart
 from workbench.engines.options import named_options, options_of, split_options
 from workbench.errors import Got, InputError, Named, nearest_or_all
@@ -112,6 +112,11 @@ class RunSpec(RunSettings):
         return self.engine in IMPORTED
 
     @property
+    def n_topics(self) -> int | None:
+        """The number of topics that the run was given; None where its model has none."""
+        return self.model.get("n_topics")
+
+    @property
     def size_text(self) -> str:
         """The number in a run's name and title, as "K=10"; empty where the model has none."""
         return "=".join(map(str, self.parts()[1].size_label or ()))
@@ -176,7 +181,7 @@ class RunSpec(RunSettings):
     def label(self) -> str:
         """Engine, network, the options that differ from their defaults, and a warm start, for legends and tables."""
         engine, model, _ = self.parts()
-        described, given = [self.engine, getattr(model, "name", "")], _restored(self.options)
+        described, given = [self.engine, model.network_name], _restored(self.options)
         for name, about in options_of(engine).items():
             value = math.inf if given.get(name) == "inf" else given.get(name, about.default)
             if name == "r" or value != about.default:
@@ -333,7 +338,7 @@ def _refuse_in_parts(engine, train: AnyCorpus) -> None:
     if engine.in_parts is None:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
         kept = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards"
-        once = ", visit it once with fit_stream" if engine.name == "online-vb" else ""
+        once = ", visit it once with fit_stream" if engine.name == STREAMING else ""
         whole = "where memory holds it, load it whole: in_memory(), or workbench data convert FOLDER all.npz"
         raise SpecError(
             f"{kept}; take {able}{once}, or, {whole}", field="engine", value=engine.name

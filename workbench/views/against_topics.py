@@ -67,7 +67,7 @@ def against_topics(runs, measure: str = "log_likelihood", title: str = ""):
 def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Where runs differ in the number of topics that was asked for, the log likelihood and the bound for each token."""
     runs = [run for run in shown.runs if has(run, "model.n_topics")]
-    asked_for = [spec_of(run).model["n_topics"] for run in runs]
+    asked_for = [spec_of(run).n_topics for run in runs]
     drawn = (
         {name: curves for name in WORTH if (curves := curves_against_topics(runs, name))}
         if len(set(asked_for)) > 1
@@ -87,7 +87,7 @@ def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
             run,
             [
                 [
-                    spec_of(run).model["n_topics"],
+                    spec_of(run).n_topics,
                     *(_last(run, name) for name in ("n_active_topics", *WORTH)),
                 ]
             ],

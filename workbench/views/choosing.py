@@ -150,7 +150,7 @@ def draw_choose_k(view: View, shown: SideBySide) -> Iterator[Picture]:
     found = {
         label: runs
         for label, runs in (runs_by_curve(having) if having else {}).items()
-        if len({spec_of(run).model["n_topics"] for run in runs}) > 1
+        if len({spec_of(run).n_topics for run in runs}) > 1
     }
     style = looks(found)
     for (label, runs), short in zip(found.items(), file_names(found), strict=True):

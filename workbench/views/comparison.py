@@ -85,8 +85,7 @@ def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
     if (
         clock == "steps"
         and not any("steps" in run for run in runs)
-        and len({spec_of(run).model.get("n_topics") for run in runs if has(run, "model.n_topics")})
-        < 2
+        and len({spec_of(run).n_topics for run in runs if has(run, "model.n_topics")}) < 2
     ):
         return
     how = "" if clock == "iteration" else f" {VARIABLES[clock].name}: {VARIABLES[clock].meaning}."

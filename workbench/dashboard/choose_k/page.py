@@ -28,6 +28,7 @@ from workbench.dashboard.sweeps.page import SweepPage
 from workbench.dashboard.sweeps.progress import Progress
 from workbench.runs.execution import warm_sweep
 from workbench.runs.execution.run import default_store
+from workbench.runs.settings import DEFAULT_ENGINE
 
 NUMBERS = ("n_iterations", "seeds", "holdout", "jobs")
 SEEDS, TOPICS = 3, "5, 10, 20, 40"
@@ -165,8 +166,8 @@ def _fields() -> dict[str, Field]:
         "engine": Menu(
             "Engine",
             {name: name for name in engines()},
-            "cgs",
-            "the engine of all runs; cgs, a Gibbs sampler, is a good first choice",
+            DEFAULT_ENGINE,
+            f"the engine of all runs; {DEFAULT_ENGINE} is a good first choice",
         ),
         "n_topics": Values(
             LABELS["n_topics"],

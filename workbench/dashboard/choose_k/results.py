@@ -81,8 +81,7 @@ def points_of(runs: list[Reading]) -> tuple[Point, ...]:
     """The runs that have a first row, as they come: by K."""
     begun = [one for one in runs if np.isfinite(one.latest[0])]
     return tuple(
-        Point(moment_of(one), int(one.latest[0]), one.spec.model["n_topics"], one.spec.seed)
-        for one in begun
+        Point(moment_of(one), int(one.latest[0]), one.spec.n_topics, one.spec.seed) for one in begun
     )
 
 

@@ -57,7 +57,7 @@ def engines() -> dict[str, bool]:
         if model.data is Corpus
         and not model.nonparametric
         and "n_topics" in model.takes
-        and "sizes" not in model.takes
+        and not model.is_network
     }
 
 
@@ -130,7 +130,7 @@ def runs_of(readings: Iterable[Reading], values: dict) -> list[Reading]:
             if values["warm"] and at and parent is None:
                 continue
             wanted = parent and parent.spec.hash
-            own = (one for one in alike if (one.spec.model["n_topics"], one.spec.seed) == (k, seed))
+            own = (one for one in alike if (one.spec.n_topics, one.spec.seed) == (k, seed))
             if (
                 one := next(
                     (one for one in own if (one.spec.start or {}).get("hash") == wanted), None
@@ -150,9 +150,7 @@ def progress_of(runs: list[Reading], values: dict, readings: Iterable[Reading]) 
     }
     for one in runs:
         status = one.status
-        to_come[one.spec.model["n_topics"], one.spec.seed] = (
-            status["n_iterations"] - status["iteration"]
-        )
+        to_come[one.spec.n_topics, one.spec.seed] = status["n_iterations"] - status["iteration"]
     pace = next(iter(paces(one for one in readings if one in runs).values()), None)
     steps = sum(k * left for (k, _), left in to_come.items())
     at_once = min(

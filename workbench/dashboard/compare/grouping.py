@@ -93,9 +93,9 @@ def telling_labels(readings: list[Reading]) -> dict[str, str]:
     """Name → a short label: engine and options, K when it differs, and more only where two labels are the same."""
     labels = {reading.name: reading.label for reading in readings}
     specs = {reading.name: reading.spec for reading in readings if reading.spec is not None}
-    if len({spec.model.get("n_topics") for spec in specs.values()}) > 1:
+    if len({spec.n_topics for spec in specs.values()}) > 1:
         labels |= {
-            name: f"{labels[name]} · K={spec.model['n_topics']}"
+            name: f"{labels[name]} · K={spec.n_topics}"
             for name, spec in specs.items()
             if "n_topics" in spec.model
         }

@@ -93,7 +93,7 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "engines", partial(_check_engines, values["engines"])
     engines = [*map(get_engine, values["engines"])]
     for engine in engines if len({engine.model.data for engine in engines}) == 1 else ():
-        make, network = engine.model, "sizes" in engine.model.takes
+        make, network = engine.model, engine.model.is_network
         if network:
             make = partial(make_model, engine, **{name: values[name] for name in NETWORK})
             yield "super" if values["sizes"] else "model", make

@@ -408,7 +408,7 @@ class Settings:
     def _idle(self) -> set[str]:
         """The fields that mean nothing to the chosen corpus and the ticked engines."""
         ticked = set(self.engines.value)
-        networks = any("sizes" in get_engine(engine).model.takes for engine in ticked)
+        networks = any(get_engine(engine).model.is_network for engine in ticked)
         has = self._taken() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
         file, records = self.corpus.value == FILE, self._of_records()
         has |= {

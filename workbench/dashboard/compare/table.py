@@ -240,8 +240,8 @@ def n_topics(reading: Reading) -> tuple[int | None, str]:
 
     Of an HDP, whose number of topics is found, the topics that have a token; in the text those asked for in brackets too.
     """
-    asked, active = reading.spec.model.get("n_topics"), reading.latest[ACTIVE]
-    if "alpha" in reading.spec.model or reading.imported or not math.isfinite(active):
+    asked, active = reading.spec.n_topics, reading.latest[ACTIVE]
+    if not reading.spec.parts()[1].nonparametric or not math.isfinite(active):
         return asked, "" if asked is None else str(asked)
     return round(active), f"{active:.0f} ({asked})"
 

@@ -20,7 +20,8 @@ from workbench.dashboard.compare.values import listed
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.sweeps.progress import Progress, names_of
-from workbench.engines import ENGINES, get_engine
+from workbench.engines import ENGINES, REFERENCE, get_engine
+from workbench.engines.lda import adaptive
 from workbench.engines.options import named_options
 from workbench.errors import InputError
 from workbench.measures.frontier import CHAINS, LONGER, is_plain_gibbs
@@ -31,7 +32,7 @@ from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
 from workbench.runs.spec import RunSpec, model_fields, whole
 from workbench.runs.store.status import ALIVE, FAILED, FINISHED, LOST
 
-GIBBS, ADAPTIVE = "cgs", "adaptive-cgs"
+GIBBS, ADAPTIVE = REFERENCE, adaptive.NAME
 """The engine of the reference, which is a setting too, and that of splits that adapt."""
 
 

@@ -21,6 +21,7 @@ from workbench.dashboard.shared.private_api import is_shown
 from workbench.dashboard.shared.shell import button, column, in_form, text
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution.run import default_store
+from workbench.runs.settings import DEFAULT_HYBRID
 from workbench.runs.spec import SpecError, model_fields
 
 PRIORS = {f"{value:g}": value for value in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)}
@@ -29,7 +30,7 @@ SPLITS = {"0": 0, "1": 1, "2": 2, "3": 3, "5": 5, "10": 10, "∞": "inf"}
 """Values of r on its slider: the largest count in a document of words that are sampled."""
 
 
-def tune(corpus: Corpus | str | Path, engine: str = "svb-cgs", store=None) -> Tune:
+def tune(corpus: Corpus | str | Path, engine: str = DEFAULT_HYBRID, store=None) -> Tune:
     """Sliders for a notebook cell. Each press of Start makes a run in the store, drawn live below with those before it.
 
     Parameters

@@ -43,7 +43,7 @@ class Hierarchy(Filled):
 
     def show(self, moment: Moment, spec: RunSpec, labels: dict[int, str]) -> None:
         """Brings picture and levels to a run; to nothing where its model is no network of levels."""
-        if "levels" in spec.model:
+        if spec.parts()[1].is_network:
             self.fill(hierarchy_content, moment, labels, waiting="Reading the levels …")
         else:
             self.clear()

@@ -23,7 +23,7 @@ from workbench.engines.bayes_nets.cases import (
     workspace,
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.bayes_nets.cvb0 import sweep
 from workbench.kernels.bayes_nets.propagate import add_marginals
@@ -135,6 +135,10 @@ def memory(records, model, options) -> Memory:
 def engine(name: str = "bn-cvb0") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#9980ff",
+        line="--",
+        marker="s",
         title="CVB0 for Bayesian networks",
         source="Asuncion, Welling, Smyth & Teh (2009), eq. 6, for networks",
         when="For records, without random draws: it predicted as well as bn-gibbs on those we measured, but has no bound.",

@@ -23,7 +23,7 @@ from workbench.engines.bayes_nets.cases import (
     prepared,
     trees_of,
 )
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
@@ -107,6 +107,10 @@ def memory(records, model, options) -> Memory:
 def engine(name: str = "bn-em") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#2a77a2",
+        line="-.",
+        marker="^",
         title="Expectation maximisation for Bayesian networks",
         source="Dempster, Laird & Rubin (1977); Lauritzen (1995)",
         model=BayesNet,

@@ -26,7 +26,7 @@ from workbench.engines.bayes_nets.cases import (
     workspace,
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.bayes_nets.gibbs import draw_given_tables, draw_log_tables
 from workbench.kernels.bayes_nets.gibbs import sweep as sweep_cases
@@ -222,6 +222,10 @@ def memory(records, model, options) -> Memory:
 def engine(name: str = "bn-gibbs") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#22aa00",
+        line=":",
+        marker="D",
         title="Gibbs sampling of Bayesian networks",
         source="Welling, Teh & Kappen (2008), eq. 29, corrected",
         when="The reference for records with hidden nodes: a long run draws from the exact posterior, but takes long where "

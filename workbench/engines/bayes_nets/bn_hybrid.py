@@ -28,7 +28,7 @@ from workbench.engines.bayes_nets.cases import (
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import Engine
+from workbench.engines.engine import HYBRID, Engine
 from workbench.engines.lda.hybrid import n_chains_option
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.threads import each_task
@@ -185,6 +185,10 @@ def idle(options) -> str | None:
 def engine(name: str = "bn-hybrid") -> Engine:
     return Engine(
         name=name,
+        kind=HYBRID,
+        colour="#559999",
+        line="-..",
+        marker="v",
         title="Hybrid of variational Bayes and Gibbs sampling for Bayesian networks",
         source="Welling, Teh & Kappen (2008), sec. 6",
         model=BayesNet,

@@ -27,7 +27,7 @@ from workbench.engines.bayes_nets.cases import (
     trees_of,
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.uniforms import TABLE_COUNTS, fill_uniform
 from workbench.models.bayes_nets.bayes_net import BayesNet
@@ -106,6 +106,10 @@ def memory(records, model, options) -> Memory:
 def engine(name: str = "bn-vb") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#228844",
+        line="-",
+        marker="o",
         title="Variational Bayes for Bayesian networks",
         source="Welling, Teh & Kappen (2008), eq. 27-28",
         when="The first to take for records with hidden nodes: it is quick, its bound never falls, and it predicts nearly as "

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.hdp import posteriors, split_merge
 from workbench.engines.hdp.posteriors import (
     MEAN,
@@ -323,6 +323,11 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "cv-hdp") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#7356fc",
+        line="-.",
+        marker="P",
+        order=9,
         title="Collapsed variational inference for the HDP",
         source="Teh, Kurihara & Welling (2008)",
         when="Where the number of topics is unknown and a run is to be short: the number given is a ceiling, and the weights "

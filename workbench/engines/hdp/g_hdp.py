@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.cgs import initial_topics
 from workbench.engines.lda.fold_in import by_gibbs
@@ -247,6 +247,11 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "g-hdp") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#9955aa",
+        line=":",
+        marker="*",
+        order=10,
         title="Gibbs sampling of the HDP",
         source="Teh, Jordan, Beal & Blei (2006), sec. 5.3; Teh, Kurihara & Welling (2008), eq. 17",
         when="Where the number of topics is to be found from the words: it may come to more topics than it began with, and "

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import Engine
+from workbench.engines.engine import HYBRID, Engine
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
 from workbench.engines.lda.blocks import Blocks
 from workbench.engines.lda.factored import (
@@ -462,9 +462,16 @@ def idle(options) -> str | None:
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
 
 
-def engine(name: str = "adaptive-cgs") -> Engine:
+NAME = "adaptive-cgs"
+
+
+def engine(name: str = NAME) -> Engine:
     return Engine(
         name=name,
+        kind=HYBRID,
+        colour="#777722",
+        line="-.",
+        marker="v",
         title="Hybrid with a split that adapts",
         source="after Welling, Teh & Kappen (2008), sec. 8",
         model=LDA,

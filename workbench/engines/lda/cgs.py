@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.in_parts import ROUNDS, InParts, Pass, in_each_step
 from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
 from workbench.engines.lda.hyperparameters import (
@@ -281,6 +281,11 @@ IN_PARTS = InParts(
 def engine(name: str = "cgs") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#777777",
+        line="-",
+        marker="D",
+        order=8,
         title="Collapsed Gibbs sampling",
         source="Griffiths & Steyvers (2004); Welling, Teh & Kappen (2008), eq. 12",
         when="The reference for plain LDA: a long run draws from the exact posterior, and the average over its later "

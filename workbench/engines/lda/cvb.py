@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.in_parts import IN_ORDER, ROUNDS, InParts, Pass
 from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.lda.hyperparameters import (
@@ -357,6 +357,11 @@ IN_PARTS = InParts(
 def engine(name: str = "cvb") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#0a72e4",
+        line="--",
+        marker="s",
+        order=3,
         title="Collapsed variational Bayes, second order",
         source="Teh, Newman & Welling (2007); Welling, Teh & Kappen (2008), sec. 5.1",
         when="For comparisons with the papers: it predicts better than svb without random draws, but cvb0 is faster and "

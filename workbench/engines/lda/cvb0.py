@@ -21,6 +21,9 @@ update, sufficient_statistics = cvb.update, cvb.sufficient_statistics
 
 def engine(name: str = "cvb0") -> Engine:
     return cvb.engine(name)._replace(
+        colour="#55a280",
+        marker="^",
+        order=4,
         title="Collapsed variational Bayes, zeroth order",
         source="Asuncion, Welling, Smyth & Teh (2009), eq. 6",
         when="The quickest to good topics of plain LDA, which predict about as well as those of cgs; it keeps numbers for "

@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import HYBRID, Engine
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hybrid_in_parts import in_parts
@@ -307,6 +307,8 @@ KINDS = {
         "eq. 14-25",
         "Between svb (r = 0) and cgs (r = inf): it predicts nearly as well as cgs, and a sweep of it costs less where "
         "documents repeat their words and topics are few.",
+        "#f35100",
+        5,
     ),
     "cvb-cgs": (
         cvb,
@@ -315,6 +317,8 @@ KINDS = {
         "sec. 5.1",
         "Between cvb (r = 0) and cgs (r = inf): for comparisons with the paper, and where svb-cgs stays behind cgs because "
         "documents repeat their words often.",
+        "#008fd8",
+        6,
     ),
     "cvb0-cgs": (
         cvb0,
@@ -323,16 +327,32 @@ KINDS = {
         "sec. 5.1, with CVB0",
         "Between cvb0 (r = 0) and cgs (r = inf): on KOS it predicted as well as cgs and came to the same perplexity sooner; it "
         "takes more memory than svb-cgs.",
+        "#c377b2",
+        7,
     ),
 }
-"""Module and options of the variational engine of each hybrid, what titles call it, the source, and when to use it."""
+"""Of each hybrid the module and options of its variational engine, what titles call that, source, when, colour and order."""
+
+
+ENDS = {
+    "svb": ("svb-cgs", 0),
+    "cvb": ("cvb-cgs", 0),
+    "cvb0": ("cvb0-cgs", 0),
+    "cgs": ("svb-cgs", math.inf),
+}
+"""Engines that are a hybrid at the end of its range of r, bit for bit: its name, and r."""
 
 
 def engine(name: str = "svb-cgs") -> Engine:
-    part, options, title, source, when = KINDS[name]
+    part, options, title, source, when, colour, order = KINDS[name]
     state, watches = (SvbState, ()) if part is svb else (CvbState, ("change",))
     return Engine(
         name=name,
+        kind=HYBRID,
+        colour=colour,
+        line="-",
+        marker=part.engine().marker,
+        order=order,
         title=f"Hybrid of {title} and Gibbs sampling",
         source=f"Welling, Teh & Kappen (2008), {source}",
         when=when,

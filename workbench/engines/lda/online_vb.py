@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import digamma
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.lda import vb
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import learn, learning, watched
@@ -257,6 +257,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "online-vb") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#227788",
+        line="-..",
+        marker="p",
         title="Online variational Bayes",
         source="Hoffman, Blei & Bach (2010), algorithm 2",
         when="For streams, and for corpora so large that few passes are possible: topics move after each batch of documents. "

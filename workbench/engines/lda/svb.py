@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import (
@@ -316,6 +316,11 @@ IN_PARTS = InParts(
 def engine(name: str = "svb") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#cc4422",
+        line="--",
+        marker="o",
+        order=1,
         title="Standard variational Bayes, collapsed view",
         source="Welling, Teh & Kappen (2008), eq. 9-11",
         when="For a first look and as a baseline: its iterations are quick and its bound never falls, but cvb0, cgs and the "

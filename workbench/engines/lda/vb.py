@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.factored import (
     Entropy,
@@ -288,6 +288,11 @@ IN_PARTS = InParts(
 def engine(name: str = "vb") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#966848",
+        line="--",
+        marker="X",
+        order=2,
         title="Variational Bayes, EM form",
         source="Blei, Ng & Jordan (2003), sec. 5; Welling, Teh & Kappen (2008), eq. 3-5",
         when="The classical method, with a bound that never falls: for published results to be repeated, and for restarts of "

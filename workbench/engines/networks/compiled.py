@@ -27,7 +27,7 @@ from workbench.engines.networks.paths import Paths, paths_of
 from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
 from workbench.kernels.simd.lanes import LANES
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 from workbench.models.networks.network import AUTHORS, WORD, Level, Network, Variable
 from workbench.models.networks.variables import learnt_priors, spread
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.split import none_sampled
@@ -222,6 +222,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "network-cvb0") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#a22aff",
+        line="-..",
+        marker="v",
         title="Collapsed variational Bayes for networks, zeroth order",
         source="Asuncion, Welling, Smyth & Teh (2009), eq. 6; Heinrich & Goesele (2009)",
         when="For networks with few paths, without random draws: it keeps numbers for each pair and path, so that pachinko "

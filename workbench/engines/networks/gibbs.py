@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.lda.cgs import samples
 from workbench.engines.lda.split import Split, all_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
@@ -40,7 +40,7 @@ from workbench.kernels.networks.path_slots import (
 )
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import GIBBS, PATHS_WITHIN, TOPICS
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 from workbench.models.networks.network import Network
 
 
@@ -275,6 +275,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "network-gibbs") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#ff3cdd",
+        line="-.",
+        marker="^",
         title="Collapsed Gibbs sampling of networks",
         source="Heinrich & Goesele (2009), sec. 4",
         when="The reference for models beyond LDA, as author-topic, pachinko or a network of your own: it predicts better "

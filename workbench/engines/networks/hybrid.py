@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import HYBRID, Engine
 from workbench.engines.lda.hybrid import chains_of, n_chains_option, r_option, samples
 from workbench.engines.lda.hybrid_state import split_of
 from workbench.engines.memory import DOUBLE, Memory, stacked
@@ -206,6 +206,10 @@ def idle(options) -> str | None:
 def engine(name: str = "network-hybrid") -> Engine:
     return Engine(
         name=name,
+        kind=HYBRID,
+        colour="#c38808",
+        line=":",
+        marker="D",
         title="Hybrid of variational Bayes and Gibbs sampling for networks",
         source="Welling, Teh & Kappen (2008), eq. 14-25; Heinrich & Goesele (2009)",
         when="For networks whose documents repeat their words often: large counts are averaged and small ones sampled, from "

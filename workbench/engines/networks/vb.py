@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import xlogy
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.lda.factored import workspace_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
@@ -337,6 +337,10 @@ def engine(name: str = "network-vb") -> Engine:
     )
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#f60890" if estimated else "#f6555e",
+        line="--" if estimated else "-",
+        marker="s" if estimated else "o",
         title=title,
         source="Heinrich & Goesele (2009), eq. 5-12",
         when=when,

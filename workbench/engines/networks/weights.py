@@ -12,7 +12,7 @@ from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, OUT_OF_REACH, log
 from workbench.kernels.networks.field import NEVER, Owners, mean_ends, mean_rest, mix
 from workbench.kernels.networks.vb import weigh_rest
 from workbench.kernels.threads import each_slice
-from workbench.models.lda import ModelError
+from workbench.models.model import ModelError
 from workbench.models.networks.network import Network
 
 FLOOR = 1e-10

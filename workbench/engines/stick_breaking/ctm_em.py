@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import (
@@ -273,6 +273,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "ctm-em") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#e666b2",
+        line="-.",
+        marker="^",
         title="Variational EM for logistic-normal topics",
         source="Blei & Lafferty (2006), sec. 3",
         when="For correlated topics as they were first published, in few iterations; sb-ctm and ln-ctm predict better.",

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.options import NoOptions
 from workbench.engines.stick_breaking.sequences import sequences_of
@@ -217,6 +217,10 @@ def samples(corpus, options) -> bool:
 def engine(name: str = "hmm") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#8888dd",
+        line=":",
+        marker="D",
         title="Gibbs sampling of a hidden Markov model of sequences",
         source="Linderman, Johnson & Adams (2015), sec. 5",
         when="The first to take for sequences: its sweeps are the quickest, the next word is scored exactly, and it fits what "

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_softmax
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
@@ -144,6 +144,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "ln-ctm") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#bb33b2",
+        line="--",
+        marker="s",
         title="Gibbs sampling of logistic-normal topics",
         source="Chen, Zhu, Wang, Zheng & Zhang (2013), sec. 3; Blei & Lafferty (2006)",
         when="Where it matters which topics go together, and the order of the topics shall not: its iterations are quicker "

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.gaussian_rows import (
     SMOOTHING,
@@ -159,6 +159,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "lnm-gp") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#3c5eff",
+        line="--",
+        marker="s",
         title="Elliptical slice sampling of logistic-normal Gaussian processes",
         source="Murray, Adams & MacKay (2010); Linderman, Johnson & Adams (2015), sec. 4",
         when="For the data of sbm-gp with logistic-normal shares: a sweep is cheaper, and many more are needed for the same "

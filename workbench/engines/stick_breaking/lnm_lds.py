@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.sbm_lds import (
     START_SYSTEM,
@@ -277,6 +277,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "lnm-lds") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#bb8844",
+        line="--",
+        marker="s",
         title="Particle Gibbs sampling of logistic-normal linear dynamical systems of counts",
         source="Linderman, Johnson & Adams (2015), sec. 5; Lindsten, Jordan & Schoen (2014)",
         when="For the sequences of sbm-lds where the prediction matters more than the time: it predicted better than sbm-lds "

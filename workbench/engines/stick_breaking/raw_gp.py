@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import BASELINE, Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.gaussian_rows import (
     cached_covariance,
@@ -113,6 +113,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "raw-gp") -> Engine:
     return Engine(
         name=name,
+        kind=BASELINE,
+        colour="#a244d4",
+        line="-.",
+        marker="^",
         title="Gaussian process regression of the sticks of shares",
         source="Linderman, Johnson & Adams (2015), sec. 4",
         when="A baseline for sbm-gp: it smooths shares without regard to the counts behind them, and is exact after one "

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sbm_lds
 from workbench.engines.stick_breaking.sbm_lds import (
@@ -270,6 +270,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "raw-lds") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#5e774c",
+        line="-.",
+        marker="^",
         title="Gibbs sampling of a Gaussian linear dynamical system of shares of words",
         source="Linderman, Johnson & Adams (2015), sec. 5: raw LDS",
         when="A baseline for sbm-lds: it treats shares of words as real numbers, and predicts much worse than models of "

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.lda.split import all_sampled
@@ -271,6 +271,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "sb-ctm") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#4c8000",
+        line="-",
+        marker="o",
         title="Gibbs sampling of correlated topics by stick-breaking",
         source="Linderman, Johnson & Adams (2015), eq. 10-13",
         when="Where it matters which topics go together: it predicted better than ln-ctm and ctm-em on our corpora, but an "

@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.corpus.years import nearest_years, years_of
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
@@ -248,6 +248,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "sb-ctm-lds") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#5e88ff",
+        line="-",
+        marker="P",
         title="Gibbs sampling of correlated topics whose prevalence follows a linear system",
         source="Linderman, Johnson & Adams (2015), sec. 3 and 5",
         when="Where documents have dates and topics come and go over the years, together or in turn, while their words stay "

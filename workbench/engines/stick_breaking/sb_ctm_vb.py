@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import (
@@ -350,6 +350,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "sb-ctm-vb") -> Engine:
     return Engine(
         name=name,
+        kind=VARIATIONAL,
+        colour="#bb4c80",
+        line=":",
+        marker="D",
         title="Variational inference of correlated topics by stick-breaking",
         source="Linderman, Johnson & Adams (2015), appendix C; Hoffman, Blei, Wang & Paisley (2013)",
         when="For correlated topics of a corpus that is too large to sample: it can go through the documents in batches, "

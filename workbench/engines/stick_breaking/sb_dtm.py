@@ -21,7 +21,7 @@ import numpy as np
 
 from workbench.corpus.years import Years, nearest_years, years_of
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
@@ -313,6 +313,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "sb-dtm") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#ff1166",
+        line="-..",
+        marker="v",
         title="Gibbs sampling of topics that drift from year to year, by stick-breaking",
         source="Blei & Lafferty (2006); Linderman, Johnson & Adams (2015), eq. 10-13",
         when="Where documents have dates and the words of a topic change over the years: every topic has its own words in "

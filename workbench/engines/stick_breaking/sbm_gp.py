@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.gaussian_rows import (
     average_option,
@@ -255,6 +255,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "sbm-gp") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#b28880",
+        line="-",
+        marker="o",
         title="Gibbs sampling of multinomial Gaussian processes by stick-breaking",
         source="Linderman, Johnson & Adams (2015), sec. 4",
         when="For counts of years and places that vary smoothly, as first names by state: take it to predict years or places "

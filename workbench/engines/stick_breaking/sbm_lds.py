@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.sequences import Counts, Sequences, counts_of, sequences_of
 from workbench.kernels.simd.lanes import padded
@@ -377,6 +377,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "sbm-lds") -> Engine:
     return Engine(
         name=name,
+        kind=SAMPLER,
+        colour="#bb3c99",
+        line="-",
+        marker="o",
         title="Gibbs sampling of linear dynamical systems of counts by stick-breaking",
         source="Linderman, Johnson & Adams (2015), sec. 5",
         when="For sequences of words or symbols whose hidden state changes gradually: take it to follow that state, and to "

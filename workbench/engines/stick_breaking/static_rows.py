@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import BASELINE, Engine
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.options import NoOptions
 from workbench.engines.stick_breaking.gaussian_rows import smoothed_shares
@@ -90,6 +90,10 @@ def memory(corpus, model, options) -> Memory:
 def engine(name: str = "static") -> Engine:
     return Engine(
         name=name,
+        kind=BASELINE,
+        colour="#f6081a",
+        line=":",
+        marker="D",
         title="Smoothed shares of the last document of the same place",
         source="Linderman, Johnson & Adams (2015), table 3",
         when="The simplest baseline for predictions of the next year: each place stays as it was last.",

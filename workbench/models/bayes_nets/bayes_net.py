@@ -153,6 +153,11 @@ class BayesNet(Model):
         return not self.name
 
     @property
+    def network_name(self) -> str:
+        """Its name; empty of a shipped one, which is an option."""
+        return self.name
+
+    @property
     def called(self) -> str:
         """What sentences call it."""
         return f"network '{self.name or self.network}'"

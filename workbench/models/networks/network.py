@@ -60,6 +60,7 @@ class Network(TopicModel):
     ModelError
     """
 
+    is_network = True
     takes = ("n_topics", "alpha", "beta", "model", "sizes")
 
     name: str
@@ -89,6 +90,16 @@ class Network(TopicModel):
         from workbench.models.networks.files import network_of
 
         return network_of(model, n_topics, sizes, alpha, beta)
+
+    @property
+    def network_name(self) -> str:
+        """Its name."""
+        return self.name
+
+    @property
+    def document_dims(self) -> set[str]:
+        """The dimensions of what is known of a document, an author's among them."""
+        return {"document"} | ({self.author.name} if self.author else set())
 
     def level(self, name: str) -> Level:
         """The level of a name."""

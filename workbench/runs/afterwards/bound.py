@@ -26,7 +26,7 @@ from workbench.runs.spec import SpecError, whole
 from workbench.runs.store.archive import corpora_of, get_corpus
 from workbench.runs.store.checkpoint import no_checkpoint, read_checkpoint
 
-HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), "adaptive-cgs": adaptive}
+HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), adaptive.NAME: adaptive}
 """Engine → its module."""
 METHODS = {
     "ais": "an estimate by annealed importance sampling, on average below B",

@@ -261,7 +261,7 @@ def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
 
     `HELD` numbers for each that the run has of a document: of pachinko those of each super-topic and topic too.
     """
-    rows = {"document", getattr(getattr(model_of(run), "author", None), "name", "document")}
+    rows = model_of(run).document_dims
     numbers = [
         math.prod(
             length for dim, length in values.sizes.items() if dim not in rows and dim != "snapshot"

@@ -40,7 +40,7 @@ from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
-from workbench.runs.settings import LARGEST_SEED, RunSettings, named
+from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.create import create_run
@@ -56,7 +56,7 @@ LOSSES = 5
 
 def fit(
     corpus,
-    engine: str = "cgs",
+    engine: str = DEFAULT_ENGINE,
     n_topics: int | None = None,
     alpha=None,
     beta: float | None = None,
@@ -74,7 +74,7 @@ def fit(
     Parameters
     ----------
     corpus : Corpus, name or path, list of texts or of lists of tokens, pandas Series or DataFrame, matrix of counts
-        Training documents; see `workbench.corpus.objects.corpus_of`.
+        Training documents; see `workbench.corpus.corpus.corpus_of`.
     text, id, time, label : str, optional
         Columns of a DataFrame or of a table in a file. vocabulary: words of a matrix of counts, or of bags of words.
     stop_words, min_documents, ngrams, tokenizer, keep_text and others
@@ -300,7 +300,7 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
     return best.assign_attrs(restarts=json.dumps(tried)) if len(tried) > 1 else best
 
 
-def start(corpus, engine: str = "cgs", *, test=None, store=None, **settings) -> Run:
+def start(corpus, engine: str = DEFAULT_ENGINE, *, test=None, store=None, **settings) -> Run:
     """`fit` in a process of its own: returns at once with a `Run` to look at, pause, resume and stop.
 
     Takes the settings of `fit`, by name; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.

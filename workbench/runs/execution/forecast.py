@@ -61,7 +61,7 @@ def duration(seconds: float) -> str:
 
 def _size(cell: Planned) -> int:
     """Tokens times topics: time and disk are taken to be proportional to it."""
-    return cell.train.n_items * cell.spec.model.get("n_topics", 1)
+    return cell.train.n_items * (cell.spec.n_topics or 1)
 
 
 def _bytes(alike: list[tuple[Run, Planned]]) -> float:

@@ -11,7 +11,7 @@ from workbench.engines.options import named_options, split_options, takes
 from workbench.errors import shown
 from workbench.runs.execution.compare import is_option, plan
 from workbench.runs.execution.memory_check import Planned
-from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
+from workbench.runs.settings import DEFAULT_HYBRID, LARGEST_SEED, SplitSettings, names
 from workbench.runs.spec import SpecError, meant_or_all, whole
 
 SETTINGS = (
@@ -32,7 +32,7 @@ SHORT = {"topics": "n_topics", "iterations": "n_iterations"}
 def lay_out(
     corpus: Corpus,
     grid: dict,
-    engine: str = "svb-cgs",
+    engine: str = DEFAULT_HYBRID,
     seeds: int = 1,
     options: dict | None = None,
     **settings,

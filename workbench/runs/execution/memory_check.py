@@ -42,8 +42,6 @@ BY_WORD = 6
 """Arrays (word, topic) that are there while words of a corpus in parts are looked at: two of a part, of its group, of all."""
 LARGE = GIB
 """From where on `fit` prints what a run will take."""
-SMALLER = ("cvb0", "svb", "cvb0-cgs", "svb-cgs", "cgs", "g-hdp")
-"""Engines that take less than their kin, in the order in which they are proposed."""
 
 
 class Planned(NamedTuple):
@@ -245,21 +243,17 @@ def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
                     f"the option {option}={value}",
                     run._replace(spec=replace(spec, options=beliefs | asdict(changed))),
                 )
-    others = SMALLER[SMALLER.index(spec.engine) + 1 :] if spec.engine in SMALLER else SMALLER
-    for name in others:
-        if (
-            name in ENGINES
-            and get_engine(name).model is engine.model
-            and ("-cgs" in name) == ("-cgs" in spec.engine)
-        ):
+    for name in ENGINES:
+        other = get_engine(name)
+        if name != engine.name and (other.model, other.kind) == (engine.model, engine.kind):
             yield f"{name} instead", run._replace(spec=replace(spec, engine=name, options={}))
 
 
 def _most_topics(run: Planned, free: int, stored: bool) -> int:
     """The most topics, fewer than asked for, with which the run fits; 0 where none are few enough."""
-    spec, takes = run.spec, run.spec.parts()[1].takes
+    spec, model = run.spec, run.spec.parts()[1]
     # it has no topics, or its paths depend on more than one size
-    if "n_topics" not in takes or "sizes" in takes:
+    if spec.n_topics is None or model.is_network:
         return 0
 
     def too_large(n_topics: int) -> bool:
@@ -268,7 +262,7 @@ def _most_topics(run: Planned, free: int, stored: bool) -> int:
         )
         return predict_memory(run._replace(spec=replace(spec, model=model)), stored).total > free
 
-    return bisect_left(range(1, spec.model["n_topics"]), True, key=too_large)
+    return bisect_left(range(1, spec.n_topics), True, key=too_large)
 
 
 def _joined(ways: list[str]) -> str:

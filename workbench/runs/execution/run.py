@@ -149,7 +149,7 @@ class Run(RunReader):
                 ("state", at),
                 ("engine", spec.label()),
                 ("corpus", spec.corpus),
-                ("K", spec.model.get("n_topics")),
+                ("K", spec.n_topics),
                 ("seed", str(spec.seed)),
                 *told,
                 ("message", status["message"]),

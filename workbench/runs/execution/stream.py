@@ -17,14 +17,13 @@ from workbench.corpus.file_documents import FileDocuments
 from workbench.corpus.objects import words_by_id
 from workbench.corpus.streams import Counted, as_arrays
 from workbench.corpus.text import LISTS, as_written, listed
-from workbench.engines import get_engine
+from workbench.engines import STREAMING, get_engine
 from workbench.engines.options import split_options
 from workbench.errors import DataError, Named
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.update import (
-    ENGINE,
     Stream,
     counted_alike,
     counted_over,
@@ -109,7 +108,7 @@ def fit_stream(
         )
     words = None if vocabulary is None else tuple(words_by_id(vocabulary, 0))
     given = (
-        data_from(documents, ENGINE, **_of_ids(documents, words), **of_text)
+        data_from(documents, STREAMING, **_of_ids(documents, words), **of_text)
         if is_whole(documents)
         else None
     )
@@ -121,7 +120,7 @@ def fit_stream(
         )
     total = _total(documents if given is None else given, total_documents)
     own = {"total_documents": total} | (options or {})
-    size = split_options(get_engine(ENGINE), own)[1].batch_size
+    size = split_options(get_engine(STREAMING), own)[1].batch_size
 
     def counted() -> Iterator[Counted]:
         if given is None:
@@ -142,7 +141,7 @@ def fit_stream(
     def planned(name: str | None) -> Planned:
         spec = make_spec(
             corpus,
-            ENGINE,
+            STREAMING,
             n_topics,
             alpha,
             beta,

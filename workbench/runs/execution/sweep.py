@@ -20,7 +20,7 @@ from workbench.runs.execution.memory_check import Planned, check_room, unfinishe
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
 from workbench.runs.given import data_from, taken
 from workbench.runs.progress import bar
-from workbench.runs.settings import RunSettings, of
+from workbench.runs.settings import DEFAULT_HYBRID, RunSettings, of
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
@@ -30,7 +30,7 @@ from workbench.runs.warm_start import warm_start_from
 def sweep(
     corpus,
     grid: dict,
-    engine: str = "svb-cgs",
+    engine: str = DEFAULT_HYBRID,
     seeds: int = 1,
     store=None,
     jobs: int = 1,
@@ -163,7 +163,7 @@ def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]
 
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
     """The spec of the same run begun from the last counts of another one."""
-    warm_start = warm_start_from(run, train, spec.model["n_topics"])
+    warm_start = warm_start_from(run, train, spec.n_topics)
     kept = of(RunSettings, vars(spec)) | {"split": spec.split}
     return make_spec(
         train, spec.engine, test=test, options=spec.options, start=warm_start, **kept, **spec.model

@@ -24,6 +24,7 @@ from workbench.corpus.objects import words_by_id
 from workbench.corpus.streams import Counted, Vocabulary, as_arrays, in_batches
 from workbench.corpus.text import PRUNING, TEXT_OPTIONS, as_counted
 from workbench.corpus.words import analyser
+from workbench.engines import STREAMING
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import online_vb
 from workbench.engines.lda.hyperparameters import Learning
@@ -40,7 +41,6 @@ from workbench.runs.store.archive import counts_hash, get_corpus
 from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import StoreError
 
-ENGINE = "online-vb"
 OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in PRUNING)
 """Options of raw text that find words."""
 
@@ -128,10 +128,10 @@ def update(
     """
     before = Run(find_run(run, store))
     spec = before.spec
-    if spec.engine != ENGINE:
+    if spec.engine != STREAMING:
         raise SpecError(
-            f"update goes on from a run of {ENGINE}, and {spec.name} is one of {spec.engine}; begin one from it: "
-            f"workbench fit {spec.corpus} --engine {ENGINE} --start {spec.name}"
+            f"update goes on from a run of {STREAMING}, and {spec.name} is one of {spec.engine}; begin one from it: "
+            f"workbench fit {spec.corpus} --engine {STREAMING} --start {spec.name}"
         )
 
     def begun(train: Corpus, batch_size: int) -> Stream:
@@ -188,7 +188,7 @@ def gone_on(
         own |= {"total_documents": total_documents} if total_documents else {}
         new = make_spec(
             train,
-            ENGINE,
+            STREAMING,
             len(n_kw),
             alphas[0] if len(set(alphas)) == 1 else tuple(alphas),
             float(priors.beta),

@@ -84,7 +84,7 @@ def cost_of(client: Client, planned: Planned) -> str:
     passes = moved_by(planned)
     moved = network_of(passes, n_workers).n_bytes
     text = f"{n_workers} worker{'s' * (n_workers > 1)}, {moved / 1e9:.2g} GB over the network in an iteration"
-    if train.n_tokens * spec.model.get("n_topics", 1) * spec.n_iterations < LONG:
+    if train.n_tokens * (spec.n_topics or 1) * spec.n_iterations < LONG:
         return text
     home = min(threads)
     own = replace(spec, warm_start=None, test=None, split=None, start=None)
