@@ -21,7 +21,7 @@ from workbench.corpus import data_sets
 from workbench.engines.engine import StepContext
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.options import make_options
-from workbench.models.networks.files import network_of
+from workbench.models.networks.network import Network
 
 NAME = "networks"
 TITLE = "Networks of mixture levels"
@@ -37,7 +37,7 @@ class AsNetwork:
 
     def __init__(self, name: str, corpus, n_topics: int, sizes: dict | None = None, seed: int = 0):
         self.corpus, self.engine, self.n_sweeps, self.seed = corpus, network_gibbs.engine(), 0, seed
-        network = network_of(name, n_topics=n_topics, sizes=sizes or {}, alpha=ALPHA, beta=BETA)
+        network = Network.of(name, n_topics=n_topics, sizes=sizes or {}, alpha=ALPHA, beta=BETA)
         self.network = replace(
             network, levels=tuple(replace(level, learn="none") for level in network.levels)
         )

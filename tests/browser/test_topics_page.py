@@ -13,7 +13,7 @@ from workbench import corpus_of
 from workbench.corpus import Corpus
 from workbench.dashboard.topics.document_rows import PER_PAGE
 from workbench.measures import match_topics, representative_documents, top_words, topics_by_size
-from workbench.models.networks.files import network_of
+from workbench.models.networks.network import Network
 from workbench.runs.execution.fit import fit, start
 from workbench.runs.execution.run import Run, open_run, open_runs
 
@@ -445,7 +445,7 @@ def test_what_is_longer_is_cut_within_a_row_and_says_so(new_page, topics_url, st
 
 def test_the_levels_of_a_network_are_searched_unfolded_and_taken_away(new_page, topics_url, store):
     names = [f"Ada {at}" for at in range(60)]
-    network = network_of("author-topic", n_topics=3).with_authors(names)
+    network = Network.of("author-topic", n_topics=3).with_authors(names)
     documents, _ = network.simulate(60, 15, 20, seed=2, authors=[(name,) for name in names])
     fit(
         documents,

@@ -27,8 +27,8 @@ from workbench.corpus.npz import write as npz_of
 from workbench.dashboard.compare.values import Menu, Number, Ticks, Values
 from workbench.dashboard.shared.link import attribute_part, from_query, to_query, widget_part
 from workbench.measures import find_documents
-from workbench.models.bayes_nets.files import net_of
-from workbench.models.networks.files import network_of
+from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.networks.network import Network
 from workbench.records import Records, read_records
 from workbench.runs.execution.control import StoreControl
 from workbench.runs.loading import load_records
@@ -280,7 +280,7 @@ LINES = [
     b'{"counts": {"ant": 3, "bee": 1}, "x": 1.5, "s": "a", "p": 1}\n{"counts": {"cat": 2}, "x": 2, "s": "a", "p": 2}\n',
     b'{"tokens": ["ant", "bee", "ant"]}\n{"tokens": []}\n',
 ]
-NETWORK = json.dumps(network_of("pachinko").settings()).encode()
+NETWORK = json.dumps(Network.of("pachinko").settings()).encode()
 LDA_TOML = b"""name = "lda"
 variables = [{ name = "topic", size = 10 }]
 [[levels]]
@@ -405,10 +405,10 @@ TARGETS = [
         [b"a,b,n\nx,u,1\nNA,u,2\ny,,1\nx,v,2\n"],
         from_file(read_records, "r.csv", missing="NA", multiplicity="n"),
     ),
-    Target("network json", [NETWORK], from_file(network_of, "net.json"), False),
-    Target("network toml", [LDA_TOML], from_file(network_of, "net.toml"), False),
-    Target("bayes net json", [NET_JSON], from_file(net_of, "bn.json"), False),
-    Target("bayes net toml", [NET_TOML], from_file(net_of, "bn.toml"), False),
+    Target("network json", [NETWORK], from_file(Network.of, "net.json"), False),
+    Target("network toml", [LDA_TOML], from_file(Network.of, "net.toml"), False),
+    Target("bayes net json", [NET_JSON], from_file(BayesNet.of, "bn.json"), False),
+    Target("bayes net toml", [NET_TOML], from_file(BayesNet.of, "bn.toml"), False),
     Target("spec", SPECS, _spec, False),
     Target(
         "link",
@@ -448,5 +448,5 @@ TARGETS = [
         for name in ("compare", "topics")
     ),
 ]
-RARE = [Target("bif", [data], from_file(net_of, "rain.bif")) for data in _bif()]
+RARE = [Target("bif", [data], from_file(BayesNet.of, "rain.bif")) for data in _bif()]
 """What takes long: pgmpy makes its grammar anew for each file."""

@@ -20,6 +20,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.options import split_options
 from workbench.models import LDA
 from workbench.models.bayes_nets.drawing import draw_records
+from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import author_topic, pachinko
 from workbench.records import Records
 
@@ -54,8 +55,8 @@ def look_at_topics(learnt: bool, corpus, engine, model, options, state):
 
 AUTHORS = (("ann",), ("ann", "bob"), ("bob", "cleo"), ("cleo",), ("ann", "cleo"))
 NETWORKS = {
-    "pachinko": (pachinko(3, 2, 0.6, 0.4), None),
-    "author-topic": (author_topic(3, 0.6, 0.4), AUTHORS),
+    "pachinko": (Network(**pachinko(3, 2, 0.6, 0.4)), None),
+    "author-topic": (Network(**author_topic(3, 0.6, 0.4)), AUTHORS),
 }
 """Networks of mixture levels, and the authors of their five documents."""
 

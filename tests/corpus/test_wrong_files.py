@@ -12,7 +12,7 @@ from data_files import put, refusal
 import workbench as wb
 from workbench.corpus import CorpusError, load_corpus, read_corpus
 from workbench.data.opening import read_bytes
-from workbench.models.bayes_nets.files import net_of
+from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.model import ModelError
 from workbench.records import DataError, read_records
 
@@ -41,7 +41,7 @@ def test_records_and_networks_refuse_a_damaged_gzip_file(tmp_path):
     with pytest.raises(DataError, match="r.csv is a damaged gzip file"):
         read_records(put(tmp_path, "r.csv", damaged()))
     with pytest.raises(DataError, match="rain.bif is a damaged gzip file"):
-        net_of(put(tmp_path, "rain.bif", damaged()))
+        BayesNet.of(put(tmp_path, "rain.bif", damaged()))
 
 
 def test_a_truncated_gzip_file_that_is_damaged_before_its_end_is_refused(tmp_path):
@@ -129,7 +129,9 @@ def test_names_that_no_file_can_have_are_refused_in_one_short_line(read, name):
 
 
 @pytest.mark.parametrize("name", ["one\ntwo", "one\u2028two", "one\rtwo", "\ud800"])
-@pytest.mark.parametrize("read", [load_corpus, read_corpus, read_records, wb.load_records, net_of])
+@pytest.mark.parametrize(
+    "read", [load_corpus, read_corpus, read_records, wb.load_records, BayesNet.of]
+)
 def test_a_name_of_several_lines_makes_no_sentence_of_several(read, name):
     with pytest.raises((DataError, ModelError)) as refused:
         read(name)
@@ -176,7 +178,9 @@ def test_numbers_of_thousands_of_digits_and_deep_brackets_are_refused(tmp_path):
     )
     for name in ("net.json", "net.toml"):
         with pytest.raises(ModelError, match="net.* is not "):
-            net_of(put(tmp_path, name, ("a = " if name.endswith("toml") else "") + "[" * 100_000))
+            BayesNet.of(
+                put(tmp_path, name, ("a = " if name.endswith("toml") else "") + "[" * 100_000)
+            )
 
 
 def test_a_line_of_commas_takes_no_time_squared(tmp_path):

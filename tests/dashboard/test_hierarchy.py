@@ -15,11 +15,11 @@ from workbench.dashboard.topics.hierarchy import SAID, hierarchy_content, level_
 from workbench.dashboard.topics.overview import named, topic_entries
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.measures import mixture_table, mixtures
-from workbench.models.networks.files import network_of
+from workbench.models.networks.network import Network
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import open_run
 
-NETWORK = network_of("hpam2", n_topics=3, sizes={"super": 2})
+NETWORK = Network.of("hpam2", n_topics=3, sizes={"super": 2})
 
 
 @pytest.fixture(scope="module")

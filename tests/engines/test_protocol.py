@@ -74,7 +74,7 @@ def every_choice(engine, data, n_topics=(3,), priors=(0.1,)):
 def model_of(engine, n_topics, prior=0.1):
     """The model of an engine, of networks LDA written as one."""
     if engine.model is Network:
-        return engine.suits(generic_lda(n_topics, prior, prior))
+        return engine.suits(Network(**generic_lda(n_topics, prior, prior)))
     if "n_topics" not in engine.model.takes:
         return engine.model()
     return LDA(n_topics, prior, prior) if engine.model is LDA else engine.model(n_topics)

@@ -6,7 +6,6 @@ from comparisons import tiny_run
 
 import workbench as wb
 from workbench.measures import MeasureError, mixture_table, mixtures, topic_sizes
-from workbench.models.networks.files import network_of
 from workbench.models.networks.network import Level, Network, Rows, Variable
 
 
@@ -17,7 +16,7 @@ def run_of(network, n_iterations=3, authors=None):
 
 @pytest.fixture(scope="module")
 def hpam2():
-    return run_of(network_of("hpam2", n_topics=3, sizes={"super": 2}))
+    return run_of(Network.of("hpam2", n_topics=3, sizes={"super": 2}))
 
 
 def test_rows_of_documents_are_summed_over_the_documents(hpam2):
@@ -58,7 +57,7 @@ def test_tokens_of_a_topic_sum_to_its_size_where_values_lead_to_topics_alone(hpa
 
 
 def test_a_value_whose_paths_end_apart_has_its_own_words_and_one_without_leads_nowhere():
-    run = run_of(network_of("hpam1", n_topics=3, sizes={"super": 2}))
+    run = run_of(Network.of("hpam1", n_topics=3, sizes={"super": 2}))
     names, found = run["node"].values.tolist(), mixtures(run)
     assert [names[topic] for topic in found["theta1"]["topic"].values[0]] == [
         "sub 0",
@@ -80,7 +79,7 @@ def test_a_value_whose_paths_end_apart_has_its_own_words_and_one_without_leads_n
         found["zeta"]["value"].values.tolist() == ["root", "super", "sub"]
         and (found["zeta"]["own"] == -1).all()
     )
-    pam = mixtures(run_of(network_of("pachinko", n_topics=3, sizes={"super": 2})))
+    pam = mixtures(run_of(Network.of("pachinko", n_topics=3, sizes={"super": 2})))
     assert (pam["theta0"]["topic"] == -1).all() and pam["theta1"]["topic"].values.tolist() == [
         [0, 1, 2]
     ] * 2
@@ -88,7 +87,7 @@ def test_a_value_whose_paths_end_apart_has_its_own_words_and_one_without_leads_n
 
 def test_authors_are_rows_by_their_names():
     authors = [("Ada", "Bo") if at % 2 else ("Bo", "Cy", "Di") for at in range(12)]
-    network = network_of("author-topic", n_topics=3).with_authors(["Ada", "Bo", "Cy", "Di"])
+    network = Network.of("author-topic", n_topics=3).with_authors(["Ada", "Bo", "Cy", "Di"])
     run = run_of(network, authors=authors)
     found = mixtures(run)["theta"]
     assert list(mixtures(run)) == ["theta"] and found.attrs == {"by": ("author",), "draws": "topic"}

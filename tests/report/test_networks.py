@@ -6,12 +6,12 @@ import pytest
 
 import workbench as wb
 from workbench.measures import mixture_table
-from workbench.models.networks.files import network_of
+from workbench.models.networks.network import Network
 from workbench.report.gathering import gather
 from workbench.report.tables import hierarchy_tables
 from workbench.views import SideBySide, draw_view
 
-NETWORK = network_of("hpam2", n_topics=3, sizes={"super": 2})
+NETWORK = Network.of("hpam2", n_topics=3, sizes={"super": 2})
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ def wide() -> Corpus:
 def model_of(engine, n_topics: int):
     """The model of an engine, of so many topics where it has any."""
     if engine.model is Network:
-        return engine.suits(generic_lda(n_topics))
+        return engine.suits(Network(**generic_lda(n_topics)))
     return engine.model(n_topics) if "n_topics" in engine.model.takes else engine.model()
 
 

@@ -10,11 +10,11 @@ import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.models import ModelError
 from workbench.models.networks.estimates import shares
-from workbench.models.networks.files import network_of, spelled
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import hierarchical_pachinko_2, pachinko
 from workbench.models.networks.simulation import row_of
+from workbench.models.networks.spelling import spelled
 from workbench.models.networks.variables import learnt_priors, row_dims, spread, variables_of
 from workbench.report.commands import command_of, unsaid
 from workbench.runs.spec import RunSpec, SpecError, make_spec
@@ -33,7 +33,7 @@ SHORT = {"n_iterations": 4, "snapshot_every": 2, "progress": False}
 @pytest.fixture(scope="module")
 def halves():
     corpus, _ = (
-        network_of("author-topic", 3).with_authors(("Al", "Bo", "Cy")).simulate(12, 9, 20, seed=1)
+        Network.of("author-topic", 3).with_authors(("Al", "Bo", "Cy")).simulate(12, 9, 20, seed=1)
     )
     return wb.hold_out_tokens(corpus, fraction=0.2, seed=0)
 
@@ -88,7 +88,7 @@ def probability(network, means, corpus, document) -> np.ndarray:
 @pytest.mark.parametrize("name", [*MODELS, "switch"])
 def test_the_shares_of_rows_are_sums_over_all_paths(name, halves):
     train, _ = halves
-    network = (switch() if name == "switch" else network_of(name, 3, MODELS[name])).for_data(train)
+    network = (switch() if name == "switch" else Network.of(name, 3, MODELS[name])).for_data(train)
     random, plain, means = np.random.default_rng(0), {}, {}
     for level in network.levels[:-1]:
         if level.table != AUTHORS:
@@ -110,14 +110,14 @@ def test_the_shares_of_rows_are_sums_over_all_paths(name, halves):
 
 def test_a_document_of_unknown_authors_is_by_all_of_them_evenly(halves):
     train, _ = halves
-    network = network_of("author-topic", 2).for_data(train)
+    network = Network.of("author-topic", 2).for_data(train)
     nobody = replace(train.of_documents([0]), authors=((),))
     rows = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
     assert shares(network, {"theta": rows}, nobody).tolist() == [[0.5, 0.5]]
 
 
 def test_what_a_run_keeps_has_dims_named_as_the_variables():
-    assert {each.name: each.dims for each in variables_of(pachinko(3, 2))} == {
+    assert {each.name: each.dims for each in variables_of(Network(**pachinko(3, 2)))} == {
         "n_theta0": ("snapshot", "document", "super"),
         "n_theta1": ("snapshot", "document", "super", "topic"),
         "alpha_theta1": ("iteration", "super", "topic"),
@@ -129,7 +129,7 @@ def test_what_a_run_keeps_has_dims_named_as_the_variables():
 
 
 def test_rows_that_no_path_visits_hold_nothing_and_groups_that_are_not_are_unknown():
-    network = hierarchical_pachinko_2(2, 2)
+    network = Network(**hierarchical_pachinko_2(2, 2))
     level, counts = network.level("theta1"), np.arange(1, 13.0).reshape(2, 2, 3)
     whole = spread(network, level, counts)
     assert (
@@ -203,7 +203,7 @@ def test_a_spec_survives_json_and_its_hash_knows_the_network(halves):
     train, _ = halves
     spec = spec_of(train, model="pachinko", n_topics=4, sizes={"super": 3}, alpha=0.2)
     assert RunSpec.from_json(spec.to_json()) == spec and spec.model["n_topics"] == 4
-    assert spec.parts()[1] == network_of("pachinko", 4, {"super": 3}, alpha=0.2)
+    assert spec.parts()[1] == Network.of("pachinko", 4, {"super": 3}, alpha=0.2)
     others = [
         {"model": "pachinko", "n_topics": 4},
         {"model": "pachinko", "n_topics": 4, "sizes": {"super": 3}},

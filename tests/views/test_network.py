@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from workbench.models.networks.files import network_of
 from workbench.models.networks.network import Level, Network, Rows, Variable
 from workbench.models.networks.shipped import SHIPPED
 from workbench.report.drawing import _figure, draw, option
@@ -11,7 +10,7 @@ from workbench.views.network import HALF_HEIGHT, HALF_WIDTH, drawing_of, network
 
 pytest.importorskip("holoviews")
 MODELS = pytest.mark.parametrize(
-    "network", [network_of(name) for name in SHIPPED], ids=list(SHIPPED)
+    "network", [Network.of(name) for name in SHIPPED], ids=list(SHIPPED)
 )
 
 
@@ -105,19 +104,19 @@ def test_known_estimated_and_dirichlet_levels_look_different():
 
 
 def test_rows_and_values_are_told_under_the_ellipse():
-    rows = drawing_of(network_of("hpam2", n_topics=4, sizes={"super": 2})).rows
+    rows = drawing_of(Network.of("hpam2", n_topics=4, sizes={"super": 2})).rows
     assert rows == {
         "theta0": "1 row a document\nof 3",
         "theta1": "2 rows a document\nof 5",
         "phi": "7 rows\nof words",
     }
-    known = network_of("author-topic").with_authors([f"author {n}" for n in range(2037)])
+    known = Network.of("author-topic").with_authors([f"author {n}" for n in range(2037)])
     assert drawing_of(known).rows["theta"] == "2,037 rows\nof 10"
     assert "author (2,037)" in [arrow.name for arrow in drawing_of(known).arrows]
 
 
 def test_a_network_whose_authors_no_corpus_has_told_yet_is_drawn():
-    drawing = drawing_of(network_of("author-topic"))
+    drawing = drawing_of(Network.of("author-topic"))
     assert drawing.rows["theta"] == "rows by author\nof 10" and "author" in [
         arrow.name for arrow in drawing.arrows
     ]
@@ -152,7 +151,7 @@ def test_no_ellipse_covers_another_and_bows_pass_over_what_lies_between(network)
 
 
 def test_the_same_network_gives_the_same_bytes():
-    network = network_of("pachinko")
+    network = Network.of("pachinko")
     assert draw([network_view(network)], 2, ("svg",)) == draw([network_view(network)], 2, ("svg",))
 
 

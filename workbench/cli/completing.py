@@ -60,7 +60,7 @@ VALUES = {
     "FIGURE": _names_in("workbench.papers.figures", "names", more=("all",)),
     "engine": _names_in("workbench.engines", "ENGINES"),
     "engines": _names_in("workbench.engines", "ENGINES", _lists),
-    "model": _names_in("workbench.models.networks.files", "SHIPPED"),
+    "model": _names_in("workbench.models.networks.shipped", "SHIPPED"),
 }
 
 

@@ -7,7 +7,6 @@ Gibbs sampling, by variational Bayes with estimated topics (VB_ML) and by variat
 from dataclasses import replace
 from typing import NamedTuple
 
-from workbench.models.networks.files import network_of
 from workbench.models.networks.network import Network
 from workbench.papers.figure import Claim, Extent, Figure, Method
 
@@ -66,9 +65,9 @@ def network_for(model: str, n_topics: int) -> Network:
     """The network of a column: one scalar prior is learnt for each level, and of PAM a vector for each super-topic."""
     if model == PAM:
         n_super, n_topics = pachinko_sizes(n_topics)
-        network = network_of(MODELS[PAM], n_topics, {"super": n_super})
+        network = Network.of(MODELS[PAM], n_topics, {"super": n_super})
     else:
-        network = network_of(MODELS[model], n_topics)
+        network = Network.of(MODELS[model], n_topics)
     levels = tuple(
         replace(level, learn="scalar")
         if level.kind == "dirichlet" and level.learn == "none"

@@ -6,7 +6,7 @@ import shlex
 from workbench.corpus.splits import rows_as_asked
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
-from workbench.models.networks.files import spelled
+from workbench.models.networks.spelling import spelled
 from workbench.runs.loading import named_set
 from workbench.runs.settings import SETTINGS
 from workbench.runs.spec import RunSpec

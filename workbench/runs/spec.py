@@ -265,7 +265,7 @@ def make_spec(
     """A checked spec with every default filled in; ``start`` is what `workbench.runs.warm_start.warm_start_from` gives.
 
     ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given; ``model`` and ``sizes`` for the
-    engines of networks, see `workbench.models.networks.files.network_of`; the other settings are those of `RunSettings`.
+    engines of networks, see `workbench.models.networks.network.Network.of`; the other settings are those of `RunSettings`.
     Raises SpecError, ModelError or OptionError.
     """
     chosen = get_engine(engine)

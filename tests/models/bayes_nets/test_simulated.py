@@ -19,8 +19,7 @@ TABLES = np.array([0.4, 0.6, *[0.8, 0.2, 0.3, 0.7] * 11])
 @pytest.fixture
 def chain(monkeypatch):
     """A chain of twelve nodes stands in for the published networks."""
-    monkeypatch.setattr(simulated, "published", lambda name: name)
-    monkeypatch.setattr(simulated, "read_bif", lambda name: (CHAIN, TABLES))
+    monkeypatch.setattr(simulated, "published_net", lambda name: (CHAIN, TABLES))
 
 
 def test_a_fifth_of_the_inner_nodes_is_hidden_and_the_truth_is_known(chain):

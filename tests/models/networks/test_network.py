@@ -8,7 +8,7 @@ import pytest
 
 from workbench.corpus import Corpus
 from workbench.models import ModelError
-from workbench.models.networks.files import network_of, of_dict, read_network, write_network
+from workbench.models.networks.files import write_network
 from workbench.models.networks.network import AUTHORS, Level, Network, Rows, Variable
 from workbench.models.networks.shipped import (
     SHIPPED,
@@ -387,17 +387,17 @@ def test_what_is_no_network_gets_one_sentence(make, sentence):
 )
 def test_a_shipped_model_has_the_sizes_that_are_asked_for(name, n_topics):
     sizes = {"super": 2} if n_topics == 7 or name == "pachinko" else {}
-    network = network_of(name, 4, sizes)
+    network = Network.of(name, 4, sizes)
     assert network.name == name and network.n_topics == n_topics
     assert network.n_groups(network.levels[min(1, len(network.levels) - 2)]) == (2 if sizes else 1)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_network_survives_json(name, tmp_path):
-    network = network_of(name)
-    assert read_network(write_network(network, tmp_path / "net.json")) == network
+    network = Network.of(name)
+    assert Network.of(write_network(network, tmp_path / "net.json")) == network
     assert (
-        of_dict(network.settings()) == network
+        Network.of(network.settings()) == network
         and json.loads(json.dumps(network.settings())) == network.settings()
     )
 
@@ -420,10 +420,10 @@ name = "phi"
 draws = "word"
 rows = [{ by = [], when = [["source", "common"]] }, { by = ["topic"], when = [["source", "own"]] }]
 """)
-    network = network_of(tmp_path / "switch.toml")
+    network = Network.of(tmp_path / "switch.toml")
     assert network.n_topics == 5 and network.level("theta").rows[0].when == (("source", 1, 1),)
-    assert network_of(str(tmp_path / "switch.toml"), n_topics=7, alpha=0.3).n_topics == 8
-    assert network == network_of(network.settings()) and network.level("pi").prior == (2, 1)
+    assert Network.of(str(tmp_path / "switch.toml"), n_topics=7, alpha=0.3).n_topics == 8
+    assert network == Network.of(network.settings()) and network.level("pi").prior == (2, 1)
     with pytest.raises(ModelError, match="'source' has 2 values with names; leave its size out"):
         network.with_sizes({"source": 3})
     with pytest.raises(ModelError, match="no variable 'sources'; did you mean 'source'"):
@@ -452,7 +452,7 @@ rows = [{ by = [], when = [["source", "common"]] }, { by = ["topic"], when = [["
 def test_a_file_that_holds_no_network_gets_one_sentence(tmp_path, name, text, sentence):
     (tmp_path / name).write_text(text)
     with pytest.raises(ModelError) as caught:
-        network_of(tmp_path / name)
+        Network.of(tmp_path / name)
     assert sentence in str(caught.value)
 
 
@@ -464,16 +464,16 @@ def test_what_is_not_there_and_what_cannot_be_written_get_one_sentence(tmp_path)
     }
     for given, sentence in wrong.items():
         with pytest.raises(ModelError, match=sentence):
-            network_of(given)
+            Network.of(given)
     with pytest.raises(ModelError, match="is written as .json; rename it"):
-        write_network(generic_lda(), tmp_path / "a.toml")
+        write_network(Network(**generic_lda()), tmp_path / "a.toml")
     with pytest.raises(ModelError, match="cannot be written"):
-        write_network(generic_lda(), tmp_path / "nowhere" / "a.json")
+        write_network(Network(**generic_lda()), tmp_path / "nowhere" / "a.json")
     with pytest.raises(
         ModelError,
         match="no variable 'topic' for n_topics to set; set the size of one of x by its name",
     ):
-        network_of(Network("net", (X,), (DRAWS_X, replace(PHI, rows=rows("x")))), n_topics=3)
+        Network.of(Network("net", (X,), (DRAWS_X, replace(PHI, rows=rows("x")))), n_topics=3)
 
 
 def written_by(*authors, counts=None):
@@ -483,14 +483,14 @@ def written_by(*authors, counts=None):
 
 
 def test_authors_come_from_the_corpus_in_order_of_their_names_and_stay_out_of_json():
-    network = author_topic(3).for_data(written_by(("Bo", "Al"), ("Cy",)))
+    network = Network(**author_topic(3)).for_data(written_by(("Bo", "Al"), ("Cy",)))
     assert network.author == Variable("author", 3, ("Al", "Bo", "Cy")) and network.n_topics == 3
-    plain = of_dict(network.settings())
+    plain = Network.of(network.settings())
     assert (
         plain.author == Variable("author", 3)
         and plain.for_data(written_by(("Bo", "Al"), ("Cy",))) == network
     )
-    assert generic_lda().for_data(written_by(())) == generic_lda()
+    assert Network(**generic_lda()).for_data(written_by(())) == Network(**generic_lda())
 
 
 def test_rows_over_words_by_author_are_counted_once_there_is_a_corpus():
@@ -506,31 +506,33 @@ def test_a_corpus_without_the_authors_it_needs_gets_one_sentence():
         ModelError,
         match="needs the authors of documents, and 'corpus' tells none; take a corpus with authors",
     ):
-        author_topic().for_data(nobody)
+        Network(**author_topic()).for_data(nobody)
     with pytest.raises(
         ModelError,
         match=r"an author of every document; document 1 of 'corpus' \('document 1'\) has none",
     ):
-        author_topic().for_data(written_by(("a",), ()))
+        Network(**author_topic()).for_data(written_by(("a",), ()))
     # no token needs no author
-    assert author_topic().for_data(written_by(("a",), (), counts=[1, 0])).author.values == ("a",)
+    assert Network(**author_topic()).for_data(
+        written_by(("a",), (), counts=[1, 0])
+    ).author.values == ("a",)
     with pytest.raises(ModelError, match="has 1 authors; 'corpus' has 2"):
-        author_topic().for_data(written_by(("a",))).for_data(written_by(("a", "b")))
+        Network(**author_topic()).for_data(written_by(("a",))).for_data(written_by(("a", "b")))
     with pytest.raises(
         ModelError,
         match=r"document 0 of 'corpus' \('document 0'\) names an author twice; name each once",
     ):
-        author_topic().for_data(written_by(("a", "b", "a")))
+        Network(**author_topic()).for_data(written_by(("a", "b", "a")))
     with pytest.raises(
         ModelError, match="the corpus tells how many 'author' there are; leave the size out"
     ):
-        author_topic().with_sizes({"author": 3})
+        Network(**author_topic()).with_sizes({"author": 3})
 
 
 def test_a_span_that_went_to_the_last_value_still_does():
-    assert hierarchical_pachinko_2(6, 3) == hierarchical_pachinko_2(4, 2).with_sizes(
-        {"super": 4, "sub": 7}
-    )
+    assert Network(**hierarchical_pachinko_2(6, 3)) == Network(
+        **hierarchical_pachinko_2(4, 2)
+    ).with_sizes({"super": 4, "sub": 7})
 
 
 def test_rows_with_the_same_values_of_the_groups_share_a_prior_whatever_their_block():
@@ -540,7 +542,7 @@ def test_rows_with_the_same_values_of_the_groups_share_a_prior_whatever_their_bl
     zeta = Level("zeta", "z", blocks, groups=("y",), prior=((1e-8, 1.0), (1.0, 1e-8)))
     network = Network("net", (X, y, z), (DRAWS_X, chi, zeta, replace(PHI, rows=rows("z"))))
     assert (
-        pachinko(3, 4).n_groups(pachinko(3, 4).level("theta1")) == 4
+        Network(**pachinko(3, 4)).n_groups(Network(**pachinko(3, 4)).level("theta1")) == 4
         and network.n_groups(network.level("zeta")) == 2
     )
     assert network.simulate(3, 4, 5)[1]["zeta"].argmax(1).tolist() == [1, 0, 1, 0]
@@ -548,7 +550,7 @@ def test_rows_with_the_same_values_of_the_groups_share_a_prior_whatever_their_bl
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_simulated_corpus_has_the_frequencies_of_its_truth(name):
-    network = network_of(
+    network = Network.of(
         name, 3, {"super": 2} if "p" in name.split("-")[0][:2] else None, alpha=0.5, beta=0.5
     )
     if network.author:
@@ -576,15 +578,15 @@ def test_a_simulated_corpus_has_the_frequencies_of_its_truth(name):
 
 def test_a_simulated_network_of_authors_asks_who_wrote():
     with pytest.raises(ModelError, match="needs authors to draw documents by; give authors"):
-        author_topic().simulate(2, 3, 4)
-    corpus, truth = author_topic(2).simulate(2, 3, 40, authors=[("z",), ("a", "z")])
+        Network(**author_topic()).simulate(2, 3, 4)
+    corpus, truth = Network(**author_topic(2)).simulate(2, 3, 40, authors=[("z",), ("a", "z")])
     assert corpus.authors == (("z",), ("a", "z")) and truth["theta"].shape == (2, 2)
     # z wrote all of the first document and some of the second
     assert truth["n_theta"].sum(1)[1] > 40
 
 
 def test_a_path_that_stops_early_is_counted_where_it_stops():
-    corpus, truth = hierarchical_pachinko_2(2, 2, 1.0, 1.0).simulate(30, 5, 40)
+    corpus, truth = Network(**hierarchical_pachinko_2(2, 2, 1.0, 1.0)).simulate(30, 5, 40)
     at_root = truth["n_theta0"][:, 0, 0]
     assert np.array_equal(truth["n_dk"][:, 0], at_root)
     assert np.array_equal(truth["n_theta1"].sum((1, 2)), 40 - at_root)
@@ -593,7 +595,7 @@ def test_a_path_that_stops_early_is_counted_where_it_stops():
 
 
 def test_hierarchical_pachinko_has_a_row_for_the_root_and_each_inner_node():
-    network = hierarchical_pachinko_1(4, 3)
+    network = Network(**hierarchical_pachinko_1(4, 3))
     assert [network.shape(each) for each in network.level("phi").rows] == [
         (),
         (3,),

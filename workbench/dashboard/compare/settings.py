@@ -41,7 +41,7 @@ from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
-from workbench.models.networks.files import network_of
+from workbench.models.networks.network import Network
 from workbench.records import Records
 from workbench.runs.settings import DEFAULT_ENGINES
 from workbench.runs.spec import PRIORS, model_fields
@@ -511,7 +511,7 @@ class Settings:
 @lru_cache
 def _has_supers(model: str) -> bool:
     """Are there super-topics in this network?"""
-    return any(each.name == "super" for each in network_of(model).variables)
+    return any(each.name == "super" for each in Network.of(model).variables)
 
 
 def _about_corpus(values: dict) -> dict:

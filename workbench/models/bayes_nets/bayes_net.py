@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from workbench.errors import Named
+from workbench.models.bayes_nets.files import described
 from workbench.models.bayes_nets.nodes import Node, check_nodes, node_of
 from workbench.models.bayes_nets.scores import LOG_LIKELIHOODS
 from workbench.models.bayes_nets.shipped import SHIPPED
@@ -139,11 +140,18 @@ class BayesNet(Model):
 
     @classmethod
     def of(cls, model=None, alpha=None, beta=None) -> BayesNet:
-        """The network that is meant by a BayesNet, a dict with name and nodes, the path of a file, or a published name
-        (see `files.net_of`)."""
-        from workbench.models.bayes_nets.files import net_of
-
-        net = cls() if model is None else net_of(model)
+        """Return the network that is meant by a BayesNet, a dict with name and nodes, the path of a file, or a published name
+        (see `files.described`)."""
+        if model is None:
+            net = cls()
+        elif isinstance(model, cls):
+            net = model
+        else:
+            where, settings = described(model)
+            try:
+                net = cls(**settings)
+            except ModelError as error:
+                raise error.within(where) from None
         given = {"alpha": alpha, "beta": beta}
         return replace(net, **{name: value for name, value in given.items() if value is not None})
 

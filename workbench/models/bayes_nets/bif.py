@@ -11,10 +11,11 @@ import numpy as np
 
 from workbench.data.opening import read_text
 from workbench.errors import not_installed
-from workbench.models.bayes_nets.bayes_net import BayesNet
-from workbench.models.bayes_nets.nodes import Node, shape_of
+from workbench.models.bayes_nets.nodes import Node, check_nodes, shape_of
 from workbench.models.model import ModelError
 
+PUBLISHED = ("asia", "alarm", "insurance", "hepar2")
+"""Networks of pgmpy from which records are simulated."""
 ROUNDING = 0.02
 """How far from 1 the sum of a distribution may be: published tables are rounded."""
 EXTRA = not_installed("networks in BIF", "pgmpy", "bif", "or give the network as .toml or .json")
@@ -25,15 +26,15 @@ def is_bif(path) -> bool:
     return Path(path).name.removesuffix(".gz").endswith(".bif")
 
 
-def read_bif(path) -> tuple[BayesNet, np.ndarray]:
-    """The network in a BIF file, plain or gzipped, and its true tables.
+def read_bif(path) -> tuple[dict, np.ndarray]:
+    """Return the network in a BIF file, plain or gzipped, and its true tables.
 
     Returns
     -------
-    net : BayesNet
-        Named like the file, with the default priors.
+    net : dict
+        ``name``, that of the file, and ``nodes`` with the default priors.
     tables : (table cell,) float64
-        Probabilities, in the order of ``net.tables``; every row sums to 1.
+        Probabilities, in the order of the nodes; every row sums to 1.
 
     Raises
     ------
@@ -61,10 +62,8 @@ def read_bif(path) -> tuple[BayesNet, np.ndarray]:
         ) from None
     if not nodes:
         raise ModelError(f"{path} is no BIF that can be read (it has no variable); check the file")
-    try:
-        net = BayesNet(path.name.removesuffix(".gz").removesuffix(".bif"), nodes)
-    except ModelError as error:
-        raise error.within(f"{path}: ") from None
+    net = {"name": path.name.removesuffix(".gz").removesuffix(".bif"), "nodes": nodes}
+    check_nodes(f"{path}: network '{net['name']}'", nodes)
     return net, np.concatenate(
         [_table(path, node, found[node.name], shape_of(node, _by_name(nodes))) for node in nodes]
     )

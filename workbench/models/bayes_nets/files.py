@@ -24,26 +24,29 @@ A field of the data is the node of its name; `Node` says what else a node may ha
 from collections.abc import Mapping
 from pathlib import Path
 
-from workbench.models.bayes_nets.bayes_net import BayesNet
-from workbench.models.bayes_nets.bif import is_bif, published, read_bif
+from workbench.models.bayes_nets.bif import PUBLISHED, is_bif, published, read_bif
 from workbench.models.bayes_nets.shipped import SHIPPED
-from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.models.files import read_settings, write_settings
 from workbench.models.model import ModelError
 
 
-def net_of(given) -> BayesNet:
-    """The network that is meant by a BayesNet, a dict with name and nodes, the path of a .toml, .json or .bif file, or
-    "asia", "alarm", "insurance" or "hepar2": the published one behind the simulated records of that name.
+def described(given) -> tuple[str, dict]:
+    """Return the network that is meant by a dict, by the path of a .toml, .json or .bif file, or by "asia", "alarm",
+    "insurance" or "hepar2": the published one behind the simulated records of that name.
+
+    Returns
+    -------
+    where : str
+        What an error begins with: the path of a file.
+    net : dict
+        Its ``name`` and ``nodes``.
 
     Raises
     ------
     ModelError
     """
-    if isinstance(given, BayesNet):
-        return given
     if isinstance(given, Mapping):
-        return of_dict(given)
+        return "", _checked(given)
     if isinstance(given, str) and given in SHIPPED:
         raise ModelError(
             f"'{given}' is a shipped network; choose it with the option network={given}, and leave model out"
@@ -52,24 +55,19 @@ def net_of(given) -> BayesNet:
         raise ModelError(
             f"a Bayesian network is a BayesNet, a table with name and nodes, or a file; got {given!r}"
         )
-    if given in SIMULATED:
-        return read_bif(published(given))[0]
+    if given in PUBLISHED:
+        return "", read_bif(published(given))[0]
     if is_bif(given):
-        return read_bif(given)[0]
+        return "", read_bif(given)[0]
     settings = read_settings(given, "a Bayesian network", "name and nodes")
     try:
-        return of_dict(settings)
+        return f"{given}: ", _checked(settings)
     except ModelError as error:
         raise error.within(f"{given}: ") from None
 
 
-def of_dict(given: Mapping) -> BayesNet:
-    """The network of a plain dict.
-
-    Raises
-    ------
-    ModelError
-    """
+def _checked(given: Mapping) -> dict:
+    """Return the name and the nodes of a plain dict; raise ModelError where it has others."""
     if missing := [name for name in ("name", "nodes") if not given.get(name)]:
         raise ModelError(
             f"a Bayesian network needs '{missing[0]}'; got {', '.join(given) or 'nothing'}"
@@ -80,10 +78,10 @@ def of_dict(given: Mapping) -> BayesNet:
         raise ModelError(
             f"a Bayesian network: 'nodes' must be a list of tables; got {given['nodes']!r}"
         )
-    return BayesNet(given["name"], tuple(given["nodes"]))
+    return {"name": given["name"], "nodes": tuple(given["nodes"])}
 
 
-def write_net(net: BayesNet, path) -> Path:
+def write_net(net, path) -> Path:
     """Writes a network with nodes as JSON; returns where. Of a shipped one the nodes that were made for data.
 
     Raises
@@ -91,5 +89,5 @@ def write_net(net: BayesNet, path) -> Path:
     ModelError
         Another ending than .json, or a place that cannot be written.
     """
-    own = net if net.name else BayesNet(f"{net.network} of data", net.nodes)
+    own = net if net.name else type(net)(f"{net.network} of data", net.nodes)
     return write_settings(own.settings(), path, "a Bayesian network")

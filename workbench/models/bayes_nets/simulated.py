@@ -27,6 +27,12 @@ class Truth(NamedTuple):
     complete: Records  # with the hidden nodes too
 
 
+def published_net(name: str) -> tuple[BayesNet, np.ndarray]:
+    """Return a network that comes with pgmpy, as "alarm", and its tables (table cell,)."""
+    net, tables = read_bif(published(name))
+    return BayesNet(**net), tables
+
+
 def simulate_records(
     name: str, n_records: int = 1000, seed: int = 0, hidden: float = 0.2
 ) -> tuple[Records, Truth]:
@@ -46,7 +52,7 @@ def simulate_records(
     DataError
         A number out of range.
     """
-    net, tables = read_bif(published(name))
+    net, tables = published_net(name)
     complete = draw_records(net, tables, n_records, seed)
     without = set(draw_hidden(net, hidden, seed))
     shown = (

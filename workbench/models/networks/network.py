@@ -24,6 +24,7 @@ from workbench.corpus import Corpus
 from workbench.models.model import ModelError, TopicModel, bag_coords, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
+from workbench.models.networks.files import SHIPPED, described, shipped
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
@@ -32,6 +33,7 @@ from workbench.models.networks.levels import (
     Rows,
     Variable,
     level_of,
+    no_others,
     part,
 )
 from workbench.models.networks.simulation import simulate
@@ -85,11 +87,63 @@ class Network(TopicModel):
         fix(self, "n_topics", n_topics)
 
     @classmethod
-    def of(cls, model="lda", n_topics=None, sizes=None, alpha=None, beta=None) -> Network:
-        """The network of the settings of a run, see `files.network_of`; LDA where none is named."""
-        from workbench.models.networks.files import network_of
+    def of(
+        cls,
+        model="lda",
+        n_topics: int | None = None,
+        sizes: Mapping[str, int] | None = None,
+        alpha=None,
+        beta=None,
+    ) -> Network:
+        """Return the network that is meant by a Network, a dict, the name of a shipped model or the path of a file.
 
-        return network_of(model, n_topics, sizes, alpha, beta)
+        Parameters
+        ----------
+        model : Network, dict, str or path
+        n_topics : int, optional
+            Size of the variable "topic"; of the hierarchical pachinko models, how many sub-topics there are.
+        sizes : dict, optional
+            Size of any variable by its name; of a shipped model the "super" and "sub" topics, the stop not counted.
+        alpha, beta : float, optional
+            Prior of every Dirichlet level but the last, and of that.
+
+        Raises
+        ------
+        ModelError
+        """
+        sizes = dict(sizes or {})
+        if isinstance(model, str) and model in SHIPPED:
+            network = cls(**shipped(model, n_topics, sizes))
+        else:
+            network = model if isinstance(model, cls) else cls._of_description(model)
+            if n_topics is not None:
+                known = [each.name for each in network.variables]
+                if "topic" not in known:
+                    raise ModelError(
+                        f"network '{network.name}' has no variable 'topic' for n_topics to set; set the size of one of "
+                        f"{', '.join(known) or 'none'} by its name"
+                    )
+                sizes.setdefault("topic", n_topics)
+        return network.with_sizes(sizes).with_priors(alpha, beta)
+
+    @classmethod
+    def _of_description(cls, given) -> Network:
+        where, parts = described(given)
+        try:
+            no_others(cls, parts, "a network")
+            for name in ("name", "variables", "levels"):
+                if name not in parts:
+                    raise ModelError(
+                        f"a network needs '{name}'; got {', '.join(parts) or 'nothing'}"
+                    )
+            for name in ("variables", "levels"):
+                if not isinstance(parts[name], (list, tuple)):
+                    raise ModelError(
+                        f"a network: '{name}' must be a list of tables; got {parts[name]!r}"
+                    )
+            return cls(**parts)
+        except ModelError as error:
+            raise error.within(where) from None
 
     @property
     def network_name(self) -> str:

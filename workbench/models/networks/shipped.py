@@ -1,26 +1,25 @@
-"""The networks of Heinrich & Goesele (2009), fig. 1; ``alpha`` is per topic (a number, or one per topic), ``beta`` per word."""
+"""The networks of Heinrich & Goesele (2009), fig. 1, as arguments of `Network`; ``alpha`` is per topic, ``beta`` per word."""
 
 from workbench.models.lda import check_topics
 from workbench.models.networks.levels import AUTHORS, Level, Rows, Variable
-from workbench.models.networks.network import Network
 
 
-def generic_lda(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> Network:
+def generic_lda(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
     """LDA as a network of two levels: documents mix topics, topics mix words.
 
     Blei, Ng & Jordan (2003); Heinrich & Goesele (2009), fig. 1 a.
     """
-    return Network(
-        "lda",
-        (Variable("topic", n_topics),),
-        (
+    return dict(
+        name="lda",
+        variables=(Variable("topic", n_topics),),
+        levels=(
             Level("theta", "topic", (Rows(("document",)),), prior=alpha),
             Level("phi", "word", (Rows(("topic",)),), prior=beta),
         ),
     )
 
 
-def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> Network:
+def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
     """The author-topic model: each token has one of the authors of its document, evenly; the author draws a topic, it the word.
 
     x ~ uniform over the document's authors, z ~ theta_x, w ~ phi_z; theta_x ~ Dirichlet(alpha), phi_z ~ Dirichlet(beta).
@@ -28,10 +27,10 @@ def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> Network:
 
     Rosen-Zvi, Griffiths, Steyvers & Smyth (2004); Heinrich & Goesele (2009), fig. 1 b.
     """
-    return Network(
-        "author-topic",
-        (Variable("author", AUTHORS), Variable("topic", n_topics)),
-        (
+    return dict(
+        name="author-topic",
+        variables=(Variable("author", AUTHORS), Variable("topic", n_topics)),
+        levels=(
             Level("authors", "author", (Rows(("document",)),), kind="observed", table=AUTHORS),
             Level("theta", "topic", (Rows(("author",)),), prior=alpha),
             Level("phi", "word", (Rows(("topic",)),), prior=beta),
@@ -39,7 +38,7 @@ def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> Network:
     )
 
 
-def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> Network:
+def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> dict:
     """Pachinko allocation of four levels: documents mix super-topics, and each of these mixes topics in its own way.
 
     x ~ theta0_d, y ~ theta1_dx, w ~ phi_y; theta1_dx has a prior of its own for each super-topic x, learnt as a vector,
@@ -47,10 +46,10 @@ def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1)
 
     Li & McCallum (2006); Heinrich & Goesele (2009), fig. 1 c.
     """
-    return Network(
-        "pachinko",
-        (Variable("super", n_super), Variable("topic", n_topics)),
-        (
+    return dict(
+        name="pachinko",
+        variables=(Variable("super", n_super), Variable("topic", n_topics)),
+        levels=(
             Level("theta0", "super", (Rows(("document",)),), prior=alpha),
             Level(
                 "theta1",
@@ -67,7 +66,7 @@ def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1)
 
 def hierarchical_pachinko_1(
     n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1, depth: float = 1.0
-) -> Network:
+) -> dict:
     """Pachinko in which a token takes its word from the root, its super-topic or its sub-topic, as their pair has it.
 
     x ~ theta0_d, y ~ theta1_dx, l ~ zeta_xy, w ~ phi of the root, of x or of y. The rows over words are the root, the
@@ -75,14 +74,14 @@ def hierarchical_pachinko_1(
 
     Mimno, Li & McCallum (2007), model 1; Heinrich & Goesele (2009), fig. 1 d.
     """
-    return Network(
-        "hpam1",
-        (
+    return dict(
+        name="hpam1",
+        variables=(
             Variable("super", n_super),
             Variable("sub", n_topics),
             Variable("depth", 3, ("root", "super", "sub")),
         ),
-        (
+        levels=(
             Level("theta0", "super", (Rows(("document",)),), prior=alpha),
             Level(
                 "theta1",
@@ -109,7 +108,7 @@ def hierarchical_pachinko_1(
 
 def hierarchical_pachinko_2(
     n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1
-) -> Network:
+) -> dict:
     """Pachinko in which a token may stop on its way: at the root, or at a super-topic, whose words it then draws.
 
     x ~ theta0_d; where x = 0 the root draws the word; else y ~ theta1_dx; where y = 0 the super-topic x draws it, else the
@@ -119,10 +118,10 @@ def hierarchical_pachinko_2(
     Mimno, Li & McCallum (2007), model 2; Heinrich & Goesele (2009), fig. 1 d.
     """
     n_topics, n_super = check_topics(n_topics), check_topics(n_super)
-    return Network(
-        "hpam2",
-        (Variable("super", n_super + 1), Variable("sub", n_topics + 1)),
-        (
+    return dict(
+        name="hpam2",
+        variables=(Variable("super", n_super + 1), Variable("sub", n_topics + 1)),
+        levels=(
             Level("theta0", "super", (Rows(("document",)),), prior=alpha),
             Level(
                 "theta1",

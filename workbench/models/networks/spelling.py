@@ -1,0 +1,46 @@
+"""A network as the settings of a run: which shipped model it is, and of which sizes and priors."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.models.networks.network import Network
+from workbench.models.networks.shipped import SHIPPED
+
+
+def spelled(network: Network) -> dict | None:
+    """Return the arguments of `Network.of` that give this network, if it is a shipped one: model, n_topics, sizes, alpha, beta.
+
+    None for a network of one's own. Point estimates count as the Dirichlet rows that they were.
+    """
+    if network.name not in SHIPPED:
+        return None
+    known = {each.name: each for each in network.variables}
+    stops = 1 if network.name == "hpam2" else 0
+    found = {"model": network.name, "n_topics": (known.get("topic") or known["sub"]).size - stops}
+    if "super" in known:
+        found["sizes"] = {"super": known["super"].size - stops}
+    first = next(level for level in network.levels[:-1] if level.kind != "observed")
+    priors = {"alpha": first.prior, "beta": network.levels[-1].prior}
+    for given in (
+        found,
+        found | {name: prior for name, prior in priors.items() if np.ndim(prior) == 0},
+    ):
+        if _alike(Network.of(**given), network):
+            return given
+    return None
+
+
+def _alike(one: Network, other: Network) -> bool:
+    """Return whether they are the same but for authors, and for rows that one of them estimates?"""
+
+    def plain(network):
+        levels = [
+            replace(level, kind="dirichlet" if level.kind == "point" else level.kind)
+            for level in network.levels
+        ]
+        return [
+            each.name if network.is_author(each.name) else each for each in network.variables
+        ], levels
+
+    return plain(one) == plain(other)
