@@ -82,7 +82,7 @@ def compared():
             "elapsed": 1.0,
             "updates": 2.0,
             "n_pairs": 1,
-            "imported": False,
+            "has_course": True,
         },
         index=["cgs"],
     ).assign(runs=[("a",)])

@@ -60,7 +60,7 @@ def summary(run: Run, last: int | None = None) -> dict:
         "n_topics": spec.n_topics,
         "seed": spec.seed,
         "state": run.state,
-        "n_iterations": None if spec.imported else int(final.get("iteration", 0)),
+        "n_iterations": spec.length and int(final.get("iteration", 0)),
         "path": str(run.path),
         **{name: final.get(name) for name in FINAL},
         **{name: final.get(name) for name, about in run.recorded.variables.items() if about.better},

@@ -381,8 +381,7 @@ def import_(
         found = [wb.Run(wb.import_run(each, store_path(store), **settings)) for each in what]
     for run in found:
         say(f"{run.path}: {run.state}")
-    if json or found[0].spec.imported:
-        print_runs([summary(run) for run in found], json)
+    print_runs([summary(run) for run in found], json)
 
 
 def note(

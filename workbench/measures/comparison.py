@@ -18,7 +18,9 @@ from workbench.measures.selection import (
     MeasureError,
     counterparts,
     each_run,
+    has_course,
     labels_of,
+    last_iteration,
     replicate_of,
     same_model,
     spec_of,
@@ -65,11 +67,8 @@ def final(runs) -> xr.Dataset:
     each = np.divide(
         1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0
     )
-    ends = [int(run["iteration"].values[-1]) for run in runs]
-    reached = np.array(
-        [np.nan if spec.imported else end for spec, end in zip(specs, ends, strict=True)]
-    )
-    to_reach = np.maximum(reached, [spec.n_iterations for spec in specs])
+    ends = np.array([last_iteration(run) for run in runs])
+    to_reach = np.maximum(ends, [spec.n_iterations for spec in specs])
     data |= {
         "time_per_update": (
             "run",
@@ -77,7 +76,7 @@ def final(runs) -> xr.Dataset:
             {"long_name": "CPU time of inference for each site update", "units": "ns"},
         ),
         "n_active_topics": last("n_active_topics"),
-        "iteration": ("run", reached, {"long_name": "last committed iteration", "units": ""}),
+        "iteration": ("run", ends, {"long_name": "last committed iteration", "units": ""}),
         "n_iterations": (
             "run",
             to_reach,
@@ -240,7 +239,7 @@ def time_to(
     last = final(runs := each_run(runs))
     spent = []
     for run in runs:
-        timed = measure in run and not spec_of(run).imported
+        timed = measure in run and has_course(run)
         reached = np.flatnonzero(run[measure].values <= perplexity) if timed else []
         spent.append(float(quantity(run, clock).values[reached[0]]) if len(reached) else np.nan)
     unit = VARIABLES[clock].unit if clock in VARIABLES else ""
@@ -253,7 +252,7 @@ def reached_by_all(runs, measure: str = "test_perplexity") -> float:
 
     Models that were imported, which took no time, do not count.
     """
-    timed = [run for run in each_run(runs) if not spec_of(run).imported]
+    timed = [run for run in each_run(runs) if has_course(run)]
     return reached_by_each(
         [float(run[measure].min()) if measure in run else np.nan for run in timed]
     )

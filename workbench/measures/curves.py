@@ -7,7 +7,14 @@ import numpy as np
 
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.quantities import quantity
-from workbench.measures.selection import MeasureError, each_run, grouped, labels_of, spec_of
+from workbench.measures.selection import (
+    MeasureError,
+    each_run,
+    grouped,
+    has_course,
+    labels_of,
+    spec_of,
+)
 
 CLOCKS = ("iteration", "updates", "elapsed", "cpu_time", "steps")
 
@@ -36,11 +43,7 @@ def mean_curves(
         raise MeasureError(f"no axis '{against}'; there are {', '.join(CLOCKS)}")
     runs, curves = each_run(runs), []
     for label, members in grouped(labels_of(runs) if labels is None else labels, runs).items():
-        members = [
-            run
-            for run in members
-            if quantity(run, measure) is not None and not spec_of(run).imported
-        ]
+        members = [run for run in members if quantity(run, measure) is not None and has_course(run)]
         if not members:
             continue
         shared = reduce(np.intersect1d, [run["iteration"].values for run in members])

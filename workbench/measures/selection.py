@@ -71,6 +71,16 @@ def one_run(run) -> xr.Dataset:
     return runs[0]
 
 
+def has_course(run: xr.Dataset) -> bool:
+    """Return whether iterations and times of the run are known; of a model of another program they are not."""
+    return "elapsed" in run
+
+
+def last_iteration(run: xr.Dataset) -> float:
+    """Return the last committed iteration, 0 before the first; NaN of a run without a course."""
+    return float(run["iteration"].values.max(initial=0)) if has_course(run) else np.nan
+
+
 def whole_number(what: str, value, low: int = 1) -> int:
     """The value as an int of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from functools import lru_cache
 
-from workbench.engines import ENGINES, IMPORTED, get_engine
+from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.runs.spec import RunSpec
 
@@ -29,7 +29,7 @@ def settings_of(spec: RunSpec) -> dict[str, float | str]:
         "split": (spec.split or {}).get("seed"),
         "alpha": model.get("alpha"),
         "beta": model.get("beta"),
-        "iterations": None if spec.engine in IMPORTED else spec.n_iterations,
+        "iterations": spec.length,
     }
     return {name: _plain(value) for name, value in (values | given).items() if value is not None}
 

@@ -54,6 +54,7 @@ class Imported(TopicModel):
     ModelError
     """
 
+    course = False
     takes = ("model",)
 
     n_topics: int = 1

@@ -30,6 +30,8 @@ class Model:
 
     data: ClassVar[type] = Corpus
     """The data type."""
+    course: ClassVar[bool] = True
+    """Whether a run goes through iterations here, so that its times and intermediate states are known."""
     takes: ClassVar[tuple[str, ...]] = ()
     """The general settings of a run that the model has, as ``n_topics``."""
     scores: ClassVar[tuple[Scores, ...]] = ()

@@ -5,7 +5,7 @@ import json
 from workbench.corpus.experiments import IN_WORDS, regime_in_words, rows_in_words, share_in_words
 from workbench.engines import get_engine
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
-from workbench.measures.selection import grouped
+from workbench.measures.selection import grouped, last_iteration
 from workbench.models import VARIABLES
 from workbench.report.commands import commands, unsaid
 from workbench.report.gathering import Gathered
@@ -166,8 +166,8 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
         ("corpus", every(spec.corpus for spec in specs)),
         ("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)),
         *((label, every(texts)) for (_, label), texts in of_networks.items()),
-        ("iterations", every(_reached(each) for each in found if not each.spec.imported)),
-        ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs if not spec.imported)),
+        ("iterations", every(_reached(each) for each in found if each.spec.length)),
+        ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs if spec.length)),
         ("vocabulary", every(words, "all words")),
         (
             "counts",
@@ -247,13 +247,13 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
 def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str]:
     """Remarks for a reader who compares the numbers, one sentence each; ``left_out`` names runs without a record."""
     notes = []
-    reached = {_iteration(each) for each in found if not each.spec.imported}
+    ends = {int(last_iteration(each.dataset)) for each in found if each.spec.length}
     if left_out:
         notes.append(f"Left out, because nothing of them is recorded yet: {', '.join(left_out)}.")
-    if len(reached) > 1:
-        span = f"{min(reached)} to {max(reached)} iterations"
+    if len(ends) > 1:
+        span = f"{min(ends)} to {max(ends)} iterations"
         notes.append(f"The runs have different lengths ({span}); each counts as far as it got.")
-    if imported := [each.spec for each in found if each.spec.imported]:
+    if imported := [each.spec for each in found if not each.spec.length]:
         names = ", ".join(
             dict.fromkeys(f"{spec.engine} ({spec.model['program']})" for spec in imported)
         )
@@ -281,7 +281,7 @@ def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str
             notes.append(
                 f"{each.dataset.attrs['name']} is the best of {len(tried)} restarts, chosen by its bound."
             )
-    if any(_iteration(each) < each.spec.n_iterations for each in found):
+    if any(last_iteration(each.dataset) < each.spec.n_iterations for each in found):
         notes.append("Some runs are not finished; the numbers are those committed so far.")
     if len(data := list(dict.fromkeys(data_of([each.dataset for each in found])))) > 1:
         notes.append(
@@ -315,18 +315,9 @@ def caption(picture: Picture, found: list[Gathered], left_out: list[str] | tuple
     )
 
 
-def _iteration(each: Gathered) -> int:
-    """The last that is committed; 0 of a run before its first."""
-    return int(each.dataset["iteration"].values.max(initial=0))
-
-
 def _reached(each: Gathered) -> str:
-    reached = _iteration(each)
-    return (
-        str(reached)
-        if reached >= each.spec.n_iterations
-        else f"{reached} of {each.spec.n_iterations}"
-    )
+    end = int(last_iteration(each.dataset))
+    return str(end) if end >= each.spec.n_iterations else f"{end} of {each.spec.n_iterations}"
 
 
 def _split(each: Gathered) -> str:

@@ -25,7 +25,7 @@ def commands(specs: list[RunSpec]) -> list[str]:
     different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
-    apart = [spec for spec in specs if _stream(spec) or spec.imported]
+    apart = [spec for spec in specs if _stream(spec) or not spec.length]
     specs = [spec for spec in specs if spec not in apart]
     # the first of each
     with_priors = {_shared(spec): _priors(spec) for spec in reversed(specs) if _priors(spec)}
@@ -53,7 +53,7 @@ def commands(specs: list[RunSpec]) -> list[str]:
 
 def command_of(spec: RunSpec) -> str:
     """`workbench fit …` for one run, `workbench update …` where it went on with further documents, or `workbench import …`."""
-    if spec.imported:
+    if not spec.length:
         return shlex.join(["workbench", "import", MODEL, "--like", LIKE])
     if _stream(spec):
         total = spec.options["total_documents"]
@@ -78,7 +78,7 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
             f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
             "reads it, and the spec of the run holds it."
         )
-    if any(spec.imported for spec in specs):
+    if not all(spec.length for spec in specs):
         notes.append(
             f"{MODEL} stands for the file of a model of another program, and {LIKE} for a run on the same split; see "
             "docs/import.md."

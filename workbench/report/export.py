@@ -285,7 +285,7 @@ def _pyldavis(each: Gathered) -> dict[str, bytes]:
 def pyldavis_arguments(each: Gathered) -> dict[str, list]:
     """Name → value of each argument of ``pyLDAvis.prepare`` that it cannot do without.
 
-    Of a model that was imported phi is that of the words of the corpus alone, made to sum to 1.
+    phi is that of the words of the corpus, made to sum to 1: a model of another program may know more words.
     """
     run = _with_counts(each, "pyldavis")
     tokens = {
@@ -294,9 +294,7 @@ def pyldavis_arguments(each: Gathered) -> dict[str, list]:
     }
     phi = run["phi"].values
     return {
-        "topic_term_dists": (
-            phi / phi.sum(axis=1, keepdims=True) if each.spec.imported else phi
-        ).tolist(),
+        "topic_term_dists": (phi / phi.sum(axis=1, keepdims=True)).tolist(),
         "doc_topic_dists": _theta(run).tolist(),
         "doc_lengths": np.rint(tokens["document"])
         .astype(int)

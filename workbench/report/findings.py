@@ -3,6 +3,7 @@
 import numpy as np
 
 from workbench.measures import data_of, labels_of, paired_differences, summary
+from workbench.measures.selection import has_course, last_iteration
 from workbench.report.gathering import Gathered, scores
 from workbench.report.tables import between, number, with_error
 from workbench.runs.progress import decimals
@@ -76,21 +77,14 @@ def _result(found: list[Gathered], labels: list[str]) -> list[str]:
 
 def _care(found: list[Gathered], ranked, close: str = "") -> str:
     """What to be careful about: the two weightiest reasons."""
-    reached = {
-        int(each.dataset["iteration"].values.max(initial=0))
-        for each in found
-        if not each.spec.imported
-    }
-    unfinished = any(
-        int(each.dataset["iteration"].values.max(initial=0)) < each.spec.n_iterations
-        for each in found
-    )
+    ends = {last_iteration(each.dataset) for each in found if has_course(each.dataset)}
+    unfinished = any(last_iteration(each.dataset) < each.spec.n_iterations for each in found)
     reasons = [
         close,
         "some runs are not finished"
         if unfinished
         else "the runs have different lengths"
-        if len(reached) > 1
+        if len(ends) > 1
         else "",
         "each label has one run, so nothing is known of other seeds"
         if (ranked["n_runs"] == 1).all()

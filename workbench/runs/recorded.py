@@ -79,7 +79,7 @@ def recorded(spec: RunSpec) -> Recorded:
     scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
     clocks = CLOCKS
     # of how it was inferred nothing is known here: no time, no iterations to average over
-    if engine.imported:
+    if not model.course:
         scored, clocks = tuple(name for name in scored if name not in AVERAGES), ()
     further = (
         [each for scores in model.scores for each in scores.variables]

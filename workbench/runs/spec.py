@@ -21,7 +21,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.corpus import INT32_MAX
-from workbench.engines import ENGINES, IMPORTED, STREAMING, any_with, get_engine
+from workbench.engines import ENGINES, STREAMING, any_with, get_engine
 from workbench.engines.engine import WarmStart
 from workbench.engines.options import named_options, options_of, split_options
 from workbench.errors import Got, InputError, Named, nearest_or_all
@@ -107,9 +107,9 @@ class RunSpec(RunSettings):
         return engine, model if data is None else model.for_data(data), options
 
     @property
-    def imported(self) -> bool:
-        """Whether the run is a model imported from another program, whose iterations and times are not known."""
-        return self.engine in IMPORTED
+    def length(self) -> int | None:
+        """The iterations that the run was given; None of a model of another program, which has no course here."""
+        return self.n_iterations if self.parts()[1].course else None
 
     @property
     def n_topics(self) -> int | None:

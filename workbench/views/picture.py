@@ -13,7 +13,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
-from workbench.measures.selection import grouped
+from workbench.measures.selection import grouped, has_course
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.runs.afterwards.pooled_chains import Pooled
 from workbench.views.elements import PAGE
@@ -91,7 +91,7 @@ class View(NamedTuple):
 
     def fits(self, run: xr.Dataset) -> bool:
         """Whether the run has what the view needs."""
-        if self.course and spec_of(run).imported:
+        if self.course and not has_course(run):
             return False
         return any(all(has(run, name) for name in names.split()) for names in self.needs)
 
@@ -135,15 +135,14 @@ class SideBySide:
 
     def with_courses(self) -> tuple[SideBySide, str]:
         """Those that were computed here, iteration by iteration; and a sentence about the others, which were imported."""
-        imported = [spec_of(run).imported for run in self.runs]
-        if not any(imported):
+        others = [
+            label for label, run in zip(self.labels, self.runs, strict=True) if not has_course(run)
+        ]
+        if not others:
             return self, ""
-        names = dict.fromkeys(
-            label for label, other in zip(self.labels, imported, strict=True) if other
-        )
-        own = [run for run, other in zip(self.runs, imported, strict=True) if not other]
+        names = dict.fromkeys(others)
         return replace(
-            self, runs=own
+            self, runs=list(filter(has_course, self.runs))
         ), f" Left out, as nothing is known of their iterations: {'; '.join(names)} (imported)."
 
     def by_label(self, *names: str) -> dict[str, list[xr.Dataset]]:

@@ -21,7 +21,7 @@ from foreign_models import (
 import workbench as wb
 from workbench.dashboard.topics.sizes import size_series
 from workbench.engines import IMPORTED, get_engine
-from workbench.engines.imported import TITLES
+from workbench.engines.imported import PROGRAMS
 from workbench.errors import InputError
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.store.examine import examine
@@ -56,8 +56,10 @@ def brought(model, store, **settings):
 
 
 def test_every_program_has_a_title_and_an_engine():
-    assert set(IMPORTED) == set(TITLES)
-    assert all(get_engine(name).name == name and get_engine(name).imported for name in IMPORTED)
+    assert set(IMPORTED) == set(PROGRAMS)
+    assert all(
+        get_engine(name).name == name and not get_engine(name).model.course for name in IMPORTED
+    )
 
 
 @pytest.mark.parametrize("kind", ["LDAModel", "HDPModel", "CTModel", "PAModel"])

@@ -26,7 +26,7 @@ from workbench.measures import (
     reached_by_all,
     time_to,
 )
-from workbench.measures.selection import in_papers_order, spec_of
+from workbench.measures.selection import in_papers_order
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
 from workbench.runs.progress import decimals
@@ -181,7 +181,7 @@ def side_by_side(
     until : a perplexity; by default the lowest that every run comes down to. reference : a label or an engine.
 
     Columns are runs (names), n_runs, test_perplexity, mc_error, mc_source, documents_low, documents_high (95 %), reference,
-    difference, difference_low, difference_high (95 %), n_pairs, until, n_reached, imported (from another
+    difference, difference_low, difference_high (95 %), n_pairs, until, n_reached, has_course (else it is from another
     program, so that no time is known), and elapsed and updates until then, means over the runs that came so far. Raises
     MeasureError for no run with a record and a test set, or no such reference.
     """
@@ -213,14 +213,11 @@ def side_by_side(
     reached = spent.groupby(last["label"].values)
     names = pd.Series(last["run"].values).groupby(last["label"].values)
     means = {clock: reached[clock].mean() for clock in CLOCKS}
-    imported = (
-        pd.Series([spec_of(run).imported for run in found]).groupby(last["label"].values).any()
-    )
     return table.assign(
         runs=names.agg(tuple),
         until=until,
         n_reached=reached["elapsed"].count(),
-        imported=imported,
+        has_course=pd.Series(last["iteration"].values).groupby(last["label"].values).any(),
         **means,
     )
 
@@ -342,7 +339,7 @@ def _cells(label: str, one: pd.Series, low: float, high: float, drawn: tuple) ->
         else format_signed(one["difference"], digits) + (f" ({interval})" if interval else ""),
     ]
     cells += [_interval(one, low, high, colour)]
-    if one["imported"]:
+    if not one["has_course"]:
         cells += ["–", "–"]
     else:
         cells += (

@@ -184,7 +184,7 @@ class Curve:
 
     def _has_no_course(self, line: Line) -> bool:
         """Is the line of models that were imported? Their numbers are a level across the figure, at no iteration."""
-        return any(reading.imported for reading in self._of(line))
+        return not all(reading.has_course for reading in self._of(line))
 
     def has_levels(self) -> bool:
         """Whether a level is drawn."""
@@ -216,7 +216,7 @@ class Curve:
             return None
         if self.until is not None:
             return self.until
-        timed = [reading for reading in self._readings.values() if not reading.imported]
+        timed = [reading for reading in self._readings.values() if reading.has_course]
         found = [reading.numbers[:, HEADLINE] for reading in timed]
         best = [values[np.isfinite(values)].min() for values in found if np.isfinite(values).any()]
         return reached_by_each(best) if best else None

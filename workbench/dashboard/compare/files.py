@@ -91,7 +91,7 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
             if np.isfinite(numbers[column]).any():
                 name = label if len(names) == 1 else f"{label}, {column.rpartition('_')[2]}"
                 x, y, error = numbers[x_name], numbers[column], errors[column]
-                if runs[0].spec.imported:  # a level across the figure
+                if not runs[0].spec.length:  # a level across the figure
                     ends = np.array(drawn.x_range, float)
                     curves.append(
                         Curve(name, name, ends, np.full(2, y[-1]), np.full(2, np.nan), len(runs))

@@ -201,7 +201,7 @@ def row(reading: Reading) -> dict:
         "why": why(status),
         "share": round(100 * iteration / n_iterations, 1) if n_iterations else 0,
         "progress": f"{iteration} / {n_iterations}"
-        if n_iterations and not reading.imported
+        if n_iterations and reading.has_course
         else DASH,
         "perplexity": told_perplexity if math.isfinite(perplexity) else DASH,
         "time": duration(latest[ELAPSED]),

@@ -21,7 +21,6 @@ import xarray as xr
 from workbench.corpus.experiments import IN_WORDS, regime_in_words
 from workbench.dashboard.shared.numbers import COLUMNS, last_alphas, numbers_of
 from workbench.dashboard.shared.policy import policy
-from workbench.engines import IMPORTED
 from workbench.errors import InputError
 from workbench.measures import Move, learnt_by, moves
 from workbench.runs.dataset import label_rows
@@ -78,9 +77,9 @@ class Reading(NamedTuple):
         return self.status["state"]
 
     @property
-    def imported(self) -> bool:
-        """Is it a model of another program, of whose iterations nothing is known?"""
-        return self.spec is not None and self.spec.engine in IMPORTED
+    def has_course(self) -> bool:
+        """Whether its iterations are known; those of a model of another program are not."""
+        return self.spec is None or self.spec.length is not None
 
     def with_rows(self, run: xr.Dataset, n_rows: int) -> Reading:
         """The same with new iterations that follow ``n_rows`` known ones."""

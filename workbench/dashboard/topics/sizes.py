@@ -9,6 +9,7 @@ import param
 from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.snapshots import topic_colour
 from workbench.dashboard.topics.filled import Filled, changes
+from workbench.measures.selection import has_course
 from workbench.runs.execution.run import Run
 
 MOST_POINTS = 120
@@ -47,12 +48,12 @@ def size_series(path: Path, hash: str, n_changes: int, labels: tuple) -> dict:
 
     The same for every session that shows this run now; hash and n_changes identify the state of the run.
     """
-    run, imported = Run(path).progress(), Run(path).spec.imported
+    run = Run(path).progress()
     n = run.sizes["iteration"]
     if not n or "n_k" not in run:
         missing = "iteration yet; sizes appear with the first" if "n_k" in run else NO_TOPICS
         return {"content": {}, "said": f"{path.name} has no {missing}."}
-    if imported:
+    if not has_course(run):
         return {
             "content": {},
             "said": f"{path.name} was imported: its iterations are not known. Sizes are beside the map.",

@@ -131,9 +131,7 @@ class Run(RunReader):
 
     def _repr_html_(self) -> str:
         """State, settings and the last perplexity, for a notebook."""
-        status, spec, rows = self.status(), self.spec, self.progress()
-        at = f"{status['state']}, iteration {status['iteration']:,} of {status['n_iterations']:,}"
-        at = f"imported from {spec.model['program']}" if spec.imported else at
+        spec, rows = self.spec, self.progress()
         scores = [
             rows[name]
             for name in ("test_perplexity", "train_perplexity")
@@ -146,21 +144,25 @@ class Run(RunReader):
         return facts(
             self.name,
             [
-                ("state", at),
+                ("state", self._state_text()),
                 ("engine", spec.label()),
                 ("corpus", spec.corpus),
                 ("K", spec.n_topics),
                 ("seed", str(spec.seed)),
                 *told,
-                ("message", status["message"]),
+                ("message", self.status()["message"]),
             ],
         )
 
     def __repr__(self) -> str:
+        return f"Run({self.name!r}, {self._state_text()})"
+
+    def _state_text(self) -> str:
+        """State and iteration, or the program that a model is from."""
         status, spec = self.status(), self.spec
-        if spec.imported:
-            return f"Run({self.name!r}, imported from {spec.model['program']})"
-        return f"Run({self.name!r}, {status['state']}, iteration {status['iteration']} of {status['n_iterations']})"
+        if not spec.length:
+            return f"imported from {spec.model['program']}"
+        return f"{status['state']}, iteration {status['iteration']:,} of {status['n_iterations']:,}"
 
 
 def warn_of_other_kernels(runs: list[Run]) -> None:
@@ -171,7 +173,7 @@ def warn_of_other_kernels(runs: list[Run]) -> None:
 
 def extend(path: Path, n_iterations: int | None) -> None:
     """Moves the end of a run, if a number is given; what is committed stays."""
-    if n_iterations is not None and (spec := read_spec(path)).imported:
+    if n_iterations is not None and not (spec := read_spec(path)).length:
         raise StoreError(
             f"run '{path.name}' is a model of {spec.model['program']} as it was imported, and no iteration "
             "goes on from it; "
