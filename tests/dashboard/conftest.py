@@ -64,6 +64,7 @@ def reading_of(tmp_path):
         split=None,
         start=None,
         notes=NONE,
+        course=True,
         **status,
     ):
         numbers = np.arange(1.0, n_points + 1)[:, None] * np.arange(1.0, len(COLUMNS) + 1)
@@ -84,6 +85,9 @@ def reading_of(tmp_path):
             n_threads=1,
             label=lambda: label,
             engine=label.split()[0],
+            n_topics=n_topics,
+            length=10 if course else None,
+            parts=lambda: (None, SimpleNamespace(nonparametric=False), None),
         )
         told = {
             "state": state,

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.options import NoOptions
 from workbench.models import HDP, Priors
@@ -69,6 +69,7 @@ def predict(corpus, model, options, state, pairs, context=None):
 def engine(name):
     return Engine(
         name=name,
+        kind=SAMPLER,
         title="Growing",
         source="nobody",
         model=HDP,

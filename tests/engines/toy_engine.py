@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import SAMPLER, Engine
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.options import NoOptions
 from workbench.kernels.lda.log_joint import log_joint, predictive
@@ -55,6 +55,7 @@ def predict(corpus, model, options, state, pairs, context=None):
 def engine(name):
     return Engine(
         name=name,
+        kind=SAMPLER,
         title="Toy",
         source="nobody",
         model=LDA,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from families.latent_class import LatentClass
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.options import NoOptions
 
 SMOOTHING = 0.1
@@ -78,6 +78,7 @@ def predict(records, model, options, state, test, context=None):
 def engine(name="latent-class-em"):
     return Engine(
         name=name,
+        kind=VARIATIONAL,
         title="Expectation maximisation of latent classes",
         source="a toy of the tests",
         model=LatentClass,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from families.trend import Trend
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import VARIATIONAL, Engine
 from workbench.engines.options import NoOptions
 
 
@@ -46,6 +46,7 @@ def predict(corpus, model, options, state, pairs, context=None):
 def engine(name="trend-ascent"):
     return Engine(
         name=name,
+        kind=VARIATIONAL,
         title="Gradient ascent of a trend",
         source="a toy of the tests",
         model=Trend,

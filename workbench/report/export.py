@@ -285,7 +285,7 @@ def _pyldavis(each: Gathered) -> dict[str, bytes]:
 def pyldavis_arguments(each: Gathered) -> dict[str, list]:
     """Name → value of each argument of ``pyLDAvis.prepare`` that it cannot do without.
 
-    phi is that of the words of the corpus, made to sum to 1: a model of another program may know more words.
+    A model of another program may know more words than the corpus has; its phi of these is made to sum to 1.
     """
     run = _with_counts(each, "pyldavis")
     tokens = {
@@ -293,8 +293,9 @@ def pyldavis_arguments(each: Gathered) -> dict[str, list]:
         for dim, name in (("document", "n_dk"), ("word", "n_kw"))
     }
     phi = run["phi"].values
+    sums = phi.sum(axis=1, keepdims=True)
     return {
-        "topic_term_dists": (phi / phi.sum(axis=1, keepdims=True)).tolist(),
+        "topic_term_dists": (phi / np.where(np.isclose(sums, 1.0), 1.0, sums)).tolist(),
         "doc_topic_dists": _theta(run).tolist(),
         "doc_lengths": np.rint(tokens["document"])
         .astype(int)
