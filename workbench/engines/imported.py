@@ -5,12 +5,13 @@ q(z = k | d, w) ~ theta_dk phi_kw; a word that the program does not know has the
 """
 
 import sys
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import IMPORTED, Engine
+from workbench.engines.engine import IMPORTED, Engine, StepContext, WarmStart
 from workbench.engines.lda.fold_in import cvb0_under, mixture_probability
 from workbench.engines.options import NoOptions
 from workbench.models.imported import PHI, THETA, Imported
@@ -127,30 +128,47 @@ def probability(state: State, pairs: Corpus) -> np.ndarray:
     return np.where(found > sys.float_info.min, found, 0.0)
 
 
-def init(corpus, model, options, context, warm_start=None):
+def init(
+    corpus: Corpus,
+    model: Imported,
+    options: NoOptions,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     raise ModelError(
         f"a model of {model.program or 'another program'} is as it was imported, and no iteration goes on from "
         "it; to go on, fit an engine with the run as start"
     )
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: Imported, options: NoOptions, state: State, context: StepContext
+) -> tuple[State, dict]:
     return init(corpus, model, options, context)
 
 
-def watch(corpus, model, options, state):
+def watch(corpus: Corpus, model: Imported, options: NoOptions, state: State) -> dict:
     return {"n_k": state.n_kw.sum(axis=1)}
 
 
-def counts(corpus, model, options, state):
+def counts(
+    corpus: Corpus, model: Imported, options: NoOptions, state: State
+) -> dict[str, np.ndarray]:
     return {"n_kw": state.n_kw, "n_dk": state.n_dk, THETA.name: state.theta, PHI.name: state.phi}
 
 
-def predict(corpus, model, options, state, pairs, context=None):
+def predict(
+    corpus: Corpus,
+    model: Imported,
+    options: NoOptions,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     return probability(state, pairs)
 
 
-def learnt(model, last, topics) -> Learnt:
+def learnt(model: Imported, last: Mapping, topics) -> Learnt:
     """phi, and the prior of theta where it is known."""
     alphas = None if model.topic_prior is None else np.array(model.topic_prior)
     return Learnt(
@@ -158,7 +176,7 @@ def learnt(model, last, topics) -> Learnt:
     )
 
 
-def fold_in(learnt: Learnt, options, documents, context) -> np.ndarray:
+def fold_in(learnt: Learnt, options: NoOptions, documents, context: StepContext) -> np.ndarray:
     """theta of unseen documents by CVB0 given phi and the prior of the other program."""
     if learnt.alphas is None:
         raise ModelError(
@@ -168,7 +186,7 @@ def fold_in(learnt: Learnt, options, documents, context) -> np.ndarray:
     return cvb0_under(np.maximum(learnt.phi, sys.float_info.min), learnt.alphas, documents, context)
 
 
-def unseen(learnt: Learnt, theta, pairs) -> np.ndarray:
+def unseen(learnt: Learnt, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
     """(pair,) p(w | d) of unseen documents."""
     return mixture_probability(theta, learnt.phi, pairs)
 

@@ -23,11 +23,12 @@ from workbench.engines.bayes_nets.cases import (
     workspace,
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.bayes_nets.cvb0 import sweep
 from workbench.kernels.bayes_nets.propagate import add_marginals
 from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.records.records import Records
 
 
 class State(NamedTuple):
@@ -38,7 +39,13 @@ class State(NamedTuple):
     trees: np.ndarray
 
 
-def init(records, model, options, context, warm_start=None) -> State:
+def init(
+    records: Records,
+    model: BayesNet,
+    options: Learning,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Distributions of hidden nodes given tables of random counts."""
     trees = trees_of(records, model)
     ready = prepared(records, model, trees)
@@ -63,7 +70,9 @@ def counts_of(ready: Prepared, own: np.ndarray, n_cells: int) -> np.ndarray:
     return found
 
 
-def step(records, model, options, state, context):
+def step(
+    records: Records, model: BayesNet, options: Learning, state: State, context: StepContext
+) -> tuple[State, dict]:
     """A pass over the distinct records; then learn priors that are due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     counts, own = counts_of(ready, state.own, tables.n_cells), state.own
@@ -98,16 +107,23 @@ def step(records, model, options, state, context):
     }
 
 
-def watch(records, model, options, state) -> dict:
+def watch(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
     return model.state_shares(state.counts) | watched(model, options, state)
 
 
-def counts(records, model, options, state) -> dict:
+def counts(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
     """The expected counts of all tables, and their priors where they learn."""
     return {"n_cpt": state.counts} | kept(options, state)
 
 
-def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+def predict(
+    records: Records,
+    model: BayesNet,
+    options: Learning,
+    state: State,
+    cells,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
     means = model.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
     return predict_cells(
@@ -115,11 +131,11 @@ def predict(records, model, options, state, cells, context=None) -> np.ndarray:
     )
 
 
-def idle(options) -> str:
+def idle(options: Learning) -> str:
     return "records are visited one after another, each with what the last one changed"
 
 
-def memory(records, model, options) -> Memory:
+def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
     """Bytes of counts and of the probabilities of cliques, plans, and working arrays."""
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))

@@ -23,11 +23,12 @@ from workbench.engines.bayes_nets.cases import (
     prepared,
     trees_of,
 )
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
 from workbench.models.options import option
+from workbench.records.records import Records
 
 TINY = 1e-300
 """In the place of a probability 0, of which there is no logarithm."""
@@ -52,7 +53,13 @@ class Options:
     )
 
 
-def init(records, model, options, context, warm_start=None) -> State:
+def init(
+    records: Records,
+    model: BayesNet,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Distributions of random counts, uniform in [0, 2)."""
     counts = initial_counts(model.tables, context)
     return State(model.tables.means(counts), counts, trees_of(records, model))
@@ -64,7 +71,9 @@ def estimated(tables: Tables, counts: np.ndarray, theta: np.ndarray) -> np.ndarr
     return np.where(rows > 0, counts / np.where(rows > 0, rows, 1.0), theta)
 
 
-def step(records, model, options, state, context):
+def step(
+    records: Records, model: BayesNet, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Expected counts of all records, then the distributions that make them most likely."""
     ready = prepared(records, model, state.trees)
     counts, _ = expected_counts(ready, np.log(np.maximum(state.theta, TINY)), context)
@@ -72,7 +81,7 @@ def step(records, model, options, state, context):
     return state, {"updates": len(ready.plan.patterns)}
 
 
-def watch(records, model, options, state) -> dict:
+def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
     """``log_likelihood`` of the distributions as they are now."""
     ready = prepared(records, model, state.trees)
     of_cases = evidence(ready, np.log(np.maximum(state.theta, TINY)))
@@ -81,12 +90,19 @@ def watch(records, model, options, state) -> dict:
     )
 
 
-def counts(records, model, options, state) -> dict:
+def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
     """The expected counts of all tables, of which the distributions are the shares."""
     return {"n_cpt": state.counts}
 
 
-def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+def predict(
+    records: Records,
+    model: BayesNet,
+    options: Options,
+    state: State,
+    cells,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """(cell,) probability of each given the other training cells of its record."""
     raised = np.maximum(state.theta, max(options.least, TINY))
     theta = raised / model.tables.sum_rows(raised)[model.tables.row_of]
@@ -95,7 +111,7 @@ def predict(records, model, options, state, cells, context=None) -> np.ndarray:
     )
 
 
-def memory(records, model, options) -> Memory:
+def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     """Bytes of distributions and counts, plans, and the counts of slices."""
     net = model.for_data(records)
     cells = net.tables.n_cells * DOUBLE

@@ -26,7 +26,7 @@ from workbench.engines.bayes_nets.cases import (
     workspace,
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.bayes_nets.gibbs import draw_given_tables, draw_log_tables
 from workbench.kernels.bayes_nets.gibbs import sweep as sweep_cases
@@ -35,6 +35,7 @@ from workbench.kernels.uniforms import ACCEPTED_NODES, DRAWN_TABLES, HIDDEN_NODE
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
 from workbench.models.options import option
+from workbench.records.records import Records
 
 CELL = np.dtype(np.int32).itemsize
 
@@ -59,7 +60,13 @@ class Options(Learning):
     )
 
 
-def init(records, model, options, context, warm_start=None) -> State:
+def init(
+    records: Records,
+    model: BayesNet,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Hidden nodes drawn from tables of random counts."""
     alpha, trees = model.tables.alpha.copy(), trees_of(records, model)
     return State(
@@ -70,7 +77,7 @@ def init(records, model, options, context, warm_start=None) -> State:
 
 
 def drawn_given(
-    ready: Prepared, logs: np.ndarray, cells: np.ndarray, context, chain: int = 0
+    ready: Prepared, logs: np.ndarray, cells: np.ndarray, context: StepContext, chain: int = 0
 ) -> tuple[np.ndarray, int]:
     """Draws the hidden nodes of all records given log tables, cells in place; the same bits for any number of threads.
 
@@ -78,7 +85,7 @@ def drawn_given(
     """
     tables, key = np.exp(logs), context.key(HIDDEN_NODES, chain)
 
-    def visit(first, last):
+    def visit(first: int, last: int):
         counts, drawn = np.zeros(len(logs)), np.empty(most_cliques(ready), np.int32)
         return counts, draw_given_tables(
             first,
@@ -102,7 +109,7 @@ def drawn_given(
 
 
 def initial_chain(
-    ready: Prepared, tables: Tables, context, chain: int = 0
+    ready: Prepared, tables: Tables, context: StepContext, chain: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Counts and cells of hidden nodes drawn from tables of random counts, the same ones of all chains."""
     cells, logs = (
@@ -124,7 +131,9 @@ class Moves(NamedTuple):
     accepted: float  # share that was accepted
 
 
-def swept(ready: Prepared, tables: Tables, counts, cells, context, chain: int = 0) -> Moves:
+def swept(
+    ready: Prepared, tables: Tables, counts, cells, context: StepContext, chain: int = 0
+) -> Moves:
     """Draws the hidden nodes of every record in turn, counts and cells in place.
 
     ``tables`` has what is added to counts: the priors, and what is expected of other records.
@@ -167,7 +176,9 @@ def moves_of(ready: Prepared, n_moved, n_accepted) -> Moves:
     return Moves(float(n_moved) / n, float(n_accepted) / n) if n else Moves(math.nan, math.nan)
 
 
-def step(records, model, options, state, context):
+def step(
+    records: Records, model: BayesNet, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """A sweep over all records; then learn priors that are due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     if options.tables == "drawn":
@@ -183,17 +194,24 @@ def step(records, model, options, state, context):
     return state._replace(alpha=alpha), {"updates": max(ready.n_sampled, 1)} | moves._asdict()
 
 
-def watch(records, model, options, state) -> dict:
+def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
     log_p = log_joint(model.tables.with_priors(state.alpha), state.counts)
     return {"log_joint": log_p} | model.state_shares(state.counts) | watched(model, options, state)
 
 
-def counts(records, model, options, state) -> dict:
+def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
     """The counts of all tables, and their priors where they learn."""
     return {"n_cpt": state.counts} | kept(options, state)
 
 
-def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+def predict(
+    records: Records,
+    model: BayesNet,
+    options: Options,
+    state: State,
+    cells,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
     means = model.tables.with_priors(state.alpha).means(state.counts)
     return predict_cells(
@@ -201,7 +219,7 @@ def predict(records, model, options, state, cells, context=None) -> np.ndarray:
     )
 
 
-def idle(options) -> str | None:
+def idle(options: Options) -> str | None:
     return (
         None
         if options.tables == "drawn"
@@ -209,7 +227,7 @@ def idle(options) -> str | None:
     )
 
 
-def memory(records, model, options) -> Memory:
+def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     """Bytes of counts and hidden nodes, plans, and working arrays."""
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))

@@ -28,13 +28,14 @@ from workbench.engines.bayes_nets.cases import (
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import HYBRID, Engine
+from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
 from workbench.engines.lda.hybrid import n_chains_option
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.threads import each_task
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.plan import cases_among, cases_of
 from workbench.models.options import option
+from workbench.records.records import Records
 
 
 class State(NamedTuple):
@@ -61,7 +62,13 @@ class Options(Learning):
     n_chains: int = n_chains_option()
 
 
-def init(records, model, options, context, warm_start=None) -> State:
+def init(
+    records: Records,
+    model: BayesNet,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Expected counts as in `bn-vb`, hidden nodes as in `bn-gibbs`, each where there are such records."""
     averaged, sampled = (
         trees_of(records, model, options.r),
@@ -81,7 +88,9 @@ def init(records, model, options, context, warm_start=None) -> State:
     )
 
 
-def step(records, model, options, state, context):
+def step(
+    records: Records, model: BayesNet, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draw the sampled records of every chain, update the others given all chains, then learn priors that are due."""
     tables = model.tables.with_priors(state.alpha)
     sampled = prepared(records, model, state.sampled_trees, 0.0, options.r)
@@ -114,7 +123,7 @@ def step(records, model, options, state, context):
     }
 
 
-def watch(records, model, options, state) -> dict:
+def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
     """``objective``: the bound where nothing is sampled, the log joint where everything is."""
     tables = model.tables.with_priors(state.alpha)
     objective = state.entropy + float(
@@ -127,12 +136,19 @@ def watch(records, model, options, state) -> dict:
     )
 
 
-def counts(records, model, options, state) -> dict:
+def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
     """Expected plus sampled counts of the first chain (never averaged over chains: states may differ)."""
     return {"n_cpt": state.mean + state.counts[0]} | kept(options, state)
 
 
-def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+def predict(
+    records: Records,
+    model: BayesNet,
+    options: Options,
+    state: State,
+    cells,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """(cell,) probability of each given the other training cells of its record, distributions at their means; over chains."""
     tables, n_threads = (
         model.tables.with_priors(state.alpha),
@@ -144,13 +160,13 @@ def predict(records, model, options, state, cells, context=None) -> np.ndarray:
     )
 
 
-def samples(records, options) -> bool:
+def samples(records: Records, options: Options) -> bool:
     """Is any record sampled?"""
     return _rarest(records) <= options.r
 
 
 @cached_by_corpus
-def _rarest(records) -> float:
+def _rarest(records: Records) -> float:
     """How often the rarest record comes that has a known cell."""
     return float(
         cases_among(cases_of(records.values, records.multiplicities), 0.0).weights.min(
@@ -159,7 +175,7 @@ def _rarest(records) -> float:
     )
 
 
-def memory(records, model, options) -> Memory:
+def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     """Bytes of counts and hidden nodes of all chains, plans, and working arrays."""
     net = model.for_data(records)
     ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
@@ -173,7 +189,7 @@ def memory(records, model, options) -> Memory:
     )
 
 
-def idle(options) -> str | None:
+def idle(options: Options) -> str | None:
     """The reason why more than one thread has little to do; None if there is none."""
     return (
         "one chain draws its records one after another"

@@ -27,11 +27,12 @@ from workbench.engines.bayes_nets.cases import (
     trees_of,
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.uniforms import TABLE_COUNTS, fill_uniform
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
+from workbench.records.records import Records
 
 
 class State(NamedTuple):
@@ -42,7 +43,13 @@ class State(NamedTuple):
     trees: np.ndarray
 
 
-def init(records, model, options, context, warm_start=None) -> State:
+def init(
+    records: Records,
+    model: BayesNet,
+    options: Learning,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Counts uniform in [0, 2), which tells hidden states apart."""
     return State(
         initial_counts(model.tables, context),
@@ -52,7 +59,7 @@ def init(records, model, options, context, warm_start=None) -> State:
     )
 
 
-def initial_counts(tables: Tables, context) -> np.ndarray:
+def initial_counts(tables: Tables, context: StepContext) -> np.ndarray:
     """(table cell,) random counts, uniform in [0, 2)."""
     found = np.empty(tables.n_cells)
     fill_uniform(context.key(TABLE_COUNTS), found)
@@ -67,7 +74,9 @@ def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
     )
 
 
-def step(records, model, options, state, context):
+def step(
+    records: Records, model: BayesNet, options: Learning, state: State, context: StepContext
+) -> tuple[State, dict]:
     """A parallel sweep over the distinct records, the same bits for any number of threads; then learn priors that are due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     logs = log_tables(tables, state.counts)
@@ -77,24 +86,31 @@ def step(records, model, options, state, context):
     return state._replace(alpha=alpha), {"updates": len(ready.plan.patterns)}
 
 
-def watch(records, model, options, state) -> dict:
+def watch(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
     bound = state.entropy + log_joint(model.tables.with_priors(state.alpha), state.counts)
     return {"bound": bound} | model.state_shares(state.counts) | watched(model, options, state)
 
 
-def counts(records, model, options, state) -> dict:
+def counts(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
     """The expected counts of all tables, and their priors where they learn."""
     return {"n_cpt": state.counts} | kept(options, state)
 
 
-def predict(records, model, options, state, cells, context=None) -> np.ndarray:
+def predict(
+    records: Records,
+    model: BayesNet,
+    options: Learning,
+    state: State,
+    cells,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
     n_threads = 1 if context is None else context.n_threads
     means = model.tables.with_priors(state.alpha).means(state.counts)
     return predict_cells(records, model, np.log(means), cells, n_threads)
 
 
-def memory(records, model, options) -> Memory:
+def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
     """Bytes of counts, plans, and the counts of slices."""
     net = model.for_data(records)
     cells = net.tables.n_cells * DOUBLE

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import gammaln, softmax
 
 from workbench.engines.bayes_nets.factors import Factors, factors_of
+from workbench.engines.engine import StepContext
 from workbench.kernels.bayes_nets.factors import BLOCK, expect_factors, log_evidence_of_factors
 from workbench.kernels.bayes_nets.propagate import expect, log_evidence, marginals
 from workbench.kernels.threads import each_slice
@@ -21,6 +22,7 @@ from workbench.models.bayes_nets.plan import (
     plan_of,
 )
 from workbench.models.bayes_nets.tables import Tables
+from workbench.records.records import Records
 
 SLICE_WORK, MOST_PARTIAL = 2**20, 2**22
 """Numbers that are visited in a slice of cases, and at most in the counts that the slices have of their own."""
@@ -51,18 +53,22 @@ class Prepared(NamedTuple):
         return int(np.sum(self.plan.weights[np.diff(self.first_cells) > 0]))
 
 
-def cases_within(records, net: BayesNet, above: float = 0.0, up_to: float = np.inf) -> Cases:
+def cases_within(
+    records: Records, net: BayesNet, above: float = 0.0, up_to: float = np.inf
+) -> Cases:
     """The distinct records of which there are more than ``above`` and at most ``up_to``."""
     return cases_among(cases_of(net.values(records), records.multiplicities), above, up_to)
 
 
-def trees_of(records, net: BayesNet, above: float = 0.0, up_to: float = np.inf) -> np.ndarray:
+def trees_of(
+    records: Records, net: BayesNet, above: float = 0.0, up_to: float = np.inf
+) -> np.ndarray:
     """The junction trees of all patterns of these records; see `plan.junction_trees`."""
     return junction_trees(net, cases_within(records, net, above, up_to))
 
 
 def prepared(
-    records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
+    records: Records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
 ) -> Prepared:
     """The plan of these records with these trees; kept."""
     kept, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
@@ -100,13 +106,15 @@ def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
     )
 
 
-def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndarray, float]:
+def expected_counts(
+    ready: Prepared, logs: np.ndarray, context: StepContext
+) -> tuple[np.ndarray, float]:
     """(table cell,) expected counts of all records given log tables, and the sum of log Z; the same bits for any threads."""
     factors, tables = ready.factors, np.exp(logs)
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
 
-    def visit(first, last):
+    def visit(first: int, last: int):
         counts = np.zeros(len(logs))
         if factors:
             return counts, expect_factors(
@@ -121,12 +129,12 @@ def expected_counts(ready: Prepared, logs: np.ndarray, context) -> tuple[np.ndar
     return factors.table_sums(counts) if factors else counts, log_z
 
 
-def clique_marginals(ready: Prepared, logs: np.ndarray, context) -> np.ndarray:
+def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) -> np.ndarray:
     """The probabilities of the cells of all cliques of all cases given log tables, one case after another."""
     first_own, tables = ready.first_own, np.exp(logs)
     own = np.empty(first_own[-1])
 
-    def visit(first, last):
+    def visit(first: int, last: int):
         marginals(first, last, ready.plan, tables, logs, *workspace(ready.plan), first_own, own)
 
     each_slice(visit, ready.slices, context.n_threads, context.interrupt)
@@ -139,7 +147,7 @@ def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarra
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
 
-    def visit(first, last):
+    def visit(first: int, last: int):
         if factors:
             log_evidence_of_factors(
                 first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], found

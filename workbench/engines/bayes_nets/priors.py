@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.hyperparameters import TINY, WAYS, refuse_without_effect
 from workbench.engines.lda.likelihoods import Polya, climbed, drawn, within
 from workbench.errors import Named
@@ -73,7 +74,12 @@ def due(options, step: int) -> bool:
 
 
 def learnt_alpha(
-    net: BayesNet, options, context, alpha: np.ndarray, *chains: np.ndarray, whole=False
+    net: BayesNet,
+    options,
+    context: StepContext,
+    alpha: np.ndarray,
+    *chains: np.ndarray,
+    whole=False,
 ):
     """(table cell,) the priors after this step; the same array where none is due.
 

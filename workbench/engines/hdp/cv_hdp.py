@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.hdp import posteriors, split_merge
 from workbench.engines.hdp.posteriors import (
     MEAN,
@@ -113,13 +114,19 @@ class Options:
             )
 
 
-def arrays(corpus, n_topics: int) -> dict[str, Array]:
+def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state by document, word or pair, and of their sums."""
     mean, variance = (topic_counts(name, corpus, n_topics) for name in ("mean", "var"))
     return mean | variance | {"gamma": Array((corpus.n_pairs, padded(n_topics)))}
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: HDP,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Responsibilities at random with even weights of the topics (spec 6), or those behind the counts of another run."""
     n_topics, n_words = model.n_topics, corpus.n_words
     alpha = (
@@ -165,7 +172,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return settled(corpus, model, options, state, 0 if warm_start is None else ROUNDS_OF_A_START)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """A sweep over all pairs, a round over the hyperparameters, and a split or a merge if one is due."""
     state, change = iterate(corpus, model, options, state, context)
     info = {"updates": corpus.n_pairs, "change": change}
@@ -186,7 +195,9 @@ def step(corpus, model, options, state, context):
     return state, info | split_merge.NO_MOVE
 
 
-def iterate(corpus, model, options, state, context) -> tuple[State, float]:
+def iterate(
+    corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
+) -> tuple[State, float]:
     """The state after a sweep and a round over the hyperparameters, and the largest change of a responsibility."""
     change, zero_dk = sweep(corpus, options, state, context)
     if context.step % RECOUNT_EVERY == 0:
@@ -195,7 +206,7 @@ def iterate(corpus, model, options, state, context) -> tuple[State, float]:
     return state._replace(steps=state.steps + state.n_topics), change
 
 
-def settled(corpus, model, options, state, n_rounds) -> State:
+def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds) -> State:
     """The state with all counts summed from its responsibilities, after so many rounds over the hyperparameters."""
     state, zero_dk = recounted(corpus, state)
     for _ in range(n_rounds):
@@ -203,7 +214,9 @@ def settled(corpus, model, options, state, n_rounds) -> State:
     return state
 
 
-def sweep(corpus, options, state, context) -> tuple[float, np.ndarray]:
+def sweep(
+    corpus: Corpus, options: Options, state: State, context: StepContext
+) -> tuple[float, np.ndarray]:
     """Updates every pair in canonical order, eq. 15, in place.
 
     Returns the largest change of a responsibility, and P0 (document, topic) of the counts.
@@ -227,7 +240,7 @@ def sweep(corpus, options, state, context) -> tuple[float, np.ndarray]:
             collapsed_vb.make_workspace(priors[0], state.n_topics, len(state.mean_k)),
         )
 
-    def work(first, last):
+    def work(first: int, last: int):
         change = update(first, last, corpus.indptr, corpus.words, corpus.counts, *given, *priors)
         count_some(corpus, state, zero_dk, first, last)
         return change
@@ -237,7 +250,7 @@ def sweep(corpus, options, state, context) -> tuple[float, np.ndarray]:
     return max(changes), zero_dk
 
 
-def recounted(corpus, state) -> tuple[State, np.ndarray]:
+def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
     """The same responsibilities with means and variances summed from them, and P0 (document, topic)."""
     for array in state[:6]:
         array[...] = 0.0
@@ -250,7 +263,7 @@ def recounted(corpus, state) -> tuple[State, np.ndarray]:
     return state, zero_dk
 
 
-def count_some(corpus, state, zero_dk, first, last) -> None:
+def count_some(corpus: Corpus, state: State, zero_dk, first: int, last: int) -> None:
     """Sums means, variances and P0 of documents first..last from their responsibilities, in place."""
     moments = state.mean_dk, state.var_dk, zero_dk
     count_documents(
@@ -258,7 +271,7 @@ def count_some(corpus, state, zero_dk, first, last) -> None:
     )
 
 
-def bound(corpus, model, options, state) -> float:
+def bound(corpus: Corpus, model: HDP, options: Options, state: State) -> float:
     """The bound L, eq. 18 with q(gamma), nats (spec 5)."""
     a, b, b_sum = priors_of_counts(state)
     joint = expected_log_joint(corpus, state.gamma, a, state.alpha[MEAN], b, b_sum)
@@ -273,7 +286,7 @@ def bound(corpus, model, options, state) -> float:
     return joint + weighted_entropy(corpus.counts, state.gamma) - divergence
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
     n_k = state.mean_k[: state.n_topics]
     return {
         "bound": bound(corpus, model, options, state),
@@ -287,7 +300,7 @@ def watch(corpus, model, options, state) -> dict:
     }
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
     """The expected counts; the mean of tau where it is learnt."""
     found = {
         "n_kw": state.mean_wk[:, : state.n_topics].T,
@@ -296,7 +309,14 @@ def counts(corpus, model, options, state) -> dict:
     return found | ({"tau": state.tau / state.tau.sum()} if model.learn_tau else {})
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: HDP,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair given means of counts and priors, eq. 16, with the mass of the topics beyond the truncation."""
     found = counts(corpus, model, options, state)
     priors, n_kw = mean_priors(state).with_rest(found["n_kw"])
@@ -305,7 +325,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return mixture_probability(priors.theta(n_dk), np.ascontiguousarray(priors.phi(n_kw).T), pairs)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: HDP, options: Options) -> Memory:
     """Bytes as of `cvb`, with P0 beside means and variances, and two further states while a move is tried."""
     rows, state = (
         size(topic_counts("mean", corpus, model.n_topics)),

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.lda.cgs import initial_topics
 from workbench.engines.lda.fold_in import by_gibbs
@@ -56,7 +57,13 @@ class State(NamedTuple):
     steps: int  # topics in use, summed over the sweeps
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: HDP,
+    options: NoOptions,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Every token in a topic drawn uniformly, or from another run; then tables, gamma, pi and alpha once."""
     n_topics = model.n_topics
     alpha = model.a_alpha / model.b_alpha if model.learn_alpha else model.alpha_total
@@ -84,7 +91,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return draw_hyperparameters(corpus, model, state, context)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draw every token's topic once, in canonical order, then tables, gamma, pi and alpha."""
     state, n_moved = sweep(corpus, model, state, context)
     state = draw_hyperparameters(corpus, model, state, context)
@@ -92,7 +101,7 @@ def step(corpus, model, options, state, context):
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def sweep(corpus, model, state, context) -> tuple[State, int]:
+def sweep(corpus: Corpus, model: HDP, state: State, context: StepContext) -> tuple[State, int]:
     """A: draws the topics of all tokens, adding slots when topics run out of them; also returns how many tokens moved."""
     n_moved, keys = 0, (context.key(GIBBS), context.key(HDP_NEW_TOPICS))
     n_used = int(np.max(np.flatnonzero(state.weights) + 1, initial=0))
@@ -146,7 +155,7 @@ def with_more_slots(state: State) -> State:
     )
 
 
-def draw_hyperparameters(corpus, model, state, context) -> State:
+def draw_hyperparameters(corpus: Corpus, model: HDP, state: State, context: StepContext) -> State:
     """B to E: draws tables, gamma, pi and alpha given the topics of all tokens; slots without a token become free."""
     live = np.flatnonzero(state.n_k)
     state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
@@ -194,7 +203,7 @@ def _alphas(state: State) -> np.ndarray:
     return row
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: HDP, options: NoOptions, state: State) -> dict:
     """Log joint of words and topics given alpha and pi (eq. 5), hyperparameters, numbers of topics."""
     alphas, topics = _alphas(state), slice(state.n_slots)
     word_beta = model.beta_total / corpus.n_words
@@ -212,7 +221,7 @@ def watch(corpus, model, options, state) -> dict:
     }
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: HDP, options: NoOptions, state: State) -> dict:
     """The sampled counts, and the topics behind them."""
     topics = slice(state.n_slots)
     return {
@@ -222,7 +231,14 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: HDP,
+    options: NoOptions,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair given the sampled counts, alpha and pi, new topics included: eq. 17."""
     return predictive(
         pairs,
@@ -235,7 +251,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     )
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: HDP, options: NoOptions) -> Memory:
     """Bytes of a chain with half as many topics again as it begins with; it may come to need more."""
     begun, likely = (
         size(cgs.arrays(corpus, n))

@@ -13,8 +13,10 @@ In functions of the state of `cv-hdp`, P0 (document, topic) is the probability t
 import numpy as np
 from scipy.special import betaln, gammaln, psi
 
+from workbench.corpus import Corpus
 from workbench.kernels.count_moments import expected_log_beta, tables_of_documents, tables_of_words
 from workbench.models import Priors
+from workbench.models.hdp import HDP
 
 SHAPE, RATE, MEAN, LOG = range(4)
 """What stands where in a concentration."""
@@ -90,7 +92,7 @@ def priors_of_counts(state) -> tuple:
     return prior_of_topics(state), prior_of_words(state), float(state.beta[MEAN])
 
 
-def prior_of_tau(corpus, model) -> float:
+def prior_of_tau(corpus: Corpus, model: HDP) -> float:
     """a_tau, the Dirichlet parameter of tau; 40 / W where none is given."""
     return model.a_tau or 40.0 / corpus.n_words
 
@@ -102,7 +104,7 @@ def mean_priors(state) -> Priors:
     return Priors(alphas, state.beta[MEAN] * tau, float(max(state.alpha[MEAN] - alphas.sum(), 0.0)))
 
 
-def hyper_round(corpus, model, options, state, zero_dk):
+def hyper_round(corpus: Corpus, model: HDP, options, state, zero_dk):
     """Updates q of every learnt hyperparameter once: sticks, gamma, alpha, tau, beta (eq. 8; spec 6, steps 3 and 4)."""
     order = state.order
     if options.reorder:
@@ -131,7 +133,7 @@ def tables_of_topics(state, zero_dk) -> np.ndarray:
     return tables_of_documents(state.mean_dk, state.var_dk, zero_dk, prior_of_topics(state))
 
 
-def learn_words(corpus, model, state, zero_dk):
+def learn_words(corpus: Corpus, model: HDP, state, zero_dk):
     """Updates q(tau), then q(beta), where they are learnt (eq. 8, 11, 12)."""
     if model.learn_tau:
         tau = prior_of_tau(corpus, model) + tables_of_words(

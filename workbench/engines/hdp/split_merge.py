@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext
 from workbench.kernels.hdp.restricted_vb import share_in_order
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import MOVES, uniform
@@ -59,7 +61,7 @@ class Inference(NamedTuple):
     priors: Callable  # (state) -> a (topic,), b (word,), B
 
 
-def attempt(corpus, state, context, inference: Inference):
+def attempt(corpus: Corpus, state, context: StepContext, inference: Inference):
     """The state after one move or without it, and what there is to report; `updates` are the pairs gone through."""
     move = propose(corpus, state, context)
     if move is None:
@@ -115,7 +117,7 @@ def followed_up(state, inference: Inference):
 # ---------------------------------------------------------------------- what is tried
 
 
-def propose(corpus, state, context) -> Move | None:
+def propose(corpus: Corpus, state, context: StepContext) -> Move | None:
     """Merges and splits by turns; the other where one is impossible, None where both are."""
     sizes, key = state.mean_k[: state.n_topics], context.key(MOVES)
     kinds = (
@@ -124,7 +126,7 @@ def propose(corpus, state, context) -> Move | None:
     return kinds[0](corpus, state, sizes, key) or kinds[1](corpus, state, sizes, key)
 
 
-def propose_merge(corpus, state, sizes, key) -> Move | None:
+def propose_merge(corpus: Corpus, state, sizes, key) -> Move | None:
     """The next of the pairs of topics whose words are most alike."""
     pairs = alike(state, sizes)
     return Move(MERGE, *pairs[state.n_refused % len(pairs)]) if pairs else None
@@ -143,7 +145,7 @@ def alike(state, sizes) -> list[tuple[int, int]]:
     return [tuple(sorted(pair, key=lambda k: sizes[k])) for pair in pairs]
 
 
-def propose_split(corpus, state, sizes, key) -> Move | None:
+def propose_split(corpus: Corpus, state, sizes, key) -> Move | None:
     """A topic drawn by size, the emptiest place or one made by a merge, and two documents drawn by their tokens in it."""
     splittable = np.where(sizes >= LIVE, sizes, 0.0)
     taker, heir = int(np.argmin(sizes)), -1
@@ -174,7 +176,7 @@ def drawn(weights, u) -> int:
 # ---------------------------------------------------------------------- what becomes of the responsibilities
 
 
-def merged(corpus, state, move, context, inference):
+def merged(corpus: Corpus, state, move, context: StepContext, inference):
     """The state with one topic merged into another, before its counts are summed."""
     pour(state.gamma, move.giver, move.taker)
     return state
@@ -186,7 +188,7 @@ def pour(gamma, giver, taker) -> None:
     gamma[:, giver] = 0.0
 
 
-def split(corpus, state, move, context, inference):
+def split(corpus: Corpus, state, move, context: StepContext, inference):
     """The state with a topic split in two, by document and then by pair."""
     if move.heir >= 0:
         pour(state.gamma, move.taker, move.heir)
@@ -202,7 +204,7 @@ def split(corpus, state, move, context, inference):
     return state
 
 
-def share_out(corpus, state, move, priors, first, last) -> None:
+def share_out(corpus: Corpus, state, move, priors, first: int, last: int) -> None:
     """Updates what every pair of documents first..last has of the two topics, in place, given a, b and B."""
     alpha, beta, beta_sum = priors
     share_in_order(
@@ -221,7 +223,7 @@ def share_out(corpus, state, move, priors, first, last) -> None:
     )
 
 
-def share_of_documents(corpus, weights, seeds, beta) -> np.ndarray:
+def share_of_documents(corpus: Corpus, weights, seeds, beta) -> np.ndarray:
     """(document,) probability of the first seed by the words of each document, smoothed and kept from certainty.
 
     weights : (pair,) the responsibility of the topic that is split; beta (word,) smooths the words of the seeds.

@@ -75,7 +75,7 @@ def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @lru_cache(maxsize=64)
-def _prior_shape(network, level) -> tuple[int, int]:
+def _prior_shape(network: Network, level) -> tuple[int, int]:
     return network.n_groups(level), 1 if level.draws == WORD else network.size(level.draws)
 
 
@@ -174,7 +174,7 @@ def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> Compi
 
 
 @lru_cache(maxsize=8)
-def _compiled(network, alphas: bytes, n_words) -> CompiledNetwork:
+def _compiled(network: Network, alphas: bytes, n_words) -> CompiledNetwork:
     paths = paths_of(network)
     priors = priors_of(paths, np.frombuffer(alphas), n_words)
     (own, own_sign), (rest, rest_sign) = (
@@ -254,7 +254,7 @@ def owners_of(network: Network, corpus: Corpus) -> Owners:
 
 
 @cached_by_corpus
-def _owners(corpus, author: Variable | None) -> Owners:
+def _owners(corpus: Corpus, author: Variable | None) -> Owners:
     if author is None:
         return Owners(np.arange(corpus.n_documents + 1), np.zeros(corpus.n_documents, np.int64))
     ids = author.numbers(corpus.authors)

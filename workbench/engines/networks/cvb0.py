@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.split import none_sampled
@@ -69,7 +70,7 @@ class Options(Learning, OwnOptions):
 
 
 @cached_by_corpus
-def begins_of(corpus, network) -> np.ndarray:
+def begins_of(corpus: Corpus, network: Network) -> np.ndarray:
     """(pair + 1,) index of the first responsibility of each pair."""
     lanes = (
         np.repeat(np.diff(owners_of(network, corpus).indptr), np.diff(corpus.indptr))
@@ -78,14 +79,20 @@ def begins_of(corpus, network) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lanes)]).astype(np.int64)
 
 
-def arrays(corpus, model, options) -> dict[str, Array]:
+def arrays(corpus: Corpus, model: Network, options: Options) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
     paths, n_owners = paths_of(model), np.diff(owners_of(model, corpus).indptr)
     n_lanes = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes
     return count_arrays(paths, corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Initial state: rows of the last level as in `network-vb`, for each pair; paths that end in a row at random."""
     paths, alphas = paths_of(check(model)), initial_alphas(model)
     begins, owners, lanes = begins_of(corpus, model), owners_of(model, corpus), paths.n_leaves
@@ -129,7 +136,7 @@ def added_by(compiled) -> Added:
     )
 
 
-def recount(corpus, model, state) -> tuple[np.ndarray, float]:
+def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
     """Sums all counts afresh from the responsibilities, in place; returns (document, R) tokens by row, and the entropy.
 
     What observed tables of numbers say of the paths is part of the latter.
@@ -157,7 +164,7 @@ def recount(corpus, model, state) -> tuple[np.ndarray, float]:
     return n_dr, entropy
 
 
-def summed(corpus, model, state) -> tuple[np.ndarray, float]:
+def summed(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
     """`recount` that leaves the state unchanged."""
     return recount(
         corpus,
@@ -166,7 +173,9 @@ def summed(corpus, model, state) -> tuple[np.ndarray, float]:
     )
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Update the responsibilities of every pair once, in canonical order; then learn priors that are due."""
     if context.step % RECOUNT_EVERY == 0:
         recount(corpus, model, state)
@@ -198,19 +207,19 @@ def step(corpus, model, options, state, context):
     return state, {"updates": corpus.n_pairs, "change": change}
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
     return {"bound": joint + summed(corpus, model, state)[1]} | watched(
         paths_of(model), state.n_k, state.alphas
     )
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     """The expected counts of every level."""
     return counts_of(paths_of(model), state, summed(corpus, model, state)[0])
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
     """Bytes of responsibilities (pair, author, path) and counts; watching sums these once more."""
     paths = paths_of(model)
     whole, of_rows = size(count_arrays(paths, corpus)), corpus.n_documents * paths.n_leaves * DOUBLE

@@ -6,11 +6,13 @@ its own, of whom nothing is known but the document: its rows by author are fitte
 So documents handed over without their authors are all refitted.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import PASSES
 from workbench.engines.networks.compiled import (
     alphas_of,
@@ -45,7 +47,7 @@ class Learnt(NamedTuple):
     alphas: np.ndarray  # all priors, as `networks.compiled.alphas_of` reads them
 
 
-def learnt_of(network: Network, last, topics) -> Learnt:
+def learnt_of(network: Network, last: Mapping, topics) -> Learnt:
     """What the last snapshot of a run, arrays by name, has learnt."""
     counts = {
         level.name: np.asarray(last["n_kw" if level.draws == WORD else f"n_{level.name}"])
@@ -58,7 +60,7 @@ def learnt_of(network: Network, last, topics) -> Learnt:
     return Learnt(network, counts, alphas)
 
 
-def by_variational_bayes(learnt: Learnt, options, documents, context) -> np.ndarray:
+def by_variational_bayes(learnt: Learnt, options, documents, context: StepContext) -> np.ndarray:
     """theta (document, row of the last level) of unseen documents over the words of the run.
 
     documents : Corpus
@@ -105,7 +107,7 @@ def by_themselves(network: Network) -> Network:
     )
 
 
-def _fold(network: Network, learnt, documents, context) -> np.ndarray:
+def _fold(network: Network, learnt, documents, context: StepContext) -> np.ndarray:
     """Infers theta of documents whose authors, if the network has any, are known."""
     n_kw = learnt.counts[network.levels[-1].name]
     compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
@@ -126,7 +128,7 @@ def _fold(network: Network, learnt, documents, context) -> np.ndarray:
     x, logs = corpus_numbers(compiled, n_rest)
     ratios = np.empty(documents.n_pairs)
 
-    def work(first, last):
+    def work(first: int, last: int):
         fit_documents(
             first,
             last,
@@ -158,7 +160,7 @@ def _fold(network: Network, learnt, documents, context) -> np.ndarray:
     return row_shares(compiled, owners, n_own, n_rest)[:, paths.leaf_places]
 
 
-def first_counts(compiled, documents, context) -> np.ndarray:
+def first_counts(compiled, documents, context: StepContext) -> np.ndarray:
     """(document, D) the tokens of a document even over the values of a level, which has several rows: uneven, by the seed.
 
     Without that, rows with one prior would stay alike for ever (spec D.7).

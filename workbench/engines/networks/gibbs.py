@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.lda.cgs import samples
 from workbench.engines.lda.split import Split, all_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
@@ -76,19 +77,32 @@ def check(network: Network) -> Network:
     return network
 
 
-def arrays(corpus, paths) -> dict[str, Array]:
+def arrays(corpus: Corpus, paths) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
     return {"places": Array((corpus.n_tokens,), np.int32)} | count_arrays(
         paths, corpus, np.int32, np.int64
     )
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Every token on a path drawn uniformly, or given the counts of another run."""
     return initial_chain(corpus, check(model), all_sampled(corpus), context, 0, warm_start)
 
 
-def initial_chain(corpus, model, split: Split, context, chain=0, warm_start=None) -> State:
+def initial_chain(
+    corpus: Corpus,
+    model: Network,
+    split: Split,
+    context: StepContext,
+    chain: int = 0,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Initial state of one chain, of the tokens of the sampled pairs."""
     paths, owners = paths_of(model), owners_of(model, corpus)
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
@@ -109,7 +123,7 @@ def initial_chain(corpus, model, split: Split, context, chain=0, warm_start=None
     return state
 
 
-def initial_places(corpus, model, key, warm_start) -> np.ndarray:
+def initial_places(corpus: Corpus, model: Network, key, warm_start: WarmStart | None) -> np.ndarray:
     """(token,) int32 places: uniform, or drawn given the counts of another run, or its topics."""
     paths, owners, places = (
         paths_of(model),
@@ -160,7 +174,9 @@ def initial_places(corpus, model, key, warm_start) -> np.ndarray:
     return places
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draw every token's path once, in canonical order; then learn priors that are due."""
     n_moved = sweep(corpus, model, all_sampled(corpus), state, None, context)
     if learns(model, options, context.step):
@@ -168,7 +184,9 @@ def step(corpus, model, options, state, context):
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def sweep(corpus, model, split, state, mean, context, chain=0) -> int:
+def sweep(
+    corpus: Corpus, model: Network, split, state: State, mean, context: StepContext, chain: int = 0
+) -> int:
     """One Gibbs sweep over the sampled tokens, beside expected counts if any (`Counts`); how many moved."""
     paths, owners, laid = paths_of(model), owners_of(model, corpus), laid_out(model)
     drawn = Counts(*state[1:5])
@@ -208,14 +226,14 @@ def sweep(corpus, model, split, state, mean, context, chain=0) -> int:
     return n_moved
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
     return {"log_joint": joint + log_known(corpus, model, state)} | watched(
         paths_of(model), state.n_k, state.alphas
     )
 
 
-def log_known(corpus, model, state, split: Split | None = None) -> float:
+def log_known(corpus: Corpus, model: Network, state: State, split: Split | None = None) -> float:
     """Log probability of the paths of sampled tokens (by default of all) under observed tables, nats."""
     paths, lanes = paths_of(model), laid_out(model).lanes
     priors = compile_network(model, state.alphas, corpus.n_words).priors
@@ -237,13 +255,15 @@ def log_known(corpus, model, state, split: Split | None = None) -> float:
     )
 
 
-def rows_of_tokens(model, state) -> np.ndarray:
+def rows_of_tokens(model: Network, state: State) -> np.ndarray:
     """(token,) the place among rows of the last level that each token's word came from."""
     lanes = laid_out(model).lanes
     return lanes.leaf[state.places % len(lanes.leaf)]
 
 
-def rows_of_documents(corpus, model, state, split: Split | None = None) -> np.ndarray:
+def rows_of_documents(
+    corpus: Corpus, model: Network, state: State, split: Split | None = None
+) -> np.ndarray:
     """(document, R) sampled tokens (by default all) by the row of the last level that they came from."""
     n_leaves, drawn = (
         paths_of(model).n_leaves,
@@ -256,7 +276,7 @@ def rows_of_documents(corpus, model, state, split: Split | None = None) -> np.nd
     )
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     """The sampled counts of every level, and the row of the last level of every token."""
     paths = paths_of(model)
     number = np.zeros(paths.n_leaves, np.uint16)
@@ -265,7 +285,7 @@ def counts(corpus, model, options, state) -> dict:
     return found | {"token_topics": number[rows_of_tokens(model, state)]}
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
     """Bytes of the path of each token and of the counts."""
     paths = paths_of(model)
     look = (corpus.n_tokens + corpus.n_documents * paths.n_leaves) * 2 * DOUBLE

@@ -12,13 +12,15 @@ the chains.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import HYBRID, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
 from workbench.engines.lda.hybrid import chains_of, n_chains_option, r_option, samples
 from workbench.engines.lda.hybrid_state import split_of
 from workbench.engines.memory import DOUBLE, Memory, stacked
@@ -51,17 +53,17 @@ class State(NamedTuple):
     alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
 
 
-def mean_part(state) -> network_vb.State:
+def mean_part(state: State) -> network_vb.State:
     """The variational part (views)."""
     return network_vb.State(*state[:5], state.alphas, state.entropy)
 
 
-def chain_of(state, s: int) -> network_gibbs.State:
+def chain_of(state: State, s: int) -> network_gibbs.State:
     """The sampled part of one chain (views)."""
     return network_gibbs.State(*(array[s] for array in state[6:11]), state.alphas)
 
 
-def totals(state, s: int) -> Counts:
+def totals(state: State, s: int) -> Counts:
     """Expected plus sampled counts of one chain."""
     return Counts(*(mean + drawn[s] for mean, drawn in zip(state[:4], state[7:11], strict=True)))
 
@@ -77,7 +79,13 @@ class Options(Learning, OwnOptions):
     """Options of the engine, and of learning its priors."""
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each of its own pairs."""
     split = split_of(corpus, options)
     mean = network_vb.initial_mean(
@@ -90,7 +98,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return State(*mean[:5], mean.entropy, *map(stacked, zip(*chains, strict=True)), mean.alphas)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draw the sampled tokens of every chain, then update the variational pairs given all chains; learn priors that are due."""
     split = split_of(corpus, options)
     n_sampled, part = split.n_tokens * len(state.places), split.averaged
@@ -118,7 +128,9 @@ def step(corpus, model, options, state, context):
     return state, {"updates": n_sampled + n_visited * len(state.places), "moved": moved}
 
 
-def sweep_chains(corpus, model, options, state, context) -> list[int]:
+def sweep_chains(
+    corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
+) -> list[int]:
     """Draws the sampled tokens of every chain, beside the expected counts; how many moved in each."""
     split, mean = split_of(corpus, options), None
     if split.n_averaged:
@@ -127,7 +139,7 @@ def sweep_chains(corpus, model, options, state, context) -> list[int]:
             state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k
         )
 
-    def sweep(s, interrupt):
+    def sweep(s, interrupt: Callable[[], None]):
         return network_gibbs.sweep(
             corpus, model, split, chain_of(state, s), mean, context._replace(interrupt=interrupt), s
         )
@@ -137,7 +149,7 @@ def sweep_chains(corpus, model, options, state, context) -> list[int]:
     )
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
     compiled, split = (
         compile_network(model, state.alphas, corpus.n_words),
@@ -154,7 +166,7 @@ def watch(corpus, model, options, state) -> dict:
     )
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     """Expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
     n_dr = state.mean_dr + network_gibbs.rows_of_documents(
         corpus, model, chain_of(state, 0), split_of(corpus, options)
@@ -162,7 +174,14 @@ def counts(corpus, model, options, state) -> dict:
     return counts_of(paths_of(model), totals(state, 0), n_dr)
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
     compiled, owners = (
         compile_network(model, state.alphas, corpus.n_words),
@@ -174,7 +193,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return np.mean(of_chains, axis=0) if len(of_chains) > 1 else of_chains[0]
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
     """Bytes of both parts, and of the total counts of a chain while it is swept or watched."""
     mean, sampled = (
         network_vb.memory(corpus, model, options),
@@ -194,7 +213,7 @@ def memory(corpus, model, options) -> Memory:
     )
 
 
-def idle(options) -> str | None:
+def idle(options: Options) -> str | None:
     """The reason why more than one thread has little to do; None if there is none."""
     return (
         "one chain draws its tokens one after another"

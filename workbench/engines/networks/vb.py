@@ -16,6 +16,7 @@ says that priors learn, they take a Newton step on F every `learn_every` sweeps.
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -24,7 +25,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import xlogy
 
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.lda.factored import workspace_in_slices
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
@@ -111,17 +113,30 @@ def with_points(network: Network) -> Network:
     return replace(network, levels=levels)
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Rows of the last level at random for each pair, or from another run; levels above them at random by document."""
     return initial_mean(corpus, check(model), options, none_sampled(corpus), context, warm_start)
 
 
-def arrays(corpus, paths) -> dict[str, Array]:
+def arrays(corpus: Corpus, paths) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
     return count_arrays(paths, corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
 
 
-def initial_mean(corpus, model, options, split: Split, context, warm_start=None) -> State:
+def initial_mean(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    split: Split,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Expected counts of the averaged pairs."""
     alphas = initial_alphas(model)
     compiled, owners = compile_network(model, alphas, corpus.n_words), owners_of(model, corpus)
@@ -168,14 +183,23 @@ def initial_mean(corpus, model, options, split: Split, context, warm_start=None)
 
 
 def initialise_rows(
-    corpus, n_rows, alphas, options, sampled, context, warm_start, *kept_and_counts
+    corpus: Corpus,
+    n_rows,
+    alphas,
+    options: Options,
+    sampled,
+    context: StepContext,
+    warm_start: WarmStart | None,
+    *kept_and_counts,
 ) -> None:
     """Initial counts of the rows of the last level as if these were topics; see `initial_responsibilities.initialise`."""
     flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
     initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Documents fitted to the rows of the corpus, then these to the documents; the same bits for any number of threads."""
     entropy, n_visited = sweep(
         corpus, compile_network(model, state.alphas, corpus.n_words), options, state, context
@@ -187,7 +211,12 @@ def step(corpus, model, options, state, context):
 
 
 def sweep(
-    corpus, compiled, options, state, context, sampled: Sampled = NO_CHAIN
+    corpus: Corpus,
+    compiled,
+    options: Options,
+    state: State,
+    context: StepContext,
+    sampled: Sampled = NO_CHAIN,
 ) -> tuple[float, int]:
     """One sweep: recomputes the expected counts of a state in place, beside sampled ones, if any.
 
@@ -201,7 +230,7 @@ def sweep(
     x, logs = corpus_numbers(compiled, state.n_rest, sampled)
     words, ends = (*workspace.word_factors, compiled.n_rows), workspace.document_factors
 
-    def fit(slices, interrupt):
+    def fit(slices, interrupt: Callable[[], None]):
         own_x, own_logs, expected, found = x.copy(), logs.copy(), np.zeros(len(x)), []
         for first, last in slices:
             interrupt()
@@ -277,12 +306,12 @@ def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
     return [slices[first:last] for first, last in itertools.pairwise(cuts)]
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
     return {"bound": joint + state.entropy} | watched(paths_of(model), state.n_k, state.alphas)
 
 
-def log_joint(compiled, corpus, state) -> float:
+def log_joint(compiled, corpus: Corpus, state: State) -> float:
     """log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others: F (D1) without the entropy."""
     priors, rest = compiled.priors, state.n_rest[None]
     found = signed_rises(state.n_own, priors.own, compiled.own_sign) + signed_rises(
@@ -305,12 +334,12 @@ def log_estimates(counts, sizes) -> float:
     return float(np.sum(xlogy(counts, counts)) - np.sum(xlogy(sizes, sizes)))
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
     """The expected counts of every level; see `counts_of`."""
     return counts_of(paths_of(model), state, state.n_dr)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
     """Bytes of the counts; a sweep takes weights of as many rows, and their logarithms where they are faint."""
     paths = paths_of(model)
     declared, n_rest = arrays(corpus, paths), paths.n_flat * DOUBLE

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext
 from workbench.engines.networks.compiled import CompiledNetwork, compile_network, owners_of
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, OUT_OF_REACH, log_row, weigh_rows
 from workbench.kernels.networks.field import NEVER, Owners, mean_ends, mean_rest, mix
@@ -34,7 +36,14 @@ def check(network: Network) -> Network:
     return network
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: Network,
+    options,
+    state,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w | d) of each pair by posterior means, given the counts of one state: (pair,)."""
     return predictive(
         compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), state, pairs
@@ -138,7 +147,7 @@ def word_numbers(
     slices,
     logs,
     weights,
-    context,
+    context: StepContext,
     sampled: Sampled = NO_CHAIN,
 ) -> None:
     """Weights (word, R) of all words, exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k where rows are estimates.

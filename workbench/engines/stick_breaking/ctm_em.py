@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import (
@@ -74,7 +75,7 @@ class Fitted(NamedTuple):
     ratios: np.ndarray
 
 
-def arrays(corpus, n_topics: int) -> dict[str, Array]:
+def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n, rows = n_topics, (corpus.n_documents, n_topics)
     return (
@@ -88,7 +89,13 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
     )
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LogisticNormalTopics,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Counts by sweeps of `cgs`, or of another run; lambda that gives each document its share of topics, and nu^2 = 1."""
     state = State(**zeros(arrays(corpus, model.n_topics)), entropy=math.nan)
     start = sb_ctm.initial_counts(corpus, model, options, context, warm_start)
@@ -98,7 +105,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return with_gaussian(state, context)
 
 
-def with_gaussian(state, context) -> State:
+def with_gaussian(state: State, context: StepContext) -> State:
     """The state with the mu and Sigma of greatest likelihood given q."""
     n = len(state.mean)
     flat = np.zeros(n), 0.0, 0.0, np.zeros((n, n))
@@ -109,7 +116,13 @@ def with_gaussian(state, context) -> State:
     return state._replace(mean=mean, covariance=covariance, precision=inverse(covariance))
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus,
+    model: LogisticNormalTopics,
+    options: Options,
+    state: State,
+    context: StepContext,
+) -> tuple[State, dict]:
     """Fits each document from where it was, then mu, Sigma and the topics."""
     n_topics, phi = model.n_topics, topics(corpus, model, state)
     found = Fitted(*state[:3], *workspace(corpus, n_topics))
@@ -125,7 +138,7 @@ def step(corpus, model, options, state, context):
     }
 
 
-def topics(corpus, model, state) -> np.ndarray:
+def topics(corpus: Corpus, model: LogisticNormalTopics, state: State) -> np.ndarray:
     """phi (word, topic), padded by zeros."""
     live, phi = slice(model.n_topics), aligned_zeros(state.mean_wk.shape, np.float64)
     phi[:, live] = (state.mean_wk[:, live] + model.beta) / (
@@ -134,14 +147,22 @@ def topics(corpus, model, state) -> np.ndarray:
     return phi
 
 
-def workspace(corpus, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
+def workspace(corpus: Corpus, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
     """Weights and ratios of an E-step: see `fit_documents`."""
     return aligned_zeros((corpus.n_documents, padded(n_topics)), np.float64), aligned_empty(
         (corpus.n_pairs,), np.float64
     )
 
 
-def fit(corpus, phi, gaussian, most_passes, tolerance, found: Fitted, context) -> int:
+def fit(
+    corpus: Corpus,
+    phi: np.ndarray,
+    gaussian,
+    most_passes,
+    tolerance,
+    found: Fitted,
+    context: StepContext,
+) -> int:
     """The E-step of all documents in place, given mu and Sigma^-1; how many pairs were visited."""
     mean, precision = gaussian
     given = (
@@ -156,19 +177,19 @@ def fit(corpus, phi, gaussian, most_passes, tolerance, found: Fitted, context) -
         tolerance,
     )
 
-    def fit_some(first, last):
+    def fit_some(first: int, last: int):
         return fit_documents(first, last, *given, *found)
 
     slices = sb_ctm.stick_slices(corpus.n_documents, len(mean))
     return sum(each_slice(fit_some, slices, context.n_threads, context.interrupt))
 
 
-def count_some(corpus, of_words, first, last) -> np.ndarray:
+def count_some(corpus: Corpus, of_words, first: int, last: int) -> np.ndarray:
     """The expected counts of words first..last in place; (topic,) their sum."""
     return count_words(first, last, *corpus.by_word, corpus.counts, *of_words)
 
 
-def entropy_of(corpus, found: Fitted, phi, state) -> float:
+def entropy_of(corpus: Corpus, found: Fitted, phi: np.ndarray, state: State) -> float:
     """Entropy of the responsibilities: sum n_dw gamma (log normaliser - log weight - log phi), terms of no weight left out."""
     live = slice(len(state.mean))
     logs = found.psi - found.psi.max(axis=1, keepdims=True)
@@ -180,7 +201,7 @@ def entropy_of(corpus, found: Fitted, phi, state) -> float:
     )
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: State) -> dict:
     """The bound with q, mu, Sigma and phi as they are, log p(phi) included, and the expected counts of the topics."""
     live, (n_documents, n) = slice(model.n_topics), state.psi.shape
     off = state.psi - state.mean
@@ -198,7 +219,7 @@ def watch(corpus, model, options, state) -> dict:
     return {"bound": float(bound), "n_k": state.mean_k[live]}
 
 
-def log_words(corpus, model, state) -> float:
+def log_words(corpus: Corpus, model: LogisticNormalTopics, state: State) -> float:
     """sum n_kw log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
     live, prior, n_words = slice(model.n_topics), model.beta + 1.0, corpus.n_words
     log_phi = np.log(topics(corpus, model, state)[:, live])
@@ -208,7 +229,7 @@ def log_words(corpus, model, state) -> float:
     )
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: State) -> dict:
     """The expected counts, lambda and nu^2, and the mean and covariance of the components."""
     live = slice(model.n_topics)
     return {
@@ -221,7 +242,14 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: LogisticNormalTopics,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair: the mean of theta under q, phi at its mode."""
     live = slice(model.n_topics)
     return mixture_probability(
@@ -229,7 +257,9 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     )
 
 
-def fold_in(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
+def fold_in(
+    learnt: LearntCorrelations, options: Options, documents, context: StepContext
+) -> np.ndarray:
     """E_q[theta] (document, topic) by the E-step alone, begun at mu and with the run's own passes and tolerance."""
     n_topics, shape = len(learnt.mean), (documents.n_documents, len(learnt.mean))
     live, phi = slice(n_topics), aligned_zeros((documents.n_words, padded(n_topics)), np.float64)
@@ -253,7 +283,7 @@ def fold_in(learnt: LearntCorrelations, options, documents, context) -> np.ndarr
     return expected_theta(found.psi, found.variance)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: LogisticNormalTopics, options: Options) -> Memory:
     """Bytes of q, the counts and the weights of an E-step; no array of documents times squared topics is made."""
     n, theta = model.n_topics, corpus.n_documents * model.n_topics * DOUBLE
     of_words = corpus.n_words * padded(n) * DOUBLE

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
 from workbench.kernels.gaussian import inverse
 from workbench.kernels.lda.fold_in import MOST_PASSES
@@ -33,14 +35,14 @@ class LearntCorrelations(NamedTuple):
     covariance: np.ndarray  # (stick, stick) or (component, component): Sigma
 
 
-def learnt_of(model, last, topics: LearntTopics) -> LearntCorrelations:
+def learnt_of(model, last: Mapping, topics: LearntTopics) -> LearntCorrelations:
     """What the last snapshot of a run, arrays by name, has learnt."""
     return LearntCorrelations(
         topics, np.asarray(last["psi_mean"]), np.asarray(last["psi_covariance"])
     )
 
 
-def by_gibbs(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
+def by_gibbs(learnt: LearntCorrelations, options, documents, context: StepContext) -> np.ndarray:
     """Mean of theta (document, topic) over 50 Gibbs sweeps after 20, with sticks."""
     precision = inverse(learnt.covariance)
     weighted = (precision * learnt.mean).sum(axis=1)
@@ -55,7 +57,9 @@ def by_gibbs(learnt: LearntCorrelations, options, documents, context) -> np.ndar
     )
 
 
-def by_gibbs_of_components(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
+def by_gibbs_of_components(
+    learnt: LearntCorrelations, options, documents, context: StepContext
+) -> np.ndarray:
     """Mean of theta (document, topic) over 50 Gibbs sweeps after 20, with components."""
     precision = logistic_normal.padded_rows(inverse(learnt.covariance))
     return _sampled(
@@ -63,11 +67,11 @@ def by_gibbs_of_components(learnt: LearntCorrelations, options, documents, conte
     )
 
 
-def _sampled(kernel, learnt, documents, context, *gaussian) -> np.ndarray:
+def _sampled(kernel, learnt, documents, context: StepContext, *gaussian) -> np.ndarray:
     phi = word_probabilities(*learnt.of_words)
     theta = np.empty((documents.n_documents, phi.shape[1]))
 
-    def draw(first, last, first_number):
+    def draw(first: int, last: int, first_number):
         kernel(
             first,
             last,
@@ -84,7 +88,7 @@ def _sampled(kernel, learnt, documents, context, *gaussian) -> np.ndarray:
             first_number,
         )
 
-    def work(first, last):
+    def work(first: int, last: int):
         if context.numbers is None:
             draw(first, last, context.first_document)
         else:
@@ -100,7 +104,9 @@ def _sampled(kernel, learnt, documents, context, *gaussian) -> np.ndarray:
     return theta
 
 
-def by_variational_inference(learnt: LearntCorrelations, options, documents, context) -> np.ndarray:
+def by_variational_inference(
+    learnt: LearntCorrelations, options, documents, context: StepContext
+) -> np.ndarray:
     """Mean of theta (document, topic) under q(psi) at its fixed point; the sticks of a document taken as independent."""
     (priors, n_kw), mean, n_topics = learnt.of_words, learnt.mean, len(learnt.mean) + 1
     mean_wk = aligned_zeros((n_kw.shape[1], padded(n_topics)), np.float64)
@@ -115,7 +121,7 @@ def by_variational_inference(learnt: LearntCorrelations, options, documents, con
     of_documents = tuple(aligned_empty((n, padded(n_topics)), np.float64) for _ in range(3))
     ratios = np.empty(documents.n_pairs)
 
-    def work(first, last):
+    def work(first: int, last: int):
         fit_documents(
             first,
             last,
@@ -148,14 +154,14 @@ def by_variational_inference(learnt: LearntCorrelations, options, documents, con
 
 
 def weigh_words(
-    mean_wk, mean_k, beta: float, n_topics: int, context
+    mean_wk, mean_k, beta: float, n_topics: int, context: StepContext
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logs, of rows with a faint weight, and weights exp E[log phi] (word, topic); q(phi) is Dirichlet(beta + mean_wk)."""
     n_words, lanes = mean_wk.shape
     sizes = log_sizes(n_words * beta, mean_k, NOTHING_SAMPLED[2], False, n_topics)
     logs, weights = (aligned_empty(mean_wk.shape, np.float64) for _ in range(2))
 
-    def weigh(first, last):
+    def weigh(first: int, last: int):
         weigh_rows(
             first,
             last,

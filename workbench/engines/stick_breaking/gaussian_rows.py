@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.engines.cached import cached_by_corpus
 from workbench.engines.memory import DOUBLE
 from workbench.errors import Got, Named
@@ -40,7 +41,7 @@ class Rows(NamedTuple):
 
 
 @cached_by_corpus
-def rows_of(corpus, model) -> Rows:
+def rows_of(corpus: Corpus, model) -> Rows:
     """The table of a corpus."""
     words = word_order(corpus, model)
     counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
@@ -51,7 +52,7 @@ def rows_of(corpus, model) -> Rows:
     )
 
 
-def word_order(corpus, model) -> np.ndarray:
+def word_order(corpus: Corpus, model) -> np.ndarray:
     """(word,) number of the word that comes first on the stick, second, …."""
     if model.order == "vocabulary":
         return np.arange(corpus.n_words)
@@ -138,7 +139,7 @@ def covariance_of(rows: Rows, hyper: Kernel, rank: str) -> Dense | LowRank:
 _latest: WeakKeyDictionary = WeakKeyDictionary()
 
 
-def cached_covariance(corpus, model, hyper: Kernel, rank: str) -> Dense | LowRank:
+def cached_covariance(corpus: Corpus, model, hyper: Kernel, rank: str) -> Dense | LowRank:
     """`covariance_of` a corpus, kept as long as the corpus until another is asked for."""
     wanted = model, hyper, rank
     if _latest.get(corpus, (None,))[0] != wanted:
@@ -180,13 +181,13 @@ def in_corpus_order(rows: Rows, probability: np.ndarray) -> np.ndarray:
 def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
     """One task for each number below n, interruptible before it begins."""
 
-    def task(k, interrupt):
+    def task(k, interrupt: Callable[[], None]):
         interrupt()
         work(k)
 
     return [partial(task, k) for k in range(n)]
 
 
-def process_bytes(corpus, rank: str) -> int:
+def process_bytes(corpus: Corpus, rank: str) -> int:
     """Bytes of the covariance of all documents: two matrices (document, document), or at the most one for its factor."""
     return corpus.n_documents**2 * DOUBLE * (2 if rank == "dense" else 1)

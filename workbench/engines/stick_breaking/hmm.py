@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.options import NoOptions
 from workbench.engines.stick_breaking.sequences import sequences_of
@@ -42,7 +43,7 @@ class State(NamedTuple):
     log_emissions: np.ndarray  # (word, state) float64: log phi
 
 
-def arrays(corpus, model) -> dict[str, Array]:
+def arrays(corpus: Corpus, model: HiddenMarkov) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n = model.n_states
     return {
@@ -53,7 +54,13 @@ def arrays(corpus, model) -> dict[str, Array]:
     }
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: HiddenMarkov,
+    options: NoOptions,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Parameters from their prior; the first iteration draws the hidden states given these."""
     n, state = model.n_states, State(**zeros(arrays(corpus, model)))
     nothing = (
@@ -64,7 +71,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return with_parameters(model, state, nothing, context)
 
 
-def with_parameters(model, state, counted, context) -> State:
+def with_parameters(model: HiddenMarkov, state: State, counted, context: StepContext) -> State:
     """The state with p_0, P and phi drawn given the counts of `counts_of`."""
     tables = zip(
         (counted[0][None], *counted[1:]),
@@ -82,19 +89,21 @@ def with_parameters(model, state, counted, context) -> State:
     )
 
 
-def counts_of(corpus, model, state) -> tuple:
+def counts_of(corpus: Corpus, model: HiddenMarkov, state: State) -> tuple:
     """Counts of first states (state,), of transitions (state, to state) and of words (state, word)."""
     return count_states(*data_of(corpus).values(), state.states, corpus.n_words, model.n_states)
 
 
-def filtered_of(corpus, state, n_threads=1, interrupt=lambda: None) -> tuple[np.ndarray, float]:
+def filtered_of(
+    corpus: Corpus, state: State, n_threads: int = 1, interrupt=lambda: None
+) -> tuple[np.ndarray, float]:
     """p(s_t | words up to t) (document, state), and log p(words | parameters)."""
     filtered = np.empty((corpus.n_documents, len(state.first_state)))
     work = partial(filter_forward, **data_of(corpus), **of_parameters(state), filtered=filtered)
     return filtered, sum(each_slice(work, slices_of(corpus, state), n_threads, interrupt))
 
 
-def data_of(corpus) -> dict:
+def data_of(corpus: Corpus) -> dict:
     """The documents by sequence, as the kernels take them."""
     _, starts, rows = corpus.by_sequence
     return {
@@ -106,17 +115,19 @@ def data_of(corpus) -> dict:
     }
 
 
-def of_parameters(state) -> dict:
+def of_parameters(state: State) -> dict:
     """The parameters, as the kernels take them."""
     return {name: getattr(state, name) for name in ("first_state", "transitions", "log_emissions")}
 
 
-def slices_of(corpus, state) -> list[tuple[int, int]]:
+def slices_of(corpus: Corpus, state: State) -> list[tuple[int, int]]:
     """Ranges of sequences that take some milliseconds."""
     return slice_bounds(corpus.by_sequence.indptr, len(state.first_state) ** 2)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draws the hidden states of every sequence, then the parameters."""
     filtered, _ = filtered_of(corpus, state, context.n_threads, context.interrupt)
     _, starts, rows = corpus.by_sequence
@@ -135,7 +146,7 @@ def step(corpus, model, options, state, context):
     return state, {"updates": corpus.n_documents, "moved": n_moved / corpus.n_documents}
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State) -> dict:
     """log p(words, hidden states, p_0, P, phi), multinomial coefficients left out."""
     of_first, of_steps, of_words = counts_of(corpus, model, state)
     logs = np.log(state.first_state)[None], np.log(state.transitions), state.log_emissions.T
@@ -155,7 +166,7 @@ def log_of_rows(counts, prior: float, logs) -> float:
     )
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State) -> dict:
     """The parameters, and p(s_t | all words of the sequence) of each document."""
     filtered, _ = filtered_of(corpus, state)
     of_documents = filtered * messages_of(corpus, state)
@@ -168,7 +179,7 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def messages_of(corpus, state) -> np.ndarray:
+def messages_of(corpus: Corpus, state: State) -> np.ndarray:
     """(document, state) the probability of the words after a document given its state, up to a factor."""
     messages, n_sequences = (
         np.empty((corpus.n_documents, len(state.first_state))),
@@ -180,7 +191,14 @@ def messages_of(corpus, state) -> np.ndarray:
     return messages
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: HiddenMarkov,
+    options: NoOptions,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w) (pair,) of each held-out pair given all training words of its sequence and the held-out ones before it.
 
     It is at least the smallest double: words that no state has been seen with may have drawn probabilities below that.
@@ -200,7 +218,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return np.maximum(probability, sys.float_info.min)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: HiddenMarkov, options: NoOptions) -> Memory:
     """Bytes of the parameters and hidden states; the filter, the messages and the counts of words."""
     of_rows = corpus.n_documents * model.n_states * DOUBLE
     of_words = corpus.n_words * model.n_states * DOUBLE
@@ -209,7 +227,7 @@ def memory(corpus, model, options) -> Memory:
     )
 
 
-def samples(corpus, options) -> bool:
+def samples(corpus: Corpus, options: NoOptions) -> bool:
     """Every document's state is sampled."""
     return True
 

@@ -6,11 +6,15 @@ other. What a document alone has depends on its own tokens, and is drawn on one 
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext
 from workbench.kernels.threads import each_wave, slice_bounds
 from workbench.kernels.uniforms import GIBBS
 
 
-def draw_in_order(corpus, model, state, context, draw_topics, draw_own, own_work: int) -> int:
+def draw_in_order(
+    corpus: Corpus, model, state, context: StepContext, draw_topics, draw_own, own_work: int
+) -> int:
     """Draws the topic of every token in canonical order and, once a slice of documents has them, what is each document's own.
 
     Parameters

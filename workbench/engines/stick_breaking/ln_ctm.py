@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_softmax
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
@@ -50,7 +51,7 @@ class State(NamedTuple):
     precision: np.ndarray  # (component, component) float64: its inverse, Lambda
 
 
-def arrays(corpus, n_topics: int) -> dict[str, Array]:
+def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n = n_topics
     return cgs.arrays(corpus, n) | {
@@ -61,7 +62,13 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
     }
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LogisticNormalTopics,
+    options: sb_ctm.Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Topics by sweeps of `cgs`, or of another run; components that give each document its share of topics."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     start = sb_ctm.initial_counts(corpus, model, options, context, warm_start)
@@ -77,7 +84,7 @@ def initial_components(n_dk) -> np.ndarray:
     return logs - logs.mean(axis=1, keepdims=True)
 
 
-def with_gaussian(model, state, context) -> State:
+def with_gaussian(model: LogisticNormalTopics, state: State, context: StepContext) -> State:
     """The state with mu and Sigma drawn given the components of all documents."""
     posterior = niw_posterior_in_slices(
         state.psi, model.components_prior, context.n_threads, context.interrupt
@@ -86,7 +93,13 @@ def with_gaussian(model, state, context) -> State:
     return state._replace(mean=mean, covariance=covariance, precision=precision)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus,
+    model: LogisticNormalTopics,
+    options: sb_ctm.Options,
+    state: State,
+    context: StepContext,
+) -> tuple[State, dict]:
     """Draws every token's topic in canonical order, the components of each document, and then their mean and covariance."""
     draw_own = partial(
         draw_components,
@@ -101,7 +114,9 @@ def step(corpus, model, options, state, context):
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(
+    corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options, state: State
+) -> dict:
     """log p(w, z, psi, mu, Sigma) with the topics integrated out, and the counts of the topics."""
     n_topics = model.n_topics
     of_topics = (state.n_dk[:, :n_topics] * log_softmax(state.psi, axis=1)).sum()
@@ -116,7 +131,9 @@ def watch(corpus, model, options, state) -> dict:
     }
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(
+    corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options, state: State
+) -> dict:
     """The sampled counts and components, the topics behind them, and the mean and covariance of the components."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.psi,
@@ -125,14 +142,21 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: LogisticNormalTopics,
+    options: sb_ctm.Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair: theta as drawn, phi its mean given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
     return mixture_probability(model.theta_of(state.psi), phi, pairs)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options) -> Memory:
     """Bytes of the topics, the counts and the components; no array of documents times squared topics is made."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
     memory = Memory(

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.gaussian_rows import (
     SMOOTHING,
@@ -60,7 +61,7 @@ class Options:
     average_after: int = average_option(100)
 
 
-def arrays(corpus) -> dict[str, Array]:
+def arrays(corpus: Corpus) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     table = Array((corpus.n_documents, corpus.n_words))
     return {
@@ -72,7 +73,13 @@ def arrays(corpus) -> dict[str, Array]:
     }
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LogisticNormalProcess,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """The kernel fitted to the raw process, or as given; psi smoothed by it from the logarithms of smoothed shares."""
     state, rows = State(**zeros(arrays(corpus)), n_averaged=0), rows_of(corpus, model)
     state.mean[:] = 0.0 if model.mean == "paper-code" else np.log(mean_share(rows))
@@ -88,7 +95,13 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return state
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus,
+    model: LogisticNormalProcess,
+    options: Options,
+    state: State,
+    context: StepContext,
+) -> tuple[State, dict]:
     """Draws the columns of psi, word after word."""
     rows = rows_of(corpus, model)
     with one_blas_thread():
@@ -116,17 +129,17 @@ def step(corpus, model, options, state, context):
     return state, {"updates": tried * corpus.n_documents}
 
 
-def current(corpus, model, state) -> np.ndarray:
+def current(corpus: Corpus, model: LogisticNormalProcess, state: State) -> np.ndarray:
     """(document, word) the probabilities as drawn."""
     return in_corpus_order(rows_of(corpus, model), softmax(state.psi, axis=1))
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LogisticNormalProcess, options: Options, state: State) -> dict:
     """The hyperparameters of the kernel."""
     return kernel_numbers(state)
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: LogisticNormalProcess, options: Options, state: State) -> dict:
     """The processes and their mean, the order of the words in both, and the running mean of the probabilities."""
     return {
         "psi": state.psi,
@@ -135,17 +148,31 @@ def counts(corpus, model, options, state) -> dict:
     } | running(state)
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: LogisticNormalProcess,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair: one draw of the probabilities of its document."""
     return current(corpus, model, state)[pairs.documents, pairs.words]
 
 
-def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
+def predict_rows(
+    corpus: Corpus,
+    model: LogisticNormalProcess,
+    options: Options,
+    state: State,
+    rows: np.ndarray,
+    context: StepContext,
+) -> np.ndarray:
     """(row, word) the probabilities of all words in these documents, as drawn."""
     return current(corpus, model, state)[rows]
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: LogisticNormalProcess, options: Options) -> Memory:
     """Bytes of the processes, the table of counts, and the covariance of all documents, dense or low rank."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(

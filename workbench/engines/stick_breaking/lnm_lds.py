@@ -15,13 +15,15 @@ all words before it, held-out ones too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.sbm_lds import (
     START_SYSTEM,
@@ -75,7 +77,7 @@ class Options:
     )
 
 
-def arrays(corpus, model) -> dict[str, Array]:
+def arrays(corpus: Corpus, model: LogisticNormalSystem) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n = model.state_dim
     of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
@@ -90,7 +92,13 @@ def arrays(corpus, model) -> dict[str, Array]:
     }
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LogisticNormalSystem,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """C from its prior and A = I / 2; the states are those of a draw that begins at 0."""
     state, n = (
         State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0),
@@ -106,7 +114,13 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return state
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus,
+    model: LogisticNormalSystem,
+    options: Options,
+    state: State,
+    context: StepContext,
+) -> tuple[State, dict]:
     """Draws the states of every sequence, then C, its variance, A and B, and the states that are behind all tokens."""
     n_new, rows = draw_states(corpus, model, options, state, context), rows_of(corpus, model)
     by_row = state.states[rows.sequences.documents]
@@ -126,7 +140,13 @@ def step(corpus, model, options, state, context):
     }
 
 
-def draw_states(corpus, model, options, state, context) -> int:
+def draw_states(
+    corpus: Corpus,
+    model: LogisticNormalSystem,
+    options: Options,
+    state: State,
+    context: StepContext,
+) -> int:
     """Draws a path of every sequence given its present one; returns how many states are new."""
     rows, n, key = rows_of(corpus, model), options.sweep_particles, context.key(PATHS_OF_STATES)
     sequences, indptr = rows.sequences, rows.counts.indptr
@@ -148,7 +168,7 @@ def draw_states(corpus, model, options, state, context) -> int:
         n,
     )
 
-    def draw(s, interrupt):
+    def draw(s, interrupt: Callable[[], None]):
         first, end = sequences.indptr[s], sequences.ends[s]
         own, n_times = np.uint64(absorb(key, sequences.keys[s])), end - first
         if n_times == 0:
@@ -186,7 +206,9 @@ def draw_states(corpus, model, options, state, context) -> int:
     return n_new
 
 
-def draw_states_ahead(corpus, model, state, context) -> None:
+def draw_states_ahead(
+    corpus: Corpus, model: LogisticNormalSystem, state: State, context: StepContext
+) -> None:
     """Draws the states after the last document of each sequence that has tokens, forward from it; all where none has."""
     sequences, key = rows_of(corpus, model).sequences, context.key(PATHS_OF_STATES)
     by_row, root, (mean, covariance) = (
@@ -211,7 +233,7 @@ def draw_states_ahead(corpus, model, state, context) -> None:
     state.states[sequences.documents] = by_row
 
 
-def draw_rows_of_loadings(rows, state, by_row, context) -> None:
+def draw_rows_of_loadings(rows, state: State, by_row, context: StepContext) -> None:
     """Draws C given the states of the documents that have tokens."""
     indptr, places, pair_counts, _ = rows.counts
     used = np.flatnonzero(np.diff(indptr))
@@ -249,17 +271,24 @@ def draw_rows_of_loadings(rows, state, by_row, context) -> None:
         )
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LogisticNormalSystem, options: Options, state: State) -> dict:
     """The variance of C where it is drawn."""
     return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: LogisticNormalSystem,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p of each pair: given the state as drawn, or, behind the last training tokens of a sequence, all words before it."""
     return forecasts(corpus, model, options, state, pairs, context, FORECASTS, False)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: LogisticNormalSystem, options: Options) -> Memory:
     """Bytes of the states; of the particles at all times of all sequences, or of the sums of words by document."""
     n, n_dims = padded(options.sweep_particles), model.state_dim
     particles = corpus.n_documents * (n_dims + 1) * n * DOUBLE

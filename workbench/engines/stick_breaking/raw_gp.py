@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import BASELINE, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import BASELINE, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.gaussian_rows import (
     cached_covariance,
@@ -46,12 +47,18 @@ class Options:
     rank: str = rank_option()
 
 
-def arrays(corpus) -> dict[str, Array]:
+def arrays(corpus: Corpus) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     return {"kernel": Array((4,)), "probability": Array((corpus.n_documents, corpus.n_words))}
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: RawGaussianProcess,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """The kernel fitted by marginal likelihood, or as given, and what it predicts."""
     state = State(**zeros(arrays(corpus)))
     with one_blas_thread():
@@ -59,7 +66,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return with_probabilities(corpus, model, options, state)
 
 
-def with_probabilities(corpus, model, options, state) -> State:
+def with_probabilities(
+    corpus: Corpus, model: RawGaussianProcess, options: Options, state: State
+) -> State:
     """The state with the probabilities of all documents under its kernel."""
     rows, hyper = rows_of(corpus, model), Kernel(*state.kernel.tolist())
     targets = raw_targets(rows)
@@ -71,7 +80,9 @@ def with_probabilities(corpus, model, options, state) -> State:
     return state
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: RawGaussianProcess, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Predicts all documents."""
     context.interrupt()
     return with_probabilities(corpus, model, options, state), {
@@ -79,27 +90,41 @@ def step(corpus, model, options, state, context):
     }
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: RawGaussianProcess, options: Options, state: State) -> dict:
     """The hyperparameters of the kernel."""
     return kernel_numbers(state)
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: RawGaussianProcess, options: Options, state: State) -> dict:
     """The probabilities."""
     return {"running_probability": state.probability}
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: RawGaussianProcess,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair."""
     return state.probability[pairs.documents, pairs.words]
 
 
-def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
+def predict_rows(
+    corpus: Corpus,
+    model: RawGaussianProcess,
+    options: Options,
+    state: State,
+    rows: np.ndarray,
+    context: StepContext,
+) -> np.ndarray:
     """(row, word) the probabilities of all words in these documents."""
     return state.probability[rows]
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: RawGaussianProcess, options: Options) -> Memory:
     """Bytes of the probabilities, the table of counts, and the covariance of all documents, dense or low rank."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(

@@ -13,6 +13,7 @@ mean given their state, whichever is chosen. The program's noise of 1e-3 on y ha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -20,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from workbench.corpus import Corpus
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sbm_lds
 from workbench.engines.stick_breaking.sbm_lds import (
@@ -86,7 +88,7 @@ class Shares(NamedTuple):
 
 
 @cached_by_corpus
-def shares_of(corpus) -> Shares:
+def shares_of(corpus: Corpus) -> Shares:
     """The shares of a training corpus, less its frequencies."""
     documents = np.flatnonzero(corpus.document_tokens)
     y = np.zeros((corpus.n_documents, corpus.n_words))
@@ -97,14 +99,20 @@ def shares_of(corpus) -> Shares:
         return Shares(documents, centre, y, y.T @ y)
 
 
-def arrays(corpus, model) -> dict[str, Array]:
+def arrays(corpus: Corpus, model: GaussianDynamicalSystem) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     square = Array((corpus.n_words, corpus.n_words))
     own = {"loadings": Array((corpus.n_words, model.state_dim)), "root": square, "bartlett": square}
     return sbm_lds.arrays(corpus, model) | own
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: GaussianDynamicalSystem,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """States from a system with A = I / 2, and C and R given these."""
     state = State(**zeros(arrays(corpus, model)), n_averaged=0)
     sequences, n = sequences_of(corpus), model.state_dim
@@ -117,7 +125,13 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return state
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus,
+    model: GaussianDynamicalSystem,
+    options: Options,
+    state: State,
+    context: StepContext,
+) -> tuple[State, dict]:
     """Draws R and C, A and B, and then the states of every sequence."""
     sequences, shares = sequences_of(corpus), shares_of(corpus)
     context.interrupt()
@@ -130,7 +144,7 @@ def step(corpus, model, options, state, context):
     return take_in(state, context.step, options.average_after), {"updates": len(shares.documents)}
 
 
-def emission_posterior(corpus, states) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+def emission_posterior(corpus: Corpus, states) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
     """(mean, precision, nu, scale) of C and R given the states (document, state_dim); `kernels.state_space.mniw_posterior`."""
     shares, n_words = shares_of(corpus), corpus.n_words
     z = states[shares.documents]
@@ -140,7 +154,7 @@ def emission_posterior(corpus, states) -> tuple[np.ndarray, np.ndarray, float, n
     return mean, precision, n_words + 1.0 + len(z), 0.5 * (scale + scale.T)
 
 
-def draw_emission(corpus, state, context) -> None:
+def draw_emission(corpus: Corpus, state: State, context: StepContext) -> None:
     """Draws R, as L and T (Bartlett's decomposition), and C given the states."""
     mean, precision, nu, scale = emission_posterior(corpus, state.states)
     state.root[:] = np.linalg.cholesky(scale)
@@ -151,7 +165,7 @@ def draw_emission(corpus, state, context) -> None:
     state.loadings[:] = mean + with_covariance(state, of_columns)
 
 
-def with_covariance(state, noise: np.ndarray) -> np.ndarray:
+def with_covariance(state: State, noise: np.ndarray) -> np.ndarray:
     """L T^-T times standard normal numbers (word, draw): draws of N(0, R)."""
     return state.root @ solve_triangular(state.bartlett, noise, lower=True, trans="T")
 
@@ -166,7 +180,7 @@ def draw_bartlett(nu, key, found):
             stream, found[i, j] = normal(stream)
 
 
-def potentials(corpus, state) -> tuple[np.ndarray, np.ndarray]:
+def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
     """J_t (row, state_dim, state_dim) and h_t (row, state_dim) of all rows; 0 of those without tokens."""
     shares, sequences = shares_of(corpus), sequences_of(corpus)
     # R^-1 = (T'L^-1)'(T'L^-1)
@@ -180,12 +194,12 @@ def potentials(corpus, state) -> tuple[np.ndarray, np.ndarray]:
     return precision[sequences.documents], h[sequences.documents]
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: GaussianDynamicalSystem, options: Options, state: State) -> dict:
     """Nothing is learnt but arrays."""
     return {}
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: GaussianDynamicalSystem, options: Options, state: State) -> dict:
     """The states, what they follow and what follows them, and the running mean of the states."""
     return sbm_lds.counts(corpus, model, options, state)
 
@@ -196,14 +210,21 @@ def clipped(shares: np.ndarray) -> np.ndarray:
     return shares / shares.sum(axis=1, keepdims=True)
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: GaussianDynamicalSystem,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p of each pair: by the mean given the state as drawn, or, behind the last training tokens, by a forecast."""
     sequences, centre = sequences_of(corpus), shares_of(corpus).centre
     key = np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
     row, found = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
     by_row, root = state.states[sequences.documents], upper_root(state.noise)
 
-    def of_sequence(s, interrupt):
+    def of_sequence(s, interrupt: Callable[[], None]):
         interrupt()
         first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
         own = np.flatnonzero((row >= first) & (row < end))
@@ -255,7 +276,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return found
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: GaussianDynamicalSystem, options: Options) -> Memory:
     """Bytes of R and of the shares of all documents, twice while they are made or drawn."""
     table, square = corpus.n_documents * corpus.n_words * DOUBLE, corpus.n_words**2 * DOUBLE
     states = 3 * corpus.n_documents * (model.state_dim + 1) ** 2 * DOUBLE

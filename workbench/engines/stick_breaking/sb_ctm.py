@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.lda.split import all_sampled
@@ -84,7 +85,7 @@ class Options:
     start_sweeps: int = start_sweeps_option()
 
 
-def arrays(corpus, n_topics: int) -> dict[str, Array]:
+def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n = n_topics - 1
     return cgs.arrays(corpus, n_topics) | {
@@ -95,7 +96,13 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
     }
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: CorrelatedTopics,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Topics by sweeps of `cgs`, or of another run; sticks that give each document its share of topics."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     for array, start in zip(
@@ -106,7 +113,13 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return with_gaussian(model, state, context)
 
 
-def ordered_start(corpus, model, options, context, warm_start=None) -> tuple:
+def ordered_start(
+    corpus: Corpus,
+    model: CorrelatedTopics,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> tuple:
     """(topics, n_dk, n_wk, n_k) as a state of `cgs` has them, the topics in their order on the stick."""
     start = initial_counts(corpus, model, options, context, warm_start)
     topics, *counted = start[:4]
@@ -121,7 +134,13 @@ def ordered_start(corpus, model, options, context, warm_start=None) -> tuple:
     return topics, *counted
 
 
-def initial_counts(corpus, model, options, context, warm_start) -> cgs.State:
+def initial_counts(
+    corpus: Corpus,
+    model: CorrelatedTopics,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None,
+) -> cgs.State:
     """Topics and counts by sweeps of `cgs`, or of another run."""
     start = cgs.init(
         corpus, LDA(model.n_topics, START_ALPHA, model.beta), cgs.Options(), context, warm_start
@@ -132,13 +151,13 @@ def initial_counts(corpus, model, options, context, warm_start) -> cgs.State:
     return start
 
 
-def with_start(corpus, n_topics: int, memory: Memory) -> Memory:
+def with_start(corpus: Corpus, n_topics: int, memory: Memory) -> Memory:
     """The forecast for a run that begins with sweeps of `cgs`, whose state is then held besides."""
     start = cgs.memory(corpus, LDA(n_topics), cgs.Options())
     return memory._replace(step=max(memory.step, start.state + start.indices + start.step))
 
 
-def stick_order(model, n_k) -> np.ndarray:
+def stick_order(model: CorrelatedTopics, n_k) -> np.ndarray:
     """(topic,) which topic of the start comes first on the stick, second, …."""
     if model.order != "random":
         by_size = np.argsort(-n_k, kind="stable")
@@ -146,7 +165,7 @@ def stick_order(model, n_k) -> np.ndarray:
     return permutation(np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0)), len(n_k))
 
 
-def with_gaussian(model, state, context) -> State:
+def with_gaussian(model: CorrelatedTopics, state: State, context: StepContext) -> State:
     """The state with mu and Sigma drawn given the sticks of all documents."""
     posterior = niw_posterior_in_slices(
         state.sticks, model.sticks_prior, context.n_threads, context.interrupt
@@ -155,7 +174,9 @@ def with_gaussian(model, state, context) -> State:
     return state._replace(mean=mean, covariance=covariance, precision=precision)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draws every token's topic, then the sticks of each document, then their mean and covariance."""
     draw_own = partial(
         draw_sticks,
@@ -182,7 +203,9 @@ def step(corpus, model, options, state, context):
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def draw_given_phi(corpus, model, state, context) -> int:
+def draw_given_phi(
+    corpus: Corpus, model: CorrelatedTopics, state: State, context: StepContext
+) -> int:
     """Draws phi, then every token's topic given it, in any order; returns how many moved."""
     phi, live, key = (
         aligned_zeros(state.n_wk.shape, np.float64),
@@ -193,11 +216,11 @@ def draw_given_phi(corpus, model, state, context) -> int:
         slice_bounds(each, len(state.n_k)) for each in (corpus.indptr, corpus.by_word.indptr)
     )
 
-    def draw_some_topics(first, last):
+    def draw_some_topics(first: int, last: int):
         tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
         return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, key)
 
-    def count_some_words(first, last):
+    def count_some_words(first: int, last: int):
         count_words_again(
             first, last, corpus.by_word.indptr, *corpus.tokens_by_word, state.topics, state.n_wk
         )
@@ -227,7 +250,7 @@ def stick_work(n_topics: int) -> int:
     return n_topics**2 // 8 + 8
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
     """log p(w, z, psi, mu, Sigma) with the topics integrated out, and the counts of the topics."""
     n_topics = model.n_topics
     of_topics = (state.n_dk[:, :n_topics] * log_probabilities(state.sticks)).sum()
@@ -240,7 +263,7 @@ def watch(corpus, model, options, state) -> dict:
     }
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
     """The sampled counts and sticks, the topics behind them, and the mean and covariance of the sticks."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.sticks,
@@ -249,14 +272,21 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: CorrelatedTopics,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair: theta as drawn, phi its mean given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
     return mixture_probability(probabilities(state.sticks), phi, pairs)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
     """Bytes of the topics, the counts and the sticks, and of phi where it is drawn; no array of documents times T^2 is made."""
     lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
     theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))

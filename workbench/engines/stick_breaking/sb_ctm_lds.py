@@ -13,14 +13,16 @@ h_t = kappa(sum_d n_d). A year without a document has no potential, and its stat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.corpus.years import nearest_years, years_of
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
@@ -67,7 +69,7 @@ class State(NamedTuple):
 years_at = cached_by_corpus(years_of)
 
 
-def arrays(corpus, n_topics: int) -> dict[str, Array]:
+def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n = n_topics - 1
     square = {
@@ -84,7 +86,13 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
     )
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: EvolvingPrevalence,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Topics by sweeps of `cgs`, or of another run; every document has its share of topics, every year that of all tokens."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     for array, start in zip(
@@ -99,7 +107,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return with_system(corpus, model, state, context)
 
 
-def with_system(corpus, model, state, context) -> State:
+def with_system(
+    corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
+) -> State:
     """The state with Sigma, A, b and Q drawn given the sticks of documents and years."""
     states = state.states
     inputs = np.hstack([states[:-1], np.ones((len(states) - 1, 1))])
@@ -117,7 +127,9 @@ def with_system(corpus, model, state, context) -> State:
     return state._replace(covariance=covariance, precision=precision)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draws every token's topic in canonical order, the sticks of documents and then of years, and what these follow."""
     n_moved, potentials = draw_documents(corpus, model, state, context)
     context.interrupt()
@@ -133,7 +145,9 @@ def step(corpus, model, options, state, context):
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def draw_documents(corpus, model, state, context) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
+def draw_documents(
+    corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
+) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
     """Draws tokens, and the sticks of documents that have their own; how many tokens moved, and the potentials (J_t, h_t)."""
     years, in_order = (
         years_at(corpus),
@@ -158,11 +172,11 @@ def draw_documents(corpus, model, state, context) -> tuple[int, tuple[np.ndarray
     return n_moved, own_potentials(state.sticks, years.of_documents, state.precision, years.n)
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State) -> dict:
     return {"n_k": state.n_k[: model.n_topics]}
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State) -> dict:
     """The sampled counts and sticks, the topics behind them, and the system of the years."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.sticks,
@@ -184,7 +198,7 @@ class LearntPrevalence(NamedTuple):
     shared: bool  # whether documents have the sticks of their year
 
 
-def learnt_of(model, last, topics: LearntTopics) -> LearntPrevalence:
+def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) -> LearntPrevalence:
     """What the last snapshot of a run, arrays by name, has learnt."""
     states, covariance = (np.asarray(last[name]) for name in ("psi_by_time", "psi_within"))
     return LearntPrevalence(
@@ -192,7 +206,9 @@ def learnt_of(model, last, topics: LearntTopics) -> LearntPrevalence:
     )
 
 
-def by_gibbs(learnt: LearntPrevalence, options, documents, context) -> np.ndarray:
+def by_gibbs(
+    learnt: LearntPrevalence, options: Options, documents, context: StepContext
+) -> np.ndarray:
     """Mean of theta (document, topic) over 50 Gibbs sweeps after 20; or theta of the year, where documents share it.
 
     A document is of its year, the nearest that the run knows, the last where it is not given.
@@ -204,7 +220,7 @@ def by_gibbs(learnt: LearntPrevalence, options, documents, context) -> np.ndarra
     theta = np.empty((documents.n_documents, phi.shape[1]))
     weighted = (precision[:, None] * learnt.states).sum(axis=2).T
 
-    def work(first, last):
+    def work(first: int, last: int):
         for d in range(first, last):
             sampled_theta(
                 d,
@@ -233,7 +249,7 @@ def by_gibbs(learnt: LearntPrevalence, options, documents, context) -> np.ndarra
     return theta
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: EvolvingPrevalence, options: Options) -> Memory:
     """Bytes of the topics, the counts and the sticks; the states of all years are drawn at once."""
     n, n_years = model.n_topics - 1, years_at(corpus).n
     theta, sticks = corpus.n_documents * model.n_topics * DOUBLE, corpus.n_documents * n * DOUBLE

@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma
 
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import (
@@ -122,7 +123,7 @@ class Options:
             )
 
 
-def check_options(options, corpus) -> None:
+def check_options(options: Options, corpus: Corpus) -> None:
     """Raises OptionError for batches that are larger than the corpus, and for rates of batches where there are none."""
     for name in () if options.batch else ("tau", "kappa"):
         if (given := getattr(options, name)) != getattr(Options, name):
@@ -144,7 +145,7 @@ def check_options(options, corpus) -> None:
         )
 
 
-def arrays(corpus, n_topics: int, options) -> dict[str, Array]:
+def arrays(corpus: Corpus, n_topics: int, options: Options) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n, sticks = n_topics - 1, Array((corpus.n_documents, n_topics - 1))
     fitted = Array((corpus.n_words if options.batch else 0, padded(n_topics)))
@@ -161,7 +162,13 @@ def arrays(corpus, n_topics: int, options) -> dict[str, Array]:
     )
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: CorrelatedTopics,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Counts of sweeps of `cgs`, or of another run; of each document the sticks with its share of topics, not correlated."""
     prior = model.sticks_prior
     made = zeros(arrays(corpus, model.n_topics, options))
@@ -180,12 +187,14 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return with_gaussian(state, q._replace(scale=q.scale + np.diag(state.variances.sum(axis=0))))
 
 
-def with_gaussian(state, q: NormalInverseWishart) -> State:
+def with_gaussian(state: State, q: NormalInverseWishart) -> State:
     """The state with this q(mu, Sigma)."""
     return state._replace(mean=q.mean, kappa=float(q.kappa), nu=float(q.nu), scale=q.scale)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Fit the documents, then q(phi) and q(mu, Sigma) to them: all at once, or batch by batch."""
     prior, n_visited = model.sticks_prior, 0
     state = state._replace(
@@ -220,7 +229,7 @@ def step(corpus, model, options, state, context):
     return state, {"updates": n_visited}
 
 
-def batches_of(n_documents: int, options, context) -> list[np.ndarray]:
+def batches_of(n_documents: int, options: Options, context: StepContext) -> list[np.ndarray]:
     """The documents of each batch of an iteration, ascending; every document is in one. All in one without batches."""
     if not options.batch:
         return [np.arange(n_documents)]
@@ -231,7 +240,9 @@ def batches_of(n_documents: int, options, context) -> list[np.ndarray]:
     ]
 
 
-def fit(part, rows, model, options, state, context) -> tuple[tuple, np.ndarray, np.ndarray, int]:
+def fit(
+    part, rows, model: CorrelatedTopics, options: Options, state: State, context: StepContext
+) -> tuple[tuple, np.ndarray, np.ndarray, int]:
     """Fits documents, `rows` of the corpus, to q(phi) and q(mu, Sigma) in place.
 
     Returns their sums (of the bound, of m, of V + m m', both about m0), their expected counts of words (word, topic) and in all
@@ -282,7 +293,7 @@ def fit(part, rows, model, options, state, context) -> tuple[tuple, np.ndarray, 
             scatter += found[2]
             n_visited += found[3]
 
-    def count(first, last):
+    def count(first: int, last: int):
         return count_words(
             first, last, *part.by_word, part.counts, *documents, *words, n_topics, ratios, new_wk
         )
@@ -296,7 +307,7 @@ def fit(part, rows, model, options, state, context) -> tuple[tuple, np.ndarray, 
     return (of_documents, total, scatter + np.triu(scatter, 1).T), new_wk, new_k, n_visited
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
     """The bound, with documents as last fitted and q(phi), q(mu, Sigma) as they are; NaN before the first iteration."""
     q, live, beta, n_words = state.gaussian, slice(model.n_topics), model.beta, corpus.n_words
     topics = log_topics(state.mean_wk, state.mean_k, beta, model.n_topics)
@@ -314,7 +325,7 @@ def watch(corpus, model, options, state) -> dict:
     }
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
     """The expected counts and sticks; the mean of mu, and E[Sigma^-1]^-1, which exists under the improper prior too."""
     live = slice(model.n_topics)
     return {
@@ -326,14 +337,21 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: CorrelatedTopics,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair: the means of theta and phi under q, the sticks of a document taken as independent."""
     live = slice(model.n_topics)
     phi = (state.mean_wk[:, live] + model.beta) / (state.mean_k[live] + corpus.n_words * model.beta)
     return mixture_probability(expected_probabilities(state.sticks, state.variances), phi, pairs)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
     """Bytes of the state, and of weights of documents and words while they are fitted; no array of documents times T^2."""
     lanes, square = padded(model.n_topics), model.n_topics**2 * DOUBLE
     n_fitted = min(options.batch or corpus.n_documents, corpus.n_documents)

@@ -13,15 +13,17 @@ is used and not kept. A year without a token has omega = 0, and its sticks come 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.corpus.years import Years, nearest_years, years_of
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
@@ -72,21 +74,21 @@ class Rows(NamedTuple):
 
 
 @cached_by_corpus
-def rows_of(corpus) -> Rows:
+def rows_of(corpus: Corpus) -> Rows:
     """The rows of the pairs of a corpus."""
     years, tokens = years_of(corpus), np.bincount(corpus.words, corpus.counts, corpus.n_words)
     order = np.argsort(-tokens, kind="stable")
     return Rows(years, order, rows_in(corpus, years.of_documents, years.n, order))
 
 
-def rows_in(corpus, year, n_years: int, order=None) -> np.ndarray:
+def rows_in(corpus: Corpus, year, n_years: int, order=None) -> np.ndarray:
     """(pair,) the row of each pair's word in the year of its document; words stand in this order, by default their own."""
     words = corpus.words if order is None else np.argsort(order)[corpus.words]
     kind = np.int32 if n_years * corpus.n_words < 2**31 else np.int64
     return (np.repeat(year, np.diff(corpus.indptr)) * corpus.n_words + words).astype(kind)
 
 
-def arrays(corpus, n_topics: int) -> dict[str, Array]:
+def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     return {
         "topics": Array((corpus.n_tokens,), np.uint16),
@@ -95,7 +97,13 @@ def arrays(corpus, n_topics: int) -> dict[str, Array]:
     }
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: DynamicTopics,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Topics by sweeps of `cgs`, or of another run; every year has the sticks of all tokens."""
     lda = LDA(model.n_topics, START_ALPHA, START_BETA)
     start = initial_counts(corpus, lda, options, context, warm_start)
@@ -106,7 +114,9 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return state
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: DynamicTopics, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draws every token's topic, document by document, then the random walk of every stick, then the variance of a step."""
     rows, phi = rows_of(corpus), probabilities_of(state.sticks, context)
     draw = partial(
@@ -137,7 +147,9 @@ def step(corpus, model, options, state, context):
     return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
 
 
-def draw_sticks(corpus, model, state, context) -> list[float]:
+def draw_sticks(
+    corpus: Corpus, model: DynamicTopics, state: State, context: StepContext
+) -> list[float]:
     """Draws all random walks given the topics; the sums of their squared steps, by range of sticks."""
     n_years, n_sticks, n_topics = state.sticks.shape
     bounds = stick_slices(*state.sticks.shape)
@@ -156,7 +168,7 @@ def draw_sticks(corpus, model, state, context) -> list[float]:
     mean, variance = model.first_year(corpus.n_words)
     weight_key, walk_key = context.key(WALK_WEIGHTS), context.key(WALKS)
 
-    def work(first, last):
+    def work(first: int, last: int):
         return draw_walks(
             first,
             last,
@@ -178,7 +190,7 @@ def stick_slices(n_years: int, n_sticks: int, n_topics: int) -> list[tuple[int, 
     return slice_bounds(np.arange(n_sticks + 1) * n_years * WALK_WORK, n_topics)
 
 
-def token_counts(corpus, state) -> np.ndarray:
+def token_counts(corpus: Corpus, state: State) -> np.ndarray:
     """(year * word, topic) int32, padded: the tokens of each topic in each row."""
     rows = rows_of(corpus)
     n_rk = aligned_zeros((rows.years.n * corpus.n_words, state.n_dk.shape[1]), np.int32)
@@ -186,7 +198,7 @@ def token_counts(corpus, state) -> np.ndarray:
     return n_rk
 
 
-def probabilities_of(sticks, context=None) -> np.ndarray:
+def probabilities_of(sticks, context: StepContext | None = None) -> np.ndarray:
     """phi (year * word, topic), padded, words in the order of the stick."""
     n_years, n_sticks, n_topics = sticks.shape
     phi = aligned_zeros((n_years * (n_sticks + 1), padded(n_topics)), np.float64)
@@ -203,12 +215,12 @@ def probabilities_of(sticks, context=None) -> np.ndarray:
     return phi
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: DynamicTopics, options: Options, state: State) -> dict:
     found = {"n_k": state.n_dk[:, : model.n_topics].sum(axis=0, dtype=np.int64)}
     return found | ({"q": state.variance} if model.learn_q else {})
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: DynamicTopics, options: Options, state: State) -> dict:
     """The sampled counts, the topics behind them, and the words of every year."""
     rows, live = rows_of(corpus), slice(model.n_topics)
     n_wk = token_counts(corpus, state).reshape(rows.years.n, corpus.n_words, -1).sum(axis=0)
@@ -227,7 +239,14 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: DynamicTopics,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair: theta its mean given the sampled counts, phi as drawn for the year of the document."""
     rows, theta = rows_of(corpus), state.n_dk[:, : model.n_topics] + model.alphas
     theta /= theta.sum(axis=1, keepdims=True)
@@ -235,7 +254,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return mixture_of_rows(theta, probabilities_of(state.sticks), pairs, of_pairs)
 
 
-def mixture_of_rows(theta, phi, pairs, rows) -> np.ndarray:
+def mixture_of_rows(theta: np.ndarray, phi: np.ndarray, pairs, rows) -> np.ndarray:
     """p(w|d) (pair,): theta (document, topic), phi (row, topic), rows (pair,)."""
     probability = np.empty(pairs.n_pairs)
     mixture(0, pairs.n_documents, pairs.indptr, rows, theta, phi, probability)
@@ -255,19 +274,19 @@ class LearntDrift(NamedTuple):
         return rows_in(documents, nearest_years(documents, self.first, self.n_years), self.n_years)
 
 
-def learnt_of(model, last, topics) -> LearntDrift:
+def learnt_of(model: DynamicTopics, last: Mapping, topics) -> LearntDrift:
     """What the last snapshot of a run, arrays by name, has learnt."""
     phi = np.maximum(np.asarray(last["phi_by_time"], float).transpose(0, 2, 1), SMALLEST)
     years = np.asarray(last["time"])
     return LearntDrift(model.alphas, phi.reshape(-1, model.n_topics), int(years[0]), len(years))
 
 
-def by_gibbs(learnt: LearntDrift, options, documents, context) -> np.ndarray:
+def by_gibbs(learnt: LearntDrift, options: Options, documents, context: StepContext) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20, with the topics of each document's year."""
     rows, theta = learnt.rows(documents), np.empty((documents.n_documents, len(learnt.alphas)))
     tokens_before = documents.tokens_before + context.first_token
 
-    def work(first, last):
+    def work(first: int, last: int):
         sampled_theta(
             first,
             last,
@@ -292,12 +311,12 @@ def by_gibbs(learnt: LearntDrift, options, documents, context) -> np.ndarray:
     return theta
 
 
-def unseen(learnt: LearntDrift, theta, pairs) -> np.ndarray:
+def unseen(learnt: LearntDrift, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
     """p(w|d) (pair,) of unseen documents with the topics of their year."""
     return mixture_of_rows(theta, learnt.phi, pairs, learnt.rows(pairs))
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: DynamicTopics, options: Options) -> Memory:
     """Bytes of the topics, the sticks and the rows; phi of all years, in a step and for predictions, and their counts apart."""
     cells = years_of(corpus).n * corpus.n_words
     phi = cells * padded(model.n_topics) * DOUBLE

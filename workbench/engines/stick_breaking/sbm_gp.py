@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.gaussian_rows import (
     average_option,
@@ -92,7 +93,7 @@ class Options:
     average_after: int = average_option(10)
 
 
-def arrays(corpus, model) -> dict[str, Array]:
+def arrays(corpus: Corpus, model: GaussianProcess) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n, table = corpus.n_words - 1, Array((corpus.n_documents, corpus.n_words))
     return {
@@ -105,7 +106,13 @@ def arrays(corpus, model) -> dict[str, Array]:
     }
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: GaussianProcess,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """The kernel fitted to the raw process, or as given; psi as this process has them, without its noise."""
     state, rows = State(**zeros(arrays(corpus, model)), n_averaged=0), rows_of(corpus, model)
     with one_blas_thread():
@@ -120,14 +127,16 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return state
 
 
-def mean_of(rows, model) -> np.ndarray:
+def mean_of(rows, model: GaussianProcess) -> np.ndarray:
     """mu (stick,)."""
     if model.mean == "paper-code":
         return dirichlet_moments(np.full(rows.counts.shape[1], 2.0))[0]
     return sticks_of(np.log(mean_share(rows)))
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: GaussianProcess, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draws omega of all sticks, the kernel where it is sampled, and psi of every stick."""
     rows, hyper = rows_of(corpus, model), kernel_of(state)
     omega, h = draw_weights(rows.counts, state.psi, state.mean, context)
@@ -143,7 +152,7 @@ def step(corpus, model, options, state, context):
     return state, {"updates": omega.size}
 
 
-def draw_weights(counts, psi, mean, context) -> tuple[np.ndarray, np.ndarray]:
+def draw_weights(counts, psi, mean, context: StepContext) -> tuple[np.ndarray, np.ndarray]:
     """(omega, h), each (stick, document), drawn given psi (document, stick) and counts (document, word in order)."""
     n_left, of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
     omega, h = np.empty(shape), np.empty(shape)
@@ -156,7 +165,7 @@ def draw_weights(counts, psi, mean, context) -> tuple[np.ndarray, np.ndarray]:
     return omega, h
 
 
-def draw_sticks(prior, omega, h, empty, how: str, state, context) -> None:
+def draw_sticks(prior, omega, h, empty, how: str, state: State, context: StepContext) -> None:
     """Draws psi of every stick given omega and h, and the prediction of the empty documents, in place."""
 
     def work(k):
@@ -169,12 +178,14 @@ def draw_sticks(prior, omega, h, empty, how: str, state, context) -> None:
     each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
 
 
-def kernel_of(state) -> Kernel:
+def kernel_of(state: State) -> Kernel:
     """The hyperparameters of a state."""
     return Kernel(*state.kernel.tolist())
 
 
-def sampled_kernel(rows, model, options, hyper: Kernel, omega, h, context) -> tuple:
+def sampled_kernel(
+    rows, model: GaussianProcess, options: Options, hyper: Kernel, omega, h, context: StepContext
+) -> tuple:
     """(hyperparameters, covariance of all documents) drawn given omega and h (stick, document), psi integrated out.
 
     Neal (2003), "Slice sampling": a bracket of one width about the point, shrunk towards it.
@@ -210,19 +221,19 @@ def sampled_kernel(rows, model, options, hyper: Kernel, omega, h, context) -> tu
     return hyper, prior
 
 
-def current(corpus, model, state) -> np.ndarray:
+def current(corpus: Corpus, model: GaussianProcess, state: State) -> np.ndarray:
     """(document, word) the probabilities as drawn; of documents without tokens their prediction."""
     rows, psi = rows_of(corpus, model), state.psi.copy()
     psi[rows.empty] = state.prediction
     return in_corpus_order(rows, probabilities(psi))
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: GaussianProcess, options: Options, state: State) -> dict:
     """The hyperparameters of the kernel."""
     return kernel_numbers(state)
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: GaussianProcess, options: Options, state: State) -> dict:
     """The processes and their mean, the order of the words on the stick, and the running mean of the probabilities."""
     return {
         "psi": state.psi,
@@ -231,17 +242,31 @@ def counts(corpus, model, options, state) -> dict:
     } | running(state)
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: GaussianProcess,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair: one draw of the probabilities of its document."""
     return current(corpus, model, state)[pairs.documents, pairs.words]
 
 
-def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
+def predict_rows(
+    corpus: Corpus,
+    model: GaussianProcess,
+    options: Options,
+    state: State,
+    rows: np.ndarray,
+    context: StepContext,
+) -> np.ndarray:
     """(row, word) the probabilities of all words in these documents, as drawn."""
     return current(corpus, model, state)[rows]
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: GaussianProcess, options: Options) -> Memory:
     """Bytes of the processes, the table of counts, and the covariance of all documents, dense or low rank."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(

@@ -15,6 +15,7 @@ given all words before it, held-out ones too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -22,8 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.sequences import Counts, Sequences, counts_of, sequences_of
 from workbench.kernels.simd.lanes import padded
@@ -103,7 +105,7 @@ class Rows(NamedTuple):
 
 
 @cached_by_corpus
-def rows_of(corpus, model) -> Rows:
+def rows_of(corpus: Corpus, model: LinearDynamicalSystem) -> Rows:
     """The rows of a training corpus."""
     sequences, order = sequences_of(corpus), model.word_order(corpus)
     counts = counts_of(corpus, sequences, order)
@@ -111,7 +113,7 @@ def rows_of(corpus, model) -> Rows:
     return Rows(sequences, order, counts, starts, model.offset_of(corpus), sequences.pairs)
 
 
-def arrays(corpus, model) -> dict[str, Array]:
+def arrays(corpus: Corpus, model: LinearDynamicalSystem) -> dict[str, Array]:
     """Shapes and types of the arrays of a state."""
     n, n_sequences = model.state_dim, len(sequences_of(corpus).keys)
     of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
@@ -128,7 +130,13 @@ def arrays(corpus, model) -> dict[str, Array]:
     }
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LinearDynamicalSystem,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """C from its prior, A = I / 2, and states drawn given these and omega of a state of 0."""
     state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
     rows, n = rows_of(corpus, model), model.state_dim
@@ -142,7 +150,13 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return state
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus,
+    model: LinearDynamicalSystem,
+    options: Options,
+    state: State,
+    context: StepContext,
+) -> tuple[State, dict]:
     """Draws omega, C, its variance, A and B, and then the states of every sequence."""
     rows, omega = rows_of(corpus, model), draw_omega(corpus, model, state, context)
     draw_rows_of_loadings(rows, state, omega, context)
@@ -158,7 +172,13 @@ def step(corpus, model, options, state, context):
     return take_in(state, context.step, options.average_after), {"updates": int(rows.starts[-1])}
 
 
-def draw_dynamics(sequences: Sequences, pairs: np.ndarray, model, state, context) -> None:
+def draw_dynamics(
+    sequences: Sequences,
+    pairs: np.ndarray,
+    model: LinearDynamicalSystem,
+    state: State,
+    context: StepContext,
+) -> None:
     """Draws A and B given the states; pairs (step,) : rows that come after another one of their sequence."""
     by_row = state.states[sequences.documents]
     posterior = mniw_posterior(by_row[pairs], by_row[pairs - 1], *model.system_prior)
@@ -169,7 +189,9 @@ def draw_dynamics(sequences: Sequences, pairs: np.ndarray, model, state, context
         array[:] = of_posterior
 
 
-def draw_omega(corpus, model, state, context) -> np.ndarray:
+def draw_omega(
+    corpus: Corpus, model: LinearDynamicalSystem, state: State, context: StepContext
+) -> np.ndarray:
     """(entry,) omega of the sticks of all rows that have tokens."""
     rows, omega = rows_of(corpus, model), np.empty(int(rows_of(corpus, model).starts[-1]))
     work = partial(
@@ -188,7 +210,7 @@ def draw_omega(corpus, model, state, context) -> np.ndarray:
     return omega
 
 
-def draw_rows_of_loadings(rows: Rows, state, omega, context) -> None:
+def draw_rows_of_loadings(rows: Rows, state: State, omega, context: StepContext) -> None:
     """Draws C given omega and the states."""
     by_row = state.states[rows.sequences.documents]
     work = partial(
@@ -209,7 +231,9 @@ def draw_rows_of_loadings(rows: Rows, state, omega, context) -> None:
     each_slice(work, list(pairwise(cuts)), context.n_threads, context.interrupt)
 
 
-def draw_states(corpus, model, state, omega, context) -> None:
+def draw_states(
+    corpus: Corpus, model: LinearDynamicalSystem, state: State, omega, context: StepContext
+) -> None:
     """Draws the states of every sequence given omega."""
     rows, n = rows_of(corpus, model), model.state_dim
     precision, drawn = np.empty((len(rows.starts) - 1, n, n)), np.empty((len(rows.starts) - 1, n))
@@ -230,7 +254,14 @@ def draw_states(corpus, model, state, omega, context) -> None:
     draw_sequences(rows.sequences, model, state, precision, drawn, context)
 
 
-def draw_sequences(sequences: Sequences, model, state, precision, drawn, context) -> None:
+def draw_sequences(
+    sequences: Sequences,
+    model: LinearDynamicalSystem,
+    state: State,
+    precision,
+    drawn,
+    context: StepContext,
+) -> None:
     """Draws the states of every sequence given the potentials of its rows, and keeps the law of the last one with tokens.
 
     precision (row, state_dim, state_dim) and drawn (row, state_dim) : J_t and h_t, which are overwritten.
@@ -242,7 +273,7 @@ def draw_sequences(sequences: Sequences, model, state, precision, drawn, context
         context.key(SYSTEM_STATES),
     )
 
-    def draw(s, interrupt):
+    def draw(s, interrupt: Callable[[], None]):
         interrupt()
         first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
         own = np.uint64(absorb(key, sequences.keys[s]))
@@ -274,7 +305,7 @@ def draw_sequences(sequences: Sequences, model, state, precision, drawn, context
     state.states[sequences.documents] = drawn
 
 
-def take_in(state, step: int, first: int):
+def take_in(state: State, step: int, first: int):
     """The state with its states z in their running mean, which begins after the step ``first``."""
     if step <= first + 1:
         state.mean_states[:], state.squares[:] = state.states, 0.0
@@ -285,12 +316,12 @@ def take_in(state, step: int, first: int):
     return state._replace(n_averaged=n)
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
     """The variance of C where it is drawn."""
     return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
     """The states, what they follow and what follows them, and the running mean of the states."""
     return {
         "states": state.states,
@@ -302,14 +333,29 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: LinearDynamicalSystem,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p of each pair: given the state as drawn, or, behind the last training tokens of a sequence, all words before it."""
     last = (state.last_root, state.last) if options.predict == "collapsed" else None
     return forecasts(corpus, model, options, state, pairs, context, SYSTEM_PARTICLES, True, last)
 
 
 def forecasts(
-    corpus, model, options, state, pairs, context, stream, sticks: bool, last=None
+    corpus: Corpus,
+    model: LinearDynamicalSystem,
+    options: Options,
+    state: State,
+    pairs,
+    context: StepContext,
+    stream,
+    sticks: bool,
+    last=None,
 ) -> np.ndarray:
     """p of each pair by `forecast`, which begins at the last state of a sequence with tokens.
 
@@ -327,7 +373,7 @@ def forecasts(
         np.empty(pairs.n_pairs),
     )
 
-    def of_sequence(s, interrupt):
+    def of_sequence(s, interrupt: Callable[[], None]):
         interrupt()
         first, end, behind = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
         own, start = (
@@ -363,7 +409,7 @@ def forecasts(
     return found
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: LinearDynamicalSystem, options: Options) -> Memory:
     """Bytes of the states, of omega and of the potentials of all rows; of particles, each with a number per word of a row."""
     n, entries = model.state_dim, int(rows_of(corpus, model).starts[-1])
     of_rows = corpus.n_documents * (n * n + n * (n + 1) // 2 + 6 * n) * DOUBLE

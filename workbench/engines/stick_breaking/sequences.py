@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.engines.cached import cached_by_corpus
 
 
@@ -44,7 +45,7 @@ class Counts(NamedTuple):
 
 
 @cached_by_corpus
-def sequences_of(corpus) -> Sequences:
+def sequences_of(corpus: Corpus) -> Sequences:
     """The sequences of a training corpus: rows at the end of one that have no tokens are to be forecast."""
     names, indptr, documents = corpus.by_sequence
     places = np.where(corpus.document_tokens[documents] > 0, np.arange(1, len(documents) + 1), 0)

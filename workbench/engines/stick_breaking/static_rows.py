@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import BASELINE, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import BASELINE, Engine, StepContext, WarmStart
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.options import NoOptions
 from workbench.engines.stick_breaking.gaussian_rows import smoothed_shares
@@ -35,12 +36,18 @@ def last_rows(inputs, observed, empty) -> np.ndarray:
     return observed[ranked[:, 0]]
 
 
-def arrays(corpus) -> dict[str, Array]:
+def arrays(corpus: Corpus) -> dict[str, Array]:
     """Shape and type of the array of a state."""
     return {"probability": Array((corpus.n_documents, corpus.n_words))}
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: StaticRows,
+    options: NoOptions,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """The shares, which never change."""
     state, counts = State(**zeros(arrays(corpus))), np.zeros((corpus.n_documents, corpus.n_words))
     counts[corpus.documents, corpus.words] = corpus.counts
@@ -53,33 +60,49 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return state
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: StaticRows, options: NoOptions, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Changes nothing."""
     context.interrupt()
     return state, {"updates": corpus.n_documents}
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: StaticRows, options: NoOptions, state: State) -> dict:
     """Nothing is watched."""
     return {}
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: StaticRows, options: NoOptions, state: State) -> dict:
     """The probabilities."""
     return {"running_probability": state.probability}
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: StaticRows,
+    options: NoOptions,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair."""
     return state.probability[pairs.documents, pairs.words]
 
 
-def predict_rows(corpus, model, options, state, rows, context) -> np.ndarray:
+def predict_rows(
+    corpus: Corpus,
+    model: StaticRows,
+    options: NoOptions,
+    state: State,
+    rows: np.ndarray,
+    context: StepContext,
+) -> np.ndarray:
     """(row, word) the probabilities of all words in these documents."""
     return state.probability[rows]
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: StaticRows, options: NoOptions) -> Memory:
     """Bytes of the probabilities, and of the distances between documents with and without tokens at the start."""
     n_empty = int((corpus.document_tokens == 0).sum())
     distances = 3 * n_empty * (corpus.n_documents - n_empty) * DOUBLE
