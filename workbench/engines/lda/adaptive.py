@@ -20,8 +20,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import HYBRID, Engine
+from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
 from workbench.engines.lda.blocks import Blocks
 from workbench.engines.lda.factored import (
@@ -147,12 +148,12 @@ class Options:
             )
 
 
-def samples(corpus, options) -> bool:
+def samples(corpus: Corpus, options: Options) -> bool:
     """Is any token of the corpus sampled?"""
     return bool(first_sampled(corpus, options).any())
 
 
-def extra_updates(corpus, options) -> int:
+def extra_updates(corpus: Corpus, options: Options) -> int:
     """Updates of a sweep beyond one for each pair."""
     if options.budget:
         return max(0, math.floor(options.budget * corpus.n_tokens) - corpus.n_pairs)
@@ -160,13 +161,13 @@ def extra_updates(corpus, options) -> int:
 
 
 @cached_by_corpus
-def extra_by_counts(corpus, threshold: int) -> int:
+def extra_by_counts(corpus: Corpus, threshold: int) -> int:
     """Updates of a sweep beyond one for each pair where the pairs are sampled that count at most the threshold."""
     counts = corpus.counts[corpus.counts <= threshold]
     return int(counts.sum(dtype=np.int64)) - len(counts)
 
 
-def first_sampled(corpus, options) -> np.ndarray:
+def first_sampled(corpus: Corpus, options: Options) -> np.ndarray:
     """(pair,) bool: the split by counts: N <= r, or the largest r whose updates are within the budget.
 
     But for ``split=counts`` pairs with one token are sampled, whatever r is.
@@ -187,7 +188,7 @@ LAST: WeakKeyDictionary = WeakKeyDictionary()
 """Corpus → the split that was asked for last: it is the same for as long as none is chosen."""
 
 
-def split_from(corpus, options, sampled: np.ndarray) -> Split:
+def split_from(corpus: Corpus, options: Options, sampled: np.ndarray) -> Split:
     """The split of a state, with what is derived from it."""
     kind, known = Split if options.split == "counts" else SplitOfSeveral, LAST.get(corpus)
     if type(known) is not kind or not np.array_equal(known.sampled, sampled):
@@ -195,7 +196,7 @@ def split_from(corpus, options, sampled: np.ndarray) -> Split:
     return known
 
 
-def due(options, step: int) -> bool:
+def due(options: Options, step: int) -> bool:
     """Is the split chosen anew in this iteration?"""
     if options.split == "counts" or not options.refresh:
         return False
@@ -206,7 +207,13 @@ def due(options, step: int) -> bool:
     return at == step if options.rarer > 1.0 else step % options.refresh == 0
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Initial state: as that of a hybrid, split by counts, or at random."""
     sampled = first_sampled(corpus, options)
     if options.split == "random":
@@ -225,7 +232,7 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     )
 
 
-def affordable(corpus, options, several: Several, rank: np.ndarray) -> np.ndarray:
+def affordable(corpus: Corpus, options: Options, several: Several, rank: np.ndarray) -> np.ndarray:
     """(pair,) bool: pairs with one token, and others by rank (place,), the largest first, as far as the budget goes.
 
     Pairs of equal rank are sampled together.
@@ -237,12 +244,16 @@ def affordable(corpus, options, several: Several, rank: np.ndarray) -> np.ndarra
     return sampled
 
 
-def at_random(corpus, options, several: Several, context) -> np.ndarray:
+def at_random(
+    corpus: Corpus, options: Options, several: Several, context: StepContext
+) -> np.ndarray:
     """(pair,) bool: pairs with one token, and others at random."""
     return affordable(corpus, options, several, uniforms_of(context.key(SPLITS), several.pairs))
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Choose the split where that is due; then draw the sampled tokens, update the averaged pairs, and learn priors."""
     split, inner, info = split_from(corpus, options, state.sampled), of_hybrid(options, state), None
     if due(options, context.step):
@@ -257,7 +268,9 @@ def step(corpus, model, options, state, context):
     }
 
 
-def split_anew(corpus, options, old: Split, state: SvbState | CvbState, context) -> tuple:
+def split_anew(
+    corpus: Corpus, options: Options, old: Split, state: SvbState | CvbState, context: StepContext
+) -> tuple:
     """Another split, the state under it, and the numbers of the variational update if that was part of it."""
     lanes, totals, workspace = (
         len(state.mean_k),
@@ -317,18 +330,18 @@ def split_anew(corpus, options, old: Split, state: SvbState | CvbState, context)
     return new, state, info
 
 
-def pairs_of(corpus) -> tuple:
+def pairs_of(corpus: Corpus) -> tuple:
     """The pairs of a corpus as kernels take them."""
     return corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
 
 
-def rows_of(split: Split, state) -> np.ndarray:
+def rows_of(split: Split, state: State) -> np.ndarray:
     """(pair,) the row of each averaged pair in the responsibilities that are kept; of `svb` there are none."""
     return split.rows if len(state.gamma) else np.zeros(0, np.int64)
 
 
 def with_workspace(
-    corpus, state: SvbState, split: Split, workspace: Workspace, context
+    corpus: Corpus, state: SvbState, split: Split, workspace: Workspace, context: StepContext
 ) -> SvbState:
     """The state with a workspace for the averaged pairs of another split."""
     if not split.n_averaged:
@@ -338,7 +351,7 @@ def with_workspace(
     return state._replace(entropy=Entropy(corpus, None, workspace, len(state.alpha)))
 
 
-def weights_of(corpus, state: SvbState | CvbState, context) -> Workspace:
+def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext) -> Workspace:
     """The weights of documents and of words whose products are the responsibilities of `svb`; empty for the others."""
     if not isinstance(state, SvbState):
         nothing = np.zeros((0, 0))
@@ -350,7 +363,7 @@ def weights_of(corpus, state: SvbState | CvbState, context) -> Workspace:
     weigh_topics(corpus, state, sampled, False, workspace, context)
     alpha, unsized = pad_topics(state.alpha, 1.0), np.zeros(lanes)
 
-    def weigh(first, last):
+    def weigh(first: int, last: int):
         weigh_rows(
             first,
             last,
@@ -367,7 +380,13 @@ def weights_of(corpus, state: SvbState | CvbState, context) -> Workspace:
 
 
 def gap_of_pairs(
-    corpus, split: Split, several: Several, state, totals, factors, context
+    corpus: Corpus,
+    split: Split,
+    several: Several,
+    state: State,
+    totals,
+    factors,
+    context: StepContext,
 ) -> np.ndarray:
     """(place,) what averaging a pair adds to the gap of Jensen's inequality, nats, for each update that sampling takes more."""
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
@@ -381,7 +400,7 @@ def gap_of_pairs(
             partial(_curve, (prior, counts, curve)), bounds, context.n_threads, context.interrupt
         )
 
-    def work(first, last):
+    def work(first: int, last: int):
         gaps(
             first,
             last,
@@ -412,29 +431,36 @@ def _curve(arrays: tuple, first: int, last: int) -> None:
     trigammas(first, last, *arrays)
 
 
-def for_bound(corpus, options, state) -> tuple:
+def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
     """What the bound B is computed from: the split, a state of `hybrid`, and the entropy of its responsibilities, nats."""
     return hybrid.under_split(split_from(corpus, options, state.sampled), of_hybrid(options, state))
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """`objective` as that of a hybrid: it only monitors."""
     return hybrid.watch_under(
         options, split_from(corpus, options, state.sampled), of_hybrid(options, state)
     )
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """Expected plus sampled counts of the first chain."""
     return hybrid.counts(corpus, model, options, of_hybrid(options, state))
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains."""
     return hybrid.predict(corpus, model, options, of_hybrid(options, state), pairs, context)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Bytes of a hybrid that is split by counts, of both splits while one is chosen, and of what the gap is computed from.
 
     At most the pairs with several tokens are averaged.
@@ -457,7 +483,7 @@ def memory(corpus, model, options) -> Memory:
     )
 
 
-def idle(options) -> str | None:
+def idle(options: Options) -> str | None:
     """The reason why more than one thread has little to do; None if there is none."""
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.engines.memory import DOUBLE
 from workbench.kernels import threads as slices
 from workbench.kernels.lda.selection import select_places
@@ -52,7 +53,7 @@ class Blocks(NamedTuple):
         return self.pair_documents[places], self.run_words[runs], self.pair_counts[places]
 
 
-def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
+def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
     """The pairs of a corpus in blocks for rows of so many padded topics."""
     bounds = block_bounds(corpus, lanes)
     last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
@@ -74,13 +75,13 @@ def blocks_of(corpus, lanes: int, n_threads: int) -> Blocks:
     return Blocks(bounds, np.array(cuts), *runs, documents, counts)
 
 
-def pairs_in_order(corpus, first: int, last: int) -> np.ndarray:
+def pairs_in_order(corpus: Corpus, first: int, last: int) -> np.ndarray:
     """(pair,) int64: the pairs of the documents first..last, word after word."""
     begin, end = corpus.indptr[first], corpus.indptr[last]
     return begin + np.argsort(corpus.words[begin:end], kind="stable")
 
 
-def pairs_of_places(corpus, blocks: Blocks) -> np.ndarray:
+def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
     """(place,) int64: the pair at each place; -1 where it is spare."""
     spare = np.full(SPARE, -1)
     return np.concatenate(
@@ -110,7 +111,7 @@ def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
     )
 
 
-def block_bounds(corpus, lanes: int) -> list[tuple[int, int]]:
+def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
     """Ranges of documents, with at most twice the mean of pairs, and of documents, but for a longest document."""
     n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
     few = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
@@ -122,7 +123,7 @@ def block_bounds(corpus, lanes: int) -> list[tuple[int, int]]:
     return list(pairwise(np.unique([0, *cuts, n_documents]).tolist()))
 
 
-def steps_of(corpus, bounds, lanes: int, n_threads: int) -> int:
+def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
     """Number of steps of every block: about a slice each in the largest block, or less for several threads."""
     n_slices = (
         max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds)
@@ -133,7 +134,7 @@ def steps_of(corpus, bounds, lanes: int, n_threads: int) -> int:
     return max(math.ceil(n_slices), least)
 
 
-def cut_words(corpus, n_steps: int) -> np.ndarray:
+def cut_words(corpus: Corpus, n_steps: int) -> np.ndarray:
     """(step + 1,) the first word of each step and one after the last: about as many pairs in each."""
     before = np.concatenate([[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))])
     ideal = np.linspace(0, corpus.n_pairs, n_steps + 1)[1:-1]

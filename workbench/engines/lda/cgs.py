@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.in_parts import ROUNDS, InParts, Pass, in_each_step
 from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
 from workbench.engines.lda.hyperparameters import (
@@ -80,18 +81,31 @@ class Options:
             )
 
 
-def arrays(corpus, n_topics: int) -> dict[str, Array]:
+def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
     topics = {"topics": Array((corpus.n_tokens,), np.uint16)}
     return topics | topic_counts("n", corpus, n_topics, np.int32, np.int64)
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Every token in a topic drawn uniformly, or given the counts of another run."""
     return initial_chain(corpus, model, all_sampled(corpus), context, 0, warm_start)
 
 
-def initial_chain(corpus, model, split: Split, context, chain=0, warm_start=None) -> State:
+def initial_chain(
+    corpus: Corpus,
+    model: LDA,
+    split: Split,
+    context: StepContext,
+    chain: int = 0,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Initial state of one chain, of the tokens of the sampled pairs."""
     state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
@@ -101,7 +115,7 @@ def initial_chain(corpus, model, split: Split, context, chain=0, warm_start=None
     return state
 
 
-def initial_topics(corpus, model, key, warm_start) -> np.ndarray:
+def initial_topics(corpus: Corpus, model: LDA, key, warm_start: WarmStart | None) -> np.ndarray:
     """(token,) uint16 topics: uniform, or those given, or from the responsibility of each pair given counts."""
     if warm_start is None:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
@@ -127,7 +141,9 @@ def initial_topics(corpus, model, key, warm_start) -> np.ndarray:
     return topics
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Draw every token's topic once, in canonical order, word after word, or block by block; then learn priors that are due."""
     n_moved, scan = sweep_all(corpus, state, context, n_parts=options.partition, scan=options.scan)
     state = learn(corpus, options, state, context, True, sufficient_statistics)
@@ -138,14 +154,18 @@ def step(corpus, model, options, state, context):
     }
 
 
-def sweep_all(corpus, state, context, chain=0, n_parts=1, scan="auto") -> tuple[int, int]:
+def sweep_all(
+    corpus: Corpus, state: State, context: StepContext, chain: int = 0, n_parts=1, scan="auto"
+) -> tuple[int, int]:
     """One Gibbs sweep over every token; how many moved, and the order that was taken (see `scan`)."""
     if n_parts == 1 and by_words(corpus, state, scan):
         return sweep_words(corpus, state, context, chain), WORDS
     return sweep(corpus, all_sampled(corpus), state, NO_MEAN, context, chain, n_parts), DOCUMENTS
 
 
-def sweep(corpus, split, state, mean, context, chain=0, n_parts=1) -> int:
+def sweep(
+    corpus: Corpus, split, state: State, mean, context: StepContext, chain: int = 0, n_parts=1
+) -> int:
     """One Gibbs sweep over the sampled tokens; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
     partition = split.partition(n_parts, sampled=True)
@@ -156,7 +176,7 @@ def sweep(corpus, split, state, mean, context, chain=0, n_parts=1) -> int:
         else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
     )
 
-    def draw(first, last, part, sizes):
+    def draw(first: int, last: int, part, sizes):
         return draw_topics(
             first,
             last,
@@ -180,23 +200,23 @@ def sweep(corpus, split, state, mean, context, chain=0, n_parts=1) -> int:
     return n_moved
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     return watched_in_parts(model, options, state, of_part(corpus, model, options, state))
 
 
-def of_part(corpus, model, options, state) -> dict:
+def of_part(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """What is watched of documents alone: their part of the log joint."""
     return {"documents": log_documents(state.n_dk, pad_topics(state.alpha), len(state.alpha))}
 
 
-def watched_in_parts(model, options, state, sums: dict) -> dict:
+def watched_in_parts(model: LDA, options: Options, state: State, sums: dict) -> dict:
     """What is watched, given the sums of `of_part`."""
     n_topics = len(state.alpha)
     joint = log_joint_from(sums["documents"], state.n_wk, state.n_k, state.beta, n_topics)
     return {"log_joint": joint, "n_k": state.n_k[:n_topics]} | watched(options, state)
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """The sampled counts, and the topics behind them."""
     live = slice(model.n_topics)
     return {
@@ -206,7 +226,14 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair given the sampled counts: the Rao-Blackwellised predictive, eq. 13, or a draw of theta and phi."""
     if context is not None and options.scored == "sampled":
         live = slice(len(state.alpha))
@@ -220,18 +247,18 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return predictive(pairs, corpus.document_tokens, *state[1:4], state.alpha, state.beta)
 
 
-def sufficient_statistics(corpus, state, of) -> SufficientStatistics:
+def sufficient_statistics(corpus: Corpus, state: State, of) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: the sampled counts of a chain, or of several along a first dim."""
     cells, n_k = state.n_dk if of == "alpha" else state.n_wk, state.n_k
     cells, sizes = cells.reshape(-1, *cells.shape[-2:]), n_k.reshape(-1, 1, n_k.shape[-1])
     return SufficientStatistics(Counts(sampled=cells), Counts(sampled=sizes))
 
 
-def samples(corpus, options) -> bool:
+def samples(corpus: Corpus, options: Options) -> bool:
     return True
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Bytes of one chain, and of topics drawn for its start; a sweep adds a row, or lists where it goes word after word."""
     state, drawn = (
         size(arrays(corpus, model.n_topics)),
@@ -243,12 +270,14 @@ def memory(corpus, model, options) -> Memory:
     return Memory(state, indices, max(step, drawn))
 
 
-def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
+def work_of_part(
+    corpus: Corpus, options: Options, state: State, context: StepContext, split
+) -> tuple[State, dict]:
     """Draws the tokens of one block of a part, document after document."""
     return state, {"moved": sweep(corpus, split, state, NO_MEAN, context, 0, options.partition)}
 
 
-def refuse_in_parts(options) -> None:
+def refuse_in_parts(options: Options) -> None:
     """Refuses what goes through all tokens of a word, or draws for all documents at once."""
     for name, whole, instead in (("scan", "words", "documents"), ("scored", "sampled", "means")):
         if getattr(options, name) == whole:
@@ -259,7 +288,7 @@ def refuse_in_parts(options) -> None:
             )
 
 
-def told_in_parts(corpus, options, sums: dict) -> dict:
+def told_in_parts(corpus: Corpus, options: Options, sums: dict) -> dict:
     """What a step tells, given the sums over its blocks."""
     return {"updates": corpus.n_tokens, "moved": sums["moved"] / corpus.n_tokens, "scan": DOCUMENTS}
 

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.in_parts import IN_ORDER, ROUNDS, InParts, Pass
 from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.lda.hyperparameters import (
@@ -101,20 +102,31 @@ class Options:
     precision: str = precision_option()
 
 
-def init(corpus, model, options, context, warm_start=None, second_order=True) -> State:
+def init(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+    second_order=True,
+) -> State:
     """Responsibilities of every pair, at random or from the counts of another run."""
     return initial_mean(
         corpus, model, options, none_sampled(corpus), context, warm_start, second_order
     )
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Update the responsibilities of every pair once, in canonical order or block by block; then learn priors that are due."""
     state, info = update(corpus, options, none_sampled(corpus), state, NOTHING_SAMPLED, context)
     return learn(corpus, options, state, context, False, sufficient_statistics), info
 
 
-def arrays(corpus, model, options, n_averaged: int, second_order=True) -> dict[str, Array]:
+def arrays(
+    corpus: Corpus, model: LDA, options: Options, n_averaged: int, second_order=True
+) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, the priors excepted."""
     mean, variance = (topic_counts(name, corpus, model.n_topics) for name in ("mean", "var"))
     if not second_order:
@@ -127,7 +139,13 @@ def arrays(corpus, model, options, n_averaged: int, second_order=True) -> dict[s
 
 
 def initial_mean(
-    corpus, model, options, split: Split, context, warm_start=None, second_order=True
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    split: Split,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+    second_order=True,
 ) -> State:
     """Moments of the first responsibilities of the averaged pairs."""
     made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
@@ -136,14 +154,14 @@ def initial_mean(
     return recounted(corpus, split, state)
 
 
-def recounted(corpus, split, state) -> State:
+def recounted(corpus: Corpus, split, state: State) -> State:
     """The same responsibilities with means and variances summed from them."""
     for array in state[:6]:
         array[...] = 0.0
     return moments_added(corpus, split, state)
 
 
-def moments_added(corpus, split, state) -> State:
+def moments_added(corpus: Corpus, split, state: State) -> State:
     """The state with the means and variances of its responsibilities added to those that are there, in place."""
     add_moments(
         corpus.indptr,
@@ -157,13 +175,15 @@ def moments_added(corpus, split, state) -> State:
     return state
 
 
-def recount_in_time(corpus, split, state, context) -> None:
+def recount_in_time(corpus: Corpus, split, state: State, context: StepContext) -> None:
     """Sums means and variances afresh in every fiftieth iteration, see `recounted`."""
     if context.step % RECOUNT_EVERY == 0:
         recounted(corpus, split, state)
 
 
-def update(corpus, options, split, state, sampled, context) -> tuple[State, dict]:
+def update(
+    corpus: Corpus, options: Options, split, state: State, sampled, context: StepContext
+) -> tuple[State, dict]:
     """One pass over the averaged pairs, given sampled counts (chain, row, topic), if any."""
     if not len(state.gamma):
         return state, {"updates": 0, "change": 0.0}
@@ -171,14 +191,16 @@ def update(corpus, options, split, state, sampled, context) -> tuple[State, dict
     return visit(corpus, options, split, state, sampled, context)
 
 
-def visit(corpus, options, split, state, sampled, context) -> tuple[State, dict]:
+def visit(
+    corpus: Corpus, options: Options, split, state: State, sampled, context: StepContext
+) -> tuple[State, dict]:
     """`update` without a recount."""
     partition = split.partition(options.partition, sampled=False)
     rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
     betas = np.full(corpus.n_words, state.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
 
-    def work(first, last, part, sizes):
+    def work(first: int, last: int, part, sizes):
         mean_k, var_k = (*sizes, None)[:2]
         return update_in_order(
             first,
@@ -205,12 +227,12 @@ def visit(corpus, options, split, state, sampled, context) -> tuple[State, dict]
     return state, {"updates": len(state.gamma), "change": max(changes)}
 
 
-def entropy_of(split, state) -> float:
+def entropy_of(split, state: State) -> float:
     """Entropy of the responsibilities, nats."""
     return weighted_entropy(split.averaged.counts, state.gamma)
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     alpha, beta, sums = state.alpha, state.beta, of_part(corpus, model, options, state)
     betas = np.full(corpus.n_words, beta)
     expected = expected_log_joint(
@@ -219,13 +241,13 @@ def watch(corpus, model, options, state) -> dict:
     return watched_numbers(options, state, sums, expected)
 
 
-def of_part(corpus, model, options, state) -> dict:
+def of_part(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """What is watched of documents alone: their part of the log joint, and the entropy of their responsibilities."""
     documents = log_documents(state.mean_dk, pad_topics(state.alpha), len(state.alpha))
     return {"documents": documents, "entropy": entropy_of(none_sampled(corpus), state)}
 
 
-def watched_numbers(options, state, sums: dict, expected: float) -> dict:
+def watched_numbers(options: Options, state: State, sums: dict, expected: float) -> dict:
     """What is watched, given the sums of `of_part` and the expected log joint."""
     n_topics = len(state.alpha)
     joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
@@ -233,7 +255,7 @@ def watched_numbers(options, state, sums: dict, expected: float) -> dict:
     return bounds | {"n_k": state.mean_k[:n_topics]} | watched(options, state)
 
 
-def of_part_collapsed(corpus, model, options, state) -> dict:
+def of_part_collapsed(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """`of_part`, with the part of the documents in the expected log joint."""
     expected, _ = expected_log_joint_of_documents(
         corpus, state.gamma, state.alpha, state.alpha.sum()
@@ -241,7 +263,7 @@ def of_part_collapsed(corpus, model, options, state) -> dict:
     return of_part(corpus, model, options, state) | {"expected": expected}
 
 
-def by_word(corpus, model, options, state) -> np.ndarray:
+def by_word(corpus: Corpus, model: LDA, options: Options, state: State) -> np.ndarray:
     """(1, word, topic padded) the probability that a word has no token of a topic in these documents; its variances behind.
 
     These are computed in CVB0 alone: the state has them else. Both multiply, or add up, over documents.
@@ -261,7 +283,7 @@ def joined(total: np.ndarray, other: np.ndarray) -> np.ndarray:
     return total
 
 
-def watched_in_parts(model, options, state, sums: dict) -> dict:
+def watched_in_parts(model: LDA, options: Options, state: State, sums: dict) -> dict:
     """What is watched, given the sums of `of_part_collapsed` and what `by_word` comes to."""
     zero, variance = sums["by_word"][0], state.var_wk if len(state.var_k) else sums["by_word"][1]
     expected = expected_log_joint_of_counts(
@@ -270,7 +292,7 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
     return watched_numbers(options, state, sums, sums["expected"] + expected)
 
 
-def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
+def sufficient_statistics(corpus: Corpus, state: State, of, split=None) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
     mean, variance = (
         (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
@@ -295,7 +317,9 @@ def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics
     )
 
 
-def memory(corpus, model, options, n_averaged: int | None = None, second_order=True) -> Memory:
+def memory(
+    corpus: Corpus, model: LDA, options: Options, n_averaged: int | None = None, second_order=True
+) -> Memory:
     """Bytes of the responsibilities, means and variances; of occupancies while priors are learnt."""
     declared = arrays(
         corpus, model, options, corpus.n_pairs if n_averaged is None else n_averaged, second_order
@@ -311,24 +335,28 @@ def memory(corpus, model, options, n_averaged: int | None = None, second_order=T
     return Memory(size(declared), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
 
 
-def work_of_part(corpus, options, state, context, split) -> tuple[State, dict]:
+def work_of_part(
+    corpus: Corpus, options: Options, state: State, context: StepContext, split
+) -> tuple[State, dict]:
     """Updates the pairs of one block of a part."""
     state, info = visit(corpus, options, split, state, NOTHING_SAMPLED, context)
     return state, {"change": info["change"]}
 
 
-def recount_part(corpus, options, state, context, split) -> tuple[State, dict]:
+def recount_part(
+    corpus: Corpus, options: Options, state: State, context: StepContext, split
+) -> tuple[State, dict]:
     """Sums the moments of a part afresh: those of its documents from 0, those of words after the parts before."""
     state.mean_dk[...] = state.var_dk[...] = 0.0
     return moments_added(corpus, split, state), {}
 
 
-def passes_in_parts(options, step: int) -> tuple[Pass, ...]:
+def passes_in_parts(options: Options, step: int) -> tuple[Pass, ...]:
     """A recount after the start and in every fiftieth step, and then the blocks."""
     return RECOUNT * (step % RECOUNT_EVERY == 0) + UPDATE * (step > 0)
 
 
-def refuse_in_parts(options) -> None:
+def refuse_in_parts(options: Options) -> None:
     """Refuses to learn beta."""
     if options.learn_beta != "fixed":
         asked, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.blocks import Blocks
 from workbench.kernels.lda.factored_entropy import (
     log_normalisers,
@@ -31,7 +33,7 @@ class Workspace(NamedTuple):
     ratios: np.ndarray  # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
     weighed: bool = False  # are the words weighed already, for all parts of a corpus at once?
 
-    def by_logs(self, corpus) -> tuple:
+    def by_logs(self, corpus: Corpus) -> tuple:
         """Documents, words and counts of the pairs that were normalised in the log domain."""
         if isinstance(self.order, Blocks):
             return self.order.pairs_at(
@@ -42,7 +44,7 @@ class Workspace(NamedTuple):
 
 
 def workspace_in_blocks(
-    corpus, lanes: int, blocks: Blocks, of_words: tuple | None = None
+    corpus: Corpus, lanes: int, blocks: Blocks, of_words: tuple | None = None
 ) -> Workspace:
     """An empty workspace for `update_in_parallel`, in blocks of pairs of a corpus; of_words: see `weighed_words`."""
     return Workspace(
@@ -53,7 +55,7 @@ def workspace_in_blocks(
     )
 
 
-def workspace_in_slices(corpus, lanes: int, of_words: tuple | None = None) -> Workspace:
+def workspace_in_slices(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> Workspace:
     """An empty workspace for documents that are fitted one by one; of_words: see `weighed_words`."""
     order = tuple(slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr))
     return Workspace(
@@ -61,7 +63,7 @@ def workspace_in_slices(corpus, lanes: int, of_words: tuple | None = None) -> Wo
     )
 
 
-def new_factors(corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
+def new_factors(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
     """Allocates logs and weights of documents, and of words unless they are there."""
     return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(
         corpus.n_words, lanes
@@ -78,7 +80,7 @@ class Entropy:
     A sweep does not need it, so it is computed where a bound is asked for; NaN after the next update, which changes the counts.
     """
 
-    def __init__(self, corpus, mean, workspace: Workspace, n_topics: int):
+    def __init__(self, corpus: Corpus, mean, workspace: Workspace, n_topics: int):
         self._corpus, self._mean, self._workspace, self._n_topics = (
             corpus,
             mean,
@@ -118,25 +120,29 @@ def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
     return workspace if workspace and type(workspace.order) is order else make()
 
 
-def weighed_words(state, sampled, point: bool, context) -> tuple[np.ndarray, np.ndarray]:
+def weighed_words(
+    state, sampled, point: bool, context: StepContext
+) -> tuple[np.ndarray, np.ndarray]:
     """Logs and weights (word, topic) of `weigh_topics`, to be shared by the parts of a corpus."""
     factors = _pair_of_rows(*state.mean_wk.shape)
     _weigh(state, sampled, point, factors, context)
     return factors
 
 
-def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, context) -> None:
+def weigh_topics(
+    corpus: Corpus, state, sampled, point: bool, workspace: Workspace, context: StepContext
+) -> None:
     """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
     if not workspace.weighed:
         _weigh(state, sampled, point, workspace.word_factors, context)
 
 
-def _weigh(state, sampled, point: bool, factors: tuple, context) -> None:
+def _weigh(state, sampled, point: bool, factors: tuple, context: StepContext) -> None:
     (_, sampled_wk, sampled_k), (n_words, lanes) = sampled, state.mean_wk.shape
     sizes = log_sizes(n_words * state.beta, state.mean_k, sampled_k, point, len(state.alpha))
     betas, rows = np.full(lanes, state.beta), slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
 
-    def weigh(first, last):
+    def weigh(first: int, last: int):
         weigh_rows(first, last, betas, state.mean_wk, sampled_wk, sizes, point, *factors)
 
     each_slice(weigh, rows, context.n_threads, context.interrupt)

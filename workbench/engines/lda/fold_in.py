@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.data.arrays import sealed
+from workbench.engines.engine import StepContext
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.fold_in import (
     MOST_PASSES,
@@ -39,7 +41,9 @@ class LearntTopics(NamedTuple):
     n_kw: np.ndarray
 
 
-def by_variational_bayes(learnt: LearntTopics, options, documents, context) -> np.ndarray:
+def by_variational_bayes(
+    learnt: LearntTopics, options, documents, context: StepContext
+) -> np.ndarray:
     """Posterior means of q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
     priors, n_kw = learnt
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
@@ -69,7 +73,7 @@ def by_variational_bayes(learnt: LearntTopics, options, documents, context) -> n
     mean_dk[:, live] = documents.document_tokens[:, None] / priors.n_topics
     alpha, ratios = pad_topics(priors.alphas, 1.0), np.empty(documents.n_pairs)
 
-    def work(first, last):
+    def work(first: int, last: int):
         fit_documents(
             first,
             last,
@@ -93,12 +97,12 @@ def by_variational_bayes(learnt: LearntTopics, options, documents, context) -> n
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def by_cvb0(learnt: LearntTopics, options, documents, context) -> np.ndarray:
+def by_cvb0(learnt: LearntTopics, options, documents, context: StepContext) -> np.ndarray:
     """(alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
     return _folded_in(collapsed_theta, learnt, documents, context)
 
 
-def by_gibbs(learnt: LearntTopics, options, documents, context) -> np.ndarray:
+def by_gibbs(learnt: LearntTopics, options, documents, context: StepContext) -> np.ndarray:
     """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
     if context.numbers is not None:
         return _one_by_one(learnt, documents, context)
@@ -106,21 +110,21 @@ def by_gibbs(learnt: LearntTopics, options, documents, context) -> np.ndarray:
     return _folded_in(sampled_theta, learnt, documents, context, *given)
 
 
-def cvb0_under(phi: np.ndarray, alpha: np.ndarray, documents, context) -> np.ndarray:
+def cvb0_under(phi: np.ndarray, alpha: np.ndarray, documents, context: StepContext) -> np.ndarray:
     """The same as `by_cvb0` under topics phi (word, topic) that are given, with the prior alpha (topic,)."""
     return _under(collapsed_theta, phi, alpha, documents, context)
 
 
-def _folded_in(kernel, learnt: LearntTopics, documents, context, *given) -> np.ndarray:
+def _folded_in(kernel, learnt: LearntTopics, documents, context: StepContext, *given) -> np.ndarray:
     return _under(
         kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *given
     )
 
 
-def _under(kernel, phi, alpha, documents, context, *given) -> np.ndarray:
+def _under(kernel, phi: np.ndarray, alpha, documents, context: StepContext, *given) -> np.ndarray:
     theta = np.empty((documents.n_documents, len(alpha)))
 
-    def work(first, last):
+    def work(first: int, last: int):
         kernel(
             first,
             last,
@@ -137,12 +141,12 @@ def _under(kernel, phi, alpha, documents, context, *given) -> np.ndarray:
     return theta
 
 
-def _one_by_one(learnt: LearntTopics, documents, context) -> np.ndarray:
+def _one_by_one(learnt: LearntTopics, documents, context: StepContext) -> np.ndarray:
     """`by_gibbs` where the uniforms of a document belong to a number of its own."""
     phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
     theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
 
-    def work(first, last):
+    def work(first: int, last: int):
         for d in range(first, last):
             own, before = (
                 slice(indptr[d], indptr[d + 1]),
@@ -185,7 +189,7 @@ def word_probabilities(priors, n_kw) -> np.ndarray:
     )
 
 
-def mixture_probability(theta, phi, pairs) -> np.ndarray:
+def mixture_probability(theta: np.ndarray, phi: np.ndarray, pairs: Corpus) -> np.ndarray:
     """p(w | d) = sum_k theta_dk phi_wk of each pair: theta (document, topic), phi (word, topic), out (pair,).
 
     It is at least the smallest double: a phi that was drawn under a tiny beta may round to 0.
@@ -195,7 +199,7 @@ def mixture_probability(theta, phi, pairs) -> np.ndarray:
     return np.maximum(probability, sys.float_info.min)
 
 
-def _each_document(work, documents, n_topics, context) -> None:
+def _each_document(work, documents, n_topics: int, context: StepContext) -> None:
     each_slice(
         work,
         slice_bounds(documents.indptr, n_topics * PASSES),

@@ -15,12 +15,14 @@ tokens, and the pairs of `cvb` and `cvb0`, are visited by blocks (see `partition
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from workbench.engines.engine import HYBRID, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hybrid_in_parts import in_parts
@@ -135,17 +137,25 @@ class CvbOptions(cvb.Options, SecondOrderSampling):
     pass
 
 
-def samples(corpus, options) -> bool:
+def samples(corpus: Corpus, options) -> bool:
     """Is any token of the corpus sampled?"""
     return split_of(corpus, options).n_sampled > 0
 
 
-def chains_of(corpus, options) -> int:
+def chains_of(corpus: Corpus, options) -> int:
     """S, or 1 where no token is sampled and all chains would be the same."""
     return options.n_chains if samples(corpus, options) else 1
 
 
-def init(corpus, model, options, context, warm_start=None, *, part=svb):
+def init(
+    corpus: Corpus,
+    model: LDA,
+    options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+    *,
+    part=svb,
+):
     """Initial state: responsibilities as in the variational engine, topics as in `cgs`."""
     return initial(
         corpus,
@@ -159,7 +169,7 @@ def init(corpus, model, options, context, warm_start=None, *, part=svb):
     )
 
 
-def step(corpus, model, options, state, context, *, part=svb):
+def step(corpus: Corpus, model: LDA, options, state, context: StepContext, *, part=svb):
     """Draw the sampled tokens of every chain, update the variational pairs given all chains, learn priors that are due."""
     split = split_of(corpus, options)
     if options.phases == "interleaved" and split.n_averaged:
@@ -173,14 +183,20 @@ def step(corpus, model, options, state, context, *, part=svb):
     return concluded(corpus, options, split, state, context, swept, info)
 
 
-def update(corpus, options, split: Split, state, context, part) -> tuple:
+def update(corpus: Corpus, options, split: Split, state, context: StepContext, part) -> tuple:
     """The state after one update of the averaged pairs, given all chains, and the numbers of that update."""
     mean, info = part.update(corpus, options, split, mean_part(state), drawn_counts(state), context)
     return type(state)(*mean[:-2], *state[-6:]), info
 
 
 def concluded(
-    corpus, options, split: Split, state, context, swept: list[tuple[int, int]], info: dict
+    corpus: Corpus,
+    options,
+    split: Split,
+    state,
+    context: StepContext,
+    swept: list[tuple[int, int]],
+    info: dict,
 ) -> tuple:
     """The end of a step: the state with priors that are due, and the numbers of the step; swept: see `sweep_chains`."""
     n_sampled = split.n_tokens * len(state.topics)
@@ -194,7 +210,9 @@ def concluded(
     return state, info | {"moved": sum(n_moved) / n_sampled, "scan": sum(scans) / len(scans)}
 
 
-def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[int, int]]:
+def sweep_chains(
+    corpus: Corpus, options, split: Split, state, context: StepContext
+) -> list[tuple[int, int]]:
     """Draws the sampled tokens of every chain, as `cgs` does where all are sampled.
 
     Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
@@ -204,7 +222,7 @@ def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[in
     fixed = averaged_moments(options, state)
     each = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
-    def sweep(s, interrupt):
+    def sweep(s, interrupt: Callable[[], None]):
         chain, own = chain_of(state, s), each._replace(interrupt=interrupt)
         if not split.n_averaged:
             return cgs.sweep_all(corpus, chain, own, s, options.partition)
@@ -215,7 +233,7 @@ def sweep_chains(corpus, options, split: Split, state, context) -> list[tuple[in
     )
 
 
-def for_bound(corpus, options, state) -> tuple:
+def for_bound(corpus: Corpus, options, state) -> tuple:
     """What the bound B is computed from: the split, a state of `hybrid`, and the entropy of its responsibilities, nats."""
     return under_split(split_of(corpus, options), state)
 
@@ -225,7 +243,7 @@ def under_split(split: Split, state) -> tuple:
     return split, state, part_of(state).entropy_of(split, mean_part(state))
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LDA, options, state) -> dict:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
     return watch_under(options, split_of(corpus, options), state)
 
@@ -242,13 +260,15 @@ def watch_under(options, split: Split, state) -> dict:
     )
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: LDA, options, state) -> dict:
     """Expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
     n_dk, n_wk, _ = totals(state, 0)
     return {"n_kw": n_wk[:, : model.n_topics].T, "n_dk": n_dk[:, : model.n_topics]}
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus, model: LDA, options, state, pairs: Corpus, context: StepContext | None = None
+) -> np.ndarray:
     """p(w|d) of each pair, averaged over the chains (spec B.3)."""
     by_chain = [
         predictive(pairs, corpus.document_tokens, *totals(state, s), state.alpha, state.beta)
@@ -257,7 +277,7 @@ def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
     return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
 
 
-def sufficient_statistics(corpus, state, of, split) -> SufficientStatistics:
+def sufficient_statistics(corpus: Corpus, state, of, split) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: counts of the variational part, and those sampled in each chain."""
     sampled = cgs.sufficient_statistics(corpus, state, of)
     if not split.n_averaged:
@@ -268,7 +288,7 @@ def sufficient_statistics(corpus, state, of, split) -> SufficientStatistics:
     return together(expected, sampled)
 
 
-def memory(corpus, model, options, *, part=svb) -> Memory:
+def memory(corpus: Corpus, model: LDA, options, *, part=svb) -> Memory:
     """Bytes of both parts, of their pairs, and of the total counts of a chain while it is swept or watched.
 
     Several chains are there twice at the start, when the pairs are not yet parted. Hybrids have no collapsed bound, which

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext, never_interrupted
 from workbench.engines.lda.hybrid_state import chain_of
 from workbench.engines.lda.split import Split
@@ -77,14 +78,14 @@ class HeldRows:
         return self._arrays
 
 
-def whole(corpus, split: Split, state) -> list[Part]:
+def whole(corpus: Corpus, split: Split, state) -> list[Part]:
     """A corpus in memory as one part."""
     chain = chain_of(state, 0)
     rows = HeldRows({"mean_dk": state.mean_dk, "n_dk": chain.n_dk, "topics": chain.topics})
     return [Part(lambda: (corpus, split), rows, split.n_tokens)]
 
 
-def exact(corpus, split: Split, state, entropy: float) -> float:
+def exact(corpus: Corpus, split: Split, state, entropy: float) -> float:
     """B by enumeration of every assignment.
 
     Raises
@@ -125,7 +126,7 @@ def exact_in_parts(parts: list[Part], state, entropy: float) -> float:
 
 
 def ais(
-    corpus,
+    corpus: Corpus,
     split: Split,
     state,
     entropy: float,
@@ -179,7 +180,7 @@ def ais_in_parts(
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
 
 
-def _anneal(parts: list[Part], state, context, powers, run: int, own: str):
+def _anneal(parts: list[Part], state, context: StepContext, powers, run: int, own: str):
     """Yields what each step from one power to the next adds to the log weight of a run, whose rows have names with ``own``."""
     mean_wk, mean_k, alpha, beta, n_topics = (
         state.mean_wk,
@@ -245,7 +246,7 @@ def _anneal(parts: list[Part], state, context, powers, run: int, own: str):
 
 
 def bracket(
-    corpus,
+    corpus: Corpus,
     split: Split,
     state,
     entropy: float,
@@ -313,13 +314,13 @@ def bracket_in_parts(
     return Bracket(float(low), float(max(low, high)))  # below low only by the rounding of float32
 
 
-def _draw_and_weigh(part: Part, state, n_wk, n_k, key, interrupt) -> float:
+def _draw_and_weigh(part: Part, state, n_wk, n_k, key, interrupt: Callable[[], None]) -> float:
     """A sweep over the sampled tokens of a part, in place; the sum of the entropies of p(z_i | z_-i), nats."""
     (corpus, split), rows = part.opened(), part.rows.get()
     copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
     sampled_before = np.cumsum(copies) - copies
 
-    def work(first, last):
+    def work(first: int, last: int):
         return annealing.draw_and_weigh(
             first,
             last,

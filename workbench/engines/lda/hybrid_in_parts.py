@@ -5,6 +5,8 @@ from functools import partial
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.in_parts import ADDED, IN_ORDER, ROUNDS, InParts, Pass
 from workbench.engines.lda import cgs, cvb, svb
 from workbench.engines.lda.factored import weighed_words
@@ -25,6 +27,7 @@ from workbench.engines.lda.scan import DOCUMENTS
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.simd.lanes import pad_topics
+from workbench.models.lda import LDA
 from workbench.models.options import OptionError
 
 
@@ -33,7 +36,15 @@ def samples_any(options) -> bool:
     return bool(threshold_of(options) > 0)
 
 
-def begin_part(corpus, model, options, context, warm_start=None, *, part):
+def begin_part(
+    corpus: Corpus,
+    model: LDA,
+    options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+    *,
+    part,
+):
     """`init` of a part of a corpus, with as many chains as all parts."""
     n_chains = options.n_chains if samples_any(options) else 1
     return initial(
@@ -41,7 +52,7 @@ def begin_part(corpus, model, options, context, warm_start=None, *, part):
     )
 
 
-def sample_part(corpus, options, state, context, split) -> tuple:
+def sample_part(corpus: Corpus, options, state, context: StepContext, split) -> tuple:
     """Draws, in every chain, the sampled tokens of one block of a part."""
     fixed, n_moved = averaged_moments(options, state), 0
     for s in range(len(state.topics)):
@@ -56,12 +67,14 @@ def sample_part(corpus, options, state, context, split) -> tuple:
     }
 
 
-def prepare_parts(options, state, context) -> tuple:
+def prepare_parts(options, state, context: StepContext) -> tuple:
     """The weights of words, the same for all parts."""
     return weighed_words(mean_part(state), drawn_counts(state), False, context)
 
 
-def update_part(corpus, options, state, context, split, *prepared, work) -> tuple:
+def update_part(
+    corpus: Corpus, options, state, context: StepContext, split, *prepared, work
+) -> tuple:
     """The update of the averaged pairs of a part or of a block, by ``work`` of its variational engine."""
     mean, info = work(
         corpus, options, split, mean_part(state), drawn_counts(state), context, *prepared
@@ -69,7 +82,7 @@ def update_part(corpus, options, state, context, split, *prepared, work) -> tupl
     return type(state)(*mean[:-2], *state[-6:]), info
 
 
-def recount_part(corpus, options, state, context, split) -> tuple:
+def recount_part(corpus: Corpus, options, state, context: StepContext, split) -> tuple:
     """As in `cvb`."""
     return state, cvb.recount_part(corpus, options, mean_part(state), context, split)[1]
 
@@ -93,13 +106,13 @@ def passes_in_parts(options, step: int, *, part) -> tuple[Pass, ...]:
     return sample + update * (not math.isinf(options.r))
 
 
-def visited(corpus, options, split, mean, sampled, context) -> tuple:
+def visited(corpus: Corpus, options, split, mean, sampled, context: StepContext) -> tuple:
     """`cvb.visit` of a block, with the number of its pairs."""
     mean, info = cvb.visit(corpus, options, split, mean, sampled, context)
     return mean, {"change": info["change"], "updates": len(split.columns(False).counts)}
 
 
-def of_part(corpus, model, options, state) -> dict:
+def of_part(corpus: Corpus, model: LDA, options, state) -> dict:
     """What is watched of documents alone: their part of the log joint, a mean over the chains, and stored entropy."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     joints = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
@@ -118,7 +131,7 @@ def entropy_from(options, state, of_parts: float) -> float:
     )
 
 
-def watched_in_parts(model, options, state, sums: dict) -> dict:
+def watched_in_parts(model: LDA, options, state, sums: dict) -> dict:
     """What is watched, given the sums of `of_part`."""
     n_topics = len(state.alpha)
     joints = [
@@ -133,7 +146,7 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
     } | watched(options, state)
 
 
-def likelihood_of_part(corpus, options, state, prior):
+def likelihood_of_part(corpus: Corpus, options, state, prior):
     """The likelihood of a prior from expected and sampled counts; from those that there are, whatever is in this part."""
     sampled = cgs.sufficient_statistics(corpus, state, prior.name) if samples_any(options) else None
     if math.isinf(options.r):
@@ -143,7 +156,7 @@ def likelihood_of_part(corpus, options, state, prior):
     return polya(corpus, expected if sampled is None else together(expected, sampled), prior)
 
 
-def told_in_parts(corpus, options, sums: dict, *, part) -> dict:
+def told_in_parts(corpus: Corpus, options, sums: dict, *, part) -> dict:
     """What a step tells, given the sums over its parts."""
     drawn, n_chains = sums.pop("drawn", 0), options.n_chains if samples_any(options) else 1
     sums["updates"] = drawn + n_chains * sums.get("updates", 0)

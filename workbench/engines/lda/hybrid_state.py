@@ -5,10 +5,13 @@ from collections import namedtuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cgs, cvb, svb
 from workbench.engines.lda.hyperparameters import SufficientStatistics
 from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
 from workbench.engines.memory import stacked
+from workbench.models.lda import LDA
 
 
 def _state(name: str, part: type) -> type:
@@ -51,12 +54,21 @@ def threshold_of(options) -> np.int64:
     )
 
 
-def split_of(corpus, options) -> Split:
+def split_of(corpus: Corpus, options) -> Split:
     """The split by r."""
     return split_by_count(corpus, threshold_of(options))
 
 
-def initial(corpus, model, options, split: Split, n_chains: int, context, warm_start, part):
+def initial(
+    corpus: Corpus,
+    model: LDA,
+    options,
+    split: Split,
+    n_chains: int,
+    context: StepContext,
+    warm_start: WarmStart | None,
+    part,
+):
     """Initial state under a split."""
     chains = [
         cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)

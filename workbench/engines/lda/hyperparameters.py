@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
 from workbench.errors import Named
 from workbench.kernels.lda.polya import real_sites, single_sites, slopes, whole_sites
@@ -169,10 +171,10 @@ def asked(state, options, name: str, n_words: int) -> Prior:
 
 
 def learn(
-    corpus,
+    corpus: Corpus,
     options,
     state,
-    context,
+    context: StepContext,
     sampled: bool,
     statistics: Callable,
     likelihood: Callable | None = None,
@@ -206,7 +208,7 @@ def watched(options, state) -> dict:
     return {name: getattr(state, name) for name in learnt(options)}
 
 
-def polya(corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> Polya:
+def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> Polya:
     """The likelihood behind counts: of whole ones by how often each occurs, of real ones by power sums."""
     cells, sizes = sufficient_statistics
     totals = document_sizes(corpus) if prior.name == "alpha" else topic_sizes(sizes, prior.n_topics)
@@ -224,7 +226,7 @@ def polya_of(statistics: Callable) -> Callable:
     )
 
 
-def document_sizes(corpus):
+def document_sizes(corpus: Corpus):
     """N_d of the documents that have tokens, as sites."""
     return whole_sites([corpus.document_tokens])
 
@@ -238,7 +240,7 @@ def topic_sizes(sizes: Counts, n_topics: int):
 
 
 def dirichlet(
-    corpus, alpha, sufficient_statistics: SufficientStatistics, prior: Prior
+    corpus: Corpus, alpha, sufficient_statistics: SufficientStatistics, prior: Prior
 ) -> Dirichlet:
     """The likelihood of a prior given E[log theta] or E[log phi] of posteriors Dirichlet(prior + expected counts).
 

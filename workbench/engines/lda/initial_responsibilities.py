@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext, WarmStart
 from workbench.kernels.lda.initial_topics import TOGETHER, WAYS, start_responsibilities
 from workbench.kernels.uniforms import RESPONSIBILITIES
+from workbench.models.lda import LDA
 from workbench.models.options import option
 
 AT_RANDOM = (None, None, None, None)
@@ -20,7 +23,16 @@ def init_option(default: str = "dirichlet"):
 
 
 def initialise(
-    corpus, model, options, sampled, context, warm_start, gamma, mean_dk, mean_wk, mean_k
+    corpus: Corpus,
+    model: LDA,
+    options,
+    sampled,
+    context: StepContext,
+    warm_start: WarmStart | None,
+    gamma,
+    mean_dk,
+    mean_wk,
+    mean_k,
 ) -> None:
     """Fills zeroed expected counts, and gamma if it has rows, with the first responsibilities of the pairs not ``sampled``.
 

@@ -6,6 +6,8 @@ updated as in `svb` or `cvb`, and every pair sees the counts that the pairs befo
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext
 from workbench.engines.lda import cvb
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
@@ -15,7 +17,9 @@ from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import GIBBS
 
 
-def interleaved_pass(corpus, split, mean, chain, drawn, context) -> tuple[int, dict]:
+def interleaved_pass(
+    corpus: Corpus, split, mean, chain: int, drawn, context: StepContext
+) -> tuple[int, dict]:
     """One canonical pass over all pairs, each by its own rule; returns how many tokens moved, and the numbers of the pass.
 
     mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
@@ -28,7 +32,7 @@ def interleaved_pass(corpus, split, mean, chain, drawn, context) -> tuple[int, d
     alpha, n_topics, key = pad_topics(mean.alpha), len(mean.alpha), context.key(GIBBS)
     workspace = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
 
-    def work(first, last):
+    def work(first: int, last: int):
         return visit_in_order(
             first,
             last,
@@ -59,8 +63,8 @@ def interleaved_pass(corpus, split, mean, chain, drawn, context) -> tuple[int, d
 
 @kernel
 def visit_in_order(
-    first,
-    last,
+    first: int,
+    last: int,
     indptr,
     words,
     counts,
@@ -83,7 +87,7 @@ def visit_in_order(
     sampled_k,
     alpha,
     beta,
-    n_topics,
+    n_topics: int,
     key,
     collapsed,
     workspace,

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import digamma
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.lda import vb
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import learn, learning, watched
@@ -109,7 +109,13 @@ class Visited(NamedTuple):
     n_visited: int  # pairs
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """As `vb` begins; from another run the topics are its very counts, whatever the documents."""
     begun = vb.init(corpus, model, options, context, warm_start)
     if warm_start is not None:
@@ -126,7 +132,9 @@ def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float) -> State:
     return state
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """A pass over all documents in batches, then learn priors that are due. The same bits for any number of threads."""
     before, batches = state.mean_wk.copy(), batches_of(corpus, options, context)
     n_total = options.total_documents or sum(map(len, batches))
@@ -151,19 +159,19 @@ def step(corpus, model, options, state, context):
     return learn(corpus, options, state, context, False, *given), info
 
 
-def batches_of(corpus, options, context) -> list[np.ndarray]:
+def batches_of(corpus: Corpus, options: Options, context: StepContext) -> list[np.ndarray]:
     """The documents of each batch of a pass, ascending: every document with a token is in one."""
     documents = np.flatnonzero(corpus.document_tokens)
     order = documents[permutation(context.key(BATCHES), len(documents))]
     return [np.sort(rows) for rows in np.array_split(order, n_batches(len(order), options))]
 
 
-def n_batches(n_documents: int, options) -> int:
+def n_batches(n_documents: int, options: Options) -> int:
     """The batches of a pass over so many documents with tokens."""
     return -(-n_documents // options.batch_size)
 
 
-def some_documents(corpus, rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def some_documents(corpus: Corpus, rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """indptr, words and counts of some documents of a corpus."""
     indptr, pairs = corpus.pairs_of(rows)
     return indptr, corpus.words[pairs], corpus.counts[pairs]
@@ -178,7 +186,9 @@ def batch_of(indptr, words, counts) -> Batch:
     return Batch(Corpus(indptr, place[words], counts, names, titles), used)
 
 
-def take_in(batch: Batch, state: State, options, rate: float, share: float, context) -> Visited:
+def take_in(
+    batch: Batch, state: State, options: Options, rate: float, share: float, context: StepContext
+) -> Visited:
     """Fits the documents of a batch to q(phi) of a state, then moves q(phi), in place, the share ``rate`` of the way.
 
     share : documents that each document of the batch stands for, D / S.
@@ -193,7 +203,7 @@ def take_in(batch: Batch, state: State, options, rate: float, share: float, cont
     return found
 
 
-def visit(batch: Batch, state: State, options, context) -> Visited:
+def visit(batch: Batch, state: State, options: Options, context: StepContext) -> Visited:
     """Fits the documents of a batch, each from N_d / K tokens of a topic, to q(phi) of a state, which stays as it is."""
     documents, used = batch
     mean_wk, mean_k, n_topics = (
@@ -218,7 +228,7 @@ def change_of(before: np.ndarray, mean_wk: np.ndarray) -> float:
     return float(before.sum() / (2.0 * total)) if total > 0 else 0.0
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """The bound, with documents as last fitted and q(phi) as it is; NaN before the first iteration."""
     live, n_topics = slice(model.n_topics), model.n_topics
     log_phi = digamma(state.beta + state.mean_wk[:, live]) - digamma(
@@ -242,7 +252,7 @@ def _arrays(n_documents: int, n_words: int, n_topics: int) -> dict[str, Array]:
     }
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Bytes of the state; of a batch its pairs, factors and counts, and of the topics as they were before the pass."""
     lanes = padded(model.n_topics)
     of_topics = corpus.n_words * lanes * DOUBLE

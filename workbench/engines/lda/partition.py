@@ -17,8 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.data.arrays import sealed
 from workbench.engines.cached import cached_by_corpus
+from workbench.engines.engine import StepContext
 from workbench.kernels.lda.selection import select_pairs
 from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
@@ -64,7 +66,7 @@ def idle_alone(what: str) -> str:
 
 
 @cached_by_corpus
-def partition_of(corpus, n_parts: int) -> Partition:
+def partition_of(corpus: Corpus, n_parts: int) -> Partition:
     """The partition into P x P blocks of all pairs of a corpus. One block has the corpus's own arrays."""
     if n_parts == 1:
         whole = Columns(
@@ -74,7 +76,7 @@ def partition_of(corpus, n_parts: int) -> Partition:
     return partition_pairs(corpus, n_parts, np.arange(corpus.n_pairs))
 
 
-def partition_marked(corpus, n_parts: int, mark: np.ndarray, wanted: bool) -> Partition:
+def partition_marked(corpus: Corpus, n_parts: int, mark: np.ndarray, wanted: bool) -> Partition:
     """The partition into P x P blocks of the pairs of a corpus whose mark is the wanted one; mark (pair,) bool."""
     if n_parts > 1:
         return partition_pairs(corpus, n_parts, np.flatnonzero(mark == wanted))
@@ -95,7 +97,7 @@ def partition_marked(corpus, n_parts: int, mark: np.ndarray, wanted: bool) -> Pa
     return Partition([(0, corpus.n_documents)], [columns])
 
 
-def partition_pairs(corpus, n_parts: int, pairs: np.ndarray) -> Partition:
+def partition_pairs(corpus: Corpus, n_parts: int, pairs: np.ndarray) -> Partition:
     """The partition into P x P blocks of the given pairs of a corpus, in order.
 
     Ranges and sets have about equal numbers of tokens of the whole corpus.
@@ -114,7 +116,7 @@ def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
     return list(pairwise([0, *ends, len(middles)]))
 
 
-def column_of(corpus, pairs: np.ndarray, sets: np.ndarray, of: int) -> Columns:
+def column_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, of: int) -> Columns:
     """Those of the given pairs of a corpus whose word is in one set; sets (word,)."""
     return _columns(corpus, pairs, np.flatnonzero(sets[corpus.words[pairs]] == of))
 
@@ -132,7 +134,7 @@ class BlockOfPart(NamedTuple):
 
 
 @cached_by_corpus
-def sets_of_words(corpus, n_parts: int) -> np.ndarray:
+def sets_of_words(corpus: Corpus, n_parts: int) -> np.ndarray:
     """(word,) the set of each word of a corpus."""
     return shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)
 
@@ -146,7 +148,7 @@ def shared_out(tokens, n_parts: int) -> np.ndarray:
     return sets
 
 
-def _columns(corpus, pairs, places) -> Columns:
+def _columns(corpus: Corpus, pairs, places) -> Columns:
     own = pairs[places]
     arrays = (
         np.searchsorted(own, corpus.indptr),
@@ -158,7 +160,7 @@ def _columns(corpus, pairs, places) -> Columns:
     return Columns(*map(sealed, arrays), places)
 
 
-def each_block(partition: Partition, sizes: tuple, work: Callable, context) -> list:
+def each_block(partition: Partition, sizes: tuple, work: Callable, context: StepContext) -> list:
     """The results of ``work(first, last, part, sizes)``: documents first..last with the words of a part, all of them once.
 
     ``sizes`` are the arrays by topic that the work changes and that blocks share; each is given its block's, and they hold

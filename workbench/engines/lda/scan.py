@@ -7,6 +7,8 @@ of them, the latter is cheaper. The choice is a function of the state, never of 
 
 import numpy as np
 
+from workbench.corpus import Corpus
+from workbench.engines.engine import StepContext
 from workbench.engines.memory import word_major_bytes
 from workbench.kernels.lda.sparse_gibbs import (
     draw_words,
@@ -37,7 +39,7 @@ def scan_option():
     )
 
 
-def by_words(corpus, state, scan: str) -> bool:
+def by_words(corpus: Corpus, state, scan: str) -> bool:
     """Whether the sweep of a chain goes word after word; see `COST`."""
     n_topics = len(state.alpha)
     spared = n_topics - SPARED
@@ -50,13 +52,13 @@ def by_words(corpus, state, scan: str) -> bool:
     return scan == "words" or COST * mean_held(state.n_dk, corpus.document_tokens) < spared
 
 
-def sweep_words(corpus, state, context, chain=0) -> int:
+def sweep_words(corpus: Corpus, state, context: StepContext, chain: int = 0) -> int:
     """One Gibbs sweep over every token, word after word; how many moved."""
     n_topics, alpha = len(state.alpha), pad_topics(state.alpha)
     lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)
     key, by_word = context.key(GIBBS, chain), corpus.by_word
 
-    def draw(first, last):
+    def draw(first: int, last: int):
         return draw_words(
             first,
             last,
@@ -78,7 +80,7 @@ def sweep_words(corpus, state, context, chain=0) -> int:
     return n_moved
 
 
-def word_order_bytes(corpus, n_topics: int, scan: str) -> tuple[int, int]:
+def word_order_bytes(corpus: Corpus, n_topics: int, scan: str) -> tuple[int, int]:
     """Bytes of the corpus in word-major order, and of the lists of a sweep, where words may be the order."""
     if scan == "documents" or (scan == "auto" and n_topics <= SPARED):
         return 0, 0

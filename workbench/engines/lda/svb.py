@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import (
@@ -79,18 +80,26 @@ class Options(OwnOptions):
     """Options of the engine, and of learning its priors."""
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Responsibilities of every pair, at random or from the counts of another run."""
     return initial_mean(corpus, model, options, none_sampled(corpus), context, warm_start)
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Update the responsibilities of every pair once, then learn priors that are due."""
     state, info = update(corpus, options, none_sampled(corpus), state, NOTHING_SAMPLED, context)
     return learn(corpus, options, state, context, False, sufficient_statistics), info
 
 
-def arrays(corpus, model, options, n_averaged: int) -> dict[str, Array]:
+def arrays(corpus: Corpus, model: LDA, options: Options, n_averaged: int) -> dict[str, Array]:
     """Shapes and types of the arrays of a state, priors excepted; responsibilities only in the sequential schedule."""
     n_kept = n_averaged if options.schedule == "sequential" else 0
     return topic_counts("mean", corpus, model.n_topics) | {
@@ -98,7 +107,14 @@ def arrays(corpus, model, options, n_averaged: int) -> dict[str, Array]:
     }
 
 
-def initial_mean(corpus, model, options, split: Split, context, warm_start=None) -> State:
+def initial_mean(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    split: Split,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Expected counts of the first responsibilities of the averaged pairs."""
     made, entropy = (
         zeros(arrays(corpus, model, options, split.n_averaged)),
@@ -109,7 +125,9 @@ def initial_mean(corpus, model, options, split: Split, context, warm_start=None)
     return state
 
 
-def update(corpus, options, split, state, sampled, context) -> tuple[State, dict]:
+def update(
+    corpus: Corpus, options: Options, split, state: State, sampled, context: StepContext
+) -> tuple[State, dict]:
     """One variational pass over the averaged pairs, given sampled counts (chain, row, topic), if any."""
     if split.n_averaged and options.schedule == "parallel":
         state = state._replace(entropy=update_in_parallel(corpus, split, state, sampled, context))
@@ -127,7 +145,9 @@ IDLE = {
 """Why an update uses one thread alone, by schedule."""
 
 
-def update_in_parallel(corpus, split, state, sampled, context, point=False) -> Entropy:
+def update_in_parallel(
+    corpus: Corpus, split, state: State, sampled, context: StepContext, point=False
+) -> Entropy:
     """Counts documents and topics anew from the same weights, in place; returns the entropy of the responsibilities.
 
     The same bits for any number of threads. With `point` the topics are their mode, see `vb`.
@@ -175,11 +195,11 @@ def update_in_parallel(corpus, split, state, sampled, context, point=False) -> E
     return Entropy(corpus, mean, workspace, n_topics)
 
 
-def update_sequentially(corpus, split, state, sampled, context) -> None:
+def update_sequentially(corpus: Corpus, split, state: State, sampled, context: StepContext) -> None:
     """Update of pair after pair in canonical order; the expected counts follow each pair."""
     alpha = pad_topics(state.alpha, 1.0)
 
-    def work(first, last):
+    def work(first: int, last: int):
         update_in_order(
             first,
             last,
@@ -199,24 +219,24 @@ def update_sequentially(corpus, split, state, sampled, context) -> None:
     each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
 
 
-def entropy_of(split, state) -> float:
+def entropy_of(split, state: State) -> float:
     """Entropy of the responsibilities, nats; NaN before the first parallel update."""
     if not len(state.gamma):
         return float(state.entropy)
     return weighted_entropy(split.averaged.counts, state.gamma)
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     state = state._replace(entropy=entropy_of(none_sampled(corpus), state))
     return watched_in_parts(model, options, state, of_part(corpus, model, options, state))
 
 
-def of_part(corpus, model, options, state) -> dict:
+def of_part(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """What is watched of documents alone: their part of the log joint."""
     return {"documents": log_documents(state.mean_dk, pad_topics(state.alpha), len(state.alpha))}
 
 
-def watched_in_parts(model, options, state, sums: dict) -> dict:
+def watched_in_parts(model: LDA, options: Options, state: State, sums: dict) -> dict:
     """What is watched, given the sums of `of_part`."""
     n_topics = len(state.alpha)
     joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
@@ -225,7 +245,7 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
     )
 
 
-def counts(corpus, model, options, state) -> dict:
+def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """The expected counts."""
     return {
         "n_kw": state.mean_wk[:, : model.n_topics].T,
@@ -233,23 +253,30 @@ def counts(corpus, model, options, state) -> dict:
     }
 
 
-def predict(corpus, model, options, state, pairs, context=None) -> np.ndarray:
+def predict(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """p(w|d) of each pair given the expected counts (spec B.2)."""
     return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
-def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
+def sufficient_statistics(corpus: Corpus, state: State, of, split=None) -> SufficientStatistics:
     """Sufficient statistics of alpha or of beta: the expected counts."""
     return SufficientStatistics(
         Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None])
     )
 
 
-def samples(corpus, options) -> bool:
+def samples(corpus: Corpus, options: Options) -> bool:
     return False
 
 
-def memory(corpus, model, options, n_averaged: int | None = None) -> Memory:
+def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None = None) -> Memory:
     """Bytes of the state, and of the parallel schedule's workspace or the sequential one's indices of pairs."""
     n_averaged = corpus.n_pairs if n_averaged is None else n_averaged
     state = size(arrays(corpus, model, options, n_averaged))
@@ -260,23 +287,27 @@ def memory(corpus, model, options, n_averaged: int | None = None) -> Memory:
     return Memory(state, step=2 * corpus.n_pairs * DOUBLE)
 
 
-def in_parallel(corpus, state: int, n_pairs: int) -> Memory:
+def in_parallel(corpus: Corpus, state: int, n_pairs: int) -> Memory:
     """Bytes of `update_in_parallel`: weights and logs as large as the state, and the pairs in blocks."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
     return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 
 
-def prepare_parts(options, state, context) -> tuple:
+def prepare_parts(options: Options, state: State, context: StepContext) -> tuple:
     """The weights of words, the same for all parts."""
     return weighed_words(state, NOTHING_SAMPLED, False, context)
 
 
-def work_of_part(corpus, options, state, context, split, of_words) -> tuple[State, dict]:
+def work_of_part(
+    corpus: Corpus, options: Options, state: State, context: StepContext, split, of_words
+) -> tuple[State, dict]:
     """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
     return update_part(corpus, options, split, state, NOTHING_SAMPLED, context, of_words)
 
 
-def update_part(corpus, options, split, state, sampled, context, of_words) -> tuple[State, dict]:
+def update_part(
+    corpus: Corpus, options: Options, split, state: State, sampled, context: StepContext, of_words
+) -> tuple[State, dict]:
     """The same given sampled counts; of a part without averaged pairs nothing is counted."""
     if not split.n_averaged:
         state.mean_wk[:] = state.mean_k[:] = 0.0
@@ -288,7 +319,7 @@ def update_part(corpus, options, split, state, sampled, context, of_words) -> tu
     return state._replace(entropy=float(state.entropy)), info
 
 
-def refuse_in_parts(options) -> None:
+def refuse_in_parts(options: Options) -> None:
     """Refuses the sequential schedule, in which each pair waits for the one before."""
     if options.schedule != "parallel":
         raise OptionError(

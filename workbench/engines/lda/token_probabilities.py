@@ -3,12 +3,13 @@
 import numpy as np
 from scipy.special import psi, softmax
 
+from workbench.corpus import Corpus
 from workbench.engines.lda import adaptive, cgs, hybrid, vb
 from workbench.engines.lda.split import Split, all_sampled, none_sampled
 from workbench.models.options import OptionError
 
 
-def token_probabilities(corpus, options, state) -> np.ndarray:
+def token_probabilities(corpus: Corpus, options, state) -> np.ndarray:
     """(chain, token, topic) q(z) of every token, in canonical order; one chain where nothing is sampled.
 
     Where responsibilities are not stored (`vb`, `online-vb`, `svb` in parallel) they are those that follow from the counts,
@@ -33,7 +34,9 @@ def token_probabilities(corpus, options, state) -> np.ndarray:
     return every_token(corpus, split.sampled, gamma, topics)
 
 
-def every_token(corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray) -> np.ndarray:
+def every_token(
+    corpus: Corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray
+) -> np.ndarray:
     """(state, token, topic) responsibilities (averaged pair, topic), and 1 at the topics (state, sampled token)."""
     found, of_sampled = (
         np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])),
@@ -44,7 +47,7 @@ def every_token(corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarr
     return found
 
 
-def split_of(corpus, options, state) -> tuple[Split, tuple]:
+def split_of(corpus: Corpus, options, state) -> tuple[Split, tuple]:
     """Which pairs are sampled in a state of any engine of LDA, and that state, without the split where it has one."""
     if isinstance(state, cgs.State):
         return all_sampled(corpus), state
@@ -57,7 +60,7 @@ def split_of(corpus, options, state) -> tuple[Split, tuple]:
     return none_sampled(corpus), state
 
 
-def _by_counts(corpus, split: Split, state) -> np.ndarray:
+def _by_counts(corpus: Corpus, split: Split, state) -> np.ndarray:
     """(averaged pair, topic) responsibilities given the counts of a state."""
     totals = (
         [state[:3]]
@@ -68,7 +71,7 @@ def _by_counts(corpus, split: Split, state) -> np.ndarray:
 
 
 def responsibilities(
-    corpus, sampled: np.ndarray, totals: list[tuple], alpha: np.ndarray, beta: float
+    corpus: Corpus, sampled: np.ndarray, totals: list[tuple], alpha: np.ndarray, beta: float
 ) -> np.ndarray:
     """(averaged pair, topic) of standard variational Bayes, averaged in the log domain over chains, spec A9.
 

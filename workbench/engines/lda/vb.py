@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import VARIATIONAL, Engine
+from workbench.corpus import Corpus
+from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
 from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.factored import (
     Entropy,
@@ -80,7 +81,13 @@ class Options:
     init: str = init_option()
 
 
-def init(corpus, model, options, context, warm_start=None) -> State:
+def init(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    context: StepContext,
+    warm_start: WarmStart | None = None,
+) -> State:
     """Topics from responsibilities at random or from another run; documents even, or as in that run."""
     state = State(
         **zeros(topic_counts("mean", corpus, model.n_topics)),
@@ -104,13 +111,15 @@ def init(corpus, model, options, context, warm_start=None) -> State:
     return state
 
 
-def spread_evenly(corpus, state) -> None:
+def spread_evenly(corpus: Corpus, state: State) -> None:
     """Sets the counts of every document to N_d / K tokens of each topic, in place."""
     n_topics = len(state.alpha)
     state.mean_dk[:, :n_topics] = corpus.document_tokens[:, None] / n_topics
 
 
-def step(corpus, model, options, state, context):
+def step(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """Fit the documents to the topics, then the topics to the documents; then learn priors that are due.
 
     The same bits for any number of threads.
@@ -120,7 +129,9 @@ def step(corpus, model, options, state, context):
     return learn(corpus, options, state, context, False, *given), info
 
 
-def update(corpus, options, state, context) -> tuple[State, dict]:
+def update(
+    corpus: Corpus, options: Options, state: State, context: StepContext
+) -> tuple[State, dict]:
     """The state fitted, its priors as they were."""
     if options.restart_documents:
         spread_evenly(corpus, state)
@@ -128,7 +139,9 @@ def update(corpus, options, state, context) -> tuple[State, dict]:
     return state._replace(entropy=entropy), {"updates": n_visited}
 
 
-def fit(corpus, options, state, context) -> tuple[Entropy, int]:
+def fit(
+    corpus: Corpus, options: Options, state: State, context: StepContext
+) -> tuple[Entropy, int]:
     """E-step document by document until each converges, then M-step, in place; also returns how many pairs were visited."""
     if options.n_inner == 1:  # documents and topics in one visit
         point = options.topics == "point"
@@ -142,7 +155,7 @@ def fit(corpus, options, state, context) -> tuple[Entropy, int]:
     documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios
     alpha, n_topics = pad_topics(state.alpha, 1.0), len(state.alpha)
 
-    def fit_some(first, last):
+    def fit_some(first: int, last: int):
         return fit_documents(
             first,
             last,
@@ -159,7 +172,7 @@ def fit(corpus, options, state, context) -> tuple[Entropy, int]:
             ratios,
         )
 
-    def count_some(first, last):
+    def count_some(first: int, last: int):
         return count_words(
             first,
             last,
@@ -180,16 +193,16 @@ def fit(corpus, options, state, context) -> tuple[Entropy, int]:
     return Entropy(corpus, mean, workspace, n_topics), sum(n_visited)
 
 
-def watch(corpus, model, options, state) -> dict:
+def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     return watched_in_parts(model, options, state, of_part(corpus, model, options, state))
 
 
-def of_part(corpus, model, options, state) -> dict:
+def of_part(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """What is watched of documents alone: their part of the log joint."""
     return {"documents": log_documents(state.mean_dk, pad_topics(state.alpha), len(state.alpha))}
 
 
-def watched_in_parts(model, options, state, sums: dict) -> dict:
+def watched_in_parts(model: LDA, options: Options, state: State, sums: dict) -> dict:
     """What is watched, given the sums of `of_part`."""
     n_topics = len(state.alpha)
     if options.topics == "full":
@@ -201,7 +214,7 @@ def watched_in_parts(model, options, state, sums: dict) -> dict:
     )
 
 
-def log_point(state) -> float:
+def log_point(state: State) -> float:
     """sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
     n_topics, n_words, prior, log_phi = (
         len(state.alpha),
@@ -215,7 +228,7 @@ def log_point(state) -> float:
     )
 
 
-def log_modes(state) -> np.ndarray:
+def log_modes(state: State) -> np.ndarray:
     """(word, topic) log phi at the mode."""
     live = slice(len(state.alpha))
     return np.log(
@@ -224,7 +237,7 @@ def log_modes(state) -> np.ndarray:
     )
 
 
-def likelihood(options, state, corpus, statistics, prior) -> Dirichlet:
+def likelihood(options: Options, state: State, corpus: Corpus, statistics, prior) -> Dirichlet:
     """The bound as a function of a prior, with q(theta) and q(phi), or the point phi, held fixed."""
     if prior.name == "beta" and options.topics == "point":
         return Dirichlet(
@@ -233,7 +246,7 @@ def likelihood(options, state, corpus, statistics, prior) -> Dirichlet:
     return dirichlet(corpus, state.alpha, statistics, prior)
 
 
-def memory(corpus, model, options) -> Memory:
+def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Bytes of counts, weights and ratios of pairs; the bound at a point takes three further arrays by word."""
     arrays = topic_counts("mean", corpus, model.n_topics)
     state, of_words = size(arrays), size({"mean_wk": arrays["mean_wk"]})
@@ -245,12 +258,14 @@ def memory(corpus, model, options) -> Memory:
     return found._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
-def prepare_parts(options, state, context) -> tuple:
+def prepare_parts(options: Options, state: State, context: StepContext) -> tuple:
     """The weights of words, the same for all parts."""
     return weighed_words(state, NOTHING_SAMPLED, options.topics == "point", context)
 
 
-def work_of_part(corpus, options, state, context, split, of_words) -> tuple[State, dict]:
+def work_of_part(
+    corpus: Corpus, options: Options, state: State, context: StepContext, split, of_words
+) -> tuple[State, dict]:
     """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
     lanes = len(state.mean_k)
     if options.n_inner == 1:
@@ -264,7 +279,7 @@ def work_of_part(corpus, options, state, context, split, of_words) -> tuple[Stat
     return state._replace(entropy=float(state.entropy)), info
 
 
-def likelihood_of_part(corpus, options, state, prior) -> Dirichlet:
+def likelihood_of_part(corpus: Corpus, options: Options, state: State, prior) -> Dirichlet:
     """`likelihood` from the counts of a part."""
     return likelihood(
         options, state, corpus, sufficient_statistics(corpus, state, prior.name), prior
