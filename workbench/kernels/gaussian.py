@@ -1,7 +1,7 @@
 """Draws from Gaussians in information form, and of their mean and covariance, inside compiled sweeps.
 
-    x ~ N(J^-1 h, J^-1):   U'U = J,  U'y = h,  U x = y + z,  z ~ N(0, I)                                spec 0.1
-    mu, Sigma ~ NIW(m, kappa, nu, Psi):  Sigma ~ IW(nu, Psi),  mu | Sigma ~ N(m, Sigma / kappa)         spec 0.2
+    x ~ N(J^-1 h, J^-1):   U'U = J,  U'y = h,  U x = y + z,  z ~ N(0, I)    spec of stick-breaking 0.1
+    mu, Sigma ~ NIW(m, kappa, nu, Psi):  Sigma ~ IW(nu, Psi),  mu | Sigma ~ N(m, Sigma / kappa)    spec of stick-breaking 0.2
 
 The Cholesky factor is U, upper triangular, so that all inner loops run along rows. No BLAS: the bits depend neither on its
 version nor on its threads.

@@ -1,6 +1,6 @@
 """Draws of Gaussian states over time given potentials exp(h_t'x_t - x_t'J_t x_t / 2): a random walk, or a linear system.
 
-    x_1 ~ N(m, S),  x_t | x_{t-1} ~ N(A x_{t-1} + b, Q)                                                     spec B.7, D.2
+    x_1 ~ N(m, S),  x_t | x_{t-1} ~ N(A x_{t-1} + b, Q)                                        spec of stick-breaking B.7, D.2
 
 The random walk of one number is filtered forward and sampled backward. States of several numbers are drawn by the Cholesky
 factor of their joint precision, which is block-tridiagonal: D_t on the diagonal, E = -Q^-1 A below it,

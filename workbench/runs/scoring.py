@@ -5,7 +5,7 @@
 The running average takes p(w | d) of every iteration after burn-in, token by token, so that switched
 labels do no harm. Until burn-in is over it is that of the state. With p_s that of iteration s, averaged are also the
 probabilities of whole documents (records; sequences, where documents stand in sequences), and of all held-out tokens
-together (stick-breaking spec, B.8)::
+together (spec of stick-breaking B.8)::
 
     by document   exp( - (1/N) sum_d log (1/S) sum_s prod_{w in d} p_s(w | d)^n_dw )
     jointly       exp( - (1/N)       log (1/S) sum_s prod_dw       p_s(w | d)^n_dw )
