@@ -4,14 +4,6 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-RUN = [
-    ROOT / "README.md",
-    ROOT / "docs" / "start.md",
-    ROOT / "docs" / "cluster.md",
-    ROOT / "docs" / "scikit_learn.md",
-    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
-]
-"""Pages whose blocks of Python are run."""
 BLOCK = re.compile(r"^```python(?P<mark>[^\n]*)\n(?P<code>.*?)^```$", re.M | re.S)
 
 
@@ -21,3 +13,15 @@ def blocks_of(page: Path) -> list[tuple[str, str]]:
         (found["mark"].strip(), found["code"])
         for found in BLOCK.finditer(page.read_text(encoding="utf-8"))
     ]
+
+
+RUN = [
+    page
+    for page in (
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+    )
+    if blocks_of(page)
+]
+"""Pages whose blocks of Python are run."""

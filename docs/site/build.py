@@ -15,7 +15,15 @@ ROOT = SITE.parents[1]
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(SITE))
 
-TEXTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "pyproject.toml")
+TEXTS = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CITATION.cff",
+    "LICENSE",
+    "pyproject.toml",
+)
 FOLDERS = ("docs", "workbench", "benchmarks")
 """What pages are, and what they link to."""
 OPTIONAL = ("docs/ledger",)

@@ -47,7 +47,7 @@ pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-con
 
 
 def escape_underscores(app, what, name, value, options, lines: list[str]) -> None:
-    """Names that end with _, as scikit-learn's attributes, are no references of reStructuredText; literals stay as they are."""
+    """Names that end with _, as scikit-learn's attributes, are no references of reStructuredText; literals are unchanged."""
     for place, line in enumerate(lines):
         parts = re.split(r"(``.*?``|`.*?`)", line)
         parts[::2] = [re.sub(r"(?<=\w)_(?![\w_])", r"\\_", part) for part in parts[::2]]

@@ -1,7 +1,12 @@
-"""Pages that are made from the code: Python, command line, engines, variables, schema of the store."""
+"""Pages that are made from the code: Python, command line, engines, variables, schema of the store.
+
+python docs/site/generated.py writes docs/engines.md again, the only one of them that is in the repository.
+"""
 
 import inspect
 from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
 
 PYTHON = {
     "corpora": ("Corpora and splits", ("corpus",)),
@@ -15,6 +20,16 @@ COMMANDS = """# Command line
 
 `workbench COMMAND --help` prints the same. Results for programs go to stdout (`--json`), everything for people to stderr. Exit
 status: 0 done, 2 wrong input, 130 interrupted and resumable, 1 anything else.
+"""
+ENGINES_TABLE = """# The engines
+
+{first_choice} [Which engine when](explanation/which_engine.md) explains the choice, and
+`workbench engines ENGINE` prints the options.
+
+This page is written by `python docs/site/generated.py`.
+
+| name | method | when | source |
+|---|---|---|---|
 """
 VARIABLES = """# Variables
 
@@ -142,7 +157,7 @@ def command_line() -> str:
             "",
         ]
         rows = [
-            (told_name(each), cell(getattr(each, "help", "") or ""), told_default(each))
+            (parameter_name(each), cell(getattr(each, "help", "") or ""), default_of(each))
             for each in command.params
             if not getattr(each, "hidden", False) and each.name != "help"
         ]
@@ -174,14 +189,14 @@ def usage(command) -> str:
     return " ".join(command.collect_usage_pieces(command.context_class(command)))
 
 
-def told_name(parameter) -> str:
+def parameter_name(parameter) -> str:
     """Flags of an option, or the name of an argument, in code."""
     if parameter.param_type_name == "argument":
         return f"`{(parameter.metavar or parameter.name).upper()}`"
     return ", ".join(f"`{flag}`" for flag in [*parameter.opts, *parameter.secondary_opts])
 
 
-def told_default(parameter) -> str:
+def default_of(parameter) -> str:
     """The default of a parameter; empty where there is none, or where it is no text or number."""
     value = parameter.default
     if (
@@ -220,6 +235,17 @@ def engines() -> str:
             ]
         parts += options_table(engine.options)
     return "\n".join(parts)
+
+
+def engines_table() -> str:
+    """The page docs/engines.md: every engine with its method, its source and when to use it."""
+    from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
+
+    rows = [
+        f"| `{name}` | {cell(engine.title)} | {cell(engine.when or '')} | {cell(engine.source)} |\n"
+        for name, engine in ((name, get_engine(name)) for name in ENGINES)
+    ]
+    return ENGINES_TABLE.format(first_choice=FIRST_CHOICE) + "".join(rows)
 
 
 def options_table(options) -> list[str]:
@@ -272,3 +298,7 @@ def store() -> str:
     return "# Schema of the store\n\n" + rst(
         ".. automodule:: workbench.runs.store.layout", "   :no-members:"
     )
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "engines.md").write_text(engines_table(), encoding="utf-8")

@@ -56,7 +56,7 @@ def execute(path: Path, target: Path) -> None:
 
 
 def shown(output):
-    """An output as the page shows it: no program, nothing that is for stderr, a sentence in the place of a live view."""
+    """An output as the page shows it: no program, nothing that is for stderr, a sentence instead of a live view."""
     from nbformat.v4 import new_output
 
     data = output.get("data", {})

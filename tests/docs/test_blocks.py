@@ -4,6 +4,7 @@ import ast
 import csv
 import gzip
 import json
+import re
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,10 +82,10 @@ def small(monkeypatch, tmp_path):
     return tmp_path
 
 
-def given_to_readme(folder: Path) -> dict:
-    """The names and files that the README takes as the reader's own."""
+def readers_own(folder: Path) -> dict:
+    """The names and files that docs/how-to/python.md takes as the reader's own."""
     if find_spec("arviz") is None:
-        skip_without("the README shows chains in ArviZ, of the extra 'arviz'")
+        skip_without("docs/how-to/python.md shows chains in ArviZ, of the extra 'arviz'")
     import arviz
     import pandas as pd
     from sklearn.feature_extraction.text import CountVectorizer
@@ -117,16 +118,27 @@ def given_to_readme(folder: Path) -> dict:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_python_of_a_page_runs(page, small):
-    names = {"wb": wb, **(given_to_readme(small) if page.name == "README.md" else {})}
-    blocks = blocks_of(page)
-    assert blocks, "a page that shows how has Python"
+    names = {"wb": wb, **(readers_own(small) if page.name == "python.md" else {})}
     with warnings.catch_warnings():
         # few iterations: chains that do not agree, quarters without documents
         warnings.simplefilter("ignore")
-        for mark, code in blocks:
+        for mark, code in blocks_of(page):
             assert mark in ("", "illustration")
             if mark == "":
                 run(code, names)
+
+
+@pytest.mark.slow
+def test_readme_shows_what_its_quick_start_prints(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    ((_, code),) = blocks_of(ROOT / "README.md")
+    exec(compile(code, "quick start", "exec"), {})
+    assert capsys.readouterr().out == re.search(r"^```text\n(.*?)^```$", text, re.M | re.S)[1]
+
+
+def test_readme_has_at_most_600_words_and_2_pictures():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 600 and text.count("![") == 2
 
 
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.relative_to(ROOT).as_posix())
