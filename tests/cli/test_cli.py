@@ -309,7 +309,7 @@ def test_an_early_interrupt_is_said(command, monkeypatch):
 
     monkeypatch.setattr("workbench.runs.loading.load_data", interrupted)
     status, _, err = command("fit", "docstrings")
-    assert status == 130 and "interrupted; what a run has committed is kept" in err
+    assert status == 130 and "interrupted; recorded iterations are kept" in err
 
 
 def test_a_run_cannot_be_raised_beyond_its_room(command, six_documents):

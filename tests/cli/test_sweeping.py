@@ -170,7 +170,7 @@ WRONG = [
     ),
     (
         "sweep SIX -g topics=1,2 --warm --scheduler tcp://here:1 --detach",
-        "a warm sweep on a cluster goes on with its client",
+        "a warm sweep on a cluster needs its client",
     ),
     (
         "reproduce hybrid-fig33",

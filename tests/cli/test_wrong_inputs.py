@@ -421,7 +421,10 @@ WRONG = [
         "reproduce hybrid-fig3 -k 5",
         "hybrid-fig3 has one number of topics, 10; leave the topics out",
     ),
-    ("reproduce cv-hdp-fig2 -k a", "--topics takes whole numbers with commas, as 40,80; got 'a'"),
+    (
+        "reproduce cv-hdp-fig2 -k a",
+        "--topics takes whole numbers separated by commas, such as 40,80; got 'a'",
+    ),
     ("frobnicate", "No such command 'frobnicate'."),
     ("fit", "Missing argument 'CORPUS'."),
 ]

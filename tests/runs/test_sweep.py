@@ -178,7 +178,7 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(store, tmp_path):
         told = process.communicate(timeout=60)[1]
     assert (
         process.returncode == 130
-        and "interrupted; what was committed is kept, and the same command goes on" in told
+        and "interrupted; recorded iterations are kept, and the same command resumes" in told
     )
     assert sorted(run.state for run in wb.open_runs(store)) == ["stopped"] * 3
     reached = max(run.status()["iteration"] for run in wb.open_runs(store))

@@ -17,7 +17,7 @@ garbage, and the search took an eighth of the CPU time of a short run."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command and returns its exit status."""
+    """Run one command and return its exit status."""
     starting = Timer(STARTING, gc.enable)
     starting.daemon = True
     gc.disable()
@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
         return run_command(arguments)
     except KeyboardInterrupt:
         return end_with(
-            "interrupted; what a run has committed is kept, and `workbench resume RUN` goes on",
+            "interrupted; recorded iterations are kept, and `workbench resume RUN` continues",
             INTERRUPTED,
         )
     finally:
@@ -37,13 +37,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def end_with(message: str, status: int) -> int:
-    """The exit status, with its reason as one line on stderr."""
+    """Print a reason as one line on stderr and return the exit status."""
     print("workbench: " + " ".join(message.split()), file=sys.stderr)
     return status
 
 
 def entry() -> None:
-    """The console script."""
+    """Run the console script."""
     status = main()
     gc.freeze()  # the interpreter looks for cycles before it ends
     sys.exit(status)

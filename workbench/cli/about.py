@@ -1,4 +1,4 @@
-"""Commands about what there is: data, engines, doctor."""
+"""Commands about named data, engines and the installation: data, engines, doctor."""
 
 from __future__ import annotations
 
@@ -31,14 +31,12 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench 
 OF_HYPERPARAMETERS = ("learn_", "alpha_", "beta_", "top_concentration", "a_", "b_")
 """Beginnings of the names of options about hyperparameters."""
 
-data = typer.Typer(
-    help="Data that have a name: corpora, and categorical records.", no_args_is_help=True
-)
+data = typer.Typer(help="Named data sets: corpora and categorical records.", no_args_is_help=True)
 
 
 @data.command("list")
 def list_data(json: Json = False) -> None:
-    """List the named corpora and records: here, fetchable, to be got by hand, or drawn when asked for."""
+    """List the named corpora and records, and whether they are here, can be fetched, or are simulated."""
     sets, records = wb.data_sets().values(), wb.record_sets().values()
     if json:
         return print_json(
@@ -73,7 +71,7 @@ def list_data(json: Json = False) -> None:
         ],
         left=(0, 1, 5),
     )
-    say("`workbench data info NAME` tells more; `workbench data fetch NAME` gets what is fetchable")
+    say("`workbench data info NAME` describes one; `workbench data fetch NAME` downloads one")
 
 
 @data.command("info")
@@ -88,7 +86,7 @@ def info(
     read: Read = None,
     json: Json = False,
 ) -> None:
-    """Say what named data are, where they come from and under which licence; or how a file or folder of one's own is read."""
+    """Describe a named data set with its origin and licence, or how a file or folder is read."""
     of_file = (
         not is_named(name) and name not in wb.record_sets() and Path(name).expanduser().exists()
     )
@@ -105,16 +103,16 @@ def info(
 
 
 def _facts_of(corpus) -> dict:
-    """What a corpus is as it was read: sizes, what is empty or repeated, what is known of its documents, what is kept."""
+    """Return facts about a corpus as it was read: sizes, empty and duplicate documents, times, labels, kept columns."""
     from workbench.corpus.quality import quality_of
 
-    found, table = quality_of(corpus), corpus.table
+    quality, table = quality_of(corpus), corpus.table
     dated = sorted(str(time) for time in corpus.times or () if time is not None)
     return corpus.describe() | {
         "content": corpus.content_hash,
-        "empty": found and len(found.empty),
-        "repeated": found and len(found.repeated),
-        "nearly repeated": found and len(found.near),
+        "empty": quality and len(quality.empty),
+        "repeated": quality and len(quality.repeated),
+        "nearly repeated": quality and len(quality.near),
         "times": f"{dated[0]} to {dated[-1]}" if dated else None,
         "labels": len(set(corpus.labels)) if corpus.labels is not None else None,
         "texts": "kept" if table is not None and table.texts is not None else "not kept",
@@ -126,7 +124,7 @@ def _facts_of(corpus) -> dict:
 
 @data.command("fetch")
 def fetch(name: Name, json: Json = False) -> None:
-    """Download a named corpus into the user's cache ($WORKBENCH_CACHE moves it), and verify it; records are verified."""
+    """Download a named corpus into the cache ($WORKBENCH_CACHE) and verify it; records are only verified."""
     entry = _found(name)
     if entry.whereabouts() == "drawn":
         say(f"{name} is drawn when it is asked for; there is nothing to fetch")
@@ -141,11 +139,11 @@ def example(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="CSV file to write.")] = Path(
         "news.csv"
     ),
-    documents: Annotated[int, typer.Option("--documents", help="Rows.")] = 1500,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    documents: Annotated[int, typer.Option("--documents", help="Number of rows.")] = 1500,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a CSV file of simulated news with dates and categories, to try things on."""
+    """Write an example CSV file: simulated news with dates and categories."""
     if out.expanduser().exists() and not force:
         raise wb.CorpusError(f"{out} is there already; --force replaces it, or choose another OUT")
     written = wb.write_example_csv(out, documents)
@@ -164,7 +162,7 @@ def convert(
         Path,
         typer.Argument(
             metavar="OUT",
-            help="File to write; its name says the format, .gz packs it. With --shards a folder.",
+            help="File to write; its suffix sets the format, .gz compresses it. With --shards a folder.",
         ),
     ],
     vocabulary: Vocabulary = None,
@@ -173,25 +171,28 @@ def convert(
         bool,
         typer.Option(
             "--shards",
-            help="Write a folder of shards, for corpora larger than memory: the file is read as a stream.",
+            help="Write a folder of shards, for corpora larger than memory; the file is read as a stream.",
         ),
     ] = False,
     processes: Annotated[
         int | None,
         typer.Option(
-            "--processes", help="That count words, with --shards.", show_default="one per core"
+            "--processes",
+            help="With --shards: processes that count words.",
+            show_default="one per core",
         ),
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", help="Format of OUT where its name says none.")
+        str | None, typer.Option("--format", help="Format of OUT, if its suffix has none.")
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace what is there; never the corpus that is read.")
+        bool,
+        typer.Option("--force", help="Replace existing files, except the corpus that is read."),
     ] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write a corpus in another format: uci, lda-c, mtx, mallet, csv, jsonl, npz; or as a folder of shards."""
+    """Convert a corpus to another format (uci, lda-c, mtx, mallet, csv, jsonl, npz), or to a folder of shards."""
     from workbench.corpus.writers import files_of, losses
     from workbench.data.saving import put_files
 
@@ -233,7 +234,7 @@ def convert(
 
 
 def _say_written(documents, written: list[Path], lost: list[str], json: bool) -> None:
-    """Sizes of a corpus, and of the files that were written of it; of a folder what its files take together."""
+    """Print the sizes of a corpus and of the files written of it; of a folder their sum."""
     sizes = {
         name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")
     }
@@ -245,7 +246,7 @@ def _say_written(documents, written: list[Path], lost: list[str], json: bool) ->
 
 
 def _bytes_of(path: Path) -> int:
-    """Of a file, or of all files of a folder."""
+    """Return the size of a file, or of all files in a folder."""
     return (
         sum(one.stat().st_size for one in path.iterdir()) if path.is_dir() else path.stat().st_size
     )
@@ -261,7 +262,7 @@ def _convert_to_shards(
     quiet: bool,
     json: bool,
 ) -> None:
-    """Writes a folder of shards, of a file as a stream; one that is there is replaced once the new one is whole."""
+    """Write a folder of shards, reading a file as a stream; replace an existing folder only when the new one is complete."""
     from workbench.cli.printing import saying_warnings_at_once
     from workbench.corpus.kept_counts import kept_beside
     from workbench.corpus.sharded import is_sharded
@@ -282,13 +283,13 @@ def _convert_to_shards(
         if is_named(corpus) or is_sharded(Path(corpus).expanduser()):
             wb.ShardedCorpus.write(load_documents(corpus, vocabulary, read), place)
         else:
-            with saying_warnings_at_once(), _shares(not quiet) as told:
+            with saying_warnings_at_once(), _shares(not quiet) as progress:
                 options = reading_options(vocabulary, read)
                 read_shards(
                     corpus,
                     place,
                     processes or os.cpu_count() or 1,
-                    told,
+                    progress,
                     kept_beside(out),
                     **options,
                 )
@@ -303,29 +304,29 @@ def _convert_to_shards(
 
 @contextlib.contextmanager
 def _shares(shown: bool):
-    """The function that moves a bar, one for reading and one for writing, to the share that is done."""
+    """Yield a callback that advances a progress bar for reading or writing to the given share."""
     from workbench.runs.progress import bar
 
     bars = {}
 
-    def told(what: str, share: float) -> None:
+    def progress(what: str, share: float) -> None:
         if what not in bars:
             form = "{desc} {percentage:3.0f}% [{elapsed}, {remaining} left]"
             bars[what] = stack.enter_context(bar(what, 1000, shown, bar_format=form))
         bars[what].update(round(1000 * share) - bars[what].n)
 
     with contextlib.ExitStack() as stack:
-        yield told
+        yield progress
 
 
 def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
-    """The files that the corpus is read from: of a name of the catalog, everything that belongs to it."""
+    """Return the files that a corpus is read from; for a named corpus all its files."""
     from workbench.runs.loading import named_set
 
-    given, found = [vocabulary] if vocabulary else [], named_set(corpus)
-    if found is None:
-        return [Path(corpus).expanduser(), *given]
-    facts = found.facts()
+    files, data_set = [vocabulary] if vocabulary else [], named_set(corpus)
+    if data_set is None:
+        return [Path(corpus).expanduser(), *files]
+    facts = data_set.facts()
     return (
         [Path(facts["folder"]) / file for form in facts["forms"] for file in form]
         if facts.get("folder")
@@ -334,14 +335,14 @@ def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
 
 
 def _found(name: str):
-    """The corpus or records of a name; another name is refused with the nearest ones."""
+    """Return the named corpus or records; raise an error with the nearest names otherwise."""
     from workbench.corpus import find_data_set
 
     return wb.record_sets().get(name) or find_data_set(name)
 
 
 def _text(value) -> str:
-    """A fact as text for a table."""
+    """Return a fact as text for a table."""
     if isinstance(value, dict):
         return ", ".join(f"{name}={default}" for name, default in value.items())
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
@@ -351,8 +352,9 @@ def _text(value) -> str:
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(wanted: bool) -> None:
+    """Print the version and exit."""
+    if wanted:
         print(f"workbench {wb.__version__}")
         raise typer.Exit
 
@@ -361,7 +363,7 @@ def version(
     show: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and end.", is_eager=True, callback=_show_version
+            "--version", help="Print the version and exit.", is_eager=True, callback=_show_version
         ),
     ] = False,
 ) -> None:
@@ -371,32 +373,30 @@ def version(
 def engines(
     name: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ENGINE…", help="Engines whose options are wanted."),
+        typer.Argument(metavar="ENGINE…", help="Engines to describe with their options."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the engines, a line each; or when to use those that are named, and their options."""
+    """List the engines; or describe the named engines with their options."""
     from workbench.engines import FIRST_CHOICE, get_engine
 
     for each in name or ():
-        get_engine(each)  # which says what there is
-    found = {each: about for each, about in wb.engines().items() if not name or each in name}
+        get_engine(each)  # an error lists the names
+    chosen = {each: facts for each, facts in wb.engines().items() if not name or each in name}
     if json:
-        return print_json({"engines": [{"name": each, **about} for each, about in found.items()]})
+        return print_json({"engines": [{"name": each, **facts} for each, facts in chosen.items()]})
     if not name:
         print_table(
             ("", "", ""),
-            [(each, about["title"], about["source"]) for each, about in found.items()],
+            [(each, facts["title"], facts["source"]) for each, facts in chosen.items()],
             left=(0, 1, 2),
         )
-        return say(
-            f"{FIRST_CHOICE} `workbench engines ENGINE` says when to use one, and has its options"
-        )
+        return say(f"{FIRST_CHOICE} `workbench engines ENGINE` describes one with its options")
     shared: dict[str, list[str]] = {}
-    for name, about in found.items():
-        say(f"{name}: {about['title']}. {about['when']} {about['source']}")
+    for name, facts in chosen.items():
+        say(f"{name}: {facts['title']}. {facts['when']} {facts['source']}")
         of_hyperparameters = ""
-        for option, of in about["options"].items():
+        for option, of in facts["options"].items():
             line = f"    --option {option}={of['default']}   {of['meaning']}"
             if option.startswith(OF_HYPERPARAMETERS):
                 of_hyperparameters += f"\n{line}"
@@ -410,15 +410,16 @@ def engines(
 
 def doctor(
     run: Annotated[
-        list[str] | None, typer.Argument(metavar="RUN…", help="Runs to examine, not the machine.")
+        list[str] | None,
+        typer.Argument(metavar="RUN…", help="Runs to verify, instead of the installation."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Examine all runs of the store.")
+        bool, typer.Option("--all", help="Verify all runs of the store.")
     ] = False,
     store: Store = None,
     json: Json = False,
 ) -> int:
-    """Check that everything a run needs works on this machine; or examine runs whole: every file, every chunk."""
+    """Check the installation; or verify every file and chunk of runs."""
     checks = []
     if run or everything:
         return _examine(run or [], everything, store, json)
@@ -445,7 +446,7 @@ def doctor(
 
 
 def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
-    """Prints what is wrong with runs, a line each, and what can be read of these all the same; 1 where something is wrong."""
+    """Print the faults of runs and what can still be read of them; return 1 if there are faults."""
     from workbench.runs.execution.run import find_run
     from workbench.runs.store.examine import examine
     from workbench.runs.store.layout import has_checksums
@@ -466,7 +467,7 @@ def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
             else "can be read; it is from before there were checksums"
         )
         checks += [
-            {"check": path.name, "ok": not wrong, "finding": said} for said in wrong or [fine]
+            {"check": path.name, "ok": not wrong, "finding": fault} for fault in wrong or [fine]
         ]
     if as_json:
         print_json({"checks": checks, "readable": readable})
@@ -480,6 +481,7 @@ def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
 
 
 def _print_checks(checks: list[dict], more=()) -> None:
+    """Print checks and further rows as a table on stderr."""
     lines = [
         ("ok" if check["ok"] else "WRONG", check["check"], check["finding"]) for check in checks
     ]
@@ -505,7 +507,7 @@ def _kernels() -> str:
 
 
 def _fit_tiny(store: str | None = None) -> None:
-    """Runs two iterations on a few tokens."""
+    """Fit two iterations on a few tokens."""
     wb.fit(
         wb.LDA(2).simulate(4, 6, 10)[0],
         n_topics=2,
@@ -541,5 +543,5 @@ def _data_folders() -> str:
 
 
 def _browser() -> str:
-    found = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
-    return next(found, "no Chromium; only the browser tests need one")
+    browsers = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    return next(browsers, "no Chromium; only the browser tests need one")

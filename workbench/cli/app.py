@@ -1,4 +1,4 @@
-"""The commands as one application, and the exit status for the errors that they raise."""
+"""The commands as one application, and the exit status of their errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.cli.flags import Command, unreadable
 
 
 class _Commands(typer.core.TyperGroup):
-    """The commands; Ctrl-C comes out as an Abort, which typer would turn into a silent exit otherwise."""
+    """The commands; Ctrl-C is raised as an Abort, which typer would turn into a silent exit otherwise."""
 
     def invoke(self, context):
         try:
@@ -43,43 +43,50 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     cls=_Commands,
 )
-for command in (
-    fitting.fit,
-    fitting.compare,
-    fitting.resume,
-    fitting.sweep,
-    streaming.fit_stream,
-    streaming.update,
-    inferring.infer,
-    inferring.bound,
-    auditing.audit,
-    stored.runs,
-    stored.show,
-    looking.topics,
-    looking.documents,
-    stored.pause,
-    stored.stop,
-    stored.remove,
-    stored.figures,
-    stored.report,
-    stored.note,
-    stored.label,
-    stored.export,
-    reproducing.reproduce,
-    reproducing.ledger,
-    about.engines,
-    serving.serve,
-    about.doctor,
-):
-    app.command()(command)
-app.command("import")(stored.import_)
+PANELS = {
+    "Fit": (
+        fitting.fit,
+        fitting.compare,
+        fitting.sweep,
+        fitting.resume,
+        streaming.fit_stream,
+        streaming.update,
+    ),
+    "Runs": (
+        stored.runs,
+        stored.show,
+        stored.pause,
+        stored.stop,
+        stored.remove,
+        stored.note,
+        stored.label,
+        stored.import_,
+    ),
+    "Results": (
+        looking.topics,
+        looking.documents,
+        stored.figures,
+        stored.report,
+        stored.export,
+        inferring.infer,
+        inferring.bound,
+        auditing.audit,
+    ),
+    "Papers": (reproducing.reproduce, reproducing.ledger),
+    "Pages, data and installation": (serving.serve, about.engines, about.doctor),
+}
+"""The commands of each panel of the help."""
+for panel, commands in PANELS.items():
+    for command in commands:
+        name = command.__name__.rstrip("_").replace("_", "-")
+        app.command(name, rich_help_panel=panel)(command)
+app.add_typer(about.data, name="data", rich_help_panel=panel)
 app.callback(no_args_is_help=True)(about.version)
-app.add_typer(about.data, name="data")
 complete_values(app, Command)
 
 
 def run_command(arguments: list[str] | None) -> int:
-    """Runs one command and returns its exit status; an error is one line on stderr.
+    """Run one command and return its exit status; an error is one line on stderr.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The command that computes one run under every protocol that is called perplexity."""
+"""The command that computes the perplexity of one run under every protocol."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ def audit(
         str | None,
         typer.Argument(
             metavar="[CORPUS]",
-            help="Documents that the run has not learnt from; some rows need them.",
+            help="Unseen documents, which some protocols need.",
         ),
     ] = None,
     particles: Annotated[
-        int, typer.Option("--particles", help="Particles of left-to-right estimates; 0: none.")
+        int,
+        typer.Option(
+            "--particles",
+            help="Number of particles of left-to-right estimates; 0 = leave them out.",
+        ),
     ] = 20,
     seed: Annotated[
         int, typer.Option("--seed", help="Seed of halves, Gibbs sweeps and particles.")
@@ -33,7 +37,7 @@ def audit(
     read: Read = None,
     json: Json = False,
 ) -> None:
-    """Compute a run of LDA under every protocol that papers and programs call perplexity, side by side."""
+    """Compute the perplexity of a run of LDA under every protocol that papers and programs use."""
     from workbench.measures import perplexity_audit
     from workbench.runs.execution.run import find_run
     from workbench.runs.store.archive import corpora_of

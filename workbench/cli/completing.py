@@ -15,11 +15,12 @@ import typer
 
 
 def _beginning(incomplete: str, names) -> list[str]:
+    """Return the names that begin with the incomplete word."""
     return [name for name in names if name.startswith(incomplete)]
 
 
 def _lists(incomplete: str, names) -> list[str]:
-    """The list with commas, its last name completed; a name is not offered twice."""
+    """Return the comma-separated list with its last name completed; no name is offered twice."""
     before, comma, last = incomplete.rpartition(",")
     return [
         before + comma + name for name in _beginning(last, names) if name not in before.split(",")
@@ -29,11 +30,11 @@ def _lists(incomplete: str, names) -> list[str]:
 def _names_in(
     module: str, names: str, complete: Callable = _beginning, more: tuple = ()
 ) -> Callable:
-    """Completes to the names that a module has, or that a function of it returns; imported when a shell asks."""
+    """Return a completion over names that a module has or a function of it returns; imported when a shell asks."""
 
     def completions(incomplete: str) -> list[str]:
-        found = getattr(import_module(module), names)
-        return complete(incomplete, [*(found() if callable(found) else found), *more])
+        value = getattr(import_module(module), names)
+        return complete(incomplete, [*(value() if callable(value) else value), *more])
 
     return completions
 
@@ -43,14 +44,14 @@ def figure_formats(incomplete: str) -> list[str]:
 
 
 def _runs(context: typer.Context, incomplete: str) -> list[str]:
-    """Runs of the store that is named before on the line, else of the default one."""
+    """Complete names of runs in the store given earlier on the line, or the default store."""
     from workbench.runs.store.places import default_store, is_run
 
     store = Path(context.params.get("store") or default_store())
-    given = context.params.get("run") or ()
+    earlier = context.params.get("run") or ()
     names = sorted(path.name for path in store.glob("*") if is_run(path))
     return _beginning(
-        incomplete, [name for name in names if isinstance(given, str) or name not in given]
+        incomplete, [name for name in names if isinstance(earlier, str) or name not in earlier]
     )
 
 
@@ -65,7 +66,7 @@ VALUES = {
 
 
 def complete_values(app: typer.Typer, command_class: type) -> None:
-    """Gives every command, those of groups too, its class, and every parameter the values that it completes to."""
+    """Set the class of every command, and the completion of every parameter."""
     for command in app.registered_commands:
         command.cls = command_class
         hints = get_type_hints(command.callback, include_extras=True)

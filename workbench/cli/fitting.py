@@ -1,4 +1,4 @@
-"""Commands that infer: fit, compare, sweep, resume."""
+"""Commands that fit runs: fit, compare, sweep, resume."""
 
 from __future__ import annotations
 
@@ -39,12 +39,15 @@ def fit(
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
     restarts: Annotated[
         int,
-        typer.Option("--restarts", help="Run with so many seeds; say which has the highest bound."),
+        typer.Option(
+            "--restarts",
+            help="Run with N different seeds and report the run with the highest bound.",
+        ),
     ] = 1,
     scheduler: Parts = None,
     **flags,
 ) -> int:
-    """Run one engine on a corpus and keep the run. Ctrl-C ends it cleanly; `resume` goes on."""
+    """Fit one engine to a corpus and store the run. Ctrl-C stops it cleanly; `resume` continues it."""
     from workbench.runs.execution.compare import Workers
     from workbench.runs.execution.fit import (
         best_of,
@@ -110,7 +113,9 @@ def compare(
     engines: Annotated[
         str,
         typer.Option(
-            "--engines", "-e", help="Names with commas; svb-cgs:r=2 gives one its own options."
+            "--engines",
+            "-e",
+            help="Names separated by commas; svb-cgs:r=2 sets options of one engine.",
         ),
     ] = ",".join(DEFAULT_ENGINES),
     seeds: Seeds = 1,
@@ -118,7 +123,7 @@ def compare(
     scheduler: Scheduler = None,
     **flags,
 ) -> int:
-    """Run several engines on the same split with the same seeds; asked again, it reopens the runs."""
+    """Fit several engines to the same split with the same seeds. The same command again reopens the runs."""
     from workbench.runs.execution.compare import at_work_on, run_all
     from workbench.runs.spec import whole
 
@@ -145,7 +150,7 @@ def sweep(
             "--grid",
             "-g",
             metavar="NAME=VALUES",
-            help="Values with commas, as r=0,1,inf; give several.",
+            help="Values separated by commas, such as r=0,1,inf; repeatable.",
         ),
     ],
     engine: Engine = DEFAULT_HYBRID,
@@ -155,13 +160,13 @@ def sweep(
         bool,
         typer.Option(
             "--warm",
-            help="Begin each run from the counts of that with the next smaller number of topics.",
+            help="Initialise each run from the counts of the run with the next smaller number of topics.",
         ),
     ] = False,
     scheduler: Scheduler = None,
     **flags,
 ) -> int:
-    """Run every combination of a grid of settings and options; asked again, it reopens the runs."""
+    """Fit every combination of a grid of settings and options. The same command again reopens the runs."""
     from workbench.runs.execution import warm_sweep
     from workbench.runs.execution.compare import at_work_on
     from workbench.runs.execution.forecast import forecast
@@ -221,18 +226,18 @@ def sweep(
 
 
 def check_detached(scheduler: str | None, detach: bool, warm: bool = False) -> None:
-    """Refuses what cannot go on in the background."""
+    """Raise SpecError for options that cannot run in the background."""
     if detach and scheduler == "local":
-        said = "the workers of a local cluster end with the command; leave --detach out, or give the address of a scheduler"
-        raise wb.SpecError(said, field="scheduler", value=scheduler)
+        sentence = "the workers of a local cluster end with the command; leave --detach out, or give the address of a scheduler"
+        raise wb.SpecError(sentence, field="scheduler", value=scheduler)
     if detach and scheduler is not None and warm:
         raise wb.SpecError(
-            "a warm sweep on a cluster goes on with its client; leave --detach or --scheduler out"
+            "a warm sweep on a cluster needs its client; leave --detach or --scheduler out"
         )
 
 
 def places(jobs: int, scheduler: str | None, detach: bool) -> int:
-    """Runs at a time; in the background as many as a store has places for, where no cluster computes them."""
+    """Return the number of active runs: --jobs, or all places of the store for runs in the background."""
     from workbench.runs.execution.worker import SLOTS
 
     return SLOTS if detach and scheduler is None else jobs
@@ -249,7 +254,7 @@ def _created(
     here=False,
     **more,
 ):
-    """The runs of a comparison, made or reopened in the store, and what was planned of each.
+    """Create or reopen the runs of a comparison; return them and what was planned for each.
 
     ``check`` is called with their specs and ``connect`` with their training corpus before the first is made.
     """
@@ -280,7 +285,9 @@ def resume(
     iterations: Annotated[
         int | None,
         typer.Option(
-            "--iterations", "-n", help="Move the end of the run; what is committed stays."
+            "--iterations",
+            "-n",
+            help="New total number of iterations; recorded iterations are kept.",
         ),
     ] = None,
     scheduler: Parts = None,
@@ -289,30 +296,30 @@ def resume(
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Let a paused run go on, or take a stopped one from where it is to its end."""
+    """Resume a paused run, or continue a stopped one from its last checkpoint."""
     from workbench.runs.execution.fit import finish
     from workbench.runs.execution.run import extend, find_run
     from workbench.runs.store.status import FINISHED, PAUSED, RUNNING
 
-    found = wb.Run(find_run(run, store))
-    extend(found.path, iterations)
-    state = found.state
+    resumed = wb.Run(find_run(run, store))
+    extend(resumed.path, iterations)
+    state = resumed.state
     if state == FINISHED:
         say(
-            f"{found.name} is finished ({found.spec.n_iterations} iterations); --iterations raises its end"
+            f"{resumed.name} is finished ({resumed.spec.n_iterations} iterations); --iterations raises its end"
         )
     elif detach or state in (PAUSED, RUNNING):
-        found.resume()
-        say(f"{found.name} goes on in the background; `workbench show {found.name}` looks at it")
+        resumed.resume()
+        say(f"{resumed.name} continues in the background; `workbench show {resumed.name}` shows it")
     else:
-        return print_runs([summary(finish(found, progress=not quiet, client=scheduler))], json)
+        return print_runs([summary(finish(resumed, progress=not quiet, client=scheduler))], json)
     if json:
-        print_runs([summary(found)], json)
+        print_runs([summary(resumed)], json)
     return 0
 
 
 def leave_in_background(runs, json: bool, client=None) -> int:
-    """Starts a worker for every run, or leaves them to the cluster of a client, and prints how to look at them."""
+    """Start a worker for every run, or leave the runs to a cluster, and print how to look at them."""
     if client is not None:
         from workbench.runs.execution.cluster.sweeping import leave
 
@@ -328,7 +335,7 @@ def leave_in_background(runs, json: bool, client=None) -> int:
 
 
 def summaries_of(runs, planned) -> list[dict]:
-    """The summaries of finished runs, each with its predicted bytes of memory."""
+    """Return the summaries of finished runs, each with its predicted memory in bytes."""
     from workbench.runs.execution.memory_check import predict_memory
 
     return [
@@ -338,13 +345,13 @@ def summaries_of(runs, planned) -> list[dict]:
 
 
 def _engines(text: str) -> list[tuple[str, dict]]:
-    """``svb,svb-cgs:r=2:n_chains=3`` as (name, options) pairs."""
+    """Parse ``svb,svb-cgs:r=2:n_chains=3`` into (name, options) pairs."""
     entries = [entry.strip().split(":") for entry in text.split(",") if entry.strip()]
     return [(name.strip(), parse_options(pairs)) for name, *pairs in entries]
 
 
 def _parse_grid(texts: list[str]) -> dict[str, list[str]]:
-    """``r=0,1,inf`` flags as lists by the settings' full names."""
+    """Parse ``r=0,1,inf`` flags into lists by the full names of settings."""
     from workbench.runs.execution.grid import SHORT
 
     axes: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""The flags that commands share: those of the settings of a run, made from their description, and the others."""
+"""Flags that commands share; those of run settings are made from their description."""
 
 from __future__ import annotations
 
@@ -22,18 +22,22 @@ CorpusName = Annotated[
 Engine = Annotated[str, typer.Option("--engine", "-e", help="A name of `workbench engines`.")]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the engine, as r=1."),
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the engine, such as r=1."),
 ]
 Seeds = Annotated[
-    int, typer.Option("--seeds", help="Inference seeds, counting up from --seed; the split stays.")
+    int,
+    typer.Option(
+        "--seeds", help="Number of inference seeds, from --seed upwards; all share the split."
+    ),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of runs computed in parallel.")]
 Scheduler = Annotated[
     str | None,
     typer.Option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Compute the runs on the workers of a Dask cluster: tcp://host:port, or local; see docs/cluster.md.",
+        help="Compute the runs on the workers of a Dask cluster: tcp://host:port, or local. See 'On a cluster' in "
+        "the documentation.",
     ),
 ]
 Parts = Annotated[
@@ -41,7 +45,8 @@ Parts = Annotated[
     typer.Option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Share the shards of the corpus among the workers of a Dask cluster: tcp://host:port, or local (docs/cluster.md).",
+        help="Share the shards of the corpus among the workers of a Dask cluster: tcp://host:port, or local. See "
+        "'On a cluster' in the documentation.",
     ),
 ]
 Inferring = Annotated[
@@ -49,38 +54,48 @@ Inferring = Annotated[
     typer.Option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Infer the documents on the workers of a Dask cluster: tcp://host:port, or local; see docs/cluster.md.",
+        help="Infer the documents on the workers of a Dask cluster: tcp://host:port, or local. See 'On a cluster' in "
+        "the documentation.",
     ),
 ]
 Store = Annotated[
     Path | None,
-    typer.Option("--store", help="Folder of the runs; $WORKBENCH_STORE or ./runs by default."),
+    typer.Option("--store", help="Folder of the runs; default: $WORKBENCH_STORE or ./runs."),
 ]
-RunName = Annotated[str, typer.Argument(metavar="RUN", help="A name in the store, or a path.")]
+RunName = Annotated[
+    str, typer.Argument(metavar="RUN", help="Name of a run in the store, or its path.")
+]
 RunNames = Annotated[
-    list[str], typer.Argument(metavar="RUN…", help="Names in the store, or paths.")
+    list[str], typer.Argument(metavar="RUN…", help="Names of runs in the store, or their paths.")
 ]
 Formats = Annotated[
-    str, typer.Option("--format", help="svg, pdf, png, with commas.", autocompletion=figure_formats)
+    str,
+    typer.Option(
+        "--format",
+        help="Formats, separated by commas: svg, pdf, png.",
+        autocompletion=figure_formats,
+    ),
 ]
 FORMATS = "svg,pdf,png"
 Start = Annotated[
     str | None,
     typer.Option(
-        "--start", metavar="RUN", help="Begin from the last counts of this run, not at random."
+        "--start",
+        metavar="RUN",
+        help="Initialise from the last counts of this run instead of at random.",
     ),
 ]
 Threads = Annotated[int, typer.Option("--threads", help=SETTINGS["n_threads"].metadata["help"])]
 Vocabulary = Annotated[
-    Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag of words.")
+    Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag-of-words corpus.")
 ]
 Read = Annotated[
     list[str] | None,
     typer.Option(
         "--read",
         metavar="NAME=VALUE",
-        help="How a file is read: text=COLUMN, title=, label=, min_documents=5 …; of "
-        " records fields=A,B, missing=NA, multiplicity=N.",
+        help="How to read the file: text=COLUMN, title=, label=, min_documents=5 …; for "
+        "records fields=A,B, missing=NA, multiplicity=N.",
     ),
 ]
 Detach = Annotated[bool, typer.Option("--detach", help="Run in the background and return at once.")]
@@ -107,9 +122,9 @@ FOLLOWING = {
 
 
 def with_settings(command: Callable, only: Collection[str] = (*SETTINGS, *SHARED)) -> Callable:
-    """The command with a flag for every setting of a run, and the shared ones, or some of them, in the place of ``**flags``."""
+    """Return the command with flags for the settings of a run and the shared ones, or some of them, instead of ``**flags``."""
     types = get_type_hints(command, include_extras=True)
-    own = [
+    parameters = [
         one.replace(annotation=types[one.name])
         for one in signature(command).parameters.values()
         if one.name != "flags"
@@ -122,28 +137,28 @@ def with_settings(command: Callable, only: Collection[str] = (*SETTINGS, *SHARED
             metavar=about.metadata["metavar"],
             help=about.metadata["help"],
         )
-        own.append(
+        parameters.append(
             Parameter(
                 name, KEYWORD, default=about.default, annotation=Annotated[about.type, option]
             )
         )
     shared = {name: SHARED[name] for name in SHARED if name in only}
-    own += [
+    parameters += [
         Parameter(name, KEYWORD, default=default, annotation=type)
         for name, (type, default) in shared.items()
     ]
     settings = names(ModelSettings) + names(RunSettings)
     order = [name for each in settings for name in (each, *FOLLOWING.get(each, ()))]
-    own.sort(key=lambda one: order.index(one.name) if one.name in order else -1)
+    parameters.sort(key=lambda one: order.index(one.name) if one.name in order else -1)
     command.__signature__ = signature(command).replace(
-        parameters=[one.replace(kind=KEYWORD) for one in own]
+        parameters=[one.replace(kind=KEYWORD) for one in parameters]
     )
-    command.__annotations__ = {one.name: one.annotation for one in own}
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
     return command
 
 
 def settings_of(flags: dict) -> dict:
-    """The settings of a run as Python takes them, from what was given to the flags."""
+    """Return the settings of a run as Python takes them, from the values of the flags."""
     from workbench.runs.execution.run import find_run
 
     return {name: flags[name] for name in SETTINGS} | {
@@ -161,7 +176,7 @@ def load_documents(
     engine: str | None = None,
     counted: dict | None = None,
 ):
-    """The data of a name or path, of the type that the engine infers from (a corpus without one), read as the flags want it.
+    """Load data by name or path, of the type that the engine infers from (a corpus without one), read as the flags say.
 
     ``counted``: how raw text is counted where they leave it open, as the spec of a run has it.
     """
@@ -181,7 +196,7 @@ def load_documents(
 def reading_options(
     vocabulary: Path | None, read: list[str] | None, of_corpus: bool = True
 ) -> dict:
-    """How data are read, as `load_corpus` and `load_records` take it."""
+    """Return the reading options, as `load_corpus` and `load_records` take them."""
     options = parse_options(read, "read", lambda value: True)
     if of_corpus:  # those of records are all text
         options = {name: _scalar(value) for name, value in options.items()}
@@ -189,19 +204,19 @@ def reading_options(
 
 
 def load_training_data(*arguments):
-    """What `load_documents` gives, after a line each about empty, repeated and nearly repeated documents of raw text."""
+    """Load data as `load_documents` does; print a line each about empty, duplicate and nearly duplicate documents."""
     from workbench.cli.printing import say
     from workbench.corpus.quality import describe_quality
 
-    found = load_documents(*arguments)
-    if getattr(found, "table", None) is not None and found.table.texts is not None:
-        for sentence in describe_quality(found):
+    data = load_documents(*arguments)
+    if getattr(data, "table", None) is not None and data.table.texts is not None:
+        for sentence in describe_quality(data):
             say(sentence)
-    return found
+    return data
 
 
 def _scalar(text: str):
-    """A number or null as JSON writes it, None for nothing, else the text itself."""
+    """Return a JSON number or null, None for empty text, and other text unchanged."""
     try:
         value = json.loads(text or "null")
     except ValueError:
@@ -212,7 +227,7 @@ def _scalar(text: str):
 def split_pairs(
     pairs: list[str] | None, wanted: str, field: str, is_value: Callable[[str], object] = bool
 ) -> Iterator[tuple[str, str]]:
-    """``name=value`` flags as names and values; raises InputError with what is wanted where one is neither."""
+    """Yield the name and value of each ``name=value`` flag; raise InputError for one that is neither."""
     for pair in pairs or []:
         name, value = (part.strip() for part in pair.partition("=")[::2])
         if not name or not is_value(value):
@@ -223,22 +238,22 @@ def split_pairs(
 def parse_options(
     pairs: list[str] | None, field: str = "options", is_value: Callable[[str], object] = bool
 ) -> dict[str, str]:
-    """``name=value`` flags as a dict."""
+    """Parse ``name=value`` flags into a dict."""
     return dict(
         split_pairs(pairs, "an option is written name=value, as in --option r=1", field, is_value)
     )
 
 
 def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
-    """``super=5`` flags as sizes by name; None where there is none."""
-    found = split_pairs(
+    """Parse ``super=5`` flags into sizes by name; return None if there is none."""
+    sizes = split_pairs(
         pairs, "a size is written name=number, as in --size super=5", "sizes", str.isdecimal
     )
-    return {name: int(value) for name, value in found} or None
+    return {name: int(value) for name, value in sizes} or None
 
 
 def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
-    """One number, or one per topic separated by commas; None where there is none."""
+    """Parse one number, or one per topic separated by commas; return None for None."""
     if text is None:
         return None
     try:
@@ -251,7 +266,7 @@ def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
 
 
 class Command(typer.core.TyperCommand):
-    """A command that ends with one sentence and status 2 for a wrong input; settings are called by their flags in it."""
+    """A command that ends with one sentence and status 2 for a wrong input, in which settings have the names of their flags."""
 
     def invoke(self, context):
         try:
@@ -260,7 +275,7 @@ class Command(typer.core.TyperCommand):
             return end_with(self.worded(error), 2)
 
     def worded(self, error: InputError) -> str:
-        """The sentence of an error with the flags of settings in the place of their names."""
+        """Return the sentence of an error with the flags of settings instead of their names."""
         flags = {each.name: each.opts[0] for each in self.params if each.opts[0].startswith("--")}
 
         def named(part) -> str:
@@ -274,7 +289,7 @@ class Command(typer.core.TyperCommand):
 
 
 def unreadable(error: typer.BadParameter) -> str:
-    """The sentence for a value that cannot be read as what a flag or an argument takes."""
+    """Return the sentence for a value that has not the type of its flag or argument."""
     # of pydantic, which typer reads values with
     problems = getattr(error.__cause__, "errors", None)
     if problems is None:

@@ -1,4 +1,4 @@
-"""Commands that compute more from a run: the topics of unseen documents, a bound on log p(words)."""
+"""Commands that compute more from a run: topics of unseen documents, a bound on log p(words)."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def infer(
         typer.Option(
             "--protocol",
             metavar="theta|document_completion|foldin_same",
-            help="theta: the topics of the documents; the others: a perplexity, fitted to one half and scored on the other, "
-            "or fitted and scored on the same tokens.",
+            help="theta = topics of the documents; document_completion = perplexity of one half of each document given the "
+            "other; foldin_same = perplexity of the same tokens that theta is fitted to.",
         ),
     ] = "theta",
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
-            help="CSV file for theta and the columns read, a row per document; of records per hidden node.",
+            help="CSV file for theta and the columns of the file, one row per document; for records one row per hidden node.",
         ),
     ] = None,
     seed: Annotated[
@@ -58,7 +58,7 @@ def infer(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Find the topics of unseen documents, or score how well a run predicts their words; of records their hidden nodes."""
+    """Infer the topics of unseen documents, or their perplexity; for records infer the hidden nodes."""
     from workbench.runs.afterwards.infer import PROTOCOLS
 
     if protocol not in ("theta", *PROTOCOLS):
@@ -91,57 +91,61 @@ def infer(
         )
     with saying_warnings():
         if out is not None:
-            told = wb.infer_to_file(
+            written = wb.infer_to_file(
                 learnt, documents, out, seed, threads, client=scheduler, progress=not quiet
             )
         else:
-            found = wb.infer(learnt, documents, seed, threads, client=scheduler, progress=not quiet)
+            inferred = wb.infer(
+                learnt, documents, seed, threads, client=scheduler, progress=not quiet
+            )
     if out is not None:
-        say(f"{out}: theta of {told['n_documents']:,} documents")
+        say(f"{out}: theta of {written['n_documents']:,} documents")
     if json:
         print_json(
-            told if out is not None else dict(found.attrs) | {"documents": _documents(found)}
+            written
+            if out is not None
+            else dict(inferred.attrs) | {"documents": _documents(inferred)}
         )
     elif out is None:
-        _print_topics(learnt, found)
+        _print_topics(learnt, inferred)
 
 
 def _infer_records(
     learnt, records, protocol: str, out: Path | None, threads: int, json: bool
 ) -> None:
-    """Prints or writes the posterior of the hidden nodes of records."""
+    """Print or write the posterior of the hidden nodes of records."""
     if protocol != "theta":
         raise wb.SpecError(f"--protocol {protocol} is of documents; of records leave it out")
-    found = wb.infer(learnt, records, n_threads=threads)
-    nodes, log_p = found["node"].values.tolist(), found["log_probability"].values.tolist()
+    inferred = wb.infer(learnt, records, n_threads=threads)
+    nodes, log_p = inferred["node"].values.tolist(), inferred["log_probability"].values.tolist()
     rows = [
         [
             record,
-            int(found["multiplicity"][record]),
+            int(inferred["multiplicity"][record]),
             log_p[record],
             node,
-            *found["posterior"].values[record, at].tolist(),
+            *inferred["posterior"].values[record, place].tolist(),
         ]
-        for record in range(found.sizes["record"])
-        for at, node in enumerate(nodes)
+        for record in range(inferred.sizes["record"])
+        for place, node in enumerate(nodes)
     ]
     header = [
         "record",
         "multiplicity",
         "log_probability",
         "node",
-        *(f"state {k}" for k in found["state"].values),
+        *(f"state {k}" for k in inferred["state"].values),
     ]
     if out is not None:
         _write_rows([header, *rows], out)
-        say(f"{out}: hidden nodes of {found.sizes['record']:,} distinct records")
+        say(f"{out}: hidden nodes of {inferred.sizes['record']:,} distinct records")
     if json:
         listed = (
             {"path": str(out)}
             if out
             else {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
         )
-        print_json(dict(found.attrs) | listed)
+        print_json(dict(inferred.attrs) | listed)
     elif out is None:
         shown = [
             [*row[:2], number(row[2]), row[3], *(f"{p:.3f}" if p == p else "" for p in row[4:])]
@@ -153,7 +157,7 @@ def _infer_records(
 
 
 def _write_rows(rows: list[list], path: Path) -> None:
-    """Writes a CSV file with all digits, whole or not at all."""
+    """Write a CSV file with all digits, atomically."""
     from workbench.report.files import put_file
 
     text = io.StringIO()
@@ -161,22 +165,22 @@ def _write_rows(rows: list[list], path: Path) -> None:
     put_file(path, text.getvalue().encode())
 
 
-def _documents(found) -> list[dict]:
-    """One dict for each document: title, tokens, share of unknown words, theta."""
+def _documents(inferred) -> list[dict]:
+    """Return a dict per document: title, tokens, share of unknown words, theta."""
     names = "document", "n_tokens", "out_of_vocabulary", "theta"
     return [
         dict(zip(names, row, strict=True))
-        for row in zip(*(found[name].values.tolist() for name in names), strict=True)
+        for row in zip(*(inferred[name].values.tolist() for name in names), strict=True)
     ]
 
 
-def _print_topics(learnt, found) -> None:
-    """Prints a table of the first documents with their largest topics and the top words of these."""
+def _print_topics(learnt, inferred) -> None:
+    """Print the first documents with their largest topics and the top words of these."""
     from workbench.measures import top_words
 
     words = [" ".join(row) for row in top_words(learnt, SHOWN_WORDS)["word"].values.astype(str)]
     rows = []
-    for document in _documents(found)[:SHOWN_DOCUMENTS]:
+    for document in _documents(inferred)[:SHOWN_DOCUMENTS]:
         theta = document["theta"]
         largest = sorted(range(len(theta)), key=lambda k, theta=theta: -theta[k])[:SHOWN_TOPICS]
         topics = "; ".join(f"{theta[k]:.0%} topic {k}: {words[k]}" for k in largest)
@@ -193,12 +197,12 @@ def _print_topics(learnt, found) -> None:
         rows,
         left=(0, 3),
     )
-    more = found.sizes["document"] - len(rows)
+    more = inferred.sizes["document"] - len(rows)
     if more:
         say(f"and {more:,} documents more; --out FILE.csv writes them all")
     say(
-        f"{found.attrs['out_of_vocabulary']:.1%} of the tokens are unknown to {found.attrs['run']}; perplexity of the known "
-        f"ones {perplexity(found.attrs['perplexity_foldin_same'])} by foldin_same, fitted to the very tokens that are scored"
+        f"{inferred.attrs['out_of_vocabulary']:.1%} of the tokens are unknown to {inferred.attrs['run']}; perplexity of the "
+        f"others {perplexity(inferred.attrs['perplexity_foldin_same'])} by foldin_same, fitted to the tokens that are scored"
     )
 
 
@@ -209,27 +213,34 @@ def bound(
         typer.Option(
             "--method",
             metavar="ais|bracket|exact",
-            help="Annealing, Gibbs samples, or enumeration.",
+            help="Annealed importance sampling, Gibbs samples, or enumeration.",
         ),
     ] = "ais",
     runs: Annotated[
-        int, typer.Option("--runs", help="Annealing runs; their spread gives the standard error.")
+        int,
+        typer.Option(
+            "--runs", help="Number of annealing runs; their spread gives the standard error."
+        ),
     ] = 4,
     temperatures: Annotated[
-        int, typer.Option("--temperatures", help="Steps of each annealing run.")
+        int, typer.Option("--temperatures", help="Number of temperatures of each annealing run.")
     ] = 500,
-    sweeps: Annotated[int, typer.Option("--sweeps", help="Gibbs sweeps of the bracket.")] = 100,
-    burn_in: Annotated[int, typer.Option("--burn-in", help="Gibbs sweeps before those.")] = 20,
+    sweeps: Annotated[
+        int, typer.Option("--sweeps", help="With bracket: number of Gibbs sweeps.")
+    ] = 100,
+    burn_in: Annotated[
+        int, typer.Option("--burn-in", help="With bracket: number of discarded Gibbs sweeps.")
+    ] = 20,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the bound, not of the run.")] = 0,
     threads: Threads = 1,
     store: Store = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Bound the log evidence of the training words from below, at the last checkpoint of a hybrid run."""
+    """Estimate a lower bound on the log evidence at the last checkpoint of a hybrid run."""
     from workbench.runs.afterwards.bound import METHODS
 
-    found = wb.hybrid_bound(
+    estimate = wb.hybrid_bound(
         run,
         method,
         seed,
@@ -242,21 +253,21 @@ def bound(
         progress=not (quiet or method == "exact"),
     )
     if json:
-        return print_json(found)
+        return print_json(estimate)
     value = (
-        f"from {found['low']:,.1f} to {found['high']:,.1f}"
+        f"from {estimate['low']:,.1f} to {estimate['high']:,.1f}"
         if method == "bracket"
-        else f"{found['bound']:,.1f}"
+        else f"{estimate['bound']:,.1f}"
     )
     value += " nats"
     if method == "ais":
         error = (
-            f"standard error {found['standard_error']:,.1f}"
+            f"standard error {estimate['standard_error']:,.1f}"
             if runs > 1
             else "no standard error from one run"
         )
-        value += f", {error}, {found['effective_runs']:.1f} of {runs} runs count"
+        value += f", {error}, {estimate['effective_runs']:.1f} of {runs} runs count"
     say(
-        f"log p(words) >= B, {value}: {METHODS[method]}; {found['run']} at iteration {found['iteration']}, "
-        f"{found['n_sampled']:,} sampled tokens"
+        f"log p(words) >= B, {value}: {METHODS[method]}; {estimate['run']} at iteration {estimate['iteration']}, "
+        f"{estimate['n_sampled']:,} sampled tokens"
     )

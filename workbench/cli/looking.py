@@ -1,4 +1,4 @@
-"""Commands that look into the topics of a run: topics and documents."""
+"""Commands that show the topics of a run: topics and documents."""
 
 from __future__ import annotations
 
@@ -20,60 +20,64 @@ LARGE = 2 * 10**7
 
 def topics(
     run: RunName,
-    words: Annotated[int, typer.Option("--words", help="Words of each topic.")] = 10,
+    words: Annotated[int, typer.Option("--words", help="Number of words per topic.")] = 10,
     relevance: Annotated[
         float,
         typer.Option(
             "--relevance",
-            help="1 ranks words by their probability, 0 by how much likelier they are than elsewhere.",
+            help="1 ranks words by probability, 0 by lift over the whole corpus.",
         ),
     ] = 1.0,
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Show the topics of a run, largest first: share of the tokens, label, words."""
+    """Show the topics of a run, largest first, with their share of the tokens, label and words."""
     from workbench.measures.tables import topic_entries
 
     dataset = wb.open_run(run, store)
-    found = topic_entries(dataset, words, relevance)
+    entries = topic_entries(dataset, words, relevance)
     if json:
-        return print_json({"name": dataset.attrs["name"], "relevance": relevance, "topics": found})
-    _print_topics(found)
+        return print_json(
+            {"name": dataset.attrs["name"], "relevance": relevance, "topics": entries}
+        )
+    _print_topics(entries)
 
 
 def documents(
     run: RunName,
     topic: Annotated[
         int | None,
-        typer.Option("--topic", metavar="TOPIC", help="The run's own number of a topic."),
+        typer.Option(
+            "--topic", metavar="TOPIC", help="Number of the topic in the run; default: all topics."
+        ),
     ] = None,
-    number: Annotated[int, typer.Option("--number", help="Documents of each topic.")] = 5,
+    number: Annotated[int, typer.Option("--number", help="Number of documents per topic.")] = 5,
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Show the documents that represent a topic best, or every topic, largest first."""
+    """Show the most representative documents of a topic, or of every topic, largest first."""
     dataset = wb.open_run(run, store)
     names = {"share": "theta"}  # in JSON, as since the first version
-    found = wb.top_documents(dataset, topic, number).rename(columns=names)
-    found = found[["topic", "title", "document", "theta", "n_tokens", "n_topic_tokens"]].to_dict(
+    best = wb.top_documents(dataset, topic, number).rename(columns=names)
+    best = best[["topic", "title", "document", "theta", "n_tokens", "n_topic_tokens"]].to_dict(
         "records"
     )
     if json:
-        return print_json({"name": dataset.attrs["name"], "documents": found})
+        return print_json({"name": dataset.attrs["name"], "documents": best})
     print_table(
         ("topic", "title", "share", "tokens"),
         [
             (each["topic"], each["title"], f"{each['theta']:.1%}", f"{each['n_tokens']:,}")
-            for each in found
+            for each in best
         ],
         left=(1,),
     )
-    if not found:
+    if not best:
         say("no document has a token of it")
 
 
 def print_words(run) -> None:
-    """Prints the largest topics of a run with their words; nothing where it has none yet, no words, or very many documents."""
+    """Print the largest topics of a run with their words; nothing if it has no topics, no words, or very many documents."""
     from workbench.measures.tables import topic_entries
 
     if max(map(math.prod, run.shapes().values()), default=0) > LARGE:
@@ -86,24 +90,27 @@ def print_words(run) -> None:
         return say(str(error))
     if not {"phi", "n_kw"} <= set(dataset) or not dataset.sizes.get("snapshot"):
         return
-    found = topic_entries(dataset, SHOWN_WORDS)
-    _print_topics(found[:SHOWN_TOPICS])
-    if len(found) > SHOWN_TOPICS:
-        say(f"and {len(found) - SHOWN_TOPICS} smaller ones; `workbench topics {run.name}` has all")
+    entries = topic_entries(dataset, SHOWN_WORDS)
+    _print_topics(entries[:SHOWN_TOPICS])
+    if len(entries) > SHOWN_TOPICS:
+        say(
+            f"and {len(entries) - SHOWN_TOPICS} smaller ones; `workbench topics {run.name}` has all"
+        )
 
 
-def _print_topics(found: list[dict]) -> None:
-    labelled = any(each["label"] for each in found)
+def _print_topics(entries: list[dict]) -> None:
+    """Print topics as a table, with labels if there are any."""
+    labelled = any(entry["label"] for entry in entries)
     print_table(
         ("topic", "share", *(["label"] if labelled else []), "words"),
         [
             (
-                each["topic"],
-                f"{each['share']:.1%}",
-                *([each["label"]] if labelled else []),
-                " ".join(each["words"]),
+                entry["topic"],
+                f"{entry['share']:.1%}",
+                *([entry["label"]] if labelled else []),
+                " ".join(entry["words"]),
             )
-            for each in found
+            for entry in entries
         ],
         left=(2, 3),
     )

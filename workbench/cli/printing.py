@@ -30,7 +30,7 @@ FINAL = (
 
 
 def print_json(values: dict) -> None:
-    """Prints one JSON object on stdout; what JSON cannot hold (NaN) becomes null."""
+    """Print one JSON object on stdout; values that JSON lacks (NaN) become null."""
     json.dump(_jsonable(values), sys.stdout, allow_nan=False)
     sys.stdout.write("\n")
 
@@ -44,7 +44,7 @@ def _jsonable(value):
 
 
 def summary(run: Run, last: int | None = None) -> dict:
-    """The final scalars of a run, or those of its ``last`` iteration; null where there is none."""
+    """Return the final scalars of a run, or those of its ``last`` iteration; null where there is none."""
     rows, spec = run.rows(), run.spec
     rows = rows[rows[:, 0] <= (math.inf if last is None else last)]
     final = dict(
@@ -68,9 +68,9 @@ def summary(run: Run, last: int | None = None) -> dict:
 
 
 def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
-    """Prints runs as JSON on stdout, with whatever else there is to say of them, or as a table on stderr.
+    """Print runs as JSON on stdout, with further entries, or as a table on stderr.
 
-    Of the cells of a sweep the table has the values of the ``grid`` in front, in the place of engine and seed.
+    For the cells of a sweep the first columns are the values of the ``grid`` instead of engine and seed.
     Returns the exit status of a command that was to finish these runs.
     """
     grid = list(summaries[0].get("grid", ())) if summaries else []
@@ -107,7 +107,7 @@ def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
 
 
 def print_files(paths: list[Path], as_json: bool) -> None:
-    """Prints the paths of written files, as JSON on stdout or one a line on stderr; of many their folders, and how many."""
+    """Print paths of written files as JSON on stdout, or one per line on stderr; for many files only folders and counts."""
     if as_json:
         return print_json({"files": [str(path) for path in paths]})
     if len(paths) <= MOST_FILES:
@@ -120,26 +120,26 @@ def print_files(paths: list[Path], as_json: bool) -> None:
 
 
 def number(value: float | None, unit: str = "") -> str:
-    """The number with one decimal and its unit; a dash for none."""
+    """Format a number with one decimal and its unit; a dash for none."""
     return (
         "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
     )
 
 
 def perplexity(value: float | None) -> str:
-    """The perplexity with as many decimals as it needs; a dash for none."""
+    """Format a perplexity with as many decimals as it needs; a dash for none."""
     from workbench.runs.progress import decimals
 
     return "–" if value is None or math.isnan(value) else f"{value:,.{decimals(value)}f}"
 
 
 def print_facts(rows: list[tuple]) -> None:
-    """Prints a table of names and values on stderr, without those that are empty text."""
+    """Print a table of names and values on stderr, without empty values."""
     print_table(("", ""), [row for row in rows if row[1] != ""], left=(0, 1))
 
 
 def print_table(heads, rows, left=(0,)) -> None:
-    """Prints a plain table on stderr, as wide as it needs to be."""
+    """Print a plain table on stderr, as wide as it needs to be."""
     from rich.console import Console
     from rich.table import Table
 
@@ -155,27 +155,27 @@ def print_table(heads, rows, left=(0,)) -> None:
 
 
 def say(message: str) -> None:
-    """Prints a line on stderr, for people."""
+    """Print a line on stderr, for people."""
     print(message, file=sys.stderr)
 
 
 @contextlib.contextmanager
 def resumable() -> Iterator[None]:
-    """Within it, Ctrl-C ends the block and says that the same command goes on."""
+    """On Ctrl-C in the block, end it and print that the same command resumes."""
     try:
         yield
     except KeyboardInterrupt:
-        say("interrupted; what was committed is kept, and the same command goes on from there")
+        say("interrupted; recorded iterations are kept, and the same command resumes from there")
 
 
 @contextlib.contextmanager
 def saying_warnings_at_once() -> Iterator[None]:
-    """Says the warnings of a block, each as a line and once, as they come."""
-    said: set[str] = set()
+    """Print each distinct warning of a block once, as a line, when it is raised."""
+    printed: set[str] = set()
 
     def once(message, *_, **__) -> None:
-        if str(message) not in said:
-            said.add(str(message))
+        if str(message) not in printed:
+            printed.add(str(message))
             say(str(message))
 
     with warnings.catch_warnings():
@@ -186,7 +186,7 @@ def saying_warnings_at_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def saying_warnings() -> Iterator[None]:
-    """Says the warnings of a block, each as a line, at its end."""
+    """Print the warnings of a block, one per line, at its end."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -195,14 +195,14 @@ def saying_warnings() -> Iterator[None]:
 
 
 def store_path(store: Path | None) -> Path:
-    """The store that was named, else the default one."""
+    """Return the given store, or the default one."""
     from workbench.runs.store.places import default_store
 
     return store if store is not None else default_store()
 
 
 def describe(planned: list[Planned], corpus, jobs: int) -> str:
-    """One line about planned runs: what, how long, how large on disk and in memory, ``jobs`` at a time."""
+    """Return one line about planned runs: number, duration, size on disk and in memory, with ``jobs`` in parallel."""
     from workbench.runs.execution.memory_check import memory_forecast
     from workbench.runs.store.create import snapshot_bytes
 

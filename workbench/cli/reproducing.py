@@ -1,4 +1,4 @@
-"""The commands that make figures of the papers again, and show what came out as a ledger."""
+"""Commands that reproduce figures of the papers and show the ledger of results."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ from workbench.cli.printing import print_json, print_table, resumable, say, stor
 def reproduce(
     figure: Annotated[
         str | None,
-        typer.Argument(metavar="FIGURE", help="A figure, or all; without it they are listed."),
+        typer.Argument(
+            metavar="FIGURE", help="Name of a figure, or all; without it the figures are listed."
+        ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Less of it: two minutes on two cores.")
+        bool, typer.Option("--quick", help="A shorter version: two minutes on two cores.")
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", help="Runs of each engine; seed s draws split and start."),
+        typer.Option(
+            "--seeds",
+            help="Number of runs of each engine; each seed sets split and initialisation.",
+        ),
     ] = None,
     iterations: Annotated[
         int | None, typer.Option("--iterations", "-n", help="Iterations over the corpus.")
@@ -32,10 +37,15 @@ def reproduce(
     topics: Annotated[
         str | None,
         typer.Option(
-            "--topics", "-k", metavar="NUMBERS", help="Other numbers of topics, with commas."
+            "--topics",
+            "-k",
+            metavar="NUMBERS",
+            help="Numbers of topics, separated by commas; default: those of the figure.",
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs side by side.")] = 2,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Number of runs computed in parallel.")
+    ] = 2,
     store: Store = None,
     out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("out/reproduce"),
     ledger: Annotated[
@@ -43,14 +53,14 @@ def reproduce(
         typer.Option(
             "--ledger",
             metavar="FILE",
-            help="Where the results go; ledger.json of the store by default.",
+            help="File for the results; default: ledger.json of the store.",
         ),
     ] = None,
     formats: Formats = FORMATS,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Make a figure of a paper again: run what is missing, draw it, hold the paper's claims against it."""
+    """Reproduce a figure of a paper: run what is missing, draw it, and test the paper's claims."""
     from workbench.papers.figures import get_figure, names
 
     if figure is None:
@@ -61,7 +71,7 @@ def reproduce(
 
     ledger = ledger or store_path(store) / FILE
     described, status, failed = [], INTERRUPTED, False
-    asked = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
+    extent = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
     with resumable():
         for name in names() if figure == "all" else [figure]:
             made = wb.reproduce(
@@ -73,7 +83,7 @@ def reproduce(
                 formats=formats.split(","),
                 progress=not quiet,
                 ledger=ledger,
-                **asked,
+                **extent,
             )
             for line in (
                 *made.files,
@@ -93,17 +103,15 @@ def ledger(
     store: Store = None,
     shipped: Annotated[
         bool,
-        typer.Option(
-            "--shipped", help="Only the results that come with the package, not those of the store."
-        ),
+        typer.Option("--shipped", help="Show only the results that come with the package."),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="A Markdown file to write, in the place of the table."),
+        typer.Option("--out", help="Write a Markdown file instead of the table."),
     ] = None,
     json: Json = False,
 ) -> int:
-    """Show every figure, table and number of the papers with what our runs say of it, and what was not run."""
+    """Show every figure, table and number of the papers with our results, and what was not run."""
     from workbench.papers.ledger_table import about_result, counts, entries, to_markdown, verdict_of
     from workbench.papers.results import FILE
     from workbench.report.files import put_file
@@ -138,7 +146,7 @@ def ledger(
 
 
 def _describe_entry(row) -> dict:
-    """The JSON that describes an item of the ledger and its result, null where it was not run."""
+    """Return the JSON of an item of the ledger and its result, null where it was not run."""
     item = {
         name: getattr(row.item, name) for name in ("id", "paper", "where", "target", "test", "why")
     }
@@ -153,17 +161,17 @@ def _describe_entry(row) -> dict:
 
 
 def parse_topics(text: str | None) -> list[int] | None:
-    """``40,80`` as numbers; None where there is none."""
+    """Parse ``40,80`` into numbers; return None for None."""
     try:
         return None if text is None else [int(part) for part in text.split(",")]
     except ValueError:
         raise wb.SpecError(
-            f"--topics takes whole numbers with commas, as 40,80; got '{text}'"
+            f"--topics takes whole numbers separated by commas, such as 40,80; got '{text}'"
         ) from None
 
 
 def _describe(made) -> dict:
-    """The JSON that describes a figure, its files, runs and verdicts."""
+    """Return the JSON of a figure, its files, runs and verdicts."""
     claims = [
         asdict(each.claim)
         | {name: getattr(each, name) for name in ("outcome", "difference", "error", "n_pairs")}
@@ -182,7 +190,7 @@ def _describe(made) -> dict:
 
 
 def _print_figures(figures: list, json: bool) -> None:
-    """Prints the figures with their cost, full and quick; those that need no run have none."""
+    """Print the figures with their full and quick cost; those without runs have none."""
     from workbench.papers.figure import Drawing
     from workbench.runs.execution.forecast import duration
 

@@ -10,26 +10,27 @@ import typer
 from workbench.cli.flags import Store
 from workbench.cli.printing import store_path
 
-OTHERS = "Where others come in"
+OTHERS = "Access for others"
 
 
 def serve(
-    port: Annotated[
-        int, typer.Option("--port", help="Port on this machine; 0: a free one.")
-    ] = 5006,
+    port: Annotated[int, typer.Option("--port", help="Port; 0 = any free port.")] = 5006,
     store: Store = None,
-    show: Annotated[bool, typer.Option("--show", help="Open a browser.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Open the pages in a browser.")] = False,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Look and download: nothing is started or changed.")
+        bool,
+        typer.Option(
+            "--read-only", help="Visitors look and download; nothing is started or changed."
+        ),
     ] = False,
     max_upload: Annotated[
-        float, typer.Option("--max-upload", help="MB of a file that a page takes.", metavar="MB")
+        float, typer.Option("--max-upload", help="Largest upload, in MB.", metavar="MB")
     ] = 5.0,
     address: Annotated[
         str,
         typer.Option(
             "--address",
-            help="Where it listens: 127.0.0.1, this machine alone; 0.0.0.0, wherever it is reached.",
+            help="Address to listen on: 127.0.0.1 = this machine only; 0.0.0.0 = all networks.",
             rich_help_panel=OTHERS,
         ),
     ] = "127.0.0.1",
@@ -37,7 +38,7 @@ def serve(
         list[str] | None,
         typer.Option(
             "--origin",
-            help="Name of the server in browsers, as https://stats.example.org; may be given several times.",
+            help="Address of the server in browsers, such as https://stats.example.org; repeatable.",
             metavar="HOST",
             rich_help_panel=OTHERS,
         ),
@@ -46,7 +47,7 @@ def serve(
         str,
         typer.Option(
             "--prefix",
-            help="Path under which a proxy passes requests on.",
+            help="Path under which a proxy forwards requests.",
             metavar="PATH",
             rich_help_panel=OTHERS,
         ),
@@ -55,7 +56,7 @@ def serve(
         Path | None,
         typer.Option(
             "--password-file",
-            help="File with the password as its first line, readable by you alone.",
+            help="File whose first line is the password; only you may read it.",
             metavar="FILE",
             rich_help_panel=OTHERS,
         ),
@@ -64,7 +65,7 @@ def serve(
         str | None,
         typer.Option(
             "--oauth",
-            help="Provider who says who somebody is: github, google, okta, generic …; its key and secret are in "
+            help="OAuth provider to sign in with: github, google, okta, generic …; its key and secret are in "
             "PANEL_OAUTH_KEY and PANEL_OAUTH_SECRET.",
             metavar="PROVIDER",
             rich_help_panel=OTHERS,
@@ -74,7 +75,7 @@ def serve(
         list[str] | None,
         typer.Option(
             "--user",
-            help="Account of that provider that may come in; may be given several times.",
+            help="Account of the provider that may sign in; repeatable.",
             metavar="NAME",
             rich_help_panel=OTHERS,
         ),
@@ -83,7 +84,7 @@ def serve(
         bool,
         typer.Option(
             "--no-password",
-            help="Everybody who reaches the server may come in.",
+            help="Let anybody in who can reach the server.",
             rich_help_panel=OTHERS,
         ),
     ] = False,
@@ -91,7 +92,7 @@ def serve(
         list[Path] | None,
         typer.Option(
             "--data",
-            help="Folder from which others may read corpora; may be given several times.",
+            help="Folder from which visitors may read corpora; repeatable.",
             metavar="DIR",
             rich_help_panel=OTHERS,
         ),
@@ -100,14 +101,14 @@ def serve(
         list[str] | None,
         typer.Option(
             "--limit",
-            help="The most of something: start, session, waiting (runs), pages, topics, iterations, memory (GB of all "
-            "runs at work), as topics=200; inf lifts it. May be given several times.",
+            help="Upper limit, such as topics=200: start, session, waiting (runs), pages, topics, iterations, memory (GB of "
+            "all active runs); inf = no limit. Repeatable.",
             metavar="NAME=N",
             rich_help_panel=OTHERS,
         ),
     ] = None,
 ) -> None:
-    """Serve the dashboard, on this machine only unless told otherwise; runs of the store appear by themselves."""
+    """Serve the pages, by default to this machine only; new runs of the store appear on them."""
     from workbench.dashboard.server.serve import Serving
     from workbench.dashboard.server.serve import serve as serve_pages
 

@@ -1,4 +1,4 @@
-"""Commands about runs that are there: runs, show, pause, stop, remove, note, label, figures, report, export."""
+"""Commands about stored runs: runs, show, pause, stop, remove, note, label, figures, report, export, import."""
 
 from __future__ import annotations
 
@@ -22,16 +22,12 @@ from workbench.cli.printing import (
     summary,
 )
 
-Tags = Annotated[
-    list[str] | None, typer.Option("--tag", help="Tag to add; may be given several times.")
-]
-Untag = Annotated[
-    list[str] | None, typer.Option("--untag", help="Tag to take away; may be given several times.")
-]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; repeatable.")]
+Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to remove; repeatable.")]
 
 
 def find(run: str, store: Path | None):
-    """The `Run` of a name in the store, or of a path."""
+    """Return the `Run` of a name in the store, or of a path."""
     from workbench.runs.execution.run import find_run
 
     return wb.Run(find_run(run, store))
@@ -39,7 +35,10 @@ def find(run: str, store: Path | None):
 
 def runs(
     tag: Annotated[
-        list[str] | None, typer.Option("--tag", help="Only runs with this tag, or all of several.")
+        list[str] | None,
+        typer.Option(
+            "--tag", help="List only runs with this tag; repeatable, and then with all of them."
+        ),
     ] = None,
     store: Store = None,
     json: Json = False,
@@ -53,25 +52,25 @@ def runs(
         raise StoreError(f"{home} is a file; --store takes the folder of the runs")
     if store is not None and not os.path.lexists(home):
         raise StoreError(f"there is no folder {home}; --store takes the folder of the runs")
-    found, paths = [], run_paths(home)
+    summaries, paths = [], run_paths(home)
     for path in paths:
         try:
             run = wb.Run(path)
             if set(tag or ()) <= set(_notes(run).tags):
-                found.append(summary(run))
+                summaries.append(summary(run))
         except StoreError as error:  # one damaged run does not hide the others
             say(f"{path.name} cannot be read: {error}")
-    print_runs(found, json)
+    print_runs(summaries, json)
     if not paths and not json:
         say(f"no runs in {home}; `workbench compare docstrings` makes some")
-    elif tag and not found and not json:
+    elif tag and not summaries and not json:
         say(
             f"no run in {home} has the tag {' and '.join(tag)}; `workbench note RUN --tag {tag[0]}` gives it"
         )
 
 
 def _notes(run):
-    """The notes of a run; empty, after a line on stderr, where they cannot be read."""
+    """Return the notes of a run; print a line on stderr and return empty notes if they cannot be read."""
     from workbench.runs.store.notes import NoteError, Notes
 
     try:
@@ -82,7 +81,7 @@ def _notes(run):
 
 
 def labels_by_topic(run, notes) -> dict[int, str]:
-    """Topic number → label; empty, after a line on stderr, where the corpus of the run is missing."""
+    """Return labels by topic number; print a line on stderr and return none if the corpus of the run is missing."""
     from workbench.runs.store.notes import labels_of_topics
 
     try:
@@ -93,29 +92,29 @@ def labels_by_topic(run, notes) -> dict[int, str]:
 
 
 def _note_rows(notes, labels: dict[int, str]) -> list[tuple[str, str]]:
-    """Rows of a table for what people wrote about a run, a label after the number of its topic."""
+    """Return table rows of note, tags and labels, each label after the number of its topic."""
     listed = "; ".join(f"{topic} {label}" for topic, label in labels.items())
     return [("note", notes.note), ("tags", ", ".join(notes.tags)), ("labels", listed)]
 
 
 def show(run: RunName, store: Store = None, json: Json = False) -> None:
-    """Show the settings of a run and where it is."""
+    """Show the settings, state and path of a run."""
     from workbench.corpus import split_in_words
     from workbench.runs.store.status import LOST
 
-    found = find(run, store)
-    status, spec, notes = found.status(), found.spec, _notes(found)
-    labels = labels_by_topic(found, notes)
+    shown = find(run, store)
+    status, spec, notes = shown.status(), shown.spec, _notes(shown)
+    labels = labels_by_topic(shown, notes)
     if json:
         print_json(
-            summary(found)
+            summary(shown)
             | {
                 "note": notes.note,
                 "tags": notes.tags,
                 "labels": labels,
                 "status": status,
                 "spec": spec.settings(),
-                "made_by": found.provenance(),
+                "made_by": shown.provenance(),
             }
         )
         return
@@ -123,7 +122,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     split = split_in_words(spec.split) if spec.split else "no split recorded"
     print_facts(
         [
-            ("run", found.name),
+            ("run", shown.name),
             (
                 "state",
                 f"{status['state']}, iteration {status['iteration']} of {status['n_iterations']}{left}",
@@ -133,24 +132,24 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
             *_model_rows(spec),
             ("seed", spec.seed),
             ("hash", spec.hash),
-            ("path", found.path),
-            ("provenance", found.describe_provenance()),
+            ("path", shown.path),
+            ("provenance", shown.describe_provenance()),
             *_note_rows(notes, labels),
             ("message", status["message"]),
             (
                 "next",
-                f"`workbench resume {found.name}` goes on from its last checkpoint"
+                f"`workbench resume {shown.name}` continues from its last checkpoint"
                 if status["state"] == LOST
                 else "",
             ),
         ]
     )
-    print_runs([summary(found)], False)
-    print_words(found)
+    print_runs([summary(shown)], False)
+    print_words(shown)
 
 
 def _model_rows(spec) -> list[tuple[str, str]]:
-    """Rows of a table about the model: its numbers in one, or its description."""
+    """Return table rows about the model: its settings in one row, or its description."""
     if spec.model and not spec.parts()[1].network_name:
         return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
     (first, text), *others = spec.parts()[1].describe() or [("", "")]
@@ -161,16 +160,17 @@ def _model_rows(spec) -> list[tuple[str, str]]:
 
 
 def pause(run: RunNames, store: Store = None, json: Json = False) -> None:
-    """Hold runs after their present step."""
+    """Pause runs after their current step."""
     _request([find(name, store) for name in run], "pause", json)
 
 
 def stop(run: RunNames, store: Store = None, json: Json = False) -> None:
-    """End runs after their present step; they can be resumed."""
+    """Stop runs after their current step; they can be resumed."""
     _request([find(name, store) for name in run], "stop", json)
 
 
 def _request(runs: list, what: str, json: bool) -> None:
+    """Ask active runs to pause or stop."""
     from workbench.runs.execution.run import ENDED
 
     for run in runs:
@@ -189,28 +189,28 @@ def _request(runs: list, what: str, json: bool) -> None:
 def remove(
     run: RunNames,
     store: Store = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
     json: Json = False,
 ) -> int:
-    """Delete runs that nobody writes."""
+    """Delete runs that are not active."""
     from workbench.runs.execution.run import find_run
     from workbench.runs.store.writer import remove_run
 
     # a damaged run can be deleted, though not opened
-    found = [find_run(name, store) for name in run]
-    if not yes and not _confirmed(f"delete {', '.join(each.name for each in found)}?"):
+    removed = [find_run(name, store) for name in run]
+    if not yes and not _confirmed(f"delete {', '.join(path.name for path in removed)}?"):
         say("nothing was removed; --yes deletes without asking")
         return 1
-    for each in found:
-        remove_run(each)
-        say(f"removed {each.name}")
+    for path in removed:
+        remove_run(path)
+        say(f"removed {path.name}")
     if json:
-        print_json({"removed": [each.name for each in found]})
+        print_json({"removed": [path.name for path in removed]})
     return 0
 
 
 def _confirmed(question: str) -> bool:
-    """The answer to a question; no where nobody can answer."""
+    """Ask a question and return the answer; False where nobody can answer."""
     try:
         return typer.confirm(question, err=True)
     except typer.Abort:
@@ -225,7 +225,7 @@ def figures(
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Write the comparison of runs as figures, the same bytes every time."""
+    """Write figures that compare runs; the same runs give the same bytes."""
     print_files(
         wb.save_figures([find(name, store) for name in run], out, tuple(formats.split(","))), json
     )
@@ -235,12 +235,15 @@ def report(
     run: RunNames,
     out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("report.html"),
     tables: Annotated[
-        str, typer.Option("--tables", help="Its tables too, beside it: md, tex, with commas.")
+        str,
+        typer.Option(
+            "--tables", help="Also write its tables beside it, as md or tex, separated by commas."
+        ),
     ] = "",
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Write one self-contained HTML page about runs."""
+    """Write a self-contained HTML report about runs."""
     runs, forms = (
         [find(name, store) for name in run],
         [form.strip() for form in tables.split(",") if form.strip()],
@@ -263,7 +266,7 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            help="csv, long, npz, mallet, lda-c, pyldavis, with commas; csv,npz by default.",
+            help="Formats, separated by commas: csv, long, npz, mallet, lda-c, pyldavis; default: csv,npz.",
         ),
     ] = None,
     store: Store = None,
@@ -301,7 +304,7 @@ def import_(
         typer.Option(
             "--like",
             metavar="RUN",
-            help="A run whose training and test set are those of the model.",
+            help="Run with the same training and test set as the model.",
         ),
     ] = None,
     corpus: Annotated[
@@ -309,7 +312,7 @@ def import_(
         typer.Option(
             "--corpus",
             metavar="CORPUS",
-            help="The corpus instead, of which the model has the training part.",
+            help="Full corpus; the model was trained on its training split. Alternative to --like.",
         ),
     ] = None,
     holdout: Annotated[
@@ -322,43 +325,51 @@ def import_(
     theta: Annotated[
         Path | None,
         typer.Option(
-            "--theta", help="theta of the training documents, a CSV file or doc-topics of MALLET."
+            "--theta", help="Theta of the training documents: a CSV file, or doc-topics of MALLET."
         ),
     ] = None,
     words: Annotated[
-        Path | None, typer.Option("--words", help="Words of the columns of phi, a line each.")
+        Path | None,
+        typer.Option(
+            "--words", help="Text file with the word of each column of phi, one per line."
+        ),
     ] = None,
     alpha: Annotated[
         str | None,
         typer.Option(
             "--alpha",
-            help="Prior per topic, where the model does not say: a number, or one per topic.",
+            help="Document-topic prior, if the model file has none: a number, or one per topic.",
         ),
     ] = None,
     beta: Annotated[
-        float | None, typer.Option("--beta", help="Prior per word, where it does not say.")
+        float | None, typer.Option("--beta", help="Topic-word prior, if the model file has none.")
     ] = None,
     leave_out: Annotated[
         bool,
         typer.Option(
             "--leave-out",
-            help="Leave words that the model does not know out of training and test set.",
+            help="Drop words that are not in the model from training and test set.",
         ),
     ] = False,
     trust: Annotated[
         bool,
-        typer.Option("--trust", help="Open a model of gensim, a pickle that can run anything."),
+        typer.Option("--trust", help="Allow unpickling a gensim model; a pickle can run any code."),
     ] = False,
     seed: Annotated[
         int,
-        typer.Option("--seed", help="Which of several models of one program on one split it is."),
+        typer.Option(
+            "--seed", help="Replicate number, if you import several models of one program."
+        ),
     ] = 0,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
     read: Read = None,
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Bring exported runs into a store, or models of other programs as runs; see docs/import.md."""
+    """Import exported runs, or models of other programs as runs.
+
+    See 'Models of other programs' in the documentation.
+    """
     from workbench.cli.flags import load_documents, parse_alpha
     from workbench.corpus.companions import read_words
 
@@ -378,58 +389,55 @@ def import_(
     if words is not None:
         settings["words"] = read_words(words, None, "")
     with saying_warnings():
-        found = [wb.Run(wb.import_run(each, store_path(store), **settings)) for each in what]
-    for run in found:
+        imported = [wb.Run(wb.import_run(each, store_path(store), **settings)) for each in what]
+    for run in imported:
         say(f"{run.path}: {run.state}")
-    print_runs([summary(run) for run in found], json)
+    print_runs([summary(run) for run in imported], json)
 
 
 def note(
     run: RunName,
     text: Annotated[
-        str | None, typer.Argument(metavar="[TEXT]", help='What to note; "" deletes the note.')
+        str | None, typer.Argument(metavar="[TEXT]", help='Text of the note; "" deletes the note.')
     ] = None,
     tag: Tags = None,
     untag: Untag = None,
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Write a note about a run, or tags; without either, show what is written."""
+    """Write a note or tags of a run; without either, show them."""
     from workbench.runs.store.notes import NoteError
 
-    found = find(run, store)
+    noted = find(run, store)
     tags = None
     if tag or untag:
-        before, gone = found.notes.tags, untag or ()
-        if unknown := [each for each in gone if each not in before]:
+        before, removed = noted.notes.tags, untag or ()
+        if unknown := [each for each in removed if each not in before]:
             raise NoteError(
-                f"{found.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}"
+                f"{noted.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}"
             )
-        tags = [each for each in (*before, *(tag or ())) if each not in gone]
+        tags = [each for each in (*before, *(tag or ())) if each not in removed]
     _print_notes(
-        found,
-        found.annotate(text, tags) if text is not None or tags is not None else found.notes,
+        noted,
+        noted.annotate(text, tags) if text is not None or tags is not None else noted.notes,
         json,
     )
 
 
 def label(
     run: RunName,
-    topic: Annotated[
-        int, typer.Argument(metavar="TOPIC", help="The run's own number of the topic.")
-    ],
-    text: Annotated[
-        str, typer.Argument(metavar="TEXT", help='What to call it; "" takes the label away.')
-    ],
+    topic: Annotated[int, typer.Argument(metavar="TOPIC", help="Number of the topic in the run.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='Label; "" removes it.')],
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Give a topic of a run a label."""
-    found = find(run, store)
-    _print_notes(found, found.label(topic, text), json)
+    """Label a topic of a run."""
+    labelled = find(run, store)
+    _print_notes(labelled, labelled.label(topic, text), json)
 
 
 def _print_notes(run, notes, json: bool) -> None:
+    """Print note, tags and labels of a run."""
     labels = labels_by_topic(run, notes)
     if json:
         print_json({"name": run.name, "note": notes.note, "tags": notes.tags, "labels": labels})

@@ -1,4 +1,4 @@
-"""Commands over streams, whose documents are visited as they come and not kept: fit-stream, update."""
+"""Commands over streams, whose documents are visited in batches and not kept: fit-stream, update."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE…",
-        help="Files or folders, or names of `workbench data list`, one after the other; -: a text a line of "
+        help="Files, folders or names of `workbench data list`, read in this order; - reads one text per line from "
         "standard input.",
     ),
 ]
@@ -51,21 +51,24 @@ def fit_stream(
         typer.Option(
             "--vocabulary",
             metavar="FILE|RUN|CORPUS",
-            help="A text file with a word on each line, a run, or a corpus of some "
-            "of the documents. A folder of shards, and a file of counts beside its words, has its own.",
+            help="Text file with one word per line, a run, or a corpus that is a sample of "
+            "the documents. Not needed for a folder of shards, or a file of counts beside its vocabulary.",
         ),
     ] = None,
     total_documents: Annotated[
         int | None,
         typer.Option(
             "--total-documents",
-            help="Documents that each batch stands for; by default those of the files, which are "
-            "counted first. Of standard input it must be said.",
+            help="Number of documents in the stream; default: those of the files, which are "
+            "counted first. Required for standard input.",
         ),
     ] = None,
     passes: Annotated[
         int,
-        typer.Option("--passes", help="Visits of each document, in the same order; files alone."),
+        typer.Option(
+            "--passes",
+            help="Number of visits of each document, in the same order; not for standard input.",
+        ),
     ] = 1,
     options: Annotated[
         list[str] | None,
@@ -73,7 +76,7 @@ def fit_stream(
             "--option",
             "-o",
             metavar="NAME=VALUE",
-            help="Option of online-vb, as batch_size=1000, tau0=64.",
+            help="Option of online-vb, such as batch_size=1000, tau0=64.",
         ),
     ] = None,
     read: Annotated[
@@ -81,17 +84,17 @@ def fit_stream(
         typer.Option(
             "--read",
             metavar="NAME=VALUE",
-            help="How files are read: text=COLUMN, format=csv, stop_words=german …; of texts "
-            "that give the vocabulary also min_documents=5, max_share=0.5.",
+            help="How to read the files: text=COLUMN, format=csv, stop_words=german …; for texts "
+            "that provide the vocabulary also min_documents=5, max_share=0.5.",
         ),
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None,
     **flags,
 ) -> int:
-    """Fit topics to documents as they come, batch by batch, by online-vb; the documents are not kept.
+    """Fit topics to a stream of documents in batches, by online-vb; the documents are not kept.
 
-    The vocabulary is fixed: words that it lacks are left out, and how many is told. Ctrl-C ends the stream after a batch: the
-    documents until then make a run, and a line says how `workbench update RUN FILE… --skip N` goes on with the others.
+    The vocabulary is fixed; other words are left out and counted. Ctrl-C stops after the current batch and saves a run. It
+    prints the command that continues: `workbench update RUN FILE… --skip N`.
     """
     from workbench.runs.execution.update import OF_WORDS
 
@@ -100,23 +103,23 @@ def fit_stream(
         vocabulary, of_words, used = _vocabulary(words, reading, flags["store"])
         if documents == [STDIN]:
             of_words |= {one: value for one, value in reading.items() if one in OF_WORDS}
-            given = _documents(
+            stream = _documents(
                 documents, {one: reading[one] for one in reading if one not in (*OF_WORDS, *used)}
             )
         else:
-            given = _documents(
+            stream = _documents(
                 documents,
                 {one: reading[one] for one in reading if one not in used or one in SAMPLE},
             )
-            of_words = {} if given.corpus is not None else of_words | given.of_text
-            given, vocabulary = given.corpus or given, vocabulary or given.vocabulary
+            of_words = {} if stream.corpus is not None else of_words | stream.of_text
+            stream, vocabulary = stream.corpus or stream, vocabulary or stream.vocabulary
         if vocabulary is None:
             raise wb.DataError(
                 "a stream needs its vocabulary before the first document; give it with --vocabulary: a text "
                 "file with a word on each line, a run, or a corpus of some of the documents"
             )
-        made = wb.fit_stream(
-            given,
+        fitted = wb.fit_stream(
+            stream,
             vocabulary,
             flags["n_topics"],
             parse_alpha(flags["alpha"]),
@@ -131,9 +134,9 @@ def fit_stream(
             progress=not flags["quiet"],
             **of_words,
         )
-    status = print_runs([summary(made)], flags["json"])
+    status = print_runs([summary(fitted)], flags["json"])
     if not flags["json"]:
-        print_words(made)
+        print_words(fitted)
     return status
 
 
@@ -143,14 +146,15 @@ def update(
     skip: Annotated[
         int,
         typer.Option(
-            "--skip", help="Leave out so many documents at the beginning, as those before a Ctrl-C."
+            "--skip",
+            help="Number of documents to skip at the beginning, such as those read before a Ctrl-C.",
         ),
     ] = 0,
     total_documents: Annotated[
         int | None,
         typer.Option(
             "--total-documents",
-            help="Documents that each batch stands for; those of the run by default.",
+            help="Number of documents in the stream; default: that of the run.",
         ),
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the new run.")] = None,
@@ -161,19 +165,19 @@ def update(
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Go on from the topics of a run of online-vb by further documents, visited once and not kept, in a run of its own."""
+    """Continue a run of online-vb with further documents, visited once and not kept, as a new run."""
     from workbench.runs.execution.run import find_run
     from workbench.runs.spec import whole
 
-    found, skip = wb.Run(find_run(run, store)), whole("skip", skip, 0)
+    before, skip = wb.Run(find_run(run, store)), whole("skip", skip, 0)
     with saying_warnings_at_once():
-        given, of_words = _documents(documents, reading_options(vocabulary, read)), {}
+        stream, of_words = _documents(documents, reading_options(vocabulary, read)), {}
         if documents != [STDIN]:
-            of_words = {} if given.corpus is not None else given.of_text
-            given = given.corpus if given.corpus is not None and not skip else given
-        made = wb.update(
-            found,
-            islice(given, skip, None) if skip else given,
+            of_words = {} if stream.corpus is not None else stream.of_text
+            stream = stream.corpus if stream.corpus is not None and not skip else stream
+        updated = wb.update(
+            before,
+            islice(stream, skip, None) if skip else stream,
             total_documents=total_documents,
             name=name,
             n_threads=threads,
@@ -181,11 +185,11 @@ def update(
             progress=not quiet,
             **of_words,
         )
-    return print_runs([summary(made)], json)
+    return print_runs([summary(updated)], json)
 
 
 def _documents(files: list[str], options: dict) -> wb.FileDocuments | Iterator[str]:
-    """The documents of files, or the lines of standard input; options as `read_corpus` takes them."""
+    """Return the documents of files, or the lines of standard input; options as `read_corpus` takes them."""
     if STDIN not in files:
         return wb.FileDocuments(*files, **options)
     if len(files) > 1:
@@ -202,7 +206,7 @@ def _documents(files: list[str], options: dict) -> wb.FileDocuments | Iterator[s
 def _vocabulary(
     given: str | None, options: dict, store: Path | None
 ) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
-    """(vocabulary, options that found its words, names of the options used here) of a file, run or corpus."""
+    """Return (vocabulary, options that found its words, names of the options used here) of a file, run or corpus."""
     from workbench.corpus import is_named
     from workbench.corpus.companions import read_words
     from workbench.corpus.readers import has_known_format
@@ -221,11 +225,11 @@ def _vocabulary(
         table = getattr(corpus, "table", None)
         return corpus.vocabulary, _of_words(table and dict(table.counted)), ()
     if has_known_format(path):
-        own = {name: options[name] for name in (*SAMPLE, *TEXT_OPTIONS) if name in options}
+        reading = {name: options[name] for name in (*SAMPLE, *TEXT_OPTIONS) if name in options}
         has_texts = wb.FileDocuments(
-            path, **{name: own[name] for name in SAMPLE if name in own}
+            path, **{name: reading[name] for name in SAMPLE if name in reading}
         ).has_texts
-        corpus = wb.load_corpus(path, **own | {"keep_text": False} if has_texts else {})
+        corpus = wb.load_corpus(path, **reading | {"keep_text": False} if has_texts else {})
         return corpus.vocabulary, {}, (*SAMPLE, *PRUNING) if has_texts else ()
     if path.exists():
         return read_words(path, None, ""), {}, ()
@@ -238,7 +242,7 @@ def _vocabulary(
 
 
 def _of_run(path: Path) -> tuple[Iterable[str], dict]:
-    """The vocabulary of a run, and how its texts were counted."""
+    """Return the vocabulary of a run, and how its texts were counted."""
     from workbench.runs.store.archive import get_corpus
 
     spec = wb.Run(path).spec
@@ -251,7 +255,7 @@ def _of_run(path: Path) -> tuple[Iterable[str], dict]:
 
 
 def _of_words(counted: dict | None) -> dict:
-    """The options by which words are found as they were in other texts."""
+    """Return the options that find words as they were found in other texts."""
     from workbench.corpus.text import as_counted
     from workbench.runs.execution.update import OF_WORDS
 
@@ -259,11 +263,11 @@ def _of_words(counted: dict | None) -> dict:
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:
-    """The lines of a file that are not empty, as texts."""
+    """Yield the non-empty lines of a file as texts."""
     for number, line in enumerate(file, 1):
         try:
             if text := line.decode().strip():
                 yield text
         except UnicodeDecodeError:
-            said = f"line {number} of standard input is not UTF-8; convert it, or give a file and --read encoding=cp1252"
-            raise wb.DataError(said) from None
+            sentence = f"line {number} of standard input is not UTF-8; convert it, or give a file and --read encoding=cp1252"
+            raise wb.DataError(sentence) from None

@@ -81,7 +81,7 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
     if not all(spec.length for spec in specs):
         notes.append(
             f"{MODEL} stands for the file of a model of another program, and {LIKE} for a run on the same split; see "
-            "docs/import.md."
+            "'Models of other programs' in the documentation."
         )
     for spec in filter(_stream, specs):
         stream = spec.start["stream"]

@@ -36,20 +36,22 @@ class ModelSettings:
     model: str | None = setting(
         None,
         "--model",
-        "Of an engine of networks: lda, author-topic, pachinko, hpam1, hpam2, or a file (.toml, .json); of "
-        "Bayesian networks a file, BIF too.",
+        "Network: lda, author-topic, pachinko, hpam1, hpam2, or a file (.toml, .json); for Bayesian networks a "
+        "file (.toml, .json, .bif).",
         "MODEL",
     )
     n_topics: int | None = setting(
-        None, "--topics -k", "Number of topics K; 10 unless the model says another."
+        None, "--topics -k", "Number of topics K; default: 10, or that of the model."
     )
     sizes: list[str] | None = setting(  # noqa: RUF009
-        None, "--size", "Of a variable of the network, as super=5; give several.", "NAME=N"
+        None, "--size", "Size of a variable of the network, such as super=5; repeatable.", "NAME=N"
     )
     alpha: str | None = setting(
-        None, "--alpha", "Dirichlet prior per topic: a number (0.1), or one per topic with commas."
+        None,
+        "--alpha",
+        "Dirichlet prior per topic: a number (0.1), or one per topic, separated by commas.",
     )
-    beta: float | None = setting(None, "--beta", "Dirichlet prior per word type; 0.1 by default.")
+    beta: float | None = setting(None, "--beta", "Dirichlet prior per word type; default: 0.1.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,28 +59,28 @@ class RunSettings:
     """Settings of the inference: its seed, its length, its threads, and what is recorded."""
 
     n_iterations: int = setting(
-        300, "--iterations -n", "Iterations over the corpus.", low=1, high=2**20
+        300, "--iterations -n", "Number of iterations over the corpus.", low=1, high=2**20
     )
     seed: int = setting(0, "--seed", "Inference seed.", low=0, high=LARGEST_SEED)
-    burn_in: int = setting(10, "--burn-in", "Iterations before the running average begins.", low=0)
+    burn_in: int = setting(10, "--burn-in", "Iterations before averaging begins.", low=0)
     record_every: int = setting(1, "--record-every", "Iterations between recorded rows.", low=1)
     snapshot_every: int = setting(
         50, "--snapshot-every", "Iterations between snapshots of the counts.", low=1
     )
     stop_on: str | None = setting(
-        None, "--stop-on", "End early once this has settled.", "bound|perplexity|steps"
+        None, "--stop-on", "Stop early once this has converged.", "bound|perplexity|steps"
     )
     stop_tolerance: float = setting(
         1e-4,
         "--stop-tolerance",
-        "Relative change under which it counts as settled; or how many steps.",
+        "Relative change below which it has converged; with steps the number of steps.",
     )
     n_threads: int = setting(
         1,
         "--threads",
         low=1,
         high=1024,
-        help="Threads of one run; they never change a bit. Engines with an option partition need -o partition=4 too.",
+        help="Threads per run; the result does not depend on them. Engines with the option partition need -o partition=4 too.",
     )
 
 
@@ -86,33 +88,35 @@ class RunSettings:
 class SplitSettings:
     """Settings of what is done to the corpus before inference; see `workbench.corpus.prepare`."""
 
-    holdout: float = setting(0.1, "--holdout", "Share held out for test perplexity; 0 for none.")
+    holdout: float = setting(0.1, "--holdout", "Share held out for test perplexity; 0 = none.")
     holdout_per: str = setting(
         "corpus",
         "--holdout-per",
-        "A share of all tokens, of each document's, or of the documents, of which half the tokens are scored; of records a "
-        "share of all cells, or of the records as a whole.",
+        "Hold out a share of all tokens, a share of each document's tokens, or half of the tokens of a share of the "
+        "documents; for records a share of all cells, or of whole records.",
         "corpus|document|half|cell|record",
     )
     holdout_rows: str | None = setting(
         None,
         "--holdout-rows",
-        "Whole documents held out instead: 'last 10' of each sequence, 'year>=2012', 'year=2012,2013'; "
-        "'none' for a share of the tokens where a data set has rows of its own.",
+        "Hold out whole documents, e.g. 'last 10' of each sequence or 'year>=2012'. Default: the data set's own "
+        "split. 'none': hold out random tokens.",
         "ROWS",
     )
     split_seed: int = setting(0, "--split-seed", "Seed of the held-out split.")
     top_words: int | None = setting(
-        None, "--top-words", "Keep the N most frequent words alone; the split comes after.", "N"
+        None, "--top-words", "Keep only the N most frequent words; applied before the split.", "N"
     )
     merge: int = setting(
-        1, "--merge", "Join every N consecutive documents into one; the split comes after.", "N"
+        1, "--merge", "Join every N consecutive documents into one; applied before the split.", "N"
     )
-    repeat: int = setting(1, "--repeat", "Multiply every count by N; the split comes after.", "N")
+    repeat: int = setting(
+        1, "--repeat", "Multiply every count by N; applied before the split.", "N"
+    )
     singletons: str = setting(
         "keep",
         "--singletons",
-        "Drop words that a document has once, after the split.",
+        "Drop words that occur once in a document; applied after the split.",
         "keep|train|both-own|both-full",
     )
 

@@ -216,7 +216,7 @@ def test_ctrl_c_stops_the_runs_cleanly(one_worker, store):
         assert sorted(run.state for run in runs) == [RUNNING, WAITING]
         command.send_signal(signal.SIGINT)
         told = command.communicate(timeout=60)[1]
-    assert command.returncode == 130 and "interrupted; what was committed is kept" in told
+    assert command.returncode == 130 and "interrupted; recorded iterations are kept" in told
     assert [run.state for run in runs] == [STOPPED] * 2
 
 
