@@ -38,7 +38,7 @@ def test_runs_that_are_started_stream_in_stop_and_are_found_again(url, new_page,
     )
     page.get_by_text("0 of 4 runs have ended; about").wait_for()
     press(page, "Stop")
-    page.get_by_text("0 of 4 runs have ended. Start goes on with the others.").wait_for()
+    page.get_by_text("0 of 4 runs have ended. Start runs the others.").wait_for()
     assert {run.state for run in open_runs(store)} == {"stopped"}
     reached = max(run.status()["iteration"] for run in open_runs(store)) + 10
     fill(page, "Iterations", reached)

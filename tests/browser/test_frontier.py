@@ -32,9 +32,7 @@ def test_runs_that_are_started_stream_in_stop_and_are_found_again(url, new_page,
     press(page, "Start")
     page.get_by_text("0 of 10 runs have ended; about").wait_for(timeout=120_000)
     press(page, "Stop")
-    page.get_by_text("0 of 10 runs have ended. Start goes on with the others.").wait_for(
-        timeout=120_000
-    )
+    page.get_by_text("0 of 10 runs have ended. Start runs the others.").wait_for(timeout=120_000)
     made = [run for run in open_runs(store) if run.name not in before]
     assert len(made) == 10 and {run.state for run in made} == {"stopped"}
     fill(page, "Topics K", "4")

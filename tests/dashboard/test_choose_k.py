@@ -217,7 +217,7 @@ def test_a_warm_start_leaves_the_sweep_to_a_process_and_is_refused_while_that_go
     assert sentence.endswith("first those with 2 topics, then others from these.")
     assert ks_of(listed(store)) in ([(2, 1), (2, 0)], [(2, 0), (2, 1)])
     (lock,) = (store / QUEUES).iterdir()
-    with Lock(lock), pytest.raises(ValueError, match="these runs go on already"):
+    with Lock(lock), pytest.raises(ValueError, match="these runs are active already"):
         start_sweep(store, values)
     warm_sweep.climb(lock)
     assert ks_of(runs_of(listed(store), values)) == [(2, 0), (2, 1), (3, 0), (3, 1)]
@@ -298,12 +298,12 @@ def test_where_nothing_is_held_out_the_page_says_so_and_shows_the_rest(swept):
         (
             Progress(12, 1, 0, 0, 9.0, ()),
             False,
-            "1 of 12 runs has ended. Start goes on with the others.",
+            "1 of 12 runs has ended. Start runs the others.",
         ),
         (
             Progress(2, 1, 0, 0, 9.0, ("no memory",)),
             False,
-            "1 of 2 runs has ended; 1 failed: no memory. Start goes on with the others.",
+            "1 of 2 runs has ended; 1 failed: no memory. Start runs the others.",
         ),
     ],
 )
@@ -369,7 +369,7 @@ def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, monke
         opened.tick()
         assert not opened.stop.disabled and "0 of 4 runs have ended" in said(opened.progress)
         opened.stop.clicks += 1
-        assert "2 runs asked to stop; Start goes on from where they are." in opened.said.object
+        assert "2 runs asked to stop; Start resumes them." in opened.said.object
         assert [requested(path) for path in (*paths[:2], other)] == [STOPPED, STOPPED, RUNNING]
         set_state(paths[2], RUNNING)
         with Lock(paths[2] / "lock"):  # one that began after the click
@@ -381,7 +381,7 @@ def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, monke
     assert (
         opened.stop.disabled
         and not opened.start.disabled
-        and "Start goes on with the others." in said(opened.progress)
+        and "Start runs the others." in said(opened.progress)
     )
 
 

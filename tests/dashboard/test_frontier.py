@@ -248,7 +248,11 @@ def test_runs_of_another_regime_model_or_split_are_not_among_them(store, corpus,
 @pytest.mark.parametrize(
     ("change", "field", "sentence"),
     [
-        ({"n_topics": [3, 4]}, "n_topics", "A frontier is of one model; give one number."),
+        (
+            {"n_topics": [3, 4]},
+            "n_topics",
+            "Frontier compares engines on one model; give one number.",
+        ),
         ({"holdout": 0.0}, "holdout", "A distance needs held-out tokens; hold out some, as 0.1."),
         (
             {"reference": 20},
@@ -429,7 +433,7 @@ def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, queue
         opened.tick()
         assert not opened.stop.disabled and "0 of 10 runs have ended" in said(opened.progress)
         opened.stop.clicks += 1
-        assert "2 runs asked to stop; Start goes on from where they are." in opened.said.object
+        assert "2 runs asked to stop; Start resumes them." in opened.said.object
         assert [requested(path) for path in paths[:2]] == [STOPPED, STOPPED]
     for path in paths[:2]:
         set_state(path, STOPPED)
@@ -437,7 +441,7 @@ def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, queue
     assert (
         opened.stop.disabled
         and not opened.start.disabled
-        and "Start goes on with the others." in said(opened.progress)
+        and "Start runs the others." in said(opened.progress)
     )
 
 

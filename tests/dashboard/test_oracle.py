@@ -67,7 +67,7 @@ def test_the_first_toy_is_there_with_every_engine_and_its_count():
         and "<svg" in page.posterior.object
         and "<svg" in page.microscope.figure.object
     )
-    assert said(page.progress).strip().startswith("Each engine with its usual options")
+    assert said(page.progress).strip().startswith("Each engine with its default options")
     assert to_query(page.parts) == ""
 
 

@@ -189,7 +189,7 @@ def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_whic
     seen = shown(form)
     assert form.form.unfolded == ["fold:priors"]
     assert seen[seen.index("Priors: defaults") + 1 :][:3] == ["cgs", "Learn alpha", "Form of alpha"]
-    assert seen[seen.index("g-hdp") + 1 :][:3] == ["alpha in all", "beta in all", "gamma"]
+    assert seen[seen.index("g-hdp") + 1 :][:3] == ["Total alpha", "Total beta", "gamma"]
     assert "Learn tau" not in seen
     form.engines.value = ["cv-hdp"]
     assert shown(form)[-15:].count("cv-hdp") == 1 and shown(form)[-1] == "tau: prior"
@@ -230,7 +230,7 @@ def test_a_mistake_in_a_folded_option_unfolds_it():
     form.options["alpha_total"].value = "3"
     form.start.clicks += 1
     seen = shown(form)
-    assert "give “Learn alpha” no with it" in seen[seen.index("alpha in all") + 1]
+    assert "give “Learn alpha” no with it" in seen[seen.index("Total alpha") + 1]
     form.options["cv-hdp.learn_alpha"].value = False
     assert not mistakes_in(form.values()) and not form.form.wrong
 
@@ -533,7 +533,7 @@ READ = {"text": "body"}
             BODY,
             READ | {"token_pattern": "("},
             "token_pattern",
-            "“Pattern of words” must be a regular expression",
+            "“Word pattern” must be a regular expression",
         ),
         (
             BODY,

@@ -86,7 +86,7 @@ def test_a_worker_that_was_killed_for_memory_says_so_in_its_row(new_run, tmp_pat
         in row(reading)["why"]
     )
     assert row(reading)["why"].endswith(
-        "Choose the run and press Resume; it goes on from its last checkpoint."
+        "Choose the run and press Resume; it continues from its last checkpoint."
     )
 
 

@@ -379,7 +379,7 @@ def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_i
     )
     shelf.param.watch(lambda event: said.append(event.new), "said")
     page.overview.chosen = 1
-    assert said == [shelf.said] and shelf.said.startswith("Ranked by how surely")
+    assert said == [shelf.said] and shelf.said.startswith("Ranked by a lower confidence bound")
     run, corpus = open_run(path), get_corpus(store, Run(path).spec.train)
     best = representative_documents(run, 1, 12)
     assert [one["document"] for one in shelf.content["documents"]] == best[

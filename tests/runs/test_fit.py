@@ -57,7 +57,7 @@ def test_a_run_does_not_go_on_with_other_documents(thirty_documents, store):
     other = wb.load_corpus("bars")
     with pytest.raises(
         wb.runs.store.layout.StoreError,
-        match=r"^mine was made for other documents than those given",
+        match=r"^mine belongs to other documents than those given",
     ):
         wb.resume("mine", n_iterations=5, store=store, progress=False, corpora=(other, None))
     assert (

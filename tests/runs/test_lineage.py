@@ -215,11 +215,11 @@ def test_one_restart_is_the_run_itself(forty_documents):
         ),
         (
             {"engine": "svb", "restarts": 2, "name": "mine"},
-            "a name is for one run, and restarts are several; got 'mine'",
+            "name is for a single run, and restarts makes several; got 'mine'",
         ),
         (
             {"engine": "svb", "restarts": 2, "start": "source"},
-            "restarts differ in their random starts, and with start",
+            "restarts and start cannot be combined",
         ),
         ({"engine": "svb", "restarts": 0}, "restarts must be a whole number of at least 1; got 0"),
     ],

@@ -52,13 +52,13 @@ class HDP(TopicModel):
 
     n_topics: int = 40
     alpha_total: float = option(
-        1.0, "concentration of the topics of a document, where it is fixed", **POSITIVE
+        1.0, "concentration of the topics of a document, if it is not learnt", **POSITIVE
     )
     beta_total: float = option(
-        100.0, "concentration of the words of a topic, where it is fixed", **POSITIVE
+        100.0, "concentration of the words of a topic, if it is not learnt", **POSITIVE
     )
     top_concentration: float = option(
-        1.0, "concentration of the weights of the topics (gamma), where it is fixed", **POSITIVE
+        1.0, "concentration of the topic weights (gamma), if it is not learnt", **POSITIVE
     )
     learn_alpha: bool = option(True, "learn alpha_total")
     learn_gamma: bool = option(True, "learn top_concentration")
@@ -67,12 +67,10 @@ class HDP(TopicModel):
     a_gamma: float = option(7.5, "shape of the prior of top_concentration", **POSITIVE)
     b_gamma: float = option(7.5, "rate of the prior of top_concentration", **POSITIVE)
     learn_beta: bool = option(False, "learn beta_total")
-    learn_tau: bool = option(
-        False, "learn tau, the words that topics have in common; 1/W otherwise"
-    )
+    learn_tau: bool = option(False, "learn tau, the base distribution over words; 1/W otherwise")
     a_beta: float = option(4.0, "shape of the prior of beta_total", **POSITIVE)
     b_beta: float = option(4.0, "rate of the prior of beta_total", **POSITIVE)
-    a_tau: float = option(0.0, "prior of each word in tau; 0: 40/W", low=0)
+    a_tau: float = option(0.0, "Dirichlet prior of each word in tau; 0 = 40/W", low=0)
 
     def __post_init__(self):
         object.__setattr__(self, "n_topics", check_topics(self.n_topics))

@@ -172,7 +172,7 @@ def _fields() -> dict[str, Field]:
         "n_topics": Values(
             LABELS["n_topics"],
             TOPICS,
-            "numbers of topics to choose from, with commas",
+            "numbers of topics to compare, separated by commas",
             whole=True,
             wide=True,
         ),

@@ -97,7 +97,7 @@ def start_sweep(store: Path, values: dict) -> tuple[int, str]:
     with STARTING:
         check_memory(store, unfinished(store, cells), jobs)
         if {cell.spec.name for cell in cold[0]} & warm_sweep.at_work(store):
-            raise SpecError("these runs go on already")
+            raise SpecError("these runs are active already")
         check_waiting(store, len(cells))
         warm_sweep.begin(store, cold, jobs)
     fewest, memory = min(values["n_topics"]), memory_forecast(cells, jobs)

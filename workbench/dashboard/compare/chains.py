@@ -24,7 +24,7 @@ WIDTH, ROW = 160, 22
 COLUMNS = (
     (
         "Engine and options",
-        "what tells the runs apart; runs that differ in their seeds alone are chains",
+        "settings in which the runs differ; runs that differ only in their seeds are chains",
     ),
     ("Chains", "how many runs"),
     ("Draws", "recorded iterations of each after burn-in"),

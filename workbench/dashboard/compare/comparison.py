@@ -254,7 +254,7 @@ def table(found: pd.DataFrame, drawn: tuple) -> str:
     head = [
         (
             "Engine and options",
-            "what tells the runs apart; runs that differ in seed and split alone share a row",
+            "settings in which the runs differ; runs that differ only in seed and split share a row",
         ),
         ("Runs", "how many share the row"),
         ("Perplexity", "of the held-out tokens, mean over the runs"),

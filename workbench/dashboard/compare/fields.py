@@ -42,11 +42,11 @@ ENDINGS = sorted(
 """Of names of files that are offered to be sent; others may be chosen too."""
 MODEL = {field.name: field.default for field in dataclasses.fields(LDA)}
 MEANINGS = {
-    "n_topics": "The number of topics. An engine that finds it uses so many at most, or begins with so many",
+    "n_topics": "The number of topics. For an engine that infers it: the largest, or the initial number",
     "alpha": "The Dirichlet prior of each topic of a document, not its total. Engines without it have theirs among the priors",
     "beta": "The Dirichlet prior of each word in a topic, not its total. Engines without it have theirs among the priors",
     "n_iterations": "The number of iterations. In each the engine passes once over the corpus",
-    "seed": "The seed of the inference. It leaves the split into training and test tokens as it is",
+    "seed": "The seed of the inference. It does not change the split into training and test tokens",
     "seeds": "The number of runs of each engine. Their seeds count up from the seed",
     "jobs": f"How many runs are computed in parallel, at most {SLOTS} here. The others are queued",
     "holdout": "The share that is held out to measure perplexity, as 0.1. Preprocessing says what it is a share of; with 0 "
@@ -232,7 +232,7 @@ def reading_fields() -> dict[str, Field]:
             "more_stop_words": Field(
                 LABELS["more_stop_words"],
                 "",
-                "Further words left out of raw text, with commas",
+                "Further words to leave out of raw text, separated by commas",
                 placeholder="said, mr",
             ),
             "segmenter": Menu(
@@ -256,7 +256,7 @@ def reading_fields() -> dict[str, Field]:
                 wide=True,
             ),
             "ngrams": Number(
-                LABELS["ngrams"], 1, "Sequences of up to so many words count too, as new_york"
+                LABELS["ngrams"], 1, "Sequences of up to N words count too, such as new_york"
             ),
             "min_letters": Number(
                 LABELS["min_letters"], 1, "Shorter words are left out of raw text"
@@ -265,13 +265,13 @@ def reading_fields() -> dict[str, Field]:
                 LABELS["lowercase"],
                 {"yes": True, "no": False},
                 True,
-                "With yes The and the are one word",
+                "yes: The and the are one word",
             ),
             "accents": Menu(
                 LABELS["accents"],
                 {name: name for name in ACCENTS},
                 "keep",
-                "With strip é becomes e",
+                "strip: é → e",
             ),
             "token_pattern": Field(
                 LABELS["token_pattern"],
@@ -288,12 +288,12 @@ def record_fields() -> dict[str, Field]:
     """The fields for how a file of records is read, by the names of `read_records` after ``OF_RECORDS``."""
     return {
         f"{OF_RECORDS}fields": Field(
-            "Fields", "", "The columns that are fields, with commas. Empty: all are", wide=True
+            "Fields", "", "The columns that are fields, separated by commas. Empty: all", wide=True
         ),
         f"{OF_RECORDS}missing": Field(
             "Missing values",
             "",
-            "Texts that stand for a missing value, with commas. An empty cell is always missing",
+            "Texts that mean a missing value, separated by commas. An empty cell is always missing",
             placeholder="NA, ?",
             wide=True,
         ),
@@ -309,7 +309,7 @@ def single_fields() -> dict[str, Field]:
         "top_words": Number(
             "Vocabulary",
             None,
-            "So many of the most frequent words are kept, before tokens are held out. Empty: all. Another "
+            "Keep only the most frequent words, before tokens are held out. Empty: all. Another "
             "vocabulary is another corpus, whose perplexities cannot be compared",
             step=500,
             placeholder="all words",
@@ -317,7 +317,7 @@ def single_fields() -> dict[str, Field]:
         "merge": Number(
             "Documents joined",
             1,
-            "So many consecutive documents are joined into one before tokens are held out, so that "
+            "Join this many consecutive documents into one before tokens are held out, so that "
             "words come more often in a document. 1: none",
         ),
         "repeat": Number(
@@ -334,26 +334,26 @@ def single_fields() -> dict[str, Field]:
             wide=True,
         ),
         "holdout_per": Menu(
-            "Held out of",
+            "Hold out per",
             HELD_OUT,
             "corpus",
-            "What the held-out share is of. With documents, half of each, half the tokens of these documents are scored, and "
-            "the other half is trained on",
+            "What the share is taken of. With documents, half of each, one half of the tokens of a document is scored, and "
+            "the other half is used for training",
             wide=True,
         ),
         f"{OF_RECORDS}holdout_per": Menu(
-            "Held out of",
+            "Hold out per",
             HELD_OUT_OF_RECORDS,
             "cell",
-            "What the held-out share is of: single cells, each predicted from the "
+            "What the share is taken of: single cells, each predicted from the "
             "others of its record, or whole records",
             wide=True,
         ),
         "holdout_rows": Field(
-            "Rows held out",
+            "Hold out rows",
             "",
-            "Whole documents that are held out in the place of a share: the end of each sequence, or "
-            "those of some inputs or labels. Empty: those that the data set names, else a share. With none a share always",
+            "Hold out whole documents, e.g. last 10 or year>=2012. Empty: the data set's default split. "
+            "none: hold out random tokens",
             placeholder="last 10, year>=2012, year=2012,2013",
             wide=True,
         ),

@@ -27,7 +27,7 @@ APPLIES = {
 """Action → the states of a run that it makes sense for."""
 DONE = {
     "pause": "asked to pause",
-    "resume": "asked to go on",
+    "resume": "asked to resume",
     "stop": "asked to stop",
     "remove": "removed",
 }

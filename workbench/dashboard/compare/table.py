@@ -226,7 +226,7 @@ def why(status: dict) -> str:
         return f"{message or 'It failed'}. Fix that, choose the run and press Resume; worker.log in its folder may say more."
     if status["state"] == LOST:
         message = message[:1].upper() + message[1:] or "Its worker has died"
-        return f"{message}. Choose the run and press Resume; it goes on from its last checkpoint."
+        return f"{message}. Choose the run and press Resume; it continues from its last checkpoint."
     return message
 
 

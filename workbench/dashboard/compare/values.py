@@ -6,7 +6,7 @@ A field is no widget: all of them are drawn by one part of the page, see `workbe
 import math
 from collections.abc import Callable
 
-SEVERAL = "Several values, with commas between them, are a run each."
+SEVERAL = "Several values, separated by commas, give one run each."
 
 
 class Field:

@@ -1,4 +1,4 @@
-"""What fields are called, and sentences about settings worded for the page, which has fields where others have names."""
+"""Labels of fields, and error sentences about settings reworded with these labels."""
 
 import re
 
@@ -28,7 +28,7 @@ LABELS = {
     "keep_text": "Keep texts",
     "min_documents": "Min. documents",
     "max_share": "Ignore words in more than … of documents",
-    "token_pattern": "Pattern of words",
+    "token_pattern": "Word pattern",
     "ngrams": "N-grams",
     "min_letters": "Min. letters",
     "accents": "Accents",
@@ -36,11 +36,11 @@ LABELS = {
     "n_chains": "Chains",
     "average": "Averaging",
     "split": "Sampled pairs",
-    "budget_r": "Budget as of r",
+    "budget_r": "Budget as r",
     "refresh": "Split every",
-    "rarer": "Split more rarely",
+    "rarer": "Refresh growth factor",
     "scan": "Order of tokens",
-    "scored": "Scored by",
+    "scored": "Scored with",
     "init": "Initialisation",
     "n_inner": "Inner passes",
     "topics": "Posterior of topics",
@@ -49,8 +49,8 @@ LABELS = {
     "a_prior": "Prior: shape",
     "b_prior": "Prior: rate",
     "alpha_form": "Form of alpha",
-    "alpha_total": "alpha in all",
-    "beta_total": "beta in all",
+    "alpha_total": "Total alpha",
+    "beta_total": "Total beta",
     "top_concentration": "gamma",
     "a_alpha": "alpha: shape",
     "b_alpha": "alpha: rate",
@@ -59,42 +59,42 @@ LABELS = {
     "prior": "Prior of psi",
     "order": "Order on the stick",
     "order_seed": "Seed of the order",
-    "start_sweeps": "Sweeps at first",
-    "tau": "Rate: delay",
-    "kappa": "Rate: fall",
-    "batch_size": "Documents of a batch",
-    "tau0": "Rate: delay tau0",
-    "total_documents": "Documents in all",
-    "q": "Variance q of a step",
+    "start_sweeps": "Initial sweeps",
+    "tau": "Learning-rate delay",
+    "kappa": "Learning-rate exponent κ",
+    "batch_size": "Documents per batch",
+    "tau0": "Learning-rate delay τ0",
+    "total_documents": "Total documents",
+    "q": "Step variance q",
     "a_q": "q: shape",
     "b_q": "q: scale",
     "word_alpha": "Prior of words",
     "documents": "Sticks of documents",
-    "step_variance": "Variance of years",
-    "length_time": "Length in time",
-    "length_space": "Length in space",
+    "step_variance": "Step variance",
+    "length_time": "Length scale in time",
+    "length_space": "Length scale in space",
     "scale": "Variance",
-    "noise": "Variance of noise",
+    "noise": "Noise variance",
     "predict": "Prediction",
-    "average_after": "Mean begins after",
-    "state_dim": "Numbers in a state",
+    "average_after": "Average after iteration",
+    "state_dim": "State dimension",
     "sigma_c2": "Variance of C",
     "learn_sigma_c2": "Learn variance of C",
     "a_sigma_c2": "Variance of C: shape",
     "b_sigma_c2": "Variance of C: scale",
     "n_particles": "Particles",
-    "sweep_particles": "Particles of a sweep",
+    "sweep_particles": "Particles per sweep",
     "n_states": "States",
     "alpha0": "Prior of words",
     "n_draws": "Draws",
     "network": "Bayesian network",
     "missing": "Missing cells",
-    "least": "Least probability",
+    "least": "Smallest probability",
     "a_gamma": "gamma: shape",
     "b_gamma": "gamma: rate",
     "a_tau": "tau: prior",
 }
-"""What fields are called that are not called by their name; see `label_of`."""
+"""Labels of the fields whose label is not their name; see `label_of`."""
 NOUNS = {
     "n_topics": "topics",
     "alpha": "alpha",
@@ -112,7 +112,7 @@ NOUNS = {
 OPTION = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
 """A word that is the name of an option."""
 EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}
-"""What came, where nothing did."""
+"""The end of a sentence about an empty value."""
 
 
 def label_of(name: str) -> str:

@@ -219,7 +219,7 @@ def _fields() -> dict[str, Field]:
         "n_chains": Values(
             "Chains S",
             USUAL["n_chains"],
-            "so many samples of the tokens in every iteration; with commas",
+            "samples of the tokens per iteration; several values separated by commas",
             whole=True,
         ),
         "split": Menu(

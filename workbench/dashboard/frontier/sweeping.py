@@ -87,7 +87,7 @@ def mistakes(values: dict) -> dict[str, str]:
     found = mistakes_in(values)
     for name in ("n_topics", "alpha", "beta"):
         if name not in found and isinstance(values[name], list):
-            found[name] = "A frontier is of one model; give one number."
+            found[name] = "Frontier compares engines on one model; give one number."
     if "holdout" not in found and not values["holdout"]:
         found["holdout"] = "A distance needs held-out tokens; hold out some, as 0.1."
     if values["reference"] is not None and "n_iterations" not in found:

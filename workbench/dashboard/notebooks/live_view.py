@@ -236,4 +236,4 @@ def _follow_as_text(runs: list[Run]) -> None:
                 time.sleep(LOOK_EVERY)
             move(runs)
     except KeyboardInterrupt:
-        print("the runs go on; watch them again, or stop them with run.stop()", file=sys.stderr)
+        print("the runs continue; watch them again, or stop them with run.stop()", file=sys.stderr)

@@ -117,8 +117,8 @@ def said_of(answers: list[xr.Dataset]) -> str:
     if len(answers) < len(engines):
         return f"{engines[len(answers)]} runs from {N_STARTS} starts, engine {len(answers) + 1} of {len(engines)} …"
     return (
-        f"Each engine with its usual options, from {N_STARTS} starts. Bounds are in nats, of the start with the highest one; "
-        "the collapsed one is not sure to be below the evidence. Distances are total variation, from 0 to 1."
+        f"Each engine with its default options, from {N_STARTS} starts. Bounds are in nats, of the start with the highest one; "
+        "the collapsed one may exceed the evidence. Distances are total variation, from 0 to 1."
     )
 
 

@@ -166,7 +166,7 @@ def microscope_fields() -> dict[str, Field]:
         "q": Field(
             "Probabilities",
             "0.9, 0.5, 0.1, 0.1",
-            "Of each token, from 0 to 1, with commas; 0.1*20 stands for twenty tokens.",
+            "One per token, from 0 to 1, separated by commas; 0.1*20 stands for twenty tokens.",
             wide=True,
         ),
         "a": Field(
@@ -243,7 +243,7 @@ def _typed(asked: Asked) -> tuple[list[float], float, str]:
         ):
             came = f"got {part.strip()!r}" if part.strip() else "there is none beside a comma"
             raise InputError(
-                f"probabilities are numbers from 0 to 1, with commas, 0.1*20 for twenty tokens; {came}",
+                f"probabilities are numbers from 0 to 1, separated by commas, 0.1*20 for twenty tokens; {came}",
                 field="q",
             )
         found += [float(q)] * n

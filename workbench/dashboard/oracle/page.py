@@ -280,7 +280,7 @@ def _fields(first: Toy) -> dict[str, Field]:
             LABELS["alpha"],
             first.alpha,
             "The Dirichlet prior of each topic in a document: one number, or one for "
-            "each topic, with commas. Where these differ, topics can be told apart.",
+            "each topic, separated by commas. Different values make topics distinguishable.",
         ),
         "beta": Field(LABELS["beta"], first.beta, "The Dirichlet prior of each word in a topic."),
     }

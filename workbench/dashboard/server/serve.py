@@ -180,7 +180,7 @@ def serve(
     )
     address = f"http://{host}:{server.port}{serving.path}/compare"
     print(f"workbench serves {default_store().resolve()} at {address}", flush=True)
-    print("Ctrl-C ends it; runs go on.", flush=True)
+    print("Ctrl-C ends it; runs continue.", flush=True)
     if show:
         server.io_loop.add_callback(server.show, "/compare")
     for ending in (signal.SIGINT, signal.SIGTERM):

@@ -94,7 +94,7 @@ def follow_address(parts: dict[str, Part]) -> str:
         from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
     )
     return (
-        f"The link's {', '.join(refused)} could not be used; the usual values stand instead."
+        f"The link's {', '.join(refused)} could not be used; the defaults are shown instead."
         if refused
         else ""
     )

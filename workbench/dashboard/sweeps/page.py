@@ -252,7 +252,7 @@ class SweepPage:
         paths = [one.path for one in self.stoppable(self.values())]
 
         def then(result, error) -> None:
-            said = f"{counted(len(paths))} asked to stop; Start goes on from where they are."
+            said = f"{counted(len(paths))} asked to stop; Start resumes them."
             self._say(*((said, "muted") if error is None else (sentence_of(error), "bad")))
             self._monitor.look_soon()
 

@@ -36,7 +36,7 @@ def told(progress: Progress, goes_on: bool) -> str:
     if n_alive or goes_on:
         return f"{said}; about {duration(left)} left." if left is not None else f"{said}."
     why = f"; {len(failed)} failed: {policy().shown(failed[0])}" if failed and failed[0] else ""
-    return f"{said}{why}. {'Nothing goes on now.' if policy().read_only else 'Start goes on with the others.'}"
+    return f"{said}{why}. {'No run is active.' if policy().read_only else 'Start runs the others.'}"
 
 
 def names_of(corpus: str) -> set[str]:

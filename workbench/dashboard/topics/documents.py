@@ -45,7 +45,9 @@ MOST_TYPES = 400
 MOST_TEXT = 50_000
 """Letters of a text that is shown as it is; of a longer one the most frequent words are."""
 CHOOSE = "Choose a topic on the map or in the list, or type what to find; here are all documents."
-RANKED = "Ranked by how surely the topic's share is large: short documents do not win by chance."
+RANKED = (
+    "Ranked by a lower confidence bound on the topic's share, so short documents are not favoured."
+)
 NOTHING = '"\x00"'
 """A search that finds no document."""
 

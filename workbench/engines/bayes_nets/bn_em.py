@@ -47,7 +47,7 @@ class Options:
 
     least: float = option(
         1e-15,
-        "probability at least, in predictions, of a state that an estimate rules out",
+        "smallest probability, in predictions, of a state whose estimate is zero",
         low=0,
         high=0.1,
     )

@@ -55,7 +55,7 @@ class Options(Learning):
 
     tables: str = option(
         "collapsed",
-        "tables: integrated out, or drawn in each iteration",
+        "tables integrated out, or drawn in each iteration",
         choices=("collapsed", "drawn"),
     )
 

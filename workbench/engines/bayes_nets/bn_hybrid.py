@@ -55,7 +55,7 @@ class Options(Learning):
 
     r: float = option(
         1.0,
-        "records that come more than r times are variational, the others are sampled",
+        "records that occur more than r times are averaged (variational); the others are sampled",
         low=0,
         infinite=True,
     )

@@ -28,20 +28,20 @@ class Learning:
 
     learn_priors: str = option(
         "fixed",
-        "the prior of each table: fixed; maximised, one Newton step a time; or sampled, under a Gamma prior",
+        "prior of each table: fixed; maximised by one Newton step per update; or sampled under a Gamma prior",
         choices=WAYS,
         late=True,
     )
     learn_after: int = option(
-        20, "iterations before priors are learnt for the first time", low=0, whole=True, late=True
+        20, "iterations before the first prior update", low=0, whole=True, late=True
     )
-    learn_every: int = option(
-        1, "iterations from one time to the next", low=1, whole=True, late=True
-    )
+    learn_every: int = option(1, "iterations between prior updates", low=1, whole=True, late=True)
     a_prior: float = option(
-        1.0, "shape of the Gamma prior of each prior that is sampled", low=TINY, late=True
+        1.0, "shape of the Gamma prior on sampled table priors", low=TINY, late=True
     )
-    b_prior: float = option(1.0, "rate of the same", low=TINY, late=True)
+    b_prior: float = option(
+        1.0, "rate of the Gamma prior on sampled table priors", low=TINY, late=True
+    )
 
     def __post_init__(self):
         changed = {f.name for f in fields(Learning) if getattr(self, f.name) != f.default}

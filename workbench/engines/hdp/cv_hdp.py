@@ -93,14 +93,14 @@ class State(NamedTuple):
 class Options:
     update: str = option(
         "second_order",
-        "second_order: the paper's; conditional: log counts expanded given that they are positive; "
-        "zeroth: without variances, as cvb0",
+        "second_order = the paper's; conditional = log counts expanded given that they are positive; "
+        "zeroth = without variances, as cvb0",
         choices=("second_order", "conditional", "zeroth"),
     )
     init: str = init_option("noise")
-    reorder: bool = option(True, "order the sticks by the sizes of their topics")
+    reorder: bool = option(True, "reorder the sticks by topic size after each sweep")
     moves_every: int = option(
-        0, "iterations between attempts to split or merge topics; 0: none", low=0, whole=True
+        0, "iterations between attempts to split or merge topics; 0 = never", low=0, whole=True
     )
     moves_after: int = option(MOVES_AFTER, "iterations before the first attempt", low=0, whole=True)
 

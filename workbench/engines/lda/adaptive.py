@@ -96,32 +96,34 @@ def with_split(inner: SvbState | CvbState, sampled: np.ndarray) -> State:
 @learning
 class Options:
     average: str = option(
-        "svb", "how pairs are averaged: as in svb, cvb or cvb0", choices=tuple(PARTS)
+        "svb",
+        "engine whose update averages the pairs that are not sampled: svb, cvb or cvb0",
+        choices=tuple(PARTS),
     )
     split: str = option(
         "gap",
-        "which pairs are sampled: gap, those that averaging harms most; random; or counts, the smallest",
+        "which pairs are sampled: gap = those with the largest averaging error; random; counts = the smallest counts",
         choices=("gap", "random", "counts"),
     )
     budget_r: float = option(
         2.0,
-        "updates of a sweep: as many as it takes to sample the pairs up to this r",
+        "budget of a sweep, in updates: as many as a hybrid with this r makes",
         low=0,
         infinite=True,
         former="r",
     )
     budget: float = option(
-        0.0, "updates of a sweep as a share of the tokens; 0: as budget_r says", low=0, high=1
+        0.0, "budget of a sweep as a share of the tokens; 0 = as budget_r", low=0, high=1
     )
     refresh: int = option(
         5,
-        "iterations from one choice of the split to the next; 0: never after the start",
+        "iterations between choices of the split; 0 = only at the start",
         low=0,
         whole=True,
     )
     rarer: float = option(
         1.0,
-        "factor by which the time from one choice to the next grows; above 1 the split comes to rest",
+        "factor by which refresh grows after each choice; above 1 the split settles",
         low=1,
     )
     n_chains: int = hybrid.n_chains_option()

@@ -65,7 +65,7 @@ class Options:
     scan: str = scan_option()
     scored: str = option(
         "means",
-        "theta and phi that held-out tokens are scored by: posterior means given the counts, or a draw",
+        "theta and phi used for held-out scores: posterior means given the counts, or a draw",
         choices=("means", "sampled"),
         late=True,
     )

@@ -71,7 +71,7 @@ STORED = {"double": np.float64, "single": np.float32}
 def precision_option():
     return option(
         "double",
-        "how responsibilities, the largest array, are stored; single: in half the memory, to seven digits",
+        "precision of the responsibilities, the largest array; single = half the memory, seven digits",
         choices=tuple(STORED),
         late=True,
     )

@@ -56,7 +56,7 @@ from workbench.models.options import OptionError, option
 def r_option():
     return option(
         1.0,
-        "pairs that count more than r are variational, the others are sampled",
+        "pairs with a count above r are averaged (variational); the others are sampled",
         low=0,
         infinite=True,
     )
@@ -64,7 +64,11 @@ def r_option():
 
 def n_chains_option():
     return option(
-        1, "chains that share the responsibilities", low=1, whole=True, former="n_samples"
+        1,
+        "number of Gibbs chains that share the responsibilities",
+        low=1,
+        whole=True,
+        former="n_samples",
     )
 
 
@@ -76,7 +80,7 @@ class Sampling:
     n_chains: int = n_chains_option()
     phases: str = option(
         "two_phase",
-        "two_phase: sample, then update; interleaved: one pass, each pair by its own rule",
+        "two_phase = sample, then update; interleaved = one pass, each pair sampled or updated in turn",
         choices=("two_phase", "interleaved"),
     )
 
@@ -118,7 +122,7 @@ class Cvb0Options(cvb.Options, Sampling):
 @dataclass(frozen=True)
 class SecondOrderSampling(Sampling):
     cg_second_order: bool = option(
-        False, "draw tokens with the variance terms of the variational counts too"
+        False, "include the variance terms of the variational counts in the Gibbs step"
     )
 
     def __post_init__(self):

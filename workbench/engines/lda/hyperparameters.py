@@ -33,7 +33,7 @@ TINY = 1e-8
 
 
 def _way(name: str, of: str):
-    meaning = f"{name}, the prior of the {of}: fixed; maximised, one Newton step a time; or sampled, under a Gamma prior"
+    meaning = f"{name}, the prior of the {of}: fixed; maximised by one Newton step per update; or sampled under a Gamma prior"
     return option("fixed", meaning, choices=WAYS, late=True)
 
 
@@ -48,25 +48,25 @@ class Learning:
     learn_alpha: str = _way("alpha", "topics in a document")
     alpha_form: str = option(
         "asymmetric",
-        "of a learnt alpha: one for each topic, or one for all",
+        "form of a learnt alpha: one value per topic, or one for all",
         choices=("asymmetric", "symmetric"),
         late=True,
     )
     learn_beta: str = _way("beta", "words in a topic")
     learn_after: int = option(
-        10, "iterations before priors are learnt for the first time", low=0, whole=True, late=True
+        10, "iterations before the first prior update", low=0, whole=True, late=True
     )
     learn_every: int = option(
         0,
-        "iterations from one time to the next; 0: 1, or 10 where tokens or priors are sampled",
+        "iterations between prior updates; 0 = automatic (1, or 10 for samplers)",
         low=0,
         whole=True,
         late=True,
     )
-    a_alpha: float = _prior("shape of the Gamma prior of each alpha that is sampled")
-    b_alpha: float = _prior("rate of the same")
-    a_beta: float = _prior("shape of the Gamma prior of a beta that is sampled")
-    b_beta: float = _prior("rate of the same")
+    a_alpha: float = _prior("shape of the Gamma prior on alpha, if it is sampled")
+    b_alpha: float = _prior("rate of the Gamma prior on alpha, if it is sampled")
+    a_beta: float = _prior("shape of the Gamma prior on beta, if it is sampled")
+    b_beta: float = _prior("rate of the Gamma prior on beta, if it is sampled")
 
     def __post_init__(self):
         getattr(super(), "__post_init__", lambda: None)()  # of the engine's own options

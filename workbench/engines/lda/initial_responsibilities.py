@@ -16,7 +16,7 @@ def init_option(default: str = "dirichlet"):
     """The option `init` of every variational engine; a run to start from overrules it."""
     return option(
         default,
-        "start of each responsibility: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
+        "initial responsibilities: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
         choices=WAYS,
         late=True,
     )

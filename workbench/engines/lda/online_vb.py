@@ -54,21 +54,26 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnOptions:
-    batch_size: int = option(256, "documents of a batch, about", low=1, whole=True)
-    tau0: float = option(10.0, "delay of the rate of batches, (tau0 + t)^-kappa", low=1)
-    kappa: float = option(0.7, "fall of the rate of batches, above 0.5", low=0.5, high=1)
+    batch_size: int = option(256, "approximate number of documents in a batch", low=1, whole=True)
+    tau0: float = option(10.0, "delay tau0 of the learning rate (tau0 + t)^-kappa", low=1)
+    kappa: float = option(0.7, "exponent kappa of the learning rate, above 0.5", low=0.5, high=1)
     total_documents: int = option(
-        0, "documents that a batch stands for; 0: those of the corpus", low=0, whole=True
+        0,
+        "number of documents that the corpus is taken to have; 0 = as many as it has",
+        low=0,
+        whole=True,
     )
     batches_before: int = option(
-        0, "batches of the run that this one goes on from, for the rate", low=0, whole=True
+        0, "batches of the run that this one continues, for the learning rate", low=0, whole=True
     )
     hold_topics: bool = option(
-        False, "fit the documents alone and leave the topics as they began (what update makes)"
+        False, "fit only the documents and keep the topics fixed (set by update)"
     )
-    n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
+    n_inner: int = option(
+        20, "maximum number of passes over a document per iteration", low=1, whole=True
+    )
     inner_tolerance: float = option(
-        1e-3, "a document is fitted when its counts change by less, mean over topics", low=0
+        1e-3, "a document has converged when its counts change by less (mean over topics)", low=0
     )
     init: str = init_option()
 

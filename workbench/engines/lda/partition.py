@@ -51,8 +51,8 @@ class Partition(NamedTuple):
 def partition_option():
     return option(
         1,
-        "parts of documents and of words, so many blocks at once on several threads; 1: exact; above: approximate, as "
-        "topic sizes are a little late, yet the same for any number of threads",
+        "number of blocks updated in parallel. 1 is exact; more is faster but uses slightly stale topic sizes. The result "
+        "does not depend on --threads.",
         low=1,
         high=MOST_PARTS,
         whole=True,

@@ -33,7 +33,7 @@ which costs so much more in a list than in a row. Measured; see docs/decisions/k
 def scan_option():
     return option(
         "auto",
-        "order of the tokens: documents, words, or auto: words where documents hold few of many topics",
+        "order in which tokens are visited: documents, words, or auto = words where documents have few of many topics",
         choices=("auto", "documents", "words"),
         late=True,
     )

@@ -69,7 +69,7 @@ class State(NamedTuple):
 class OwnOptions:
     schedule: str = option(
         "parallel",
-        "parallel: all pairs from the same counts; sequential: counts follow each pair",
+        "parallel = all pairs are updated from the same counts; sequential = counts change after each pair",
         choices=("parallel", "sequential"),
     )
     init: str = init_option()

@@ -66,16 +66,16 @@ class State(NamedTuple):
 
 @learning
 class Options:
-    n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
+    n_inner: int = option(
+        20, "maximum number of passes over a document per iteration", low=1, whole=True
+    )
     inner_tolerance: float = option(
-        1e-3, "a document is fitted when its counts change by less, mean over topics", low=0
+        1e-3, "a document has converged when its counts change by less (mean over topics)", low=0
     )
-    restart_documents: bool = option(
-        False, "begin each document at N_d / K in every iteration, not where it was"
-    )
+    restart_documents: bool = option(False, "restart each document at N_d / K in every iteration")
     topics: str = option(
         "full",
-        "full: a Dirichlet posterior of each topic; point: its mode",
+        "full = a Dirichlet posterior of each topic; point = its mode",
         choices=("full", "point"),
     )
     init: str = init_option()

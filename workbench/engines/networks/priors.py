@@ -31,10 +31,8 @@ STEPS = 20
 class Learning:
     """Options of learning the priors; a mixin of the options of the engines of networks."""
 
-    learn_after: int = option(
-        8, "iterations before priors that learn are learnt for the first time", low=0, whole=True
-    )
-    learn_every: int = option(8, "iterations from one time to the next", low=1, whole=True)
+    learn_after: int = option(8, "iterations before the first prior update", low=0, whole=True)
+    learn_every: int = option(8, "iterations between prior updates", low=1, whole=True)
 
 
 def learning_levels(network: Network) -> list[Level]:

@@ -82,9 +82,11 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnOptions:
-    n_inner: int = option(1, "most passes over a document in one iteration", low=1, whole=True)
+    n_inner: int = option(
+        1, "maximum number of passes over a document per iteration", low=1, whole=True
+    )
     inner_tolerance: float = option(
-        1e-3, "a document is fitted when its counts change by less, mean over its cells", low=0
+        1e-3, "a document has converged when its counts change by less (mean over cells)", low=0
     )
     init: str = init_option()
 

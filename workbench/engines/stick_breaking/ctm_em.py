@@ -59,9 +59,13 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Options(sb_ctm.Options):
-    n_inner: int = option(20, "most passes over a document in one iteration", low=1, whole=True)
+    n_inner: int = option(
+        20, "maximum number of passes over a document per iteration", low=1, whole=True
+    )
     inner_tolerance: float = option(
-        1e-6, "a document is fitted when a pass raises its bound by less, relatively", low=0
+        1e-6,
+        "a document has converged when a pass raises its bound by a smaller relative amount",
+        low=0,
     )
 
 

@@ -97,7 +97,7 @@ def rank_option():
     """The field for the form of the covariance."""
     return option(
         "1e-08",
-        "covariance of all documents: dense, or its eigenvectors of eigenvalues above this share of the largest",
+        "covariance of all documents: dense, or its eigenvectors with eigenvalues above this share of the largest",
         choices=("1e-08", "dense"),
         otherwise=threshold,
     )
@@ -107,7 +107,7 @@ def kernel_option(sampled: bool = False):
     """The field for where the kernel comes from."""
     return option(
         "fitted",
-        "kernel: fitted to the raw process by marginal likelihood before the first iteration, or as given"
+        "kernel: fitted to the raw process by marginal likelihood before the first iteration, or fixed"
         + ("; or sampled after the fit" if sampled else ""),
         choices=("fitted", "given", "sampled") if sampled else ("fitted", "given"),
     )
@@ -116,7 +116,7 @@ def kernel_option(sampled: bool = False):
 def average_option(first: int):
     """The field for the iterations whose probabilities are not averaged."""
     return option(
-        first, "iterations before the mean of the probabilities begins", low=0, whole=True
+        first, "iterations before averaging of the probabilities begins", low=0, whole=True
     )
 
 

@@ -67,14 +67,18 @@ class State(NamedTuple):
 class Options:
     probabilities: str = option(
         "clip",
-        "probabilities of words: the mean of the forecast, or how often a word has the largest share; both clipped",
+        "predicted probabilities: mean of the forecast, or how often a word has the largest share; both clipped",
         choices=("clip", "argmax"),
     )
     n_draws: int = option(
-        100, "simulated shares behind each forecast by the largest", low=1, high=100_000, whole=True
+        100,
+        "simulated shares per forecast, where probabilities=largest",
+        low=1,
+        high=100_000,
+        whole=True,
     )
     average_after: int = option(
-        10, "iterations before the mean of the states begins", low=0, whole=True
+        10, "iterations before averaging of the states begins", low=0, whole=True
     )
 
 

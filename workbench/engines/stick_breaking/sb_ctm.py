@@ -78,7 +78,7 @@ def start_sweeps_option():
 class Options:
     topics: str = option(
         "integrated",
-        "integrated: tokens are drawn with phi integrated out; drawn: given phi, drawn too, on all threads",
+        "integrated = tokens are drawn with phi integrated out; drawn = given phi, which is drawn too, on all threads",
         choices=("integrated", "drawn"),
         late=True,
     )

@@ -100,18 +100,20 @@ class State(NamedTuple):
 class Options:
     bound: str = option(
         "local",
-        "local: bounds of the sigmoids, which make one that never falls; paper: their expectations, by quadrature",
+        "local = bounds of the sigmoids, with which the bound never falls; paper = their expectations by quadrature",
         choices=("local", "paper"),
     )
-    n_inner: int = option(5, "most passes over a document in one iteration", low=1, whole=True)
+    n_inner: int = option(
+        5, "maximum number of passes over a document per iteration", low=1, whole=True
+    )
     batch: int = option(
         0,
-        "documents of a batch of stochastic inference; 0: all documents at once",
+        "documents per batch of stochastic inference; 0 = all documents at once",
         low=0,
         whole=True,
     )
-    tau: float = option(1.0, "delay of the rate of batches, (i + tau)^-kappa", low=1)
-    kappa: float = option(0.7, "fall of the rate of batches, above 0.5", low=0.5, high=1)
+    tau: float = option(1.0, "delay tau of the learning rate (i + tau)^-kappa", low=1)
+    kappa: float = option(0.7, "exponent kappa of the learning rate, above 0.5", low=0.5, high=1)
     start_sweeps: int = start_sweeps_option()
 
     def __post_init__(self):

@@ -87,7 +87,7 @@ class Options:
     rank: str = rank_option()
     predict: str = option(
         "collapsed",
-        "prediction of documents without tokens: given omega, or given psi of the others",
+        "documents without tokens are predicted given omega, or given psi of the others",
         choices=("collapsed", "conditional"),
     )
     average_after: int = average_option(10)

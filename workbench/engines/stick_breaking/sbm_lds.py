@@ -83,12 +83,14 @@ class State(NamedTuple):
 class Options:
     predict: str = option(
         "collapsed",
-        "forecasts begin at the last state given omega and the parameters alone, or at that state as drawn",
+        "forecasts start from the distribution of the last state given omega and the parameters, or from the drawn state",
         choices=("collapsed", "conditional"),
     )
-    n_particles: int = option(50, "particles of a forecast", low=2, high=1_000_000, whole=True)
+    n_particles: int = option(
+        50, "number of particles per forecast", low=2, high=1_000_000, whole=True
+    )
     average_after: int = option(
-        10, "iterations before the mean of the states begins", low=0, whole=True
+        10, "iterations before averaging of the states begins", low=0, whole=True
     )
 
 

@@ -85,7 +85,7 @@ class BayesNet(Model):
     )
     n_states: int = option(
         2,
-        "states of the hidden nodes of latent-class and hmm",
+        "number of states of the hidden nodes of latent-class and hmm",
         low=1,
         high=1000,
         whole=True,
@@ -93,7 +93,7 @@ class BayesNet(Model):
     )
     missing: str = option(
         "marginalised",
-        "cells that are missing: left out or counted",
+        "missing cells: summed out (marginalised), or treated as hidden nodes (imputed)",
         choices=("marginalised", "imputed"),
     )
 

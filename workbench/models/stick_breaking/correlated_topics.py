@@ -139,7 +139,7 @@ class CorrelatedTopics(OrderedTopics):
 
     prior: str = prior_option()
     order: str = order_option()
-    order_seed: int = option(0, "seed of the random order", low=0, whole=True)
+    order_seed: int = option(0, "seed of the random order of the stick", low=0, whole=True)
 
     @property
     def sticks_prior(self) -> NormalInverseWishart:

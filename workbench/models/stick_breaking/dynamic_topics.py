@@ -82,13 +82,16 @@ class DynamicTopics(TopicsOverYears):
     n_topics: int = 10
     alpha: float | tuple[float, ...] = 0.1
     q: float = option(
-        0.1, "variance of a stick's step from year to year, or its start", low=1e-9, high=1e6
+        0.1,
+        "variance of a stick's step from year to year (initial value, if it is learnt)",
+        low=1e-9,
+        high=1e6,
     )
-    learn_q: bool = option(False, "draw q, one for all sticks")
-    a_q: float = option(2.0, "inverse gamma prior of q: shape", low=1e-3)
-    b_q: float = option(0.1, "inverse gamma prior of q: scale", low=1e-9)
+    learn_q: bool = option(False, "draw q, shared by all sticks")
+    a_q: float = option(2.0, "shape of the inverse gamma prior of q", low=1e-3)
+    b_q: float = option(0.1, "scale of the inverse gamma prior of q", low=1e-9)
     word_alpha: float = option(
-        2.0, "Dirichlet prior per word that the sticks of the first year match", low=1e-3
+        2.0, "Dirichlet prior per word in the first year, matched by its sticks", low=1e-3
     )
 
     def __post_init__(self):

@@ -69,13 +69,13 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
     """
 
     documents: str = option(
-        "own", "sticks of a document: its own, or shared with its year", choices=("own", "shared")
+        "own", "sticks per document (own), or one set per year (shared)", choices=("own", "shared")
     )
     step_variance: float = option(
         0.1, "prior mean of the variance of a stick's step from year to year", low=1e-9, high=1e6
     )
     order: str = order_option()
-    order_seed: int = option(0, "seed of the random order", low=0, whole=True)
+    order_seed: int = option(0, "seed of the random order of the stick", low=0, whole=True)
 
     @property
     def first_year(self) -> tuple[np.ndarray, np.ndarray]:

@@ -75,7 +75,7 @@ class StaticRows(Model):
 
     time: str = option(
         "auto",
-        "which input is the time: the first called year, time or date; none of them; or a name",
+        "input that is time: auto = the first named year, time or date; none; or a name",
         choices=("auto", "none"),
         otherwise=str,
     )
@@ -160,19 +160,22 @@ class RawGaussianProcess(Ordered, StaticRows):
     """
 
     order: str = word_order_option()
-    order_seed: int = option(0, "seed of the random order", low=0, whole=True)
+    order_seed: int = option(0, "seed of the random order of the stick", low=0, whole=True)
     length_time: float = option(
-        30.0, "length of the covariance in time, given or where the fit begins", low=1e-6, high=1e9
+        30.0, "length scale in time (initial value, if the kernel is fitted)", low=1e-6, high=1e9
     )
     length_space: float = option(
-        5.0, "length of the covariance in space, given or where the fit begins", low=1e-6, high=1e9
+        5.0, "length scale in space (initial value, if the kernel is fitted)", low=1e-6, high=1e9
     )
     scale: float = option(
-        1.0, "variance of the processes, given or where the fit begins", low=1e-6, high=1e6
+        1.0,
+        "variance of the processes (initial value, if the kernel is fitted)",
+        low=1e-6,
+        high=1e6,
     )
     noise: float = option(
         1.0,
-        "variance of the noise of raw sticks, given or where the fit begins",
+        "noise variance of raw sticks (initial value, if the kernel is fitted)",
         low=1e-6,
         high=1e6,
     )
@@ -220,7 +223,7 @@ class GaussianProcess(RawGaussianProcess):
 
     mean: str = option(
         "empirical",
-        "mean of the processes: of smoothed shares, or as in the authors' program",
+        "mean of the processes: from smoothed shares (empirical), or as in the authors' program (paper-code)",
         choices=("empirical", "paper-code"),
     )
 

@@ -32,8 +32,8 @@ class HiddenMarkov(Model):
 
     scores = (GAINS,)
 
-    n_states: int = option(10, "hidden states", low=1, high=1000, whole=True, size=True)
-    alpha0: float = option(1.0, "Dirichlet prior per word of a state", low=1e-3, high=1e6)
+    n_states: int = option(10, "number of hidden states", low=1, high=1000, whole=True, size=True)
+    alpha0: float = option(1.0, "Dirichlet prior per word in each state", low=1e-3, high=1e6)
 
     @property
     def size_label(self) -> tuple[str, int]:

@@ -86,9 +86,7 @@ class StateSpace(Model):
 
     scores = (GAINS,)
 
-    state_dim: int = option(
-        10, "numbers in the state of a document (D)", low=1, high=1000, whole=True, size=True
-    )
+    state_dim: int = option(10, "state dimension D", low=1, high=1000, whole=True, size=True)
 
     @property
     def size_label(self) -> tuple[str, int]:
@@ -178,18 +176,22 @@ class LinearDynamicalSystem(Ordered, StateSpace):
     """
 
     sigma_c2: float = option(
-        1.0, "variance of the entries of C, given or where it begins", low=1e-9, high=1e9
+        1.0, "variance of the entries of C (initial value, if it is learnt)", low=1e-9, high=1e9
     )
-    learn_sigma_c2: bool = option(False, "whether the variance of the entries of C is drawn")
-    a_sigma_c2: float = option(2.0, "shape of its inverse gamma prior", low=1e-6, high=1e9)
-    b_sigma_c2: float = option(1.0, "scale of its inverse gamma prior", low=1e-9, high=1e9)
+    learn_sigma_c2: bool = option(False, "draw the variance of the entries of C")
+    a_sigma_c2: float = option(
+        2.0, "shape of the inverse gamma prior of sigma_c2", low=1e-6, high=1e9
+    )
+    b_sigma_c2: float = option(
+        1.0, "scale of the inverse gamma prior of sigma_c2", low=1e-9, high=1e9
+    )
     offset: str = option(
         "frequencies",
-        "probabilities of words at a state of 0: their smoothed training frequencies, or equal ones",
+        "word probabilities at state 0: smoothed training frequencies, or uniform",
         choices=("frequencies", "uniform"),
     )
     order: str = word_order_option()
-    order_seed: int = option(0, "seed of the random order", low=0, whole=True)
+    order_seed: int = option(0, "seed of the random order of the stick", low=0, whole=True)
 
     psi_dim = "stick"
     """Along what C and d have their rows."""

@@ -46,7 +46,7 @@ def order_option():
     """Return the field for the order of the topics on the stick."""
     return option(
         "size",
-        "order of the topics on the stick: largest first, at random, or (2,0,1) by their places in order of size",
+        "order of the topics on the stick: largest first, random, or a permutation such as (2,0,1) of the order by size",
         choices=("size", "random"),
         otherwise=permutation,
     )
@@ -56,8 +56,8 @@ def word_order_option():
     """Return the field for the order of the words on the stick, of models without topics."""
     return option(
         "size",
-        "order of the words on the stick: most frequent first (words that training lacks come last, and get least), as "
-        "in the vocabulary, at random, or (2,0,1) by their places in order of size",
+        "order of the words on the stick: most frequent first (words that training lacks come last), as in the vocabulary, "
+        "random, or a permutation such as (2,0,1) of the order by frequency",
         choices=NAMED,
         otherwise=permutation_of_words,
     )

@@ -115,7 +115,7 @@ def plan(
     n_seeds, seed = whole("seeds", seeds, 1), whole("seed", seed, 0, LARGEST_SEED)
     if settings.get("name") and len(chosen) * n_seeds > 1:
         raise SpecError(
-            f"a name is for one run; those of a comparison are named by themselves; got {settings['name']!r}"
+            f"name is for a single run; the runs of a comparison are named automatically; got {settings['name']!r}"
         )
     if start is not None:
         settings["start"] = warm_start_from(start, train, settings.get("n_topics"), store)

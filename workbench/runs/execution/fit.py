@@ -265,12 +265,10 @@ def check_restarts(specs: list[RunSpec]) -> None:
         raise SpecError(said, field="restarts", value=len(specs))
     if specs[0].start:
         raise SpecError(
-            "restarts differ in their random starts, and with start there is one; leave one of them out"
+            "restarts and start cannot be combined: a warm start leaves no random initialisation to vary; leave one of them out"
         )
     if len({spec.name for spec in specs}) < len(specs):
-        said = (
-            f"a name is for one run, and restarts are several; got {specs[0].name!r}, leave it out"
-        )
+        said = f"name is for a single run, and restarts makes several; got {specs[0].name!r}, leave it out"
         raise SpecError(said, field="name", value=specs[0].name)
 
 

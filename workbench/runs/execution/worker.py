@@ -98,7 +98,7 @@ def _checked(spec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus |
     test = test if spec.test else None
     if (train.content_hash, test and test.content_hash) != (spec.train, spec.test):
         raise StoreError(
-            f"{spec.name} was made for other documents than those given; leave out corpora, and it reads its own"
+            f"{spec.name} belongs to other documents than those given; leave out corpora, and it reads its own"
         )
     return train, test
 
