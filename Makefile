@@ -11,7 +11,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 CAMPAIGNS ?= bits kills cluster_kills faults reading_faults fuzz numbers ranks same_bits index_checks mutations endurance
 ENGINES := svb,cvb,cgs,svb-cgs,cvb-cgs,cv-hdp
 .DEFAULT_GOAL := help
-.PHONY: help demo serve lab docs test test-slow torture check bench load figures gallery ledger browser clean
+.PHONY: help demo serve lab docs test test-slow torture check bench load figures gallery ledger browser words clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1|/' | awk -F'|' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -59,11 +59,19 @@ torture: $(VENV)/.installed-test browser  ## run what takes hours: the long test
 	  PYTHONPATH=tests $(BIN)/python tests/campaigns/test_$$campaign.py || failed="$$failed $$campaign"; done; \
 	if [ -n "$$failed" ]; then echo "something went wrong in: $$failed"; exit 1; fi
 
-check: $(VENV)/.installed-test  ## check style, types and layers
+check: $(VENV)/.installed-test  ## check style, types, layers and spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyrefly check --python-interpreter-path $(BIN)/python
 	$(BIN)/lint-imports
+	$(BIN)/codespell
+	@$(MAKE) --no-print-directory words
+
+# Phrases of docs/plain_words.txt, each with what to write instead.
+TEXTS ?= README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs workbench/cli
+GENERATED := docs/ledger.md,docs/benchmarks,docs/gallery/README.md
+words:
+	$(BIN)/codespell --skip $(GENERATED) --dictionary docs/plain_words.txt --regex "(?i)\b($$(sed 's/->.*//' docs/plain_words.txt | paste -sd'|' -))\b" $(TEXTS)
 
 bench: $(VENV)/.installed-bench  ## measure the engines beside their peers, into docs/benchmarks; goes on where it was stopped
 	$(BIN)/python benchmarks/run.py

@@ -87,7 +87,7 @@ def shorter(svg: str) -> str:
 
 
 def _rounded(text: str, digits: int) -> str:
-    """Decimals beyond so many are cut off, and zeros at the end."""
+    """Return the number without further decimals and trailing zeros."""
     return re.sub(r"\.\d+", lambda part: part[0][: digits + 1].rstrip("0").rstrip("."), text)
 
 
@@ -105,7 +105,7 @@ def shown(name: str) -> bool:
 
 def readme(names: list[str], folder: Path) -> str:
     """The page: each figure on two columns, its caption, what makes it, and the same on one column."""
-    told = [
+    lines = [
         "# Gallery",
         "",
         "The figures of one small comparison on the bundled corpus, as `workbench figures` writes it: on two columns of a "
@@ -130,7 +130,7 @@ def readme(names: list[str], folder: Path) -> str:
     ]
     for name in names:
         caption = (folder / f"{name}.txt").read_text().split("\n\n")[0]
-        told += [
+        lines += [
             f"## {name.replace('-', ' ')}",
             "",
             f"![{name}, on two columns]({name}-2.svg)",
@@ -142,7 +142,7 @@ def readme(names: list[str], folder: Path) -> str:
             f'<details><summary>on one column</summary><img src="{name}-1.svg" alt="{name}, on one column"></details>',
             "",
         ]
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 def photograph(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """Takes the screenshots of all pages: ``python docs/screenshots/take.py [STORE]``
 
 Makes a sweep over r and a comparison of engines with two seeds on the bundled corpus (runs that STORE has are taken as they
-are), starts one run more, and photographs Compare and Topics while that one goes on: at two widths in both themes, each page
+are), starts one run more, and photographs Compare and Topics while that one is active: at two widths in both themes, each page
 opened once; then Choose K and Frontier, on stores of their own with a sweep over the number of topics, and one over r; Oracle;
 and Ledger, with the results that come with the package. Then a server with a password on which nothing can be changed: what it
 asks first, and Compare with a damaged run. Last a film, on a store of its own: a CSV file is uploaded, its columns are chosen,
@@ -74,7 +74,7 @@ def make_sweep(store: Path) -> dict[str, str | int]:
 
 @contextmanager
 def live_run(store: Path) -> Iterator[str]:
-    """The name of a run that goes on meanwhile."""
+    """The name of a run that is active in the block."""
     settings = {"n_topics": SETTINGS["n_topics"], "n_iterations": LONG}
     (spec,), train, test = plan(wb.load_corpus("docstrings"), [SLOW], seed=7, **settings)
     run = wb.Run(create_run(store, spec, train, test))
