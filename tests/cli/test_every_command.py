@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
+import workbench as wb
 from workbench.cli.app import app
 
 SMALL = ("-k", "2", "-n", "2", "-q")
@@ -29,7 +31,7 @@ EXAMPLES = {
     "figures": ("a", "--format", "svg"),
     "report": ("a",),
     "export": ("a",),
-    "import": ("runs/a", "--store", "other"),
+    "import": ("model.npz", "--like", "a"),
     "reproduce": (),
     "ledger": (),
     "engines": (),
@@ -41,7 +43,7 @@ EXAMPLES = {
     "data example": ("news.csv",),
 }
 """Arguments with which each command that has --json does something: SIX is a corpus, a, h and o are runs of cgs, svb-cgs and
-online-vb."""
+online-vb, and model.npz has theta and phi of a."""
 
 
 def all_commands(group=app, before=()):
@@ -75,6 +77,8 @@ def test_json_is_one_object_on_stdout_and_nothing_else(command, six_documents, n
     command("fit", six_documents, "--name", "a", *SMALL)
     command("fit", six_documents, "-e", "svb-cgs", "--name", "h", *SMALL)
     command("fit", six_documents, "-e", "online-vb", "--name", "o", *SMALL)
+    fitted = wb.open_run("a").isel(snapshot=-1)
+    np.savez("model.npz", phi=fitted.phi, theta=fitted.theta, words=fitted.word.values.astype(str))
     arguments = [argument.replace("SIX", six_documents) for argument in EXAMPLES[name]]
     status, out, err = command(*name.split(), *arguments, "--json")
     assert status == 0, err

@@ -255,13 +255,12 @@ def report(
 def export(
     run: RunNames,
     out: Annotated[
-        str,
+        Path,
         typer.Option(
             "--out",
-            help="Folder to write to; of several runs each gets a folder of its name in it. Or a URL, as "
-            "s3://bucket/runs: ended runs are written there as they are.",
+            help="Folder to write to; of several runs each gets a folder of its name in it.",
         ),
-    ] = "export",
+    ] = Path("export"),
     formats: Annotated[
         str | None,
         typer.Option(
@@ -272,21 +271,17 @@ def export(
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Write what runs found in files that other programs read, or the runs themselves to an object store."""
+    """Write the results of runs to files that other programs read."""
     from workbench.runs.execution.run import find_run
-    from workbench.runs.store.object_store import is_url
 
     paths = [find_run(name, store) for name in run]
-    alone = len(paths) == 1 or is_url(out)
-    places = [out if alone else Path(out) / path.name for path in paths]
+    places = [out if len(paths) == 1 else out / path.name for path in paths]
     with saying_warnings():
         written = [
             file
             for path, place in zip(paths, places, strict=True)
             for file in wb.export_run(path, place, formats)
         ]
-    if is_url(out) and not json:
-        return say("\n".join(f"{out.rstrip('/')}/{path.name}" for path in paths))
     print_files(written, json)
 
 
@@ -294,9 +289,9 @@ def import_(
     what: Annotated[
         list[str],
         typer.Argument(
-            metavar="URL|MODEL…",
-            help="Addresses of exported runs, as s3://bucket/runs/NAME; or files of other programs: .bin of tomotopy, a saved "
-            "LdaModel of gensim, the state or the topic-word weights of MALLET, phi as .npz or .csv.",
+            metavar="MODEL…",
+            help="Files of other programs: .bin of tomotopy, a saved LdaModel of gensim, the state or the topic-word weights "
+            "of MALLET, phi as .npz or .csv.",
         ),
     ],
     like: Annotated[
@@ -366,7 +361,7 @@ def import_(
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Import exported runs, or models of other programs as runs.
+    """Import models of other programs as runs.
 
     See 'Models of other programs' in the documentation.
     """

@@ -15,9 +15,7 @@ from workbench.measures import documents_table, used_topics
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather, table_of
 from workbench.runs.dataset import priors_of
-from workbench.runs.execution.run import find_run
 from workbench.runs.store.notes import NoteError, Notes, read_notes
-from workbench.runs.store.object_store import is_url, upload_run
 
 DEFAULT = ("csv", "npz")
 MOST_KEYS = 20
@@ -26,7 +24,7 @@ NEVER = -100.0
 """log p(w|z) of a word that a topic never has, as lda-c itself writes it."""
 
 
-def export_run(run, folder, formats=None, store=None) -> list[Path | str]:
+def export_run(run, folder, formats=None, store=None) -> list[Path]:
     """Writes one run for other programs; probabilities and counts are those of its last snapshot.
 
     ============  ====================================================================================================
@@ -53,12 +51,9 @@ def export_run(run, folder, formats=None, store=None) -> list[Path | str]:
     ----------
     run, store
         `Run`, path, name in ``store``, or the Dataset of a run; finished or not.
-    folder : path or URL
-        Made if it is not there; files of the same name are replaced. The same run gives the same bytes. A URL that fsspec
-        knows, as ``s3://bucket/runs``, is a store of ended runs, to which the run is written as it is, with its corpora, so
-        that `workbench.import_run` brings it back: see `workbench.runs.store.object_store`.
+    folder : path
+        Made if it is not there; files of the same name are replaced. The same run gives the same bytes.
     formats : names, default csv and npz
-        For a URL none.
 
     Warns
     -----
@@ -73,10 +68,6 @@ def export_run(run, folder, formats=None, store=None) -> list[Path | str]:
 
     Blei's lda-c (2004); McCallum's MALLET (2002), ParallelTopicModel; Sievert & Shirley (2014).
     """
-    if is_url(folder):
-        if formats is not None:
-            raise ReportError("a URL takes a run as it is; leave the format out, or give a folder")
-        return upload_run(find_run(run, store), folder)
     formats = DEFAULT if formats is None else formats
     formats = [
         str(name).strip() for name in (formats.split(",") if isinstance(formats, str) else formats)

@@ -273,6 +273,8 @@ def test_tables_that_are_wrong_are_one_sentence(tmp_path):
     refused(tmp_path / "what.xyz", "no model that is known here")
 
 
-def test_an_address_without_a_run_is_still_an_address_of_a_run(tmp_path):
-    with pytest.raises(InputError, match="there is no run at"):
-        wb.import_run(str(tmp_path / "nothing"), tmp_path)
+def test_read_refuses_a_path_without_a_file(tmp_path):
+    refused(
+        tmp_path / "nothing",
+        r"cannot be read \(No such file or directory\); give a model of tomotopy",
+    )

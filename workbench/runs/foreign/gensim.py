@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.errors import shown
-from workbench.runs.foreign.given import ForeignError, Given
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 START = 0
 """Seed of the random start of each document, so that a model gives the same theta again."""
@@ -17,7 +17,7 @@ DOCUMENTS = 2000
 """Documents whose theta gensim infers in one call; fixed, as random starts follow their order within a call."""
 
 
-def read_model(model) -> Given:
+def read_model(model) -> ForeignModel:
     """The topics of a model."""
     import gensim
 
@@ -25,7 +25,7 @@ def read_model(model) -> Given:
     if getattr(model, "id2word", None):
         words = tuple(str(model.id2word[number]) for number in range(model.num_terms))
     eta = np.unique(model.eta)
-    return Given(
+    return ForeignModel(
         "gensim-lda",
         f"gensim {gensim.__version__}",
         np.asarray(model.get_topics(), np.float64),
@@ -62,7 +62,7 @@ def theta_of(model, documents: Corpus) -> np.ndarray:
     return theta
 
 
-def read_file(path: Path) -> Given:
+def read_file(path: Path) -> ForeignModel:
     """The topics of a model that gensim saved: a pickle, which is opened only for those who trust it."""
     try:
         from gensim.models import LdaModel

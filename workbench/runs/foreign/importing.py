@@ -1,4 +1,4 @@
-"""Brings runs from elsewhere into a store: exported runs of this package, and models of other programs."""
+"""Import models of other programs into a store, each as a run with one row and one snapshot."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from workbench.corpus.any_corpus import AnyCorpus
 from workbench.engines.imported import State, probability, state_of
 from workbench.models.imported import Imported, content_hash
 from workbench.runs.execution.run import find_run
-from workbench.runs.foreign.given import ForeignError, Given, checked
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel, checked
 from workbench.runs.foreign.matching import match
-from workbench.runs.foreign.reading import is_model, read
+from workbench.runs.foreign.reading import read
 from workbench.runs.loop import Position, Row
 from workbench.runs.scoring import initial_average, perplexity, score
 from workbench.runs.spec import RunSpec, make_spec
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.create import create_run
-from workbench.runs.store.object_store import import_run as import_exported
 from workbench.runs.store.places import default_store, is_run
 from workbench.runs.store.reader import RunReader
 from workbench.runs.store.status import FINISHED
@@ -34,7 +33,7 @@ LEAVE_OUT, REFUSE = "leave out", "refuse"
 
 
 def import_run(
-    given,
+    model,
     store=None,
     *,
     like=None,
@@ -50,16 +49,16 @@ def import_run(
     seed: int = 0,
     name: str | None = None,
 ) -> Path:
-    """Brings a run from elsewhere into a store on a disk; returns its folder.
+    """Import a model of another program into a store as a run; return the folder of the run.
+
+    The run is scored on held-out tokens as runs of this package are.
 
     Parameters
     ----------
-    given : str, path, or a model
-        Address of a run that was exported (``s3://bucket/runs/NAME``, or its folder): it comes back as it was, with its
-        corpora, and nothing but ``store`` is said. Or a model of another program, which is scored on held-out tokens as runs
-        of this package are: of tomotopy (LDA, HDP, CT, PA; ``.bin``), of gensim (LdaModel), of scikit-learn
-        (LatentDirichletAllocation), of MALLET (``--output-state``, or ``--topic-word-weights-file`` with ``theta``), or phi
-        (topic, word) as array, DataFrame, ``.npz`` or ``.csv``.
+    model : a model, or str or path of its file
+        Of tomotopy (LDA, HDP, CT, PA; ``.bin``), gensim (LdaModel), scikit-learn (LatentDirichletAllocation) or MALLET
+        (``--output-state``, or ``--topic-word-weights-file`` with ``theta``), or phi (topic, word) as array, DataFrame,
+        ``.npz`` or ``.csv``.
     store : path, default ``WORKBENCH_STORE`` or ``./runs``
     like : Run, path or name in the store, optional
         A run whose training corpus, test set and split are those of the model too.
@@ -95,38 +94,31 @@ def import_run(
     StoreError, ForeignError, SpecError, ModelError
         Of the run nothing is left then.
     """
-    if not is_model(given):
-        if like is not None or corpus is not None:
-            raise ForeignError(
-                f"there is no file {given}; beside an exported run, which has its corpora, leave like and "
-                "corpus out"
-            )
-        return import_exported(given, store)
     if unknown not in (REFUSE, LEAVE_OUT):
         raise ForeignError.must_be("unknown", f"'{REFUSE}' or '{LEAVE_OUT}'", unknown)
     home = Path(store if store is not None else default_store())
     corpus, test, split = _data_of(like, home, corpus, test, split)
-    found = read(given, theta, words, trust)
-    found = _with_priors(checked(found), alpha, beta)
-    matched = match(found, corpus, test, unknown == LEAVE_OUT)
+    foreign = read(model, theta, words, trust)
+    foreign = _with_priors(checked(foreign), alpha, beta)
+    matched = match(foreign, corpus, test, unknown == LEAVE_OUT)
     if matched.said:
-        warnings.warn(f"{found.program}: {matched.said}", stacklevel=2)
+        warnings.warn(f"{foreign.program}: {matched.said}", stacklevel=2)
     state = state_of(matched.train, matched.theta, matched.phi)
-    model = Imported(
+    imported = Imported(
         matched.phi.shape[0],
-        found.program,
+        foreign.program,
         content_hash(matched.theta, matched.phi),
-        found.topic_prior,
-        found.word_prior,
-        found.iterations,
+        foreign.topic_prior,
+        foreign.word_prior,
+        foreign.iterations,
     )
     if matched.train is not corpus:
-        split = (split or {}) | {"known_words": found.program}
+        split = (split or {}) | {"known_words": foreign.program}
     spec = make_spec(
         matched.train,
-        found.engine,
+        foreign.engine,
         test=matched.test,
-        model=model,
+        model=imported,
         split=split,
         seed=seed,
         name=name,
@@ -193,11 +185,11 @@ def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | N
     return corpus, test, split
 
 
-def _with_priors(given: Given, alpha, beta) -> Given:
+def _with_priors(model: ForeignModel, alpha, beta) -> ForeignModel:
     """The model with the priors that are said beside it."""
     if alpha is not None:
         alpha = tuple(np.ravel(alpha).tolist())
-        given = given._replace(topic_prior=alpha * len(given.phi) if len(alpha) == 1 else alpha)
+        model = model._replace(topic_prior=alpha * len(model.phi) if len(alpha) == 1 else alpha)
     if beta is not None:
-        given = given._replace(word_prior=float(beta) if isinstance(beta, numbers.Real) else beta)
-    return given
+        model = model._replace(word_prior=float(beta) if isinstance(beta, numbers.Real) else beta)
+    return model

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.runs.foreign.given import ForeignError, Given
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 ENGINE, PROGRAM = "mallet-lda", "MALLET"
 
@@ -22,7 +22,7 @@ def is_state(path: Path) -> bool:
         return False
 
 
-def read_state(path: Path) -> Given:
+def read_state(path: Path) -> ForeignModel:
     """Topics and documents of ``--output-state``: theta = (alpha_k + n_dk) / (A + N_d), phi = (beta + n_kw) / (W beta + N_k).
 
     Documents without a token do not stand in it.
@@ -69,7 +69,7 @@ def read_state(path: Path) -> Given:
     np.add.at(n_dk, (documents, topics), 1)
     np.add.at(n_kw, (topics, words), 1)
     theta, phi = n_dk + alphas, n_kw + beta
-    return Given(
+    return ForeignModel(
         ENGINE,
         PROGRAM,
         phi / phi.sum(axis=1, keepdims=True),
@@ -181,6 +181,6 @@ def _lines(path: Path) -> list[str]:
         ) from None
 
 
-def read_texts(weights: Path) -> Given:
+def read_texts(weights: Path) -> ForeignModel:
     """Topics of MALLET from the weights of words; theta is given beside."""
-    return Given(ENGINE, PROGRAM, *read_weights(weights))
+    return ForeignModel(ENGINE, PROGRAM, *read_weights(weights))

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.splits import with_counts
 from workbench.runs.afterwards.learnt import known_part, places_in
-from workbench.runs.foreign.given import ForeignError, Given
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 
 class Matched(NamedTuple):
@@ -23,7 +23,7 @@ class Matched(NamedTuple):
     said: str  # what did not match, as a sentence; empty where all did
 
 
-def match(given: Given, train: Corpus, test: Corpus | None, leave_out: bool) -> Matched:
+def match(given: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bool) -> Matched:
     """The model over the words and documents of a training corpus; see `workbench.runs.foreign.importing.import_run`."""
     words = given.words
     if words is None:
@@ -60,7 +60,11 @@ def match(given: Given, train: Corpus, test: Corpus | None, leave_out: bool) -> 
 
 
 def _of_words(
-    given: Given, words: tuple[str, ...], places: np.ndarray, train: Corpus, known: np.ndarray
+    given: ForeignModel,
+    words: tuple[str, ...],
+    places: np.ndarray,
+    train: Corpus,
+    known: np.ndarray,
 ) -> str:
     """How many words the other side does not know; nothing where all are known."""
     told = []
@@ -79,7 +83,11 @@ def _of_words(
 
 
 def _theta_of(
-    given: Given, train: Corpus, words: tuple[str, ...], places: np.ndarray, known_words: np.ndarray
+    given: ForeignModel,
+    train: Corpus,
+    words: tuple[str, ...],
+    places: np.ndarray,
+    known_words: np.ndarray,
 ) -> tuple[np.ndarray, str]:
     """theta of every training document, and a sentence about documents of which the program has none."""
     if given.theta is None and given.infer is None:
@@ -110,7 +118,7 @@ def _theta_of(
     )
 
 
-def _rows(given: Given, train: Corpus) -> np.ndarray:
+def _rows(given: ForeignModel, train: Corpus) -> np.ndarray:
     """(row of the model's theta,) the training document that it is of."""
     if (
         given.titles is not None
@@ -135,7 +143,7 @@ def _rows(given: Given, train: Corpus) -> np.ndarray:
 
 
 def _check_tokens(
-    given: Given, rows: np.ndarray, train: Corpus, places: np.ndarray, known: np.ndarray
+    given: ForeignModel, rows: np.ndarray, train: Corpus, places: np.ndarray, known: np.ndarray
 ) -> None:
     """Refuses a model that kept other tokens of a document than those of the training corpus, as those that are held out."""
     indptr, numbers, counts = given.tokens

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from workbench.runs.foreign.given import ForeignError, Given
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 PICKLED = (b"\x80", b"x\x9c", b"x\x01", b"x\xda", b"ZF")
 """First bytes of pickles, and of those that joblib has packed."""
@@ -23,14 +23,7 @@ WANTED = (
 )
 
 
-def is_model(given) -> bool:
-    """Is this a model of another program, or a file of one, and no address of an exported run?"""
-    if not isinstance(given, str | os.PathLike):
-        return True
-    return not (isinstance(given, str) and "://" in given) and Path(given).is_file()
-
-
-def read(given, theta=None, words=None, trust: bool = False) -> Given:
+def read(given, theta=None, words=None, trust: bool = False) -> ForeignModel:
     """The topics of a model: an object, arrays, or a file; ``theta`` and ``words`` of what does not have them."""
     if isinstance(given, str | os.PathLike):
         found = _read_file(Path(given), trust)
@@ -48,7 +41,7 @@ def read(given, theta=None, words=None, trust: bool = False) -> Given:
     return found if words is None else found._replace(words=tuple(map(str, words)))
 
 
-def _read_object(model) -> Given:
+def _read_object(model) -> ForeignModel:
     """Reads a model that the other program has in memory."""
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
     if kinds[0].startswith("tomotopy."):
@@ -64,7 +57,7 @@ def _read_object(model) -> Given:
     return read_model(model)
 
 
-def _read_file(path: Path, trust: bool) -> Given:
+def _read_file(path: Path, trust: bool) -> ForeignModel:
     """Reads a model from a file, by its first bytes."""
     from workbench.runs.foreign import mallet, tables, tomotopy
 
@@ -93,7 +86,7 @@ def _read_file(path: Path, trust: bool) -> Given:
     raise ForeignError(f"{path} is no model that is known here; give {WANTED}")
 
 
-def _read_pickle(path: Path, start: bytes, trust: bool) -> Given:
+def _read_pickle(path: Path, start: bytes, trust: bool) -> ForeignModel:
     """Of gensim, for those who trust the file; a sentence for all others: what is unpickled can run anything."""
     if b"gensim" not in start:
         raise ForeignError(

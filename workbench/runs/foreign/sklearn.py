@@ -8,10 +8,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from workbench.corpus import Corpus
-from workbench.runs.foreign.given import ForeignError, Given
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 
-def read_model(model) -> Given:
+def read_model(model) -> ForeignModel:
     """The topics of a model that was fitted; of words it knows the names only where it was fitted on a DataFrame."""
     import sklearn
 
@@ -19,7 +19,7 @@ def read_model(model) -> Given:
         raise ForeignError("this LatentDirichletAllocation has no topics yet; fit it first")
     components = np.asarray(model.components_, np.float64)
     names = getattr(model, "feature_names_in_", None)
-    return Given(
+    return ForeignModel(
         "sklearn-lda",
         f"scikit-learn {sklearn.__version__}",
         components / components.sum(axis=1, keepdims=True),

@@ -9,21 +9,21 @@ import numpy as np
 import pandas as pd
 
 from workbench.errors import shown
-from workbench.runs.foreign.given import ForeignError, Given
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 ENGINE = "tables"
 NUMBERS = ("", "topic", "document", "title", "unnamed: 0")
 """Headers, in small letters, of a first column that names the rows."""
 
 
-def read_arrays(phi, theta=None, words=None) -> Given:
+def read_arrays(phi, theta=None, words=None) -> ForeignModel:
     """Topics given as arrays or DataFrames: of these the columns of phi name the words, the index of theta the documents."""
     titles = None
     if isinstance(phi, pd.DataFrame):
         words, phi = tuple(map(str, phi.columns)) if words is None else words, phi.to_numpy()
     if isinstance(theta, pd.DataFrame):
         titles, theta = _names(theta.index), theta.to_numpy()
-    return Given(
+    return ForeignModel(
         ENGINE,
         "theta and phi",
         phi,
@@ -33,7 +33,7 @@ def read_arrays(phi, theta=None, words=None) -> Given:
     )
 
 
-def read_npz(path: Path) -> Given:
+def read_npz(path: Path) -> ForeignModel:
     """``phi`` (topic, word), ``theta`` (document, topic) and ``words`` of an npz file, and what it has of ``titles``,
     ``alpha`` and ``beta``."""
     try:
@@ -63,7 +63,7 @@ def read_npz(path: Path) -> Given:
             if len(alpha) == 1
             else tuple(alpha.tolist())
         )
-    return Given(
+    return ForeignModel(
         ENGINE,
         path.name,
         arrays["phi"],
@@ -75,10 +75,10 @@ def read_npz(path: Path) -> Given:
     )
 
 
-def read_csv(path: Path) -> Given:
+def read_csv(path: Path) -> ForeignModel:
     """phi of a CSV file: a line for each topic, words above the columns; a first column that numbers the topics is left out."""
     table, _ = _table(path)
-    return Given(ENGINE, path.name, table.to_numpy(), tuple(map(str, table.columns)))
+    return ForeignModel(ENGINE, path.name, table.to_numpy(), tuple(map(str, table.columns)))
 
 
 def read_theta(path: Path) -> tuple[np.ndarray, tuple[str, ...] | None]:

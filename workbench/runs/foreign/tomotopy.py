@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.data.archives import read_arrays, write_arrays
 from workbench.errors import shown
-from workbench.runs.foreign.given import ForeignError, Given
+from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 KINDS = {
     "LDAModel": "tomotopy-lda",
@@ -27,7 +27,7 @@ PATIENCE, BYTES_PER_SECOND = 30.0, 2e6
 """Seconds that reading a file may take, and bytes that may take one more: of a damaged file tomotopy may read for ever."""
 
 
-def read_model(model) -> Given:
+def read_model(model) -> ForeignModel:
     """The topics of a model, with what it kept of each document; HDP: of those topics that have a token.
 
     p(w | d) of a pachinko model goes over its lower topics, so these are its topics here.
@@ -54,7 +54,7 @@ def read_model(model) -> Given:
         bags.append(np.unique(words[words < len(model.used_vocabs)], return_counts=True))
     priors = np.array(model.alpha, np.float64) if kind == "LDAModel" else None
     phi = np.array([model.get_topic_word_dist(k) for k in topics], np.float64)
-    return Given(
+    return ForeignModel(
         KINDS[kind],
         f"tomotopy {tomotopy.__version__}",
         phi,
@@ -81,7 +81,7 @@ def looks_like(path: Path) -> bool:
         return file.read(4) in STARTS
 
 
-def read_file(path: Path) -> Given:
+def read_file(path: Path) -> ForeignModel:
     """The topics of a model that tomotopy saved, its kind found out.
 
     It is read in a process of its own: of a damaged file tomotopy ends the process, or does not come to an end.
@@ -148,9 +148,9 @@ def write_found() -> None:
     )
 
 
-def _given(arrays: dict) -> Given:
+def _given(arrays: dict) -> ForeignModel:
     engine, program = map(str, arrays["about"])
-    return Given(
+    return ForeignModel(
         engine,
         program,
         arrays["phi"],

@@ -18,7 +18,7 @@ class ForeignError(InputError):
     """A model of another program that cannot become a run."""
 
 
-class Given(NamedTuple):
+class ForeignModel(NamedTuple):
     """Topics of another program, as it gives them."""
 
     engine: str  # name in `workbench.engines.IMPORTED`
@@ -37,7 +37,7 @@ class Given(NamedTuple):
     iterations: int | None = None
 
 
-def checked(given: Given) -> Given:
+def checked(given: ForeignModel) -> ForeignModel:
     """The same, if its arrays fit together and hold probabilities; else a ForeignError."""
     phi = _probabilities("phi", given.phi, "topic")
     theta = given.theta
