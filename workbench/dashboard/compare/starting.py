@@ -35,7 +35,7 @@ from workbench.runs.execution.memory_check import (
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run, make_runs
 from workbench.runs.execution.worker import SLOTS
-from workbench.runs.given import whole_if_one
+from workbench.runs.input_data import whole_if_one
 from workbench.runs.loading import load_data, named_set, named_sets
 from workbench.runs.spec import model_fields
 from workbench.runs.store.archive import corpora_of

@@ -30,7 +30,7 @@ from workbench.runs.afterwards.learnt import Topics, known_part, topics_of
 from workbench.runs.afterwards.slices import Inference, Inferred, about
 from workbench.runs.dataset import model_of
 from workbench.runs.execution.run import open_run
-from workbench.runs.given import data_from
+from workbench.runs.input_data import data_from
 from workbench.runs.progress import bar
 from workbench.runs.spec import SpecError
 

@@ -22,7 +22,7 @@ from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit, run_specs
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
-from workbench.runs.given import data_from, taken, whole_if_one
+from workbench.runs.input_data import data_from, taken, whole_if_one
 from workbench.runs.loading import ROWS
 from workbench.runs.progress import bars
 from workbench.runs.settings import (

@@ -35,7 +35,7 @@ from workbench.runs.execution.run import (
     warn_of_other_kernels,
 )
 from workbench.runs.execution.worker import carry_on
-from workbench.runs.given import beside, data_from, taken
+from workbench.runs.input_data import beside, data_from, taken
 from workbench.runs.loop import initial_position, iterate
 from workbench.runs.memory import MemorySink
 from workbench.runs.parts.crew import Here, PartsLost

@@ -30,7 +30,7 @@ from workbench.runs.execution.update import (
     gone_on,
     is_whole,
 )
-from workbench.runs.given import data_from
+from workbench.runs.input_data import data_from
 from workbench.runs.spec import SpecError, make_spec, whole
 from workbench.runs.store.create import create_run
 from workbench.runs.store.places import default_store

@@ -34,7 +34,7 @@ from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.given import data_from
+from workbench.runs.input_data import data_from
 from workbench.runs.progress import bar
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store.archive import counts_hash, get_corpus
