@@ -39,7 +39,7 @@ def quietly(run, method, **sizes):
 def test_the_bound_is_that_of_the_last_checkpoint_and_below_the_evidence(runs, few_tokens, name):
     run = Run(runs / name)
     engine, model, options = run.spec.parts()
-    kept = read_checkpoint(run.path / "checkpoint.npz", engine, model).state
+    kept = read_checkpoint(run.path / "checkpoint.npz", engine).state
     given = few_tokens, *HYBRIDS[name].for_bound(few_tokens, options, kept)
     told = quietly(run, "exact")
     assert told["bound"] == hybrid_bound.exact(*given)

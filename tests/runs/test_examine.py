@@ -160,13 +160,3 @@ def test_the_command_ends_with_1_and_tells_what_can_be_read(run, capsys):
     assert status == 1 and [check["ok"] for check in found["checks"]] == [True, False, False]
     assert found["readable"] == {"one": ALL, "two": kept}
     assert doctor("none")[0] == 2
-
-
-def test_a_run_from_before_there_were_checksums_is_told_as_such(capsys):
-    golden = Path(__file__).parents[1] / "golden"
-    for schema in (1, 2):
-        assert main(["doctor", "--all", "--store", str(golden / f"schema-{schema}"), "--json"]) == 0
-        checks = json.loads(capsys.readouterr().out)["checks"]
-        assert checks and {check["finding"] for check in checks} == {
-            "can be read; it is from before there were checksums"
-        }

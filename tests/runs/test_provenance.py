@@ -1,7 +1,6 @@
 """A run that other kernels take on: it is said once, recorded, and nothing else changes."""
 
 import json
-from pathlib import Path
 
 import pytest
 import zarr
@@ -16,6 +15,7 @@ from workbench.runs.store.layout import describe_run
 from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import (
     KERNELS,
+    computed_on,
     describe_provenance,
     other_kernels_warning,
     provenance,
@@ -23,7 +23,6 @@ from workbench.runs.store.provenance import (
 )
 from workbench.runs.store.status import read_json
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 SENTENCE = (
     "run 'mine' was made by other kernels than those that go on now: from here the numbers may differ from those of an "
     "uninterrupted run; fit anew under another name where that matters\n"
@@ -46,16 +45,16 @@ def run(thirty_documents, store):
     return Run(store / "mine")
 
 
-def made_by_others(run: Run, kernels: str | None = "0123456789ab") -> Run:
-    """The run with the record of kernels from another time, or with none."""
+def recorded_as(run: Run, **made_with: str) -> Run:
+    """Return the run with other versions in the record of what it was made with."""
     group = zarr.open_group(str(run.path / DATA))
-    known = {
-        name: version for name, version in group.attrs["versions"].items() if name != "kernels"
-    }
-    describe_run(
-        group, dict(group.attrs) | {"versions": known | ({"kernels": kernels} if kernels else {})}
-    )
+    describe_run(group, dict(group.attrs) | {"versions": group.attrs["versions"] | made_with})
     return Run(run.path)
+
+
+def made_by_others(run: Run) -> Run:
+    """Return the run as if other kernels had made it."""
+    return recorded_as(run, kernels="0123456789ab")
 
 
 def test_a_run_records_the_kernels_that_it_begins_with(run, thirty_documents):
@@ -103,20 +102,6 @@ def test_a_worker_in_the_background_is_told_of_by_whoever_starts_it(run, capsys,
     assert capsys.readouterr().err == SENTENCE
 
 
-def test_a_run_from_before_this_was_recorded_goes_on_without_a_word(run, capsys):
-    made_by_others(run, None)
-    went_on = wb.resume(run, n_iterations=8, progress=False)
-    assert capsys.readouterr().err == "" and "taken_on" not in went_on.attrs
-    assert Run(run.path).provenance() == [] and not read_json(run.path / "kernels.json")
-
-
-def test_golden_runs_from_before_kernels_were_recorded_are_of_unknown_ones():
-    golden = [run for schema in (1, 2) for run in wb.open_runs(GOLDEN / f"schema-{schema}")]
-    assert len(golden) > 6
-    for run in golden:
-        assert run.provenance() == [] and not run.by_other_kernels()
-
-
 def test_rows_that_are_repeated_after_a_kill_belong_to_those_who_made_them_first(run):
     """Without a checkpoint all six iterations come again, and are the same bits."""
     made_by_others(run)
@@ -126,11 +111,12 @@ def test_rows_that_are_repeated_after_a_kill_belong_to_those_who_made_them_first
 
 
 def test_a_run_without_a_row_belongs_to_those_who_make_its_first(tmp_path):
-    began = {"kernels": "older"}
+    began = versions() | {"kernels": "older"}
     record_provenance(tmp_path, began, 0)
     assert (
         provenance(tmp_path, began) == [[0, KERNELS]]
-        and describe_provenance(provenance(tmp_path, began)) == ""
+        and describe_provenance(provenance(tmp_path, began), computed_on(tmp_path, began), began)
+        == ""
     )
 
 
@@ -144,13 +130,13 @@ def test_a_run_that_has_no_row_yet_begins_without_a_word(thirty_documents, store
 
 
 def test_makers_that_left_nothing_are_forgotten(tmp_path, monkeypatch):
-    began = {"kernels": "a"}
+    began = versions() | {"kernels": "a"}
     for kernels, iteration in (("b", 20), ("c", 20), ("d", 30), ("d", 40)):
         monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", kernels)
         record_provenance(tmp_path, began, iteration)
     assert provenance(tmp_path, began) == [[0, "a"], [20, "c"], [30, "d"]]
     assert (
-        describe_provenance(provenance(tmp_path, began))
+        describe_provenance(provenance(tmp_path, began), computed_on(tmp_path, began), began)
         == "made by kernels a, c after iteration 20, d after iteration 30"
     )
     monkeypatch.setattr("workbench.runs.store.provenance.KERNELS", "a")
@@ -164,17 +150,9 @@ def test_several_runs_share_a_sentence():
     assert other_kernels_warning(["one", "two"]).startswith(both)
 
 
-def on_another_machine(run: Run, c_library: str | None = "glibc 2.17") -> Run:
-    """The run as if another machine had made and computed it, with that C library, or one that was not recorded."""
-    group = zarr.open_group(str(run.path / DATA))
-    known = {
-        name: version
-        for name, version in group.attrs["versions"].items()
-        if name not in ("cpu", "c_library")
-    }
-    machine = {"cpu": "i486", "c_library": c_library} if c_library else {}
-    describe_run(group, dict(group.attrs) | {"versions": known | machine})
-    return Run(run.path)
+def on_another_machine(run: Run) -> Run:
+    """Return the run as if another machine had made and computed it."""
+    return recorded_as(run, cpu="i486", c_library="glibc 2.17")
 
 
 def test_another_machine_that_goes_on_is_recorded(run, capsys):
@@ -196,11 +174,6 @@ def test_a_machine_that_computes_all_of_a_run_that_another_made_is_recorded(
     )
     here = f"{versions()['cpu']} with {versions()['c_library']}"
     assert wb.resume(run, progress=False).attrs["taken_on"] == f"computed on {here}"
-
-
-def test_a_run_from_before_machines_were_recorded_goes_on_without_a_word(run):
-    went_on = wb.resume(on_another_machine(run, None), n_iterations=8, progress=False)
-    assert "taken_on" not in went_on.attrs and not read_json(run.path / "kernels.json")
 
 
 def test_kernels_and_machine_that_change_are_both_told(run, capsys):

@@ -74,14 +74,6 @@ def test_an_engine_that_does_not_sample_is_scored_by_its_state_whatever_is_avera
         )
 
 
-def test_a_run_of_an_older_version_keeps_the_scores_that_it_had():
-    engine = SimpleNamespace(
-        predict=lambda *given: PROBABILITIES[0], samples=lambda *given: True, predict_rows=None
-    )
-    average, scores, _ = score(engine, None, TEST, None, None, None, Average(np.zeros(3), 0), True)
-    assert tuple(scores) == NAMES[:3] and average.log_of_groups is None
-
-
 def test_probabilities_too_small_for_a_document_do_not_vanish():
     """A document of a million tokens: its probability is 10^-3,000,000, its perplexity 1000."""
     test = Corpus.from_pairs([0], [0], [1_000_000], n_words=1)
@@ -178,14 +170,14 @@ def test_an_engine_of_whole_rows_is_asked_once_for_the_rows_with_held_out_tokens
 
 
 def test_the_averaged_rows_come_back_from_a_checkpoint_with_their_bits(tmp_path):
-    engine, model = get_engine("cgs"), LDA(2)
+    engine = get_engine("cgs")
     state = engine.state(*(np.zeros(2) for _ in engine.state._fields))
     for words in (ROWS[0], None):
         average = Average(
             PROBABILITIES[0], 3, np.zeros(3), -1.5, words, None if words is None else np.arange(3.0)
         )
         write_checkpoint(tmp_path / "checkpoint.npz", Position(3, state, average, 1.0, 1.0, 5))
-        found = read_checkpoint(tmp_path / "checkpoint.npz", engine, model).average
+        found = read_checkpoint(tmp_path / "checkpoint.npz", engine).average
         assert found.words is None if words is None else np.array_equal(found.words, words)
         assert (
             found.log_of_seen is None

@@ -449,7 +449,6 @@ def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
     """Print the faults of runs and what can still be read of them; return 1 if there are faults."""
     from workbench.runs.execution.run import find_run
     from workbench.runs.store.examine import examine
-    from workbench.runs.store.layout import has_checksums
     from workbench.runs.store.places import run_paths
 
     paths = [
@@ -459,15 +458,8 @@ def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
     checks, readable = [], {}
     for path in dict.fromkeys(paths):
         wrong, readable[path.name] = examine(path)
-        fine = (
-            ""
-            if wrong
-            else "whole"
-            if has_checksums(path)
-            else "can be read; it is from before there were checksums"
-        )
         checks += [
-            {"check": path.name, "ok": not wrong, "finding": fault} for fault in wrong or [fine]
+            {"check": path.name, "ok": not wrong, "finding": fault} for fault in wrong or ["whole"]
         ]
     if as_json:
         print_json({"checks": checks, "readable": readable})

@@ -206,7 +206,7 @@ def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(arrays.pop("about").tobytes())
-        item = about.pop("item", "token")  # of a file from before there were Records
+        item = about.pop("item")
         kind = next((kind for kind in kinds if kind.item == item), None)
         data = kind and kind(**arrays, **about)
     except FileNotFoundError:

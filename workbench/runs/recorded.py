@@ -43,10 +43,11 @@ class Recorded(NamedTuple):
     sizes: dict[str, int]  # length of the dims that the model brings
 
     def as_stored(self, about: dict) -> Recorded:
-        """What the attributes of a run's group say that it has; in schema 1 the one vector is n_k."""
-        vectors, kept = about.get("vectors", ["n_k"]), about.get("kept", ["n_kw", "n_dk"])
+        """Return the columns and arrays that the attributes of a run's group name."""
         return self._replace(
-            names=tuple(about["columns"]), vectors=tuple(vectors), kept=tuple(kept)
+            names=tuple(about["columns"]),
+            vectors=tuple(about["vectors"]),
+            kept=tuple(about["kept"]),
         )
 
     def width(self, n_topics: int) -> int:

@@ -24,8 +24,7 @@ class Average(NamedTuple):
 
     probability: np.ndarray  # (test pair or cell,) float64
     n_averaged: int
-    # (group,) log of the sum of its probabilities; None: of an older run
-    log_of_groups: np.ndarray | None = None
+    log_of_groups: np.ndarray  # (group,) log of the sum of its probabilities
     # log of the sum of the probabilities of all held-out tokens together
     log_of_all: float = -np.inf
     # (row with test pairs, word) p(w|d); None: no `predict_rows`, or burn-in not over
@@ -116,8 +115,6 @@ def taken_in(
         return average, Logs(alone, alone, np.nan, np.nan)
     mean, n = np.empty_like(probability), average.n_averaged
     alone, averaged = take_in(test.weights, probability, average.probability, n, mean)
-    if average.log_of_groups is None:
-        return Average(mean, n + 1), Logs(alone, averaged, np.nan, np.nan)
     logs = _of_groups(test, probability)
     log_of_groups = np.logaddexp(average.log_of_groups, logs)
     by_document = (log_of_groups - np.log(n + 1)).sum()
@@ -130,24 +127,22 @@ def scores_from(
     logs: Logs, average: Average, test, samples: bool, past_burn_in: bool
 ) -> tuple[Average, dict]:
     """The average with the probability of all held-out tokens together taken in, and the test perplexities by name."""
-    whole = average.log_of_groups is not None
-    if past_burn_in and whole:
+    if past_burn_in:
         average = average._replace(
             log_of_all=float(np.logaddexp(average.log_of_all, logs.together))
         )
     alone, averaged = (perplexity_of(each, test) for each in logs[:2])
-    scores = {
+    by_document = joint = alone
+    if samples and past_burn_in:
+        by_document = perplexity_of(logs.by_document, test)
+        joint = perplexity_of(average.log_of_all - np.log(average.n_averaged), test)
+    return average, {
         "test_perplexity": averaged if samples else alone,
         "test_perplexity_state": alone,
         "test_perplexity_average": averaged,
+        "test_perplexity_by_document": by_document,
+        "test_perplexity_joint": joint,
     }
-    if whole:
-        by_document = joint = alone
-        if samples and past_burn_in:
-            by_document = perplexity_of(logs.by_document, test)
-            joint = perplexity_of(average.log_of_all - np.log(average.n_averaged), test)
-        scores |= {"test_perplexity_by_document": by_document, "test_perplexity_joint": joint}
-    return average, scores
 
 
 def further_scores(train, test, model, predicted: Predicted | None) -> dict:

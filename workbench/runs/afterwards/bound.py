@@ -159,7 +159,7 @@ def _given(run: Run) -> Iterator[tuple]:
             yield at_last_checkpoint(run, partial(_laid_out, run, Path(scratch)))
         return
     engine, model, options = spec.parts()
-    position = read_checkpoint(run.path / "checkpoint.npz", engine, model)
+    position = read_checkpoint(run.path / "checkpoint.npz", engine)
     if position is None:
         raise no_checkpoint(run.name)
     corpus = get_corpus(run.path.parent, spec.train)

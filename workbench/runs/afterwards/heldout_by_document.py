@@ -71,7 +71,7 @@ def score_documents(run, store=None) -> Scored:
     if last is not None and last[1].n_averaged and engine.samples(train, options):
         iteration, average = last
         return Scored(*_sums(test, average.probability), iteration, average.n_averaged)
-    position = read_checkpoint(file, engine, model)
+    position = read_checkpoint(file, engine)
     if position is None:
         raise no_checkpoint(run.name)
     context = StepContext(spec.seed, position.iteration)

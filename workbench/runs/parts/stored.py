@@ -43,13 +43,13 @@ def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Res
     """
     while True:
         engine, model, _ = run.spec.parts()
-        position = read_checkpoint(run.path / "checkpoint.npz", engine, model)
+        position = read_checkpoint(run.path / "checkpoint.npz", engine)
         if position is None:
             raise no_checkpoint(run.name)
         try:
             return take(position, _parts(run, position))
         except DataError as error:
-            now = read_checkpoint(run.path / "checkpoint.npz", engine, model)
+            now = read_checkpoint(run.path / "checkpoint.npz", engine)
             # else it has been replaced, and its rows are gone
             if now is None or now.iteration == position.iteration:
                 raise SpecError(

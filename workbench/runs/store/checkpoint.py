@@ -3,17 +3,22 @@
 Of a corpus that is kept in parts the rows of documents are in a folder beside it, which is written first and named in it.
 """
 
+from __future__ import annotations
+
 import shutil
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.data.archives import NAMES, has_all, write_arrays
+from workbench.data.archives import has_all, write_arrays
 from workbench.kernels.simd.lanes import aligned_copy
 from workbench.runs.loop import Position
 from workbench.runs.scoring import Average
 from workbench.runs.spec import SpecError
+
+if TYPE_CHECKING:
+    from workbench.engines.engine import Engine
 
 ABOUT = ("iteration", "elapsed", "cpu_time", "updates")
 PARTS = "parts-"
@@ -52,20 +57,15 @@ def parts_folder(path: Path, iteration: int) -> Path:
     return path.with_name(f"{PARTS}{iteration}")
 
 
-def read_checkpoint(path: Path, engine, model) -> Position | None:
-    """The position in the file; None where there is no whole one. ``model``: that of the spec."""
+def read_checkpoint(path: Path, engine: Engine) -> Position | None:
+    """Return the position in the file; None where there is no whole one."""
 
     def position(file) -> Position:
-        names = engine.state._fields
-        found = {
-            name: _restored(file[f"state_{name}"]) for name in names if f"state_{name}" in file
-        }
-        if "alpha" in names and "alpha" not in found:
-            found |= _priors_before(file, model)
+        fields = [_restored(file[f"state_{name}"]) for name in engine.state._fields]
         clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
         return Position(
             int(file["iteration"]),
-            engine.state(*(found[name] for name in names)),
+            engine.state(*fields),
             _average(file),
             *clocks,
         )
@@ -87,42 +87,17 @@ def _read(path: Path, take):
     """What ``take`` makes of the open file; None where it is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return take(file) if _whole(file) else None
+            return take(file) if has_all(file) else None
     except Exception:  # whatever numpy and zipfile make of a damaged file, which is as good as none
         return None
 
 
-def _whole(file) -> bool:
-    """Does the archive have the members that it was written with? Those from before they were named are not known."""
-    if NAMES in file.files:
-        return has_all(file)
-    return all(
-        name in ABOUT + Average._fields or name.startswith(("state_", "model_"))
-        for name in file.files
-    )
-
-
-def _priors_before(file, model) -> dict:
-    """alpha and beta of LDA from checkpoints of versions that wrote them beside the state or, still older, not at all."""
-    model = replace(
-        model,
-        **{
-            name: file[f"model_{name}"].tolist()
-            for name in ("alpha", "beta")
-            if f"model_{name}" in file
-        },
-    )
-    return {"alpha": model.alphas, "beta": model.beta}
-
-
 def _average(file) -> Average:
-    if "log_of_groups" not in file:
-        return Average(file["probability"], int(file["n_averaged"]))
-    whole = file["log_of_groups"], float(file["log_of_all"])
     return Average(
         file["probability"],
         int(file["n_averaged"]),
-        *whole,
+        file["log_of_groups"],
+        float(file["log_of_all"]),
         file.get("words"),
         file.get("log_of_seen"),
     )

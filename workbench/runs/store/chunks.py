@@ -1,6 +1,6 @@
 """The chunks of a run's arrays: written past Zarr where they are whole, read with a sentence about what is damaged or gone.
 
-Since schema 3 each ends with its CRC-32C (`layout.ROWS`), and each that the commit counter counts is there, zeros too: Zarr
+Each ends with its CRC-32C (`layout.ROWS`), and each that the commit counter counts is there, zeros too: Zarr
 reads a missing chunk as its fill value, which no reader may take for numbers.
 """
 
@@ -22,10 +22,9 @@ def put_rows(array, first: int, rows: np.ndarray) -> None:
 
     Zarr passes each step of a write to other threads, which takes four times as long.
     """
-    if rows.shape == array.chunks and first % len(rows) == 0 and array.compressors in ((), ROWS):
+    if rows.shape == array.chunks and first % len(rows) == 0 and array.compressors == ROWS:
         values = rows.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-        if array.compressors:
-            values += google_crc32c.value(values).to_bytes(4, "little")
+        values += google_crc32c.value(values).to_bytes(4, "little")
         (array.store_path / _key(array, (first // len(rows), *[0] * (rows.ndim - 1)))).set_sync(
             cpu.Buffer.from_bytes(values)
         )

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.runs.recorded import Recorded, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.chunks import fill_missing, read, refuse_missing
-from workbench.runs.store.layout import CHECKED, DamagedError, open_arrays, open_group
+from workbench.runs.store.layout import DamagedError, open_arrays, open_group
 from workbench.runs.store.places import DATA
 
 
@@ -36,7 +36,6 @@ class Stored:
             self.versions = self.about["versions"]
         except KeyError as error:
             raise DamagedError.of(self.path, f"its attributes have no {error}") from error
-        self.checked = self.about["schema"] >= CHECKED
         self.numbers, self.snapshot_iteration, self.counter = open_arrays(
             self.path, self.group, ("numbers", "snapshot_iteration", "committed")
         )
@@ -54,21 +53,18 @@ class Stored:
         return self.recorded.n_topics(self.numbers.shape[1])
 
     def committed(self) -> Committed:
-        """The commit counter; in schema 1, which has no growth, the topics are the capacity of the arrays."""
+        """The commit counter."""
         self._refuse_missing(self.counter, [0])
-        n_rows, n_snapshots, *n_topics = (
-            int(n) for n in read(self.path, self.counter, slice(None))
-        )
-        found = Committed(n_rows, n_snapshots, *(n_topics or [self.capacity]))
-        if n_topics and n_topics[0] > self.capacity:  # it has grown since it was opened
+        committed = Committed(*map(int, read(self.path, self.counter, slice(None))))
+        if committed.n_topics > self.capacity:  # the arrays have grown since they were opened
             self.numbers, *counts = open_arrays(self.path, self.group, ("numbers", *self.counts))
             self.counts = dict(zip(self.counts, counts, strict=True))
-            if n_topics[0] > self.capacity:
+            if committed.n_topics > self.capacity:
                 raise DamagedError.of(
                     self.path,
-                    f"{n_topics[0]} topics are committed and its arrays hold {self.capacity}",
+                    f"{committed.n_topics} topics are committed and its arrays hold {self.capacity}",
                 )
-        return found
+        return committed
 
     def rows(self, committed: Committed, after: int = 0) -> np.ndarray:
         """(row, column) float64 of the committed rows from number ``after`` on."""
@@ -119,5 +115,4 @@ class Stored:
     def _refuse_missing(
         self, array, rows: Iterable[int], shape: tuple[int, ...] = (), of_rows=None
     ) -> None:
-        if self.checked:
-            refuse_missing(self.path, array, rows, shape, of_rows)
+        refuse_missing(self.path, array, rows, shape, of_rows)

@@ -35,10 +35,7 @@ class Examined(NamedTuple):
 
 
 def examine(path: Path) -> Examined:
-    """What is wrong with the run in a folder, and what of it can be read.
-
-    A run from before there were checksums has none: then only what cannot be read is found.
-    """
+    """Return what is wrong with the run in a folder, and what of it can be read."""
     path, wrong, readable = Path(path), [], []
 
     def tried(check, *arguments):
@@ -153,8 +150,7 @@ def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position |
     """The checkpoint, if there is one; it is to be readable, and no further than the rows (``last``, None: not known)."""
     if not (file := path / "checkpoint.npz").exists():
         return None
-    engine, model, _ = spec.parts(data)
-    position = read_checkpoint(file, engine, model)
+    position = read_checkpoint(file, spec.parts(data)[0])
     if position is None:
         raise DamagedError.of(
             path, "checkpoint.npz cannot be read; a resume would begin at the first iteration"

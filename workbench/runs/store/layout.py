@@ -14,9 +14,9 @@
                   rows-<random>.partial/            the rows that are worked on, while memory does not hold them
                   checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
 
-Since schema 4 a chunk of counts has at most 2^20 numbers, unless one row has more; before, a snapshot was one chunk.
-Since schema 3 every chunk ends with its CRC-32C, every JSON file of ours and the attributes of the group hold theirs, and the
-other files are archives that do: what is damaged is refused, and never taken for other numbers (`workbench.runs.store.chunks`).
+A chunk of counts has at most 2^20 numbers, unless one row has more. Every chunk ends with its CRC-32C, every JSON file of
+ours and the attributes of the group hold their checksums, and the other files are archives that do: what is damaged is refused,
+and never taken for other numbers (`workbench.runs.store.chunks`).
 
 Arrays are preallocated (chunks that were never written take no space), so nothing is resized but the topics,
 where a run finds more than it began with: their arrays grow before the first row that needs them is committed.
@@ -34,13 +34,13 @@ from pathlib import Path
 import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec
 
+import workbench
 from workbench.data.saving import checksum
 from workbench.errors import InputError
 from workbench.runs.store.places import DATA, is_run
 
-SCHEMA = 4
-CHECKED = 3
-"""Schema from which on all that is stored has checksums."""
+SCHEMA = 1
+"""Version of this layout; a store of another one is refused."""
 CAPACITY = 2**20
 """Rows and snapshots that the arrays of a run can hold."""
 ROWS_PER_CHUNK = 256
@@ -91,8 +91,12 @@ def about_run(path: Path) -> dict:
     """The attributes of a run's group, read from its JSON file, far cheaper than opening the group; or a StoreError."""
     with _opening(path):
         about = json.loads((path / DATA / "zarr.json").read_bytes())["attributes"]
-        _check_schema(path, about["schema"])
-        if about["schema"] >= CHECKED and about.get("checksum") != checksum(about):
+        if about["schema"] != SCHEMA:
+            raise StoreError(
+                f"{path} has the store schema {about['schema']!r}, and workbench {workbench.__version__} reads schema "
+                f"{SCHEMA}; open it with the version that wrote it"
+            )
+        if about.get("checksum") != checksum(about):
             raise DamagedError.of(
                 path, f"{DATA}/zarr.json does not have the checksum it was written with"
             )
@@ -102,11 +106,6 @@ def about_run(path: Path) -> dict:
 def describe_run(group, about: dict) -> None:
     """Writes the attributes of a run's group, with their checksum."""
     group.attrs.put(about | {"checksum": checksum(json.loads(json.dumps(about)))})
-
-
-def has_checksums(path: Path) -> bool:
-    """Was the run made since there are checksums?"""
-    return about_run(path)["schema"] >= CHECKED
 
 
 @contextlib.contextmanager
@@ -126,15 +125,6 @@ def _opening(path: Path):
         raise DamagedError.unreadable(path, f"{DATA}/zarr.json", error) from error
 
 
-def _check_schema(path: Path, schema: int) -> None:
-    if not isinstance(schema, int):
-        raise DamagedError.of(path, f"{DATA}/zarr.json has the schema {schema!r}")
-    if schema > SCHEMA:
-        raise StoreError(
-            f"{path} was written by a newer workbench (schema {schema}, this one reads {SCHEMA}); upgrade"
-        )
-
-
 def open_arrays(path: Path, group, names) -> list:
     """Arrays of the group of a run, to write to as well: chunks are written without a test whether they are empty.
 
@@ -145,10 +135,10 @@ def open_arrays(path: Path, group, names) -> list:
         try:
             with zarr.config.set({"array.write_empty_chunks": True}):
                 array = group[name]
-            told = described(array) if wanted else None
+            checksum_now = described(array)
         except Exception as error:  # whatever Zarr makes of damaged metadata
             raise DamagedError.unreadable(path, f"{DATA}/{name}/zarr.json", error) from error
-        if told != wanted.get(name):
+        if checksum_now != wanted.get(name):
             raise DamagedError.of(path, f"{DATA}/{name}/zarr.json is not what was written")
         found.append(array)
     return found

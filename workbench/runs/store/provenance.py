@@ -27,32 +27,28 @@ def machine() -> str:
 
 
 def provenance(path: Path, versions: dict[str, str]) -> list[list]:
-    """[iteration after which they computed, hash of the kernels], in order; empty for a run from before this was recorded.
+    """[iteration after which they computed, hash of the kernels], in order.
 
     versions : those that the run was made with; see `workbench.runs.dataset.versions`.
     """
-    began = versions.get("kernels")
-    return read_json(path / "kernels.json").get("made_by") or ([[0, began]] if began else [])
+    return read_json(path / "kernels.json").get("made_by") or [[0, versions["kernels"]]]
 
 
 def computed_on(path: Path, versions: dict[str, str]) -> list[list]:
     """[iteration after which they computed, kind of processor, C library], in order; as `provenance` of kernels."""
-    began = [versions.get("cpu"), versions.get("c_library")]
-    return read_json(path / "kernels.json").get("computed_on") or (
-        [[0, *began]] if None not in began else []
-    )
+    return read_json(path / "kernels.json").get("computed_on") or [
+        [0, versions["cpu"], versions["c_library"]]
+    ]
 
 
 def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> None:
     """Records that this process computes what comes after the iteration, where others computed what is there."""
     known = {"made_by": provenance(path, versions), "computed_on": computed_on(path, versions)}
     mine = {"made_by": [KERNELS], "computed_on": [instruction_set(), c_library()]}
-    found = {
-        name: _continued(entries, iteration, mine[name])
-        for name, entries in known.items()
-        if entries
+    continued = {
+        name: _continued(entries, iteration, mine[name]) for name, entries in known.items()
     }
-    changed = {name: entries for name, entries in found.items() if entries != known[name]}
+    changed = {name: entries for name, entries in continued.items() if entries != known[name]}
     if changed:
         replace_json(path / "kernels.json", read_json(path / "kernels.json") | changed)
 
@@ -63,18 +59,16 @@ def _continued(known: list[list], iteration: int, by: list[str]) -> list[list]:
     return entries if entries and entries[-1][1:] == by else [*entries, [iteration, *by]]
 
 
-def describe_provenance(
-    made_by: list[list], on: list | tuple = (), versions: dict[str, str] | None = None
-) -> str:
+def describe_provenance(made_by: list[list], on: list[list], versions: dict[str, str]) -> str:
     """The provenance of a run in words, where it is not what the run was made with: ``made by kernels 1a2b, 3c4d after
     iteration 20; computed on znver4 with glibc 2.36``.
 
     on : the machines, from `computed_on`; versions: those that the run was made with.
     """
-    began, told = versions or {}, []
+    began, told = [versions["cpu"], versions["c_library"]], []
     if len(made_by) > 1:
         told.append(f"made by kernels {_described(made_by)}")
-    if len(on) > 1 or (on and on[0][1:] != [began.get("cpu"), began.get("c_library")]):
+    if len(on) > 1 or on[0][1:] != began:
         told.append(
             f"computed on {_described([[n, f'{cpu} with {library}'] for n, cpu, library in on])}"
         )

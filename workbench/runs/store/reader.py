@@ -67,7 +67,7 @@ class RunReader:
     def by_other_kernels(self) -> bool:
         """Did other kernels than those of this process compute what was committed last?"""
         known = self.provenance()
-        return bool(known) and known[-1][1] != KERNELS and self._stored.committed().n_rows > 0
+        return known[-1][1] != KERNELS and self._stored.committed().n_rows > 0
 
     def status(self) -> dict:
         """state, iteration, n_iterations, time_left (seconds or None), message; see `read_status`. Cheap."""

@@ -15,7 +15,7 @@ from workbench.data.saving import replacing
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import StopRule
 from workbench.runs.store.committed import Stored
-from workbench.runs.store.layout import DamagedError, StoreError, about_run, checksum, has_checksums
+from workbench.runs.store.layout import DamagedError, StoreError, about_run, checksum
 from workbench.runs.store.lock import is_held
 from workbench.runs.store.places import is_run
 
@@ -31,7 +31,7 @@ KILLED_FOR_MEMORY = "oom_kill"
 
 
 ALWAYS = ("status.json", "end.json", "kernels.json")
-"""Files that a run has from its beginning, since there are checksums."""
+"""Files that a run has from its beginning."""
 
 
 def replace_json(path: Path, values: dict) -> None:
@@ -43,8 +43,7 @@ def replace_json(path: Path, values: dict) -> None:
 def read_json(path: Path, otherwise: dict | None = None) -> dict:
     """The values of the file; nothing where there is none yet.
 
-    For what was not written so: ``otherwise``, or a DamagedError where that is None. Files of runs from before there were
-    checksums have none.
+    For a damaged file: ``otherwise``, or a DamagedError where that is None.
     """
     try:
         return _read_json(path)
@@ -59,20 +58,16 @@ def _read_json(path: Path) -> dict:
         values = json.loads(path.read_bytes())
         known = values.pop("checksum", None)
     except FileNotFoundError as error:
-        if path.name in ALWAYS and _has_checksums(path.parent):
+        if path.name in ALWAYS and is_run(path.parent):
             raise DamagedError.of(path.parent, f"{path.name} is gone") from error
         return {}
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise DamagedError.unreadable(path.parent, path.name, error) from error
-    if known != checksum(values) and (known is not None or _has_checksums(path.parent)):
+    if known != checksum(values):
         raise DamagedError.of(
             path.parent, f"{path.name} does not have the checksum it was written with"
         )
     return values
-
-
-def _has_checksums(path: Path) -> bool:
-    return is_run(path) and has_checksums(path)
 
 
 def set_wanted(path: Path, wanted: str) -> None:

@@ -166,7 +166,7 @@ class RunWriter:
     def position(self, data: Whole | LaidOut) -> Position:
         """The position to continue from: the last checkpoint, or that before the first iteration."""
         file = self.path / "checkpoint.npz"
-        known = read_checkpoint(file, data.engine, data.model)
+        known = read_checkpoint(file, data.engine)
         if known is not None:
             try:
                 data.load(parts_folder(file, known.iteration))
@@ -318,7 +318,7 @@ class RunWriter:
         if self._n_topics > self._filled.n_topics:
             self._stored.fill(committed, self._iterations, self._filled)
             self._filled = committed
-        put_rows(self._stored.counter, 0, np.array(committed[: self._stored.counter.shape[0]]))
+        put_rows(self._stored.counter, 0, np.array(committed))
         self.committed = int(self._chunk[used - 1, 0]) if used else self.committed
         ended = time.monotonic()
         self._flush_due = ended + min(max(FLUSH_EVERY, (ended - began) / FLUSH_SHARE), FLUSH_WITHIN)
