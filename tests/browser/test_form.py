@@ -7,7 +7,7 @@ from form_values import field_values
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import FILE, OF_RECORDS
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.values import written
+from workbench.dashboard.shared.values import written
 from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus

@@ -24,8 +24,8 @@ import workbench as wb
 from workbench.corpus import load_corpus, read_corpus
 from workbench.corpus.document_table import SUFFIX, DocumentTable
 from workbench.corpus.npz import write as npz_of
-from workbench.dashboard.compare.values import Menu, Number, Ticks, Values
 from workbench.dashboard.shared.link import attribute_part, from_query, to_query, widget_part
+from workbench.dashboard.shared.values import Menu, Number, Ticks, Values
 from workbench.measures import find_documents
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.networks.network import Network

@@ -19,9 +19,9 @@ import pytest
 import workbench as wb
 from workbench.corpus.document_table import SUFFIX
 from workbench.errors import InputError
+from workbench.runs.afterwards.examine import examine
 from workbench.runs.execution.fit import finish
 from workbench.runs.store.archive import CORPORA, WARM_STARTS, get_corpus, get_table, get_warm_start
-from workbench.runs.store.examine import examine
 from workbench.runs.store.notes import annotate
 from workbench.runs.store.places import DATA
 

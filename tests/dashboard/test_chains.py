@@ -9,8 +9,9 @@ import pytest
 
 from workbench.dashboard.compare.chains import Chains, convergence_by_label, table
 from workbench.dashboard.compare.curve import Drawn
-from workbench.dashboard.compare.files import FileError, convergence_file
+from workbench.dashboard.compare.files import convergence_file
 from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.files import FileError
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import convergence, label_free
 from workbench.measures.convergence import rank_histograms

@@ -9,8 +9,9 @@ import pytest
 
 from workbench.dashboard.compare.comparison import Comparison, side_by_side, table
 from workbench.dashboard.compare.curve import Drawn
-from workbench.dashboard.compare.files import FileError, differences_file
+from workbench.dashboard.compare.files import differences_file
 from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.files import FileError
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import MeasureError, paired_differences, reached_by_all, summary, time_to
 from workbench.runs.execution.run import open_run

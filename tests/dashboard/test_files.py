@@ -14,8 +14,6 @@ from workbench.dashboard.compare import files
 from workbench.dashboard.compare.charts import MEASURES
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import (
-    File,
-    FileError,
     figure_file,
     lineage_file,
     moves_file,
@@ -24,6 +22,7 @@ from workbench.dashboard.compare.files import (
     table_file,
 )
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
+from workbench.dashboard.shared.files import File, FileError
 from workbench.measures import mean_curves, moves
 from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES

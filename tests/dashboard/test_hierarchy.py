@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from workbench.dashboard.compare.files import FileError
+from workbench.dashboard.shared.files import FileError
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.snapshots import moment_of, topic_colour
 from workbench.dashboard.topics import files, hierarchy

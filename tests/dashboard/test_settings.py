@@ -13,8 +13,8 @@ from workbench.dashboard.compare.fields import FILE, SPLIT, choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import cells_of, start_runs, summary_of_start
-from workbench.dashboard.compare.values import Values
 from workbench.dashboard.shared.link import from_query, take, to_query, widget_part, written
+from workbench.dashboard.shared.values import Values
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
 from workbench.models import LDA

@@ -13,7 +13,7 @@ from workbench.dashboard.compare.starting import (
     start_runs,
     summary_of_start,
 )
-from workbench.dashboard.compare.values import Values
+from workbench.dashboard.shared.values import Values
 
 TEXT = "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
 

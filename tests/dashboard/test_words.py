@@ -8,8 +8,8 @@ import pytest
 from workbench.dashboard.compare.comparison import BEST, table
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.values import as_sentence
 from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.values import as_sentence
 
 UNHELPED = {"corpus", "path", "engines"}
 """Fields whose label says all, and the list whose text stands above it."""

@@ -253,7 +253,7 @@ def test_what_the_package_itself_has_is_read_without_a_process(monkeypatch):
 @pytest.mark.slow
 def test_what_a_form_names_and_what_is_uploaded_is_read_within_limits(tmp_path, monkeypatch):
     from workbench.dashboard.compare import starting
-    from workbench.dashboard.compare.files import FileError
+    from workbench.dashboard.shared.files import FileError
     from workbench.dashboard.topics import unseen
 
     asked = []

@@ -8,9 +8,9 @@ import pytest
 
 import workbench as wb
 from workbench.cli import main
-from workbench.runs.loop import Position
+from workbench.runs.afterwards.examine import examine
+from workbench.runs.position import Position
 from workbench.runs.store.archive import CORPORA
-from workbench.runs.store.examine import examine
 
 SHORT_CHUNKS = 8
 
@@ -21,8 +21,8 @@ def whole(thirty_documents, tmp_path_factory):
     train, test = thirty_documents
     store = tmp_path_factory.mktemp("examined")
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("create", "writer", "examine"):
-            patch.setattr(f"workbench.runs.store.{module}.ROWS_PER_CHUNK", SHORT_CHUNKS)
+        for module in ("store.create", "store.writer", "afterwards.examine"):
+            patch.setattr(f"workbench.runs.{module}.ROWS_PER_CHUNK", SHORT_CHUNKS)
         wb.fit(
             train,
             "cgs",
@@ -41,7 +41,7 @@ def whole(thirty_documents, tmp_path_factory):
 @pytest.fixture
 def run(whole, tmp_path, monkeypatch):
     """A copy of that run, to be damaged."""
-    monkeypatch.setattr("workbench.runs.store.examine.ROWS_PER_CHUNK", SHORT_CHUNKS)
+    monkeypatch.setattr("workbench.runs.afterwards.examine.ROWS_PER_CHUNK", SHORT_CHUNKS)
     shutil.copytree(whole.parent, tmp_path / "runs")
     return tmp_path / "runs" / "one"
 
@@ -134,7 +134,7 @@ def test_damaged_data_are_told_and_what_was_computed_is_read(run):
 def test_a_checkpoint_further_than_the_rows_is_told(run):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "workbench.runs.store.examine.read_checkpoint",
+            "workbench.runs.afterwards.examine.read_checkpoint",
             lambda *at: Position(99, None, None, 0, 0, 0),
         )
         assert examine(run).wrong == ["checkpoint.npz is of iteration 99 and the rows end with 20"]

@@ -14,7 +14,7 @@ from workbench.corpus import ShardedCorpus, shard_writer
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
 from workbench.models import LDA
-from workbench.runs.store.examine import examine
+from workbench.runs.afterwards.examine import examine
 from workbench.runs.store.layout import StoreError
 
 OPTIONS = {"batch_size": 8, "tau0": 5.0}

@@ -10,7 +10,7 @@ from workbench.engines import ENGINES
 from workbench.models import LDA, Priors
 from workbench.runs.dataset import priors_of
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.worker import carry_on
+from workbench.runs.execution.worker import carry_on, resume_position
 from workbench.runs.loop import iterate
 from workbench.runs.parts.whole import Whole
 from workbench.runs.spec import make_spec
@@ -107,7 +107,7 @@ def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(halves, tmp_path, s
         iterate(
             spec,
             data := Whole(spec, train, test),
-            writer.position(data),
+            resume_position(writer, data),
             writer,
             StopAt(writer, stop),
         )
@@ -144,7 +144,7 @@ def test_a_kill_in_the_middle_of_growing_loses_nothing(halves, tmp_path, monkeyp
             iterate(
                 spec,
                 data := Whole(spec, train, test),
-                writer.position(data),
+                resume_position(writer, data),
                 writer,
                 StopAt(writer, 100),
             )
@@ -172,7 +172,7 @@ def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(halves, tmp_pat
         iterate(
             spec,
             data := Whole(spec, train, test),
-            writer.position(data),
+            resume_position(writer, data),
             writer,
             StopAt(writer, 10),
             None,
@@ -202,7 +202,7 @@ def test_a_reader_that_was_there_before_sees_the_run_grow(halves, tmp_path):
         iterate(
             spec,
             data := Whole(spec, train, test),
-            writer.position(data),
+            resume_position(writer, data),
             writer,
             StopAt(writer, 100),
             look,

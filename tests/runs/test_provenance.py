@@ -7,14 +7,12 @@ import zarr
 
 import workbench as wb
 from workbench.kernels.jit import sources_hash
-from workbench.runs.dataset import versions
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import describe_run
 from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import (
-    KERNELS,
     computed_on,
     describe_provenance,
     other_kernels_warning,
@@ -22,6 +20,7 @@ from workbench.runs.store.provenance import (
     record_provenance,
 )
 from workbench.runs.store.status import read_json
+from workbench.runs.versions import KERNELS, versions
 
 SENTENCE = (
     "run 'mine' was made by other kernels than those that go on now: from here the numbers may differ from those of an "

@@ -11,7 +11,7 @@ from workbench.engines import get_engine
 from workbench.measures import summary
 from workbench.models import LDA, Variable
 from workbench.models.scores import Scores
-from workbench.runs.loop import Position
+from workbench.runs.position import Position
 from workbench.runs.scoring import Average, further_scores, initial_average, score
 from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
 

@@ -5,7 +5,7 @@ import pytest
 import workbench as wb
 from workbench.models import LDA
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.worker import carry_on
+from workbench.runs.execution.worker import carry_on, resume_position
 from workbench.runs.loop import iterate
 from workbench.runs.parts.whole import Whole
 from workbench.runs.spec import SpecError, make_spec
@@ -153,7 +153,7 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(forty_documents
     for until in (7, 23, expected.sizes["iteration"] - 1):
         with RunWriter(path) as writer:
             data = Whole(spec, train, test)
-            iterate(spec, data, writer.position(data), writer, ControlThatStopsAt(writer, until))
+            iterate(spec, data, resume_position(writer, data), writer, ControlThatStopsAt(writer, until))
             writer.flush()
     assert Run(path).dataset().sizes["iteration"] == expected.sizes["iteration"] - 1
     carry_on(path)

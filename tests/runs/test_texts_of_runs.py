@@ -4,10 +4,10 @@ import pytest
 
 import workbench as wb
 from workbench.corpus.document_table import SUFFIX
+from workbench.runs.afterwards.examine import examine
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import CORPORA, get_corpus
-from workbench.runs.store.examine import examine
 
 TEXTS = ("The red ant sees a red bee.", "A green bee!", "", "green ants, red bees")
 

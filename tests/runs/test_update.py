@@ -17,10 +17,10 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
 from workbench.models import LDA
 from workbench.report.commands import command_of, commands, unsaid
+from workbench.runs.afterwards.examine import examine
 from workbench.runs.spec import make_spec
 from workbench.runs.store.archive import get_corpus, get_warm_start
 from workbench.runs.store.create import create_run
-from workbench.runs.store.examine import examine
 from workbench.runs.store.layout import StoreError
 
 OPTIONS = {"batch_size": 8, "tau0": 5.0}

@@ -447,8 +447,8 @@ def doctor(
 
 def _examine(names: list[str], everything: bool, store, as_json: bool) -> int:
     """Print the faults of runs and what can still be read of them; return 1 if there are faults."""
+    from workbench.runs.afterwards.examine import examine
     from workbench.runs.execution.run import find_run
-    from workbench.runs.store.examine import examine
     from workbench.runs.store.places import run_paths
 
     paths = [
@@ -481,7 +481,7 @@ def _print_checks(checks: list[dict], more=()) -> None:
 
 
 def _packages() -> str:
-    from workbench.runs.dataset import versions
+    from workbench.runs.versions import versions
 
     return ", ".join(f"{name} {version}" for name, version in versions().items())
 

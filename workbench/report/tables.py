@@ -32,8 +32,8 @@ from workbench.models.networks.levels import DOCUMENT
 from workbench.report.captions import lineage
 from workbench.report.commands import command_of
 from workbench.report.gathering import Gathered, scores
-from workbench.runs.dataset import versions
 from workbench.runs.progress import decimals
+from workbench.runs.versions import versions
 from workbench.views.curves import SHORT
 
 NONE = "–"

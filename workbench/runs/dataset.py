@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 import json
-import platform
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import workbench
-from workbench.kernels.jit import instruction_set
 from workbench.models import Priors
 from workbench.models.estimate import Estimate
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.provenance import KERNELS, c_library
 
 if TYPE_CHECKING:
     import xarray as xr
-
-
-def versions() -> dict[str, str]:
-    """What a run was made with, without a word about where; ``kernels`` is a hash of their sources, ``cpu`` the kind of
-    processor that they were compiled for, ``c_library`` the library that has some of their functions."""
-    return {
-        "workbench": workbench.__version__,
-        "python": ".".join(platform.python_version_tuple()[:2]),
-        **{name: version(name) for name in ("numpy", "numba", "xarray", "zarr")},
-        "kernels": KERNELS,
-        "cpu": instruction_set(),
-        "c_library": c_library(),
-    }
 
 
 def attributes(

@@ -6,48 +6,21 @@ the run that was never interrupted: randomness is a function of seed and iterati
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from workbench.engines.engine import StepContext
 from workbench.runs.parts.laying_out import LaidOut
 from workbench.runs.parts.whole import Whole
+from workbench.runs.position import Position, Row
 from workbench.runs.recorded import CLOCKS, in_columns
-from workbench.runs.scoring import Average
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import WINDOW
 
 
 class Stopped(Exception):
     """Raised by `Control` in the middle of a step: the unfinished step is discarded."""
-
-
-class Position(NamedTuple):
-    """Where a run is: the iteration that was completed and all that the next one needs."""
-
-    iteration: int
-    state: NamedTuple
-    average: Average
-    elapsed: float  # seconds of inference
-    cpu_time: float  # CPU seconds of inference
-    updates: int
-    # who has the rows of documents, of state and average; None: the state and the average
-    rows: LaidOut | None = None
-
-
-class Row(NamedTuple):
-    """What one iteration leaves behind."""
-
-    iteration: int
-    numbers: dict  # scalar by name; see models.variables
-    # (topic,) by name, none where there are no topics; there may be more than in the rows before
-    vectors: dict
-
-    @property
-    def n_topics(self) -> int:
-        """The topics by then; 0 where the model has none."""
-        return max(map(len, self.vectors.values()), default=0)
 
 
 class Sink(Protocol):

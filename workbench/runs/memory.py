@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.models import Variable
-from workbench.runs.dataset import attributes, label_counts, label_rows, versions
-from workbench.runs.loop import Position, Row
+from workbench.runs.dataset import attributes, label_counts, label_rows
+from workbench.runs.position import Position, Row
 from workbench.runs.recorded import recorded
+from workbench.runs.versions import versions
 
 if TYPE_CHECKING:
     import xarray as xr

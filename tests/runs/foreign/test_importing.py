@@ -23,8 +23,8 @@ from workbench.dashboard.topics.sizes import size_series
 from workbench.engines import IMPORTED, get_engine
 from workbench.engines.imported import PROGRAMS
 from workbench.errors import InputError
+from workbench.runs.afterwards.examine import examine
 from workbench.runs.afterwards.heldout_by_document import score_documents
-from workbench.runs.store.examine import examine
 from workbench.views import draw_view
 from workbench.views.every import VIEWS
 

@@ -14,13 +14,13 @@ from workbench.corpus import shard_writer as writing
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.in_parts import from_subtrees, in_tree, subtrees
 from workbench.models.options import OptionError
+from workbench.runs.afterwards.examine import examine
 from workbench.runs.execution import memory_check
 from workbench.runs.execution.run import Run, open_runs
 from workbench.runs.parts import group, own_rows
 from workbench.runs.parts.own_rows import OwnRows
 from workbench.runs.spec import SpecError
 from workbench.runs.store import writer
-from workbench.runs.store.examine import examine
 
 LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
 EXACT = [

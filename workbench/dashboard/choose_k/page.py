@@ -18,12 +18,12 @@ from workbench.dashboard.choose_k.sweeping import (
 from workbench.dashboard.compare.fields import corpora, defaults, number_field, reading_fields
 from workbench.dashboard.compare.settings import ALWAYS
 from workbench.dashboard.compare.starting import describe_sweep, n_runs, paces
-from workbench.dashboard.compare.values import Field, Menu, Values
 from workbench.dashboard.compare.wording import LABELS
 from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.run_monitor import Listing, Reading
 from workbench.dashboard.shared.shell import column, message, page_or_sentence, text
+from workbench.dashboard.shared.values import Field, Menu, Values
 from workbench.dashboard.sweeps.page import SweepPage
 from workbench.dashboard.sweeps.progress import Progress
 from workbench.runs.execution import warm_sweep

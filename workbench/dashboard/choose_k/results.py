@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from workbench.dashboard.compare.files import File, FileError, picture_file
+from workbench.dashboard.shared.files import File, FileError, picture_file
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.snapshots import Moment, counts_of, moment_of
 from workbench.measures import MeasureError, recommend_k

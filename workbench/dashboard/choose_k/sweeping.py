@@ -20,10 +20,10 @@ from workbench.dashboard.compare.starting import (
     start_runs,
     summary_of_start,
 )
-from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.values import listed
 from workbench.dashboard.sweeps.progress import Progress, names_of
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution import warm_sweep

@@ -12,11 +12,11 @@ from workbench.corpus import SINGLETONS
 from workbench.corpus.readers import FORMATS
 from workbench.corpus.segmenting import SEGMENTERS
 from workbench.corpus.words import ACCENTS, WORD_PATTERN, languages
-from workbench.dashboard.compare.values import SEVERAL, Column, Field, Menu, Number, Upload, Values
 from workbench.dashboard.compare.wording import LABELS, in_words, label_of, labelled
 from workbench.dashboard.shared.downloads import size
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.received import ROUTE, otherwise
+from workbench.dashboard.shared.values import SEVERAL, Column, Field, Menu, Number, Upload, Values
 from workbench.data.encodings import DETECT
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,15 +21,14 @@ from workbench.dashboard.compare.charts import (
 )
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.grouping import mean_of
+from workbench.dashboard.shared.files import HEIGHTS, File, FileError, picture_file
 from workbench.dashboard.shared.numbers import COLUMNS, by_size, last_alphas, numbers_of
 from workbench.measures import Curve
 from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
 from workbench.report import export_run, write_report
-from workbench.report.captions import caption
 from workbench.report.export import FORMATS
-from workbench.report.figures import draw_picture, table_of
-from workbench.report.gathering import Gathered, gather_begun
+from workbench.report.gathering import gather_begun
 from workbench.runs.execution.run import Run
 from workbench.views import Picture, draw_view
 from workbench.views.curves import dimension, faint_curve, line_across, overlay, point_at
@@ -45,37 +43,8 @@ FORMS = {NAMES.get(form, form): form for form in FORMATS}
 WIDTHS = (1.3, 0.65)
 """Points, of the lines of the first and of the second quantity."""
 CLOCKS = ("iteration", "steps", "updates", "elapsed")
-HEIGHTS = {1: 2.1, 2: 2.9}
-"""Inches of a panel of curves that is as wide as one column of a journal page, or as two."""
 LARGEST = 256 * 2**20
 """Bytes of the largest download; more would lie in the server's memory for each visitor."""
-
-
-class FileError(ValueError):
-    """Why a file cannot be made and what to do, in one sentence."""
-
-
-class File(NamedTuple):
-    """A file for the visitor's browser."""
-
-    name: str
-    content: bytes
-
-
-def picture_file(
-    picture: Picture, gathered: tuple[list[Gathered], list[str]], form: str, columns: int = 1
-) -> File:
-    """A figure for paper as svg, pdf or png, as wide as one or two columns of a journal page; as csv the table behind it.
-
-    The caption is inside: what is to be seen, settings and seeds of the runs as `gather_begun` gave them, and the command
-    that makes them again.
-    """
-    if form == "csv":
-        return File(f"{picture.name}.csv", table_of(picture))
-    return File(
-        f"{picture.name}.{form}",
-        draw_picture(picture, (form,), columns, caption(picture, *gathered))[form],
-    )
 
 
 def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:

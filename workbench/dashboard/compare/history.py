@@ -4,8 +4,9 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from html import escape
 
-from workbench.dashboard.compare.files import File, lineage_file, moves_file
+from workbench.dashboard.compare.files import lineage_file, moves_file
 from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import column, message, text
 from workbench.measures import Move, describe_moves

@@ -8,10 +8,10 @@ from workbench.corpus import CorpusError
 from workbench.corpus.splits import check_fraction
 from workbench.dashboard.compare.fields import MISSING, OF_FILES, choice_of, reading_fields
 from workbench.dashboard.compare.starting import combinations, grid_of, n_runs
-from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import worded
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.received import Received
+from workbench.dashboard.shared.values import listed
 from workbench.engines import get_engine
 from workbench.engines.options import split_options
 from workbench.errors import InputError

@@ -30,16 +30,16 @@ from workbench.dashboard.compare.fields import (
     single_fields,
     upload_field,
 )
-from workbench.dashboard.compare.form import FOLD, HEADING, Form
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.compare.starting import describe_sweep, paces
-from workbench.dashboard.compare.values import Field, Menu, Ticks
 from workbench.dashboard.shared.background import sentence_of
+from workbench.dashboard.shared.form import FOLD, HEADING, Form
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.received import Inbox, Received
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
+from workbench.dashboard.shared.values import Field, Menu, Ticks
 from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
 from workbench.models.networks.network import Network
 from workbench.records import Records

@@ -12,12 +12,12 @@ from threading import Lock
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.sharded import is_sharded
-from workbench.dashboard.compare.values import listed
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.received import Received
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
+from workbench.dashboard.shared.values import listed
 from workbench.engines import get_engine
 from workbench.errors import InputError
 from workbench.records import Records

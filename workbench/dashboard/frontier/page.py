@@ -15,7 +15,6 @@ from workbench.dashboard.compare.fields import (
     single_fields,
 )
 from workbench.dashboard.compare.settings import ALWAYS
-from workbench.dashboard.compare.values import Field, Menu, Number, Values
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.frontier.results import (
     Asked,
@@ -41,6 +40,7 @@ from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.run_monitor import Listing, Reading
 from workbench.dashboard.shared.shell import column, message, page_or_sentence, text
+from workbench.dashboard.shared.values import Field, Menu, Number, Values
 from workbench.dashboard.sweeps.page import SweepPage
 from workbench.dashboard.sweeps.progress import Progress
 from workbench.measures.frontier import CHAINS, LONGER

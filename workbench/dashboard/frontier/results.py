@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from workbench.dashboard.compare.files import File, FileError, picture_file
+from workbench.dashboard.shared.files import File, FileError, picture_file
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.errors import InputError
 from workbench.measures import MeasureError, frontier, overtaking

@@ -16,9 +16,9 @@ from workbench.dashboard.compare.starting import (
     start_cells,
     summary_of_start,
 )
-from workbench.dashboard.compare.values import listed
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.values import listed
 from workbench.dashboard.sweeps.progress import Progress, names_of
 from workbench.engines import ENGINES, REFERENCE, get_engine
 from workbench.engines.lda import adaptive

@@ -5,7 +5,7 @@ from html import escape
 
 import pandas as pd
 
-from workbench.dashboard.compare.files import File
+from workbench.dashboard.shared.files import File
 from workbench.papers.ledger_table import (
     Entry,
     Line,

@@ -18,7 +18,8 @@ from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES, in_word
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
-from workbench.dashboard.notebooks.setup import Cell, in_notebook, send_changes
+from workbench.dashboard.notebooks.setup import Cell, send_changes
+from workbench.dashboard.shared.background import in_notebook
 from workbench.dashboard.shared.private_api import connections_of, is_shown
 from workbench.dashboard.shared.run_monitor import UNREADABLE, Follower, Reading, unreadable
 from workbench.dashboard.shared.shell import TICK, Choice, column, labelled, styled, text

@@ -20,12 +20,6 @@ _SHOWN_BY: set[str | None] = set()
 """The cells that have shown a view."""
 
 
-def in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this process."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
-
-
 class Cell(pn.Column):
     """The output of a cell. Events of its widgets are handled on the kernel's loop, where its ticks are.
 

@@ -15,8 +15,8 @@ from workbench.dashboard.compare.fields import MEANINGS, choice_of, defaults
 from workbench.dashboard.compare.starting import start_runs, summary_of_start
 from workbench.dashboard.compare.wording import LABELS
 from workbench.dashboard.notebooks.live_view import LiveView
-from workbench.dashboard.notebooks.setup import Cell, in_notebook
-from workbench.dashboard.shared.background import in_background, sentence_of
+from workbench.dashboard.notebooks.setup import Cell
+from workbench.dashboard.shared.background import in_background, in_notebook, sentence_of
 from workbench.dashboard.shared.private_api import is_shown
 from workbench.dashboard.shared.shell import button, column, in_form, text
 from workbench.engines import ENGINES, get_engine

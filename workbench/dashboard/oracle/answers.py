@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.oracle.toys import Toy, corpus_of, model_of
+from workbench.dashboard.shared.files import File, FileError
 from workbench.measures import exact
 from workbench.measures.against_exact import (
     ALIKE,

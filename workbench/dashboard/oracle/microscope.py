@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.dashboard.compare.files import File, FileError
-from workbench.dashboard.compare.form import Form
-from workbench.dashboard.compare.values import Field, Menu, Number
-from workbench.dashboard.compare.values import number as number_in
 from workbench.dashboard.oracle.answers import answer_of, figure_shown, file_of, number
 from workbench.dashboard.oracle.toys import Toy, model_of
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.files import File, FileError
+from workbench.dashboard.shared.form import Form
 from workbench.dashboard.shared.link import widget_part
 from workbench.dashboard.shared.shell import column, message, text
+from workbench.dashboard.shared.values import Field, Menu, Number
+from workbench.dashboard.shared.values import number as number_in
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
 from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations

@@ -4,8 +4,6 @@ from functools import lru_cache, partial
 
 import panel as pn
 
-from workbench.dashboard.compare.form import Form
-from workbench.dashboard.compare.values import Field, Menu, Number
 from workbench.dashboard.compare.wording import LABELS
 from workbench.dashboard.oracle.answers import (
     answer_of,
@@ -24,6 +22,7 @@ from workbench.dashboard.oracle.microscope import MicroscopeCard
 from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of, name_of, written
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.form import Form
 from workbench.dashboard.shared.link import (
     LONGEST,
     Part,
@@ -39,6 +38,7 @@ from workbench.dashboard.shared.shell import (
     page_or_sentence,
     text,
 )
+from workbench.dashboard.shared.values import Field, Menu, Number
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
 from workbench.views.exact import posterior_picture

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.values import number
+from workbench.dashboard.shared.values import number
 from workbench.errors import InputError, Named
 from workbench.models import LDA
 

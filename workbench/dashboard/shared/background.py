@@ -1,6 +1,7 @@
 """Work that takes a while, done in threads, so that no page freezes meanwhile; of some only the latest request matters."""
 
 import logging
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -8,7 +9,6 @@ from functools import partial
 import panel as pn
 from tornado.ioloop import IOLoop
 
-from workbench.dashboard.notebooks.setup import in_notebook
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.ui_events import with_lock
 
@@ -20,6 +20,12 @@ STARTS, LOOKS, SEARCHES, FILES = (
 )
 """Threads that start runs, read counts and draw, search, and write files: apart, so that no figure delays a search."""
 LOG = logging.getLogger(__name__)
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this process."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
 
 def in_background(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import panel as pn
 import param
 
-from workbench.dashboard.compare.files import File
 from workbench.dashboard.shared.background import FILES, in_background, sentence_of
+from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.shell import SCRIPTS, Choice, button, in_row, styled, text
 
 WIDTHS = {"one column": 1, "two columns": 2}

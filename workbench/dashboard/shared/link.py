@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 
-from workbench.dashboard.compare.values import Field, written
+from workbench.dashboard.shared.values import Field, written
 
 LONGEST = 500
 """Characters that a value may have."""

@@ -10,14 +10,13 @@ import panel as pn
 
 from workbench.corpus import CorpusError
 from workbench.dashboard.compare.fields import FILE
-from workbench.dashboard.compare.form import Form
 from workbench.dashboard.compare.mistakes import mistake_of
 from workbench.dashboard.compare.settings import ALWAYS, NOT_STARTED
 from workbench.dashboard.compare.steering import each_of
-from workbench.dashboard.compare.values import Field
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.form import Form
 from workbench.dashboard.shared.link import follow_address, widget_part, write_address
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Listing, Reading, monitor_of
@@ -32,6 +31,7 @@ from workbench.dashboard.shared.shell import (
     text,
 )
 from workbench.dashboard.shared.ui_events import with_lock
+from workbench.dashboard.shared.values import Field
 from workbench.dashboard.sweeps.progress import Progress, told
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE, STOPPED, requested

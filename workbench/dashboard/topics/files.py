@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 import xarray as xr
 
-from workbench.dashboard.compare.files import HEIGHTS, File, FileError, picture_file
+from workbench.dashboard.shared.files import HEIGHTS, File, FileError, picture_file
 from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents, topic_colour
 from workbench.dashboard.topics.filled import NONE
 from workbench.dashboard.topics.hierarchy import levels_of

@@ -17,9 +17,9 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import corpus_of
 from workbench.corpus.words import WORD_PATTERN
-from workbench.dashboard.compare.files import File, FileError
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
+from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import button, column, styled, text
 from workbench.dashboard.shared.snapshots import Moment, counts_of, made_of

@@ -16,10 +16,10 @@ from workbench.engines.lda.hybrid_in_parts import entropy_from, of_part
 from workbench.engines.lda.hybrid_state import chain_of, split_of
 from workbench.kernels.uniforms import ANNEALING
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.loop import Position
 from workbench.runs.parts.group import Place
 from workbench.runs.parts.own_rows import OwnRows
 from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
+from workbench.runs.position import Position
 from workbench.runs.progress import bar
 from workbench.runs.settings import LARGEST_SEED
 from workbench.runs.spec import SpecError, whole

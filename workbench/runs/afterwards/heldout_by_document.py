@@ -10,8 +10,8 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.loop import Position
 from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
+from workbench.runs.position import Position
 from workbench.runs.scoring import predict_entries
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.archive import get_corpus

@@ -8,8 +8,8 @@ import numpy as np
 
 from workbench.kernels.log_likelihood import log_likelihood
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.loop import Position
 from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
+from workbench.runs.position import Position
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.checkpoint import read_average

@@ -11,19 +11,24 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from workbench.corpus import Corpus
-from workbench.errors import InputError
+from workbench.errors import DataError, InputError
 from workbench.runs.execution.control import StoreControl, ending_cleanly
 from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import Planned, check_room, laid_out
-from workbench.runs.loop import OnIteration, Stopped, iterate
+from workbench.runs.loop import OnIteration, Stopped, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
-from workbench.runs.store.archive import corpora_of
-from workbench.runs.store.layout import StoreError
+from workbench.runs.parts.laying_out import LaidOut
+from workbench.runs.parts.whole import Whole
+from workbench.runs.position import Position
+from workbench.runs.store.archive import corpora_of, get_warm_start
+from workbench.runs.store.checkpoint import parts_folder, read_checkpoint
+from workbench.runs.store.layout import DamagedError, StoreError
 from workbench.runs.store.lock import Lock
 from workbench.runs.store.provenance import machine
 from workbench.runs.store.status import (
@@ -77,7 +82,7 @@ def carry_on(
                 ending_cleanly(control),
                 contextlib.suppress(Stopped),
             ):
-                iterate(spec, data, writer.position(data), writer, control, on_iteration)
+                iterate(spec, data, resume_position(writer, data), writer, control, on_iteration)
             writer.flush()
             finished = writer.iteration >= writer.spec.n_iterations
             writer.beat(FINISHED if finished else STOPPED)
@@ -91,6 +96,29 @@ def carry_on(
             writer.flush()
             raise
         return finished
+
+
+def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
+    """Return the position of the last checkpoint of a run, or that before its first iteration.
+
+    A checkpoint whose rows of documents cannot be read counts as none.
+    """
+    spec, checkpoint = writer.spec, writer.path / "checkpoint.npz"
+    position = read_checkpoint(checkpoint, data.engine)
+    if position is not None:
+        try:
+            data.load(parts_folder(checkpoint, position.iteration))
+        except DataError:
+            position = None
+    if position is None:
+        counts = spec.start and get_warm_start(writer.path.parent, spec.start["counts"])
+        return initial_position(replace(spec, warm_start=counts), data)
+    if position.iteration - writer.iteration >= spec.record_every:
+        raise DamagedError.of(
+            writer.path,
+            f"its checkpoint is of iteration {position.iteration} and its rows end with {writer.iteration}",
+        )
+    return position._replace(rows=data.rows)
 
 
 def _checked(spec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:

@@ -17,7 +17,7 @@ from workbench.runs.execution.run import find_run
 from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel, checked
 from workbench.runs.foreign.matching import match
 from workbench.runs.foreign.reading import read
-from workbench.runs.loop import Position, Row
+from workbench.runs.position import Position, Row
 from workbench.runs.scoring import initial_average, perplexity, score
 from workbench.runs.spec import RunSpec, make_spec
 from workbench.runs.store.archive import corpora_of

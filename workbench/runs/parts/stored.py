@@ -11,9 +11,9 @@ from workbench.corpus import Corpus
 from workbench.data.archives import read_arrays
 from workbench.errors import DataError
 from workbench.kernels.simd.lanes import aligned_copy
-from workbench.runs.loop import Position
 from workbench.runs.parts.group import Place
 from workbench.runs.parts.laying_out import places_of
+from workbench.runs.position import Position
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.checkpoint import no_checkpoint, parts_folder, read_checkpoint

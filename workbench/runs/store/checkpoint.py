@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.data.archives import has_all, write_arrays
 from workbench.kernels.simd.lanes import aligned_copy
-from workbench.runs.loop import Position
+from workbench.runs.position import Position
 from workbench.runs.scoring import Average
 from workbench.runs.spec import SpecError
 

@@ -11,7 +11,6 @@ import zarr
 
 from workbench.data.blocks import rows_per_block
 from workbench.data.saving import partial_of
-from workbench.runs.dataset import versions
 from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import CORPORA, WARM_STARTS, put_warm_start
@@ -28,6 +27,7 @@ from workbench.runs.store.layout import (
 )
 from workbench.runs.store.places import DATA
 from workbench.runs.store.status import RUNNING, STOPPED, read_spec, replace_json, set_end
+from workbench.runs.versions import versions
 
 GROWING_CAPACITY = 128
 """Topics that the arrays of an engine whose number of topics grows can hold at first, at least: so they lie in few chunks."""

@@ -9,16 +9,9 @@ import platform
 import re
 from pathlib import Path
 
-from workbench.kernels.jit import instruction_set, sources_hash
+from workbench.kernels.jit import instruction_set
 from workbench.runs.store.status import read_json, replace_json
-
-KERNELS = sources_hash()
-"""The hash of the kernels of this process."""
-
-
-def c_library() -> str:
-    """Name and version of the C library of this process, as glibc 2.36: it computes some of the functions that kernels call."""
-    return " ".join(filter(None, platform.libc_ver())) or "unknown"
+from workbench.runs.versions import KERNELS, c_library
 
 
 def machine() -> str:

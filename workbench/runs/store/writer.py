@@ -10,21 +10,17 @@ import errno
 import os
 import shutil
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from workbench.data.saving import partial_of
-from workbench.errors import DataError, InputError
-from workbench.runs.loop import Position, Row, initial_position
-from workbench.runs.parts.laying_out import InRows, LaidOut
-from workbench.runs.parts.whole import Whole
-from workbench.runs.store.archive import get_warm_start
-from workbench.runs.store.checkpoint import parts_folder, read_checkpoint, write_checkpoint
+from workbench.errors import InputError
+from workbench.runs.position import Position, Row
+from workbench.runs.store.checkpoint import write_checkpoint
 from workbench.runs.store.chunks import put_rows
 from workbench.runs.store.committed import Committed, Stored
-from workbench.runs.store.layout import ROWS_PER_CHUNK, DamagedError, StoreError
+from workbench.runs.store.layout import ROWS_PER_CHUNK, StoreError
 from workbench.runs.store.lock import Lock, LockHeld
 from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import record_provenance
@@ -163,27 +159,6 @@ class RunWriter:
         self._clocks = [1 + names.index(name) for name in ("elapsed", "cpu_time") if name in names]
         self._latest = self._known[-1, self._clocks] if self.n_rows else np.zeros(len(self._clocks))
 
-    def position(self, data: Whole | LaidOut) -> Position:
-        """The position to continue from: the last checkpoint, or that before the first iteration."""
-        file = self.path / "checkpoint.npz"
-        known = read_checkpoint(file, data.engine)
-        if known is not None:
-            try:
-                data.load(parts_folder(file, known.iteration))
-            except DataError:  # as if there were no checkpoint
-                known = None
-        if known is not None:
-            if known.iteration - self.iteration >= self.spec.record_every:
-                raise DamagedError.of(
-                    self.path,
-                    f"its checkpoint is of iteration {known.iteration} and its rows end with {self.iteration}",
-                )
-            return known._replace(rows=data.rows)
-        warm_start = (
-            get_warm_start(self.path.parent, self.spec.start["counts"]) if self.spec.start else None
-        )
-        return initial_position(replace(self.spec, warm_start=warm_start), data)
-
     # ------------------------------------------------------------------ the sink of the loop
 
     def record(self, row: Row) -> None:
@@ -254,9 +229,8 @@ class RunWriter:
             return
         self._check_there()
         for name, array in self._counts.items():
-            for first, rows in (
-                counts[name] if isinstance(counts[name], InRows) else [(0, counts[name])]
-            ):
+            blocks = counts[name]  # of rows, each with the number of its first; or all rows
+            for first, rows in [(0, blocks)] if isinstance(blocks, np.ndarray) else blocks:
                 array[
                     (
                         self._n_snapshots,

@@ -9,8 +9,8 @@ import numpy as np
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.data.archives import read_arrays
 from workbench.errors import DataError, InputError
-from workbench.runs.loop import Position
 from workbench.runs.parts.laying_out import places_of
+from workbench.runs.position import Position
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import corpus_in_shards, get_corpus, get_table, get_warm_start
 from workbench.runs.store.checkpoint import parts_folder, read_checkpoint

@@ -1,6 +1,6 @@
 """What a field of the form holds, and how it is read from what is typed and from a link.
 
-A field is no widget: all of them are drawn by one part of the page, see `workbench.dashboard.compare.form`.
+A field is no widget: all of them are drawn by one part of the page, see `workbench.dashboard.shared.form`.
 """
 
 import math

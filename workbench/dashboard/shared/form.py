@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 import param
 
-from workbench.dashboard.compare.values import Column, Field, Menu
 from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.private_api import is_shown
+from workbench.dashboard.shared.values import Column, Field, Menu
 
 HEADING, FOLD = "heading", "fold"  # kinds of parts that are no fields
 
