@@ -167,7 +167,7 @@ def test_a_state_of_mallet_that_is_cut_or_damaged_is_one_sentence(tmp_path):
 
 
 def write_texts(folder):
-    """Weights, doc-topics and keys as MALLET writes them, of the tables; returns theta and phi."""
+    """Weights and doc-topics as MALLET writes them, of the tables; returns theta and phi."""
     theta, phi = tables()
     words = split_corpus()[0].vocabulary
     (folder / "weights.txt").write_text(
@@ -184,9 +184,6 @@ def write_texts(folder):
             for d, row in enumerate(theta.tolist())
         )
     )
-    (folder / "keys.txt").write_text(
-        "".join(f"{k}\t{alpha}\tword1 word2 \n" for k, alpha in enumerate(ALPHAS))
-    )
     return theta, phi
 
 
@@ -196,7 +193,6 @@ def test_texts_of_mallet_give_theta_and_phi(tmp_path):
     assert found == pytest.approx(
         own_perplexity(theta, phi, split_corpus()[0].vocabulary), abs=1e-6
     )
-    assert mallet.read_keys(tmp_path / "keys.txt") == ALPHAS
     pairs = (" ".join(f"{k} {float(row[k])!r}" for k in np.argsort(-row)) for row in theta)
     (tmp_path / "old.txt").write_text("".join(f"{d} doc{d} {row}\n" for d, row in enumerate(pairs)))
     np.testing.assert_array_equal(mallet.read_doc_topics(tmp_path / "old.txt")[0], theta)

@@ -161,17 +161,6 @@ def _shares(values: list[float], in_pairs: bool) -> list[float]:
     return found
 
 
-def read_keys(path: Path) -> tuple[float, ...]:
-    """The prior of each topic in ``--output-topic-keys``: topic, alpha and its words in each line."""
-    try:
-        return tuple(float(line.split("\t")[1]) for line in _lines(path))
-    except (ValueError, IndexError):
-        raise ForeignError(
-            f"{path} has not topic, alpha and words between tabs in each line; give the file of "
-            "--output-topic-keys"
-        ) from None
-
-
 def _lines(path: Path) -> list[str]:
     try:
         return [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]

@@ -12,11 +12,6 @@ from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 PICKLED = (b"\x80", b"x\x9c", b"x\x01", b"x\xda", b"ZF")
 """First bytes of pickles, and of those that joblib has packed."""
-OBJECTS = {
-    "tomotopy": "tomotopy",
-    "gensim": "LdaModel of gensim",
-    "sklearn": "LatentDirichletAllocation of scikit-learn",
-}
 WANTED = (
     "a model of tomotopy, gensim or scikit-learn, phi as an array or DataFrame, or a file: .bin of tomotopy, the "
     "state or topic-word weights of MALLET, .npz, .csv"

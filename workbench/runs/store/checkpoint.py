@@ -73,11 +73,6 @@ def read_checkpoint(path: Path, engine: Engine) -> Position | None:
     return _read(path, position)
 
 
-def read_iteration(path: Path) -> int | None:
-    """The iteration of the position in the file; None where there is no whole one."""
-    return _read(path, lambda file: int(file["iteration"]))
-
-
 def read_average(path: Path) -> tuple[int, Average] | None:
     """The iteration of the position in the file and its average, without its state; None where there is no whole one."""
     return _read(path, lambda file: (int(file["iteration"]), _average(file)))

@@ -1,6 +1,5 @@
 """What is committed of a run's arrays, for its readers and its writer: nothing damaged, nothing missing, nothing beyond."""
 
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +10,6 @@ from workbench.runs.recorded import Recorded, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.chunks import fill_missing, read, refuse_missing
 from workbench.runs.store.layout import DamagedError, open_arrays, open_group
-from workbench.runs.store.places import DATA
 
 
 class Committed(NamedTuple):
@@ -92,12 +90,6 @@ class Stored:
     ) -> None:
         """A DamagedError where a chunk of the counts of these snapshots is missing; of these rows of them, None: of all."""
         self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
-
-    def remove_thinned(self) -> None:
-        """Removes the counts of snapshots that were thinned out."""
-        for slot in np.flatnonzero(self.iterations(self.committed()) == 0):
-            for name in self.counts:
-                shutil.rmtree(self.path / DATA / name / "c" / str(slot), ignore_errors=True)
 
     def fill(self, committed: Committed, iterations, before: Committed) -> None:
         """Makes the chunks of topics that are new among what is committed, and were never written: so that none is missing.
