@@ -116,7 +116,7 @@ def test_show_tells_that_other_kernels_took_a_run_on(command, six_documents, mon
         monkeypatch.setattr(f"workbench.runs.store.{module}.KERNELS", "others")
     assert (
         command("resume", "mine", "-n", 7)[2].count(
-            "run 'mine' was made by other kernels than those that go on now"
+            "run 'mine' was computed with other kernels than those installed now"
         )
         == 1
     )

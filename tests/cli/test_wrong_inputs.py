@@ -294,7 +294,7 @@ WRONG = [
     ),
     (
         f"fit {SIX} --name mine -k 3",
-        "a run named 'mine' with other settings is in runs; choose another name or remove it",
+        "a run named 'mine' with other settings exists in runs; choose another name or remove it",
     ),
     (f"compare {SIX} -e ,", "a comparison needs at least one engine; got none"),
     (

@@ -149,7 +149,7 @@ def test_going_on_says_which_runs_other_kernels_made(desk, reading_of, monkeypat
     page.table.chosen = list(names)
     page.steering.press("resume")
     assert (
-        "3 runs asked to resume; run &#x27;old&#x27; was made by other kernels than those that go on now: from here"
+        "3 runs asked to resume; run &#x27;old&#x27; was computed with other kernels than those installed now: from here on"
         in page.steering.said.object
     )
     page.steering.press("stop")

@@ -731,7 +731,7 @@ def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
     sentence = summary_of_start(*start_runs(tmp_path / "runs", values | {"n_iterations": 5}))
     assert (
         sentence.startswith("1 run started, about ")
-        and f"; run '{run.name}' was made by other kernels than" in sentence
+        and f"; run '{run.name}' was computed with other kernels than" in sentence
     )
 
 

@@ -82,7 +82,7 @@ def test_a_worker_that_was_killed_for_memory_says_so_in_its_row(new_run, tmp_pat
     (reading,) = RunMonitor(path.parent).look().readings
     assert row(reading)["state"] == "interrupted"
     assert (
-        "Its worker ended without a word, perhaps killed for memory: the system has ended processes"
+        "Its worker ended without an error message, perhaps killed for lack of memory: the system has killed processes"
         in row(reading)["why"]
     )
     assert row(reading)["why"].endswith(

@@ -254,12 +254,12 @@ def test_a_worker_that_ended_without_a_word_is_shown_with_what_is_known_of_the_r
     killed_before = status.killed_for_memory()
     assert (
         run.status()["message"]
-        == "its worker ended without a word: it was killed, or the machine went down"
+        == "its worker ended without an error message: it was killed, or the machine went down"
     )
     monkeypatch.setattr(status, "killed_for_memory", lambda: (killed_before or 0) + 1)
     said = json.loads((run.path / "status.json").read_text()) | {"oom_kill": killed_before or 0}
     status.replace_json(run.path / "status.json", said)
-    assert "perhaps killed for memory" in run.status()["message"]
+    assert "perhaps killed for lack of memory" in run.status()["message"]
 
 
 @pytest.mark.parametrize("gone", ["run", "store"])
@@ -274,7 +274,7 @@ def test_a_run_that_is_deleted_while_it_is_computed_ends_with_a_sentence_and_not
 
     with pytest.raises(
         StoreError,
-        match=f"run '{made.name}' was deleted while it was computed: .* is gone; fit it anew",
+        match=f"run '{made.name}' was deleted while it was computed: .* is gone; fit it again",
     ):
         carry_on(made.path, on_iteration)
     assert not where.exists()

@@ -23,8 +23,8 @@ from workbench.runs.store.status import read_json
 from workbench.runs.versions import KERNELS, versions
 
 SENTENCE = (
-    "run 'mine' was made by other kernels than those that go on now: from here the numbers may differ from those of an "
-    "uninterrupted run; fit anew under another name where that matters\n"
+    "run 'mine' was computed with other kernels than those installed now: from here on the numbers may differ from those of "
+    "an uninterrupted run; where that matters, fit again under another name\n"
 )
 
 
@@ -145,7 +145,7 @@ def test_makers_that_left_nothing_are_forgotten(tmp_path, monkeypatch):
 
 def test_several_runs_share_a_sentence():
     assert other_kernels_warning([]) == ""
-    both = "runs 'one', 'two' were made by other kernels than those that go on now: "
+    both = "runs 'one', 'two' were computed with other kernels than those installed now: "
     assert other_kernels_warning(["one", "two"]).startswith(both)
 
 

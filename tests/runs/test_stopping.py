@@ -153,7 +153,9 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(forty_documents
     for until in (7, 23, expected.sizes["iteration"] - 1):
         with RunWriter(path) as writer:
             data = Whole(spec, train, test)
-            iterate(spec, data, resume_position(writer, data), writer, ControlThatStopsAt(writer, until))
+            iterate(
+                spec, data, resume_position(writer, data), writer, ControlThatStopsAt(writer, until)
+            )
             writer.flush()
     assert Run(path).dataset().sizes["iteration"] == expected.sizes["iteration"] - 1
     carry_on(path)

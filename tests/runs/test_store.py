@@ -64,7 +64,7 @@ def test_a_name_is_not_given_twice(thirty_documents, store):
     wb.fit(train, "cgs", n_iterations=2, name="mine", store=store, progress=False)
     with pytest.raises(
         StoreError,
-        match="a run named 'mine' with other settings is in .*; choose another name or remove it",
+        match="a run named 'mine' with other settings exists in .*; choose another name or remove it",
     ):
         wb.fit(train, "svb", n_iterations=2, name="mine", store=store, progress=False)
 
@@ -181,7 +181,7 @@ def test_a_run_that_does_not_repeat_itself_is_not_continued(run):
     (run.path / "checkpoint.npz").unlink()
     with pytest.raises(
         StoreError,
-        match="does not repeat its own iteration 6: its kernels or its machine have changed",
+        match="does not reproduce its iteration 6: its kernels or its machine have changed",
     ):
         wb.resume(run, n_iterations=20, progress=False)
     assert run.state == "failed" and run.progress().sizes["iteration"] == 12
@@ -208,7 +208,8 @@ def test_a_snapshot_that_was_dropped_is_not_read_as_zeros(thirty_documents, stor
     first = read.n_kw.load().isel(snapshot=0).values
     resume(path, n_iterations=10, progress=False)
     with pytest.raises(
-        SnapshotGone, match=f"{path.name} went on and has dropped its snapshot of iteration 2"
+        SnapshotGone,
+        match=f"run '{path.name}' has deleted its snapshot of iteration 2 since this Dataset was read",
     ):
         held.n_kw.isel(snapshot=0).load()
     np.testing.assert_array_equal(read.n_kw.isel(snapshot=0), first)

@@ -23,8 +23,8 @@ class Position(NamedTuple):
     elapsed: float  # seconds of inference
     cpu_time: float  # CPU seconds of inference
     updates: int
-    # who has the rows of documents, of state and average, where the corpus is in parts
-    parts: RowsOfDocuments | None = None
+    # who has the rows of documents, of state and average; None: the state and the average
+    rows: RowsOfDocuments | None = None
 
 
 class Row(NamedTuple):

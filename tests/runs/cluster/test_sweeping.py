@@ -120,7 +120,7 @@ def test_a_run_whose_process_is_killed_is_tried_again_and_given_up_at_the_third_
 
     work_through_on(client_to(one_worker.address), [run], kill_child)
     assert len(killed) == 1 + sweeping.RETRIES and run.state == "failed"
-    told = f"its process on {machine()} ended without a word, 3 times: it was killed, perhaps for want of memory"
+    told = f"its process on {machine()} ended without an error message, 3 times: it was killed, perhaps for lack of memory"
     assert run.status()["message"] == told
 
 

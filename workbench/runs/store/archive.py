@@ -1,9 +1,11 @@
-"""Corpora and warm starts, stored by content hash beside the runs of a store, where a worker and a resume find them."""
+"""Store corpora and warm starts by content hash, beside the runs of a store."""
 
 import hashlib
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,7 @@ MEND = "delete it and fit the run again"
 
 @cached_once(8)
 def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Records:
-    """The data of a hash; raises SpecError where they are not in the store, or not what the name says."""
+    """Return the data with a content hash; raise SpecError where they are missing or do not have that hash."""
     folder = store / CORPORA / content_hash
     path = folder.with_name(f"{content_hash}.npz")
     if os.path.isdir(folder) and not os.path.exists(path):
@@ -34,7 +36,7 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Recor
 
 
 def corpora_of(store: Path, spec: RunSpec) -> tuple:
-    """Training and test data of a run, None where it has none; in shards where it was made for them, else whole."""
+    """Return training and test data of a run (None: no test set), in shards where the run was made for shards."""
     if not spec.shards:
         return get_corpus(store, spec.train), spec.test and get_corpus(store, spec.test)
     test = spec.test and (
@@ -46,13 +48,13 @@ def corpora_of(store: Path, spec: RunSpec) -> tuple:
 
 
 def corpus_in_shards(store: Path, content_hash: str) -> ShardedCorpus:
-    """The corpus of a hash, in shards; raises SpecError where it is not in the store, or not what the name says."""
+    """Return the sharded corpus with a content hash; raise SpecError where it is missing or does not have that hash."""
     folder = store / CORPORA / content_hash
     return _loaded(folder, "corpus of this run is", partial(_opened, folder))
 
 
 def _opened(folder: Path) -> ShardedCorpus:
-    """The sharded corpus in a folder that its hash names."""
+    """Open the sharded corpus in a folder and check that the folder is named by its hash."""
     corpus = ShardedCorpus.open(folder)
     if corpus.content_hash != folder.name:
         raise DataError(f"{folder} does not hold the content its name says; {MEND}")
@@ -61,13 +63,13 @@ def _opened(folder: Path) -> ShardedCorpus:
 
 @cached_once(4)
 def get_table(store: Path, content_hash: str) -> DocumentTable:
-    """The texts and columns of a hash; raises SpecError where they are not in the store, or not what the name says."""
+    """Return the document table with a content hash; raise SpecError where it is missing or does not have that hash."""
     path = store / CORPORA / f"{content_hash}{SUFFIX}"
     return _loaded(path, "texts of this run are", lambda: DocumentTable.load(path, mend=MEND))
 
 
-def _loaded(path: Path, what: str, load):
-    """What a file of the store holds; raises SpecError where it is not there, or cannot be loaded."""
+def _loaded(path: Path, what: str, load: Callable[[], Any]) -> Any:
+    """Call ``load`` for a file of the store; raise SpecError where the file is missing or cannot be loaded."""
     try:
         path.stat()
         return load()
@@ -80,7 +82,7 @@ def _loaded(path: Path, what: str, load):
 
 
 def counts_hash(warm_start: WarmStart) -> str:
-    """sha256 (hex) of the counts, with their shapes; of the topics only where they are known."""
+    """Return the sha256 (hex) of the arrays of a warm start and their shapes."""
     digest = hashlib.sha256()
     for counts in warm_start[:2] if warm_start.topics is None else warm_start:
         digest.update(b"none" if counts is None else str(counts.shape).encode() + counts.tobytes())
@@ -88,26 +90,26 @@ def counts_hash(warm_start: WarmStart) -> str:
 
 
 def put_warm_start(store: Path, name: str, warm_start: WarmStart) -> None:
-    """Writes the counts of a warm start under their hash unless they are there."""
+    """Write the arrays of a warm start to the file named by their hash, unless that file exists."""
     path = store / WARM_STARTS / f"{name}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
-            known = {
+            arrays = {
                 name: counts for name, counts in warm_start._asdict().items() if counts is not None
             }
-            np.savez_compressed(file, **known)
+            np.savez_compressed(file, **arrays)
 
 
 def get_warm_start(store: Path, name: str) -> WarmStart:
-    """The warm start of a hash; raises SpecError where it is not in the store."""
+    """Return the warm start with a hash; raise SpecError where it is missing or damaged."""
     path = store / WARM_STARTS / f"{name}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            found = WarmStart(file["n_kw"], file.get("n_dk"), file.get("topics"))
-        if counts_hash(found) != path.stem:
+            warm_start = WarmStart(file["n_kw"], file.get("n_dk"), file.get("topics"))
+        if counts_hash(warm_start) != path.stem:
             raise ValueError("other counts than its name says")
-        return found
+        return warm_start
     except Exception as error:  # whatever numpy and zipfile make of a damaged file
         if refused_by_system(error):
             raise SpecError(f"{path} cannot be read: {error.strerror}") from error

@@ -6,8 +6,9 @@ Of a corpus that is kept in parts the rows of documents are in a folder beside i
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,38 +23,39 @@ if TYPE_CHECKING:
 
 ABOUT = ("iteration", "elapsed", "cpu_time", "updates")
 PARTS = "parts-"
+T = TypeVar("T")
 
 
 def write_checkpoint(path: Path, position: Position) -> None:
-    """Writes the position to the file, or leaves the file as it was."""
+    """Write the position to the file, or leave the file as it was where that fails."""
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
     average = {
         name: value for name, value in position.average._asdict().items() if value is not None
     }
-    found = {name: getattr(position, name) for name in ABOUT} | average | state
+    arrays = {name: getattr(position, name) for name in ABOUT} | average | state
     if position.rows is None:
-        write_arrays(path, found)
+        write_arrays(path, arrays)
         return
     folder = parts_folder(path, position.iteration)
     position.rows.save(folder)
-    write_arrays(path, found)
+    write_arrays(path, arrays)
     remove_other_parts(path, position.iteration)
 
 
 def remove_other_parts(path: Path, iteration: int) -> None:
-    """Removes the rows of documents that belong to other checkpoints than that of an iteration."""
+    """Delete the rows of documents of all checkpoints but that of an iteration."""
     for other in path.parent.glob(f"{PARTS}*"):
         if other != parts_folder(path, iteration):
             shutil.rmtree(other, ignore_errors=True)
 
 
 def no_checkpoint(run: str) -> SpecError:
-    """The error that a run of this name has no whole checkpoint."""
+    """Return the error for a run without a whole checkpoint."""
     return SpecError(f"run '{run}' has no whole checkpoint; `workbench resume {run}` makes one")
 
 
 def parts_folder(path: Path, iteration: int) -> Path:
-    """The folder with the rows that belong to the checkpoint of an iteration."""
+    """Return the folder with the rows of documents of the checkpoint of an iteration."""
     return path.with_name(f"{PARTS}{iteration}")
 
 
@@ -74,12 +76,12 @@ def read_checkpoint(path: Path, engine: Engine) -> Position | None:
 
 
 def read_average(path: Path) -> tuple[int, Average] | None:
-    """The iteration of the position in the file and its average, without its state; None where there is no whole one."""
+    """Return iteration and running average of the checkpoint, without its state; None where there is no whole one."""
     return _read(path, lambda file: (int(file["iteration"]), _average(file)))
 
 
-def _read(path: Path, take):
-    """What ``take`` makes of the open file; None where it is missing or damaged."""
+def _read(path: Path, take: Callable[[Any], T]) -> T | None:
+    """Return ``take(file)`` of the open archive; None where it is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return take(file) if has_all(file) else None
@@ -99,7 +101,7 @@ def _average(file) -> Average:
 
 
 def _restored(values: np.ndarray):
-    """An aligned copy of an array, or the number that was a field of the state."""
+    """Return an aligned copy of an array, or the number where the field of the state was a number."""
     if values.ndim == 0:
         return values.item()
     return aligned_copy(values)

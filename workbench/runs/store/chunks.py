@@ -1,4 +1,4 @@
-"""The chunks of a run's arrays: written past Zarr where they are whole, read with a sentence about what is damaged or gone.
+"""Write and read the chunks of a run's arrays; a damaged or missing chunk is a DamagedError.
 
 Each ends with its CRC-32C (`layout.ROWS`), and each that the commit counter counts is there, zeros too: Zarr
 reads a missing chunk as its fill value, which no reader may take for numbers.
@@ -18,7 +18,7 @@ from workbench.runs.store.places import DATA
 
 
 def put_rows(array, first: int, rows: np.ndarray) -> None:
-    """Writes rows from number ``first`` on. One whole uncompressed chunk is one file, replaced whole.
+    """Write rows from number ``first`` on; one whole chunk without compression goes past Zarr, as one file.
 
     Zarr passes each step of a write to other threads, which takes four times as long.
     """
@@ -33,7 +33,7 @@ def put_rows(array, first: int, rows: np.ndarray) -> None:
 
 
 def read(path: Path, array, selection) -> np.ndarray:
-    """What an array of the run in a folder holds; a DamagedError where a chunk is not what was written."""
+    """Return a selection of an array; raise DamagedError where a chunk is not what was written."""
     try:
         by_place = isinstance(selection, tuple) and any(
             isinstance(part, np.ndarray) for part in selection
@@ -50,7 +50,7 @@ def read(path: Path, array, selection) -> np.ndarray:
 def refuse_missing(
     path: Path, array, rows: Iterable[int], shape: tuple[int, ...] = (), second=None
 ) -> None:
-    """A DamagedError where a chunk of these rows is missing; see `missing`."""
+    """Raise DamagedError where a chunk of these rows is missing; see `missing`."""
     try:
         key = next(missing(array, rows, shape, second), None)
     except OSError as error:
@@ -64,10 +64,10 @@ def refuse_missing(
 def missing(
     array, rows: Iterable[int], shape: tuple[int, ...] = (), second: np.ndarray | None = None
 ) -> Iterator[tuple[int, ...]]:
-    """The places in the grid of the chunks of these rows that have no file.
+    """Yield the grid positions of those chunks of these rows that have no file.
 
-    shape : how far they reach along the other dims, else all
-    second : numbers along the second dim, where only chunks of these are meant
+    shape : extent along the other dims, by default all
+    second : indices along the second dim; the chunks of these alone
     """
     first, *others = array.chunks
     sizes = [
@@ -86,16 +86,16 @@ def missing(
 def fill_missing(
     array, rows: Iterable[int], shape: tuple[int, ...], n_before: int, before: tuple[int, ...]
 ) -> None:
-    """Writes the chunks of these rows that have no file, full of fill values, but for those of what was there before.
+    """Write the missing chunks of these rows with fill values, except chunks that were written before.
 
-    n_before, before : so many rows, and how far they reached along the other dims: their chunks were written once.
+    n_before, before : number of rows, and their extent along the other dims, whose chunks were written before.
     """
     known = [
         math.ceil(n / max(chunk, 1))
         for n, chunk in zip((n_before, *before), array.chunks, strict=True)
     ]
     for place in missing(array, rows, shape):
-        if any(at >= n for at, n in zip(place, known, strict=True)):
+        if any(index >= n for index, n in zip(place, known, strict=True)):
             array.set_block_selection(place, array.fill_value)
 
 

@@ -1,4 +1,4 @@
-"""What is committed of a run's arrays, for its readers and its writer: nothing damaged, nothing missing, nothing beyond."""
+"""Read the committed part of a run's arrays, for its readers and its writer."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +13,7 @@ from workbench.runs.store.layout import DamagedError, open_arrays, open_group
 
 
 class Committed(NamedTuple):
-    """How many rows, snapshots and topics of a run are valid."""
+    """Numbers of valid rows, snapshots and topics of a run."""
 
     n_rows: int
     n_snapshots: int
@@ -51,7 +51,7 @@ class Stored:
         return self.recorded.n_topics(self.numbers.shape[1])
 
     def committed(self) -> Committed:
-        """The commit counter."""
+        """Return the commit counter; open the arrays again where they have grown."""
         self._refuse_missing(self.counter, [0])
         committed = Committed(*map(int, read(self.path, self.counter, slice(None))))
         if committed.n_topics > self.capacity:  # the arrays have grown since they were opened
@@ -65,7 +65,7 @@ class Stored:
         return committed
 
     def rows(self, committed: Committed, after: int = 0) -> np.ndarray:
-        """(row, column) float64 of the committed rows from number ``after`` on."""
+        """Return the committed rows (row, column) float64 from number ``after`` on."""
         n_columns = self.recorded.width(committed.n_topics)
         if committed.n_rows <= after:
             return np.empty((0, n_columns))
@@ -73,12 +73,12 @@ class Stored:
         return read(self.path, self.numbers, (slice(after, committed.n_rows), slice(n_columns)))
 
     def iterations(self, committed: Committed) -> np.ndarray:
-        """(snapshot,) the iteration of each snapshot; 0 where it was thinned out."""
+        """Return the iteration of each snapshot (snapshot,); 0 where it was thinned out."""
         self._refuse_missing(self.snapshot_iteration, range(committed.n_snapshots))
         return read(self.path, self.snapshot_iteration, slice(committed.n_snapshots))
 
     def shape(self, name: str, n_topics: int) -> tuple[int, ...]:
-        """How far a snapshot of some counts reaches along its dims when there are so many topics."""
+        """Return the shape of one snapshot of an array at a number of topics."""
         dims, array = self.recorded.variables[name].dims, self.counts[name]
         return tuple(
             n_topics if dim == "topic" else n
@@ -88,13 +88,13 @@ class Stored:
     def refuse_missing_counts(
         self, name: str, slots: Iterable[int], n_topics: int, of_rows: np.ndarray | None = None
     ) -> None:
-        """A DamagedError where a chunk of the counts of these snapshots is missing; of these rows of them, None: of all."""
+        """Raise DamagedError where a chunk of these snapshots is missing; ``of_rows``: check chunks of these rows alone."""
         self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
 
     def fill(self, committed: Committed, iterations, before: Committed) -> None:
-        """Makes the chunks of topics that are new among what is committed, and were never written: so that none is missing.
+        """Write the chunks of new topics that no row or snapshot has written, so that no committed chunk is missing.
 
-        before : what was committed when it was last filled. What is missing of that is gone, and stays missing.
+        before : the commit counter when chunks were last filled. A chunk within it that is missing was lost, and stays so.
         """
         now, then = ((self.recorded.width(each.n_topics),) for each in (committed, before))
         fill_missing(self.numbers, range(committed.n_rows), now, before.n_rows, then)

@@ -1,4 +1,4 @@
-"""The counts of a run's snapshots as a lazy Dataset, with an error where a snapshot was deleted since, or is damaged.
+"""Read the counts of a run's snapshots as a lazy Dataset; a snapshot that was deleted since, or is damaged, is an error.
 
 A run that goes on thins its snapshots out (`workbench.runs.store.writer`), and Zarr reads what was deleted as zeros. So with
 every read it is looked up whether the run still has what was read.
@@ -16,11 +16,11 @@ from workbench.runs.store.layout import DamagedError
 
 
 class SnapshotGone(ValueError):
-    """A snapshot of a Dataset was deleted by its run since; the message names it and what to do."""
+    """The run has deleted a snapshot since the Dataset was made."""
 
 
 def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) -> xr.Dataset:
-    """The counts (snapshot, …) of a run as far as they are committed, read when they are used.
+    """Return the committed counts (snapshot, …) of a run, read when they are used.
 
     iterations : (slot,) the iteration that each slot holds now, 0 where it was deleted.
 
@@ -33,7 +33,7 @@ def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) ->
 
 
 class _OfSnapshots(BackendArray):
-    """One of the arrays, that checks with every read that its snapshots are still there."""
+    """A lazy array that checks at every read that its snapshots still exist."""
 
     def __init__(self, stored: Stored, name: str, committed: Committed, iterations: np.ndarray):
         self._stored, self._name, self._committed, self._known = stored, name, committed, iterations
@@ -54,22 +54,22 @@ class _OfSnapshots(BackendArray):
             self._stored.refuse_missing_counts(
                 self._name, slots.tolist(), self._committed.n_topics, rows
             )
-            found = read(self._stored.path, self._array, tuple(map(_within, key, self.shape)))
+            values = read(self._stored.path, self._array, tuple(map(_within, key, self.shape)))
         except DamagedError:
             self._refuse_gone(slots)
             raise
         self._refuse_gone(slots)
-        return found
+        return values
 
     def _refuse_gone(self, slots: np.ndarray) -> None:
         now = self._stored.iterations(self._committed)
         if (gone := self._known[slots][self._known[slots] != now[slots]]).size:
             raise SnapshotGone(
-                f"{self._stored.path.name} went on and has dropped its snapshot of iteration {gone[0]} since this Dataset was "
-                "made; take its dataset() again"
+                f"run '{self._stored.path.name}' has deleted its snapshot of iteration {gone[0]} since this Dataset was "
+                "read; call dataset() again"
             )
 
 
 def _within(part, n: int):
-    """A slice as one that ends within the first ``n``, as the stored arrays are longer; all else as it is."""
+    """Return a slice clipped to the first ``n`` items, as stored arrays are longer; other indices unchanged."""
     return slice(*part.indices(n)) if isinstance(part, slice) else part

@@ -1,4 +1,4 @@
-"""Makes the folder of a run: its corpora, its arrays and its settings, whole or not at all."""
+"""Create the folder of a run, with its corpora, arrays and settings, whole or not at all."""
 
 import contextlib
 import math
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import zarr
 
+from workbench.corpus import Corpus
 from workbench.data.blocks import rows_per_block
 from workbench.data.saving import partial_of
 from workbench.runs.recorded import recorded
@@ -30,25 +31,32 @@ from workbench.runs.store.status import RUNNING, STOPPED, read_spec, replace_jso
 from workbench.runs.versions import versions
 
 GROWING_CAPACITY = 128
-"""Topics that the arrays of an engine whose number of topics grows can hold at first, at least: so they lie in few chunks."""
+"""Topics that the arrays of an engine that adds topics can hold at first, at least, so that they have few chunks."""
 LEFT_AFTER = 24 * 3600
-"""Seconds after its last change from which on nobody writes what is half-made."""
+"""Seconds after its last change from which on no process writes to a half-made folder."""
 SNAPSHOT_BUDGET = 2 * 2**30
 """Bytes of counts, before compression, above which every other old snapshot is thinned out."""
 
 
-def create_run(store: Path, spec: RunSpec, train, test, budget: int = SNAPSHOT_BUDGET) -> Path:
-    """The folder of a run, created if it is not there: it appears whole or not at all.
+def create_run(
+    store: Path,
+    spec: RunSpec,
+    train: Corpus,
+    test: Corpus | None,
+    budget: int = SNAPSHOT_BUDGET,
+) -> Path:
+    """Create the folder of a run, unless it exists, and return it; it appears whole or not at all.
 
-    A run of the same name and the same hash is reopened, with the last iteration and stop rule of the spec. Raises
-    StoreError where another run has that name, or the store cannot be written or locked.
+    A run of the same name and hash is reopened, with the last iteration and stop rule of the spec. Raises StoreError where
+    another run has that name, or the store cannot be written or locked.
+    budget : bytes of counts, before compression, from which on every other old snapshot is deleted.
     """
     path = Path(store) / spec.name
     if not path.exists():
         _make_run(path, spec, train, test, budget)
     if read_spec(path).hash != spec.hash:
         raise StoreError(
-            f"a run named '{spec.name}' with other settings is in {store}; choose another name or remove it"
+            f"a run named '{spec.name}' with other settings exists in {store}; choose another name or remove it"
         )
     try:
         set_end(path, spec.n_iterations, spec.rule)
@@ -63,7 +71,7 @@ def _unwritable(store: Path, error: OSError) -> StoreError:
     )
 
 
-def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
+def _make_run(path: Path, spec: RunSpec, train: Corpus, test: Corpus | None, budget: int) -> None:
     partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +102,7 @@ def _make_run(path: Path, spec: RunSpec, train, test, budget: int) -> None:
 
 
 def _remove_leftovers(store: Path) -> None:
-    """Removes what processes that were killed while they made or removed a run have left half-done."""
+    """Delete half-made folders of processes that were killed while they made or removed a run."""
     for folder in (store, store / CORPORA, store / WARM_STARTS):
         for left in folder.glob(".*.partial"):
             with contextlib.suppress(OSError):
@@ -102,7 +110,7 @@ def _remove_leftovers(store: Path) -> None:
                     shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
-def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
+def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
     engine, model, _ = spec.parts()
     group, leaves = zarr.create_group(str(path / DATA), zarr_format=3), recorded(spec)
     n_topics = leaves.sizes.get("topic", 0)
@@ -150,20 +158,20 @@ def _make_arrays(path: Path, spec: RunSpec, train, budget: int) -> None:
 
 
 def _chunk_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The chunks of a snapshot: blocks of its rows, so that a part of a large one can be read; all of a small one."""
+    """Return the chunk shape of a snapshot: a block of rows of a large one, all of a small one."""
     if not shape:
         return shape
     n_rows, *others = shape
     return min(n_rows, rows_per_block(math.prod(others))), *others
 
 
-def snapshot_bytes(spec: RunSpec, train) -> int:
-    """Bytes of one snapshot, before compression."""
+def snapshot_bytes(spec: RunSpec, train: Corpus) -> int:
+    """Return the bytes of one snapshot, before compression."""
     return sum(array_bytes(spec, train))
 
 
-def array_bytes(spec: RunSpec, train) -> list[int]:
-    """Bytes of each array of a snapshot, before compression."""
+def array_bytes(spec: RunSpec, train: Corpus) -> list[int]:
+    """Return the bytes of each array of a snapshot, before compression."""
     leaves = recorded(spec)
     shapes = leaves.shapes(spec.parts()[1].dims(train))
     return [

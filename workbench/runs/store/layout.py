@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import zarr
@@ -48,8 +49,7 @@ GROWING = ("topic", "column")
 """Dims whose length changes where a run finds more topics."""
 ROWS = (Crc32cCodec(),)
 COUNTS = (BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle"), *ROWS)
-"""What is done to chunks of rows and of snapshots. The compression of these is the fastest, as most bits of counts and of topic
-numbers are zero; all else is uncompressed."""
+"""Codecs of the chunks of rows and of snapshots. Counts take the fastest compression, since most of their bits are zero."""
 
 
 class StoreError(InputError):
@@ -57,28 +57,28 @@ class StoreError(InputError):
 
 
 class DamagedError(StoreError):
-    """Something in the folder of a run is not what was written; ``what`` names the file and says how."""
+    """A file of a run is not what was written; ``what`` names the file and the damage."""
 
     what = ""
 
     @classmethod
     def of(cls, path: Path, what: str) -> DamagedError:
-        """``path``: of the run; ``what``: what is wrong, which begins with the file."""
+        """Return the error for a damaged file of a run; ``what`` begins with the name of the file."""
         error = cls(
-            f"run '{path.name}' is damaged: {what}; `workbench doctor {path.name}` says what can still be read"
+            f"run '{path.name}' is damaged: {what}; `workbench doctor {path.name}` lists what can still be read"
         )
         error.what = what
         return error
 
     @classmethod
     def unreadable(cls, path: Path, file: str, error: Exception) -> DamagedError:
-        """That a file of the run in a folder cannot be read, with what the system says of it."""
+        """Return the error for a file of a run that cannot be read, with the reason that the system gives."""
         why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
         return cls.of(path, f"{file} cannot be read{why}")
 
 
-def open_group(path: Path, mode: str = "r"):
-    """The Zarr group of a run, or a StoreError."""
+def open_group(path: Path, mode: str = "r") -> zarr.Group:
+    """Open the Zarr group of a run; raise StoreError where that fails."""
     about = about_run(path)
     with _opening(path):
         group = zarr.open_group(str(path / DATA), mode=mode, use_consolidated=False)
@@ -88,7 +88,7 @@ def open_group(path: Path, mode: str = "r"):
 
 
 def about_run(path: Path) -> dict:
-    """The attributes of a run's group, read from its JSON file, far cheaper than opening the group; or a StoreError."""
+    """Return the attributes of a run's group, read from its JSON file; raise StoreError where that fails."""
     with _opening(path):
         about = json.loads((path / DATA / "zarr.json").read_bytes())["attributes"]
         if about["schema"] != SCHEMA:
@@ -103,14 +103,14 @@ def about_run(path: Path) -> dict:
     return about
 
 
-def describe_run(group, about: dict) -> None:
-    """Writes the attributes of a run's group, with their checksum."""
+def describe_run(group: zarr.Group, about: dict) -> None:
+    """Write the attributes of a run's group, with their checksum."""
     group.attrs.put(about | {"checksum": checksum(json.loads(json.dumps(about)))})
 
 
 @contextlib.contextmanager
 def _opening(path: Path):
-    """Within it, any error that shows that the folder is no run, or a damaged one, becomes a StoreError."""
+    """Turn every error within the block into a StoreError: the folder is no run, or a damaged one."""
     try:
         yield
     except StoreError:
@@ -125,27 +125,27 @@ def _opening(path: Path):
         raise DamagedError.unreadable(path, f"{DATA}/zarr.json", error) from error
 
 
-def open_arrays(path: Path, group, names) -> list:
-    """Arrays of the group of a run, to write to as well: chunks are written without a test whether they are empty.
+def open_arrays(path: Path, group: zarr.Group, names: Iterable[str]) -> list[zarr.Array]:
+    """Open arrays of the group of a run; empty chunks are written too.
 
-    One that is gone, or is not as it was made, is a DamagedError.
+    Raises DamagedError where one is missing or its metadata are not what was written.
     """
-    wanted, found = group.attrs.get("arrays", {}), []
+    checksums, arrays = group.attrs.get("arrays", {}), []
     for name in names:
         try:
             with zarr.config.set({"array.write_empty_chunks": True}):
                 array = group[name]
-            checksum_now = described(array)
+            current = described(array)
         except Exception as error:  # whatever Zarr makes of damaged metadata
             raise DamagedError.unreadable(path, f"{DATA}/{name}/zarr.json", error) from error
-        if checksum_now != wanted.get(name):
+        if current != checksums.get(name):
             raise DamagedError.of(path, f"{DATA}/{name}/zarr.json is not what was written")
-        found.append(array)
-    return found
+        arrays.append(array)
+    return arrays
 
 
-def described(array) -> str:
-    """Checksum of the metadata of an array but for the sizes that grow."""
+def described(array: zarr.Array) -> str:
+    """Return the checksum of the metadata of an array, without the lengths that grow."""
     about, dims = array.metadata.to_dict(), array.metadata.dimension_names
     about["shape"] = [
         None if dim in GROWING else n for dim, n in zip(dims, array.shape, strict=True)

@@ -1,5 +1,7 @@
-"""Locks of the operating system: whoever holds the lock of a run works on it, and a process that ends gives it back, however
-it ended. So who lives is asked of the lock; neither a clock nor a process id says it.
+"""Locks of the operating system: the process that holds the lock of a run works on it.
+
+The system releases a lock when its process ends, however it ended. So a lock shows whether a run is alive; a clock or a process
+id would not.
 
 A lock belongs to an open file, which a child process can inherit: it is then held until the child has ended too.
 """
@@ -13,7 +15,7 @@ from pathlib import Path
 from workbench.data.file_locks import CLOSED_IN_CHILDREN, try_lock
 
 TRY_EVERY = 0.005
-"""Seconds between two attempts; who only asks (`is_held`) is in the way for some ten millionths of a second."""
+"""Seconds between two attempts; `is_held` holds a lock for some ten millionths of a second."""
 
 
 class LockHeld(Exception):
@@ -21,7 +23,7 @@ class LockHeld(Exception):
 
 
 class Lock:
-    """The lock on a file, held from the beginning until `release`; a context that releases it.
+    """The lock on a file, acquired at construction and held until `release`; a context that releases it.
 
     patience : seconds to wait for another process to release it, after which LockHeld is raised.
     Raises OSError where the file cannot be made, or its file system has no locks.
@@ -44,21 +46,21 @@ class Lock:
 
     @classmethod
     def inherited(cls, path: Path, fd: int) -> Lock:
-        """The lock that the process which started this one acquired for it, as an open file."""
+        """Return the lock that the parent process acquired for this one, by its open file."""
         lock = cls.__new__(cls)
         lock.path, lock.fd = Path(path), fd
         os.set_inheritable(fd, False)
         return lock
 
     def is_there(self) -> bool:
-        """Is the file still at its path? Not after it was deleted, or replaced by another."""
+        """Return whether the file is still at its path: not deleted, not replaced by another."""
         try:
             return os.path.samestat(os.fstat(self.fd), os.stat(self.path))
         except FileNotFoundError:
             return False
 
     def release(self) -> None:
-        """Gives the lock back, unless a child has inherited it; may be called twice."""
+        """Release the lock, unless a child has inherited it; may be called twice."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
@@ -71,9 +73,9 @@ class Lock:
 
 
 def is_held(path: Path) -> bool | None:
-    """Does a process hold the lock on the file? None where that cannot be known: no permission to read it, or no locks.
+    """Return whether a process holds the lock on the file; None where that is unknown: no permission, or no locks.
 
-    Nothing is written, so it works in a store that is read-only; others who ask at the same moment are not taken for holders.
+    Nothing is written, so it works in a read-only store. Other callers of this function do not count as holders.
     """
     try:
         fd = os.open(path, os.O_RDONLY | CLOSED_IN_CHILDREN)

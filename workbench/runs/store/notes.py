@@ -60,22 +60,22 @@ class Notes(NamedTuple):
 
 
 def read_notes(path: Path) -> Notes:
-    """The notes of the run in a folder; empty ones where nobody has written any. Raises NoteError for a damaged file."""
+    """Return the notes of the run in a folder; empty ones where none are written. Raise NoteError for a damaged file."""
     file = Path(path) / FILE
     try:
-        if not (found := read_json(file)):
+        if not (values := read_json(file)):
             return Notes()
         labels = tuple(
             Label(
-                str(each["text"]),
-                int(each["topic"]),
-                int(each["iteration"]),
-                tuple(map(str, each["words"])),
-                tuple(map(float, each["probabilities"])),
+                str(label["text"]),
+                int(label["topic"]),
+                int(label["iteration"]),
+                tuple(map(str, label["words"])),
+                tuple(map(float, label["probabilities"])),
             )
-            for each in found["labels"]
+            for label in values["labels"]
         )
-        return Notes(str(found["note"]), tuple(map(str, found["tags"])), labels)
+        return Notes(str(values["note"]), tuple(map(str, values["tags"])), labels)
     except DamagedError as error:
         raise NoteError(
             f"the notes of run '{file.parent.name}' cannot be read: {error.what}; mend or delete {file}"
@@ -86,9 +86,9 @@ def read_notes(path: Path) -> Notes:
 
 
 def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
-    """Replaces the note, the tags, or both; None leaves what is there, "" and [] delete it. Returns all notes.
+    """Replace the note, the tags, or both, and return all notes; None keeps the present value, "" and [] delete it.
 
-    Raises NoteError for what is no text, or too long, for more than 30 tags, and where the folder cannot be written.
+    Raises NoteError for a value that is no text or too long, for more than 30 tags, and where the folder cannot be written.
     """
     changed = {} if note is None else {"note": _text("a note", note, LONGEST_NOTE, lines=True)}
     changed |= {} if tags is None else {"tags": _tags(tags)}
@@ -96,7 +96,7 @@ def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = N
 
 
 def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
-    """Labels a topic of the last snapshot; "" removes its label. Returns all notes.
+    """Label a topic of the last snapshot and return all notes; "" removes the label.
 
     run : the Dataset of the run in this folder, with its counts; topic : the run's own number of the topic.
 
@@ -122,9 +122,9 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
 
     def with_label(notes: Notes) -> Notes:
         others = (
-            each
-            for each, at in zip(notes.labels, _places(notes.labels, run), strict=True)
-            if at != topic
+            other
+            for other, place in zip(notes.labels, _places(notes.labels, run), strict=True)
+            if place != topic
         )
         return notes._replace(labels=(*others, *([label] if text else [])))
 
@@ -132,31 +132,31 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
 
 
 def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
-    """The labels of topics of the run's last snapshot: number → text, in the order of the numbers.
+    """Return the labels of topics of the run's last snapshot: number → text, in the order of the numbers.
 
     A label belongs to the topic of its number, unless the words of another one are clearly nearer to those of the topic
     that was labelled; no topic has two. A label whose topic is gone is left out, and kept in the notes.
     """
-    found = {
-        at: label.text
-        for label, at in zip(notes.labels, _places(notes.labels, run), strict=True)
-        if at is not None
+    labels = {
+        topic: label.text
+        for label, topic in zip(notes.labels, _places(notes.labels, run), strict=True)
+        if topic is not None
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(labels.items()))
 
 
 def with_labels(run: xr.Dataset, path: Path) -> xr.Dataset:
-    """The Dataset with ``topic_label`` (topic), "" for a topic without one; as it is where there are no labels."""
+    """Return the Dataset with ``topic_label`` (topic), "" for a topic without one; unchanged where there are no labels."""
     notes = read_notes(path)
     if not notes.labels or "phi" not in run:
         return run
-    found = labels_of_topics(notes, run)
-    labels = np.array([found.get(int(topic), "") for topic in run["topic"].values], dtype=object)
+    texts = labels_of_topics(notes, run)
+    labels = np.array([texts.get(int(topic), "") for topic in run["topic"].values], dtype=object)
     return run.assign(topic_label=("topic", labels, {"long_name": "what people call the topic"}))
 
 
 def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
-    """The topic of each label in the run's last snapshot; None where it is gone.
+    """Return the topic of each label in the run's last snapshot; None where the topic is gone.
 
     The assignment of the smallest sum of distances (of Jensen and Shannon) between the words of the topic that was
     labelled and those of the topics there are, all other words as one; that of the same number counts as nearer. Where
@@ -168,37 +168,37 @@ def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
 
     topics, phi = run["topic"].values, run["phi"].values
     alive = run["n_kw"].isel(snapshot=-1).sum("word").values > 0
-    place = {str(word): at for at, word in reversed(list(enumerate(run["word"].values)))}
-    distances = np.array([_distances(label, phi, place) for label in labels])
-    own = np.array([label.topic for label in labels])[:, None] == topics
+    index = {str(word): w for w, word in reversed(list(enumerate(run["word"].values)))}
+    distances = np.array([_distances(label, phi, index) for label in labels])
+    is_own = np.array([label.topic for label in labels])[:, None] == topics
     keeps_places = not RunSpec.from_json(run.attrs["spec"]).parts()[0].grows
-    possible = ((distances <= FARTHEST) & alive) | (own & keeps_places)
-    costs = np.where(possible, distances - MARGIN * own, len(labels) + 1.0)
-    at = {
+    possible = ((distances <= FARTHEST) & alive) | (is_own & keeps_places)
+    costs = np.where(possible, distances - MARGIN * is_own, len(labels) + 1.0)
+    column_of = {
         row: column
         for row, column in zip(*linear_sum_assignment(costs), strict=True)
         if possible[row, column]
     }
-    return [int(topics[at[row]]) if row in at else None for row in range(len(labels))]
+    return [int(topics[column_of[row]]) if row in column_of else None for row in range(len(labels))]
 
 
-def _distances(label: Label, phi: np.ndarray, place: dict[str, int]) -> np.ndarray:
-    """(topic,) Jensen-Shannon distances of a label's topic to each, from 0 to 1."""
+def _distances(label: Label, phi: np.ndarray, index_of: dict[str, int]) -> np.ndarray:
+    """Return the Jensen-Shannon distances (topic,), from 0 to 1, of a label's topic to each topic."""
     from scipy.spatial.distance import cdist
 
     known = [
-        (place[word], p)
+        (index_of[word], p)
         for word, p in zip(label.words, label.probabilities, strict=True)
-        if word in place
+        if word in index_of
     ]
-    now, then = phi[:, [at for at, _ in known]], np.array([p for _, p in known])
+    now, then = phi[:, [index for index, _ in known]], np.array([p for _, p in known])
     then = np.append(then, max(1 - then.sum(), 0.0))[None]
     now = np.column_stack([now, np.maximum(1 - now.sum(axis=1), 0.0)])
     return np.nan_to_num(cdist(then, now, "jensenshannon")[0]) / np.sqrt(np.log(2))
 
 
 def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
-    """Applies a change to the notes, one writer at a time."""
+    """Apply a change to the notes, one writer at a time, and return them."""
     path = Path(path)
     try:
         with FileLock(str(path / f"{FILE}.lock"), timeout=LOCK_TIMEOUT):
@@ -217,7 +217,7 @@ def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
 
 
 def _text(what: str, text, longest: int, lines: bool = False) -> str:
-    """The text without blanks around it, on one line unless it may have several; raises where it is too long or no text."""
+    """Return the text without surrounding blanks, on one line unless ``lines``; raise NoteError where it is too long."""
     if not isinstance(text, str):
         raise NoteError(f"{what} is text; got {type(text).__name__}")
     text = "\n".join(text.strip().splitlines()) if lines else " ".join(text.split())
@@ -231,16 +231,16 @@ def _text(what: str, text, longest: int, lines: bool = False) -> str:
 
 
 def _tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Each once, in the order given."""
+    """Return the tags without duplicates, in their order."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise NoteError(f"tags are a list of texts; got {tags!r}; one tag is written [tag]")
-    found = tuple(dict.fromkeys(_text("a tag", tag, LONGEST_TAG) for tag in tags))
-    if "" in found:
+    texts = tuple(dict.fromkeys(_text("a tag", tag, LONGEST_TAG) for tag in tags))
+    if "" in texts:
         raise NoteError(
             "a tag needs at least one character that is not a blank; leave it out, or write one"
         )
-    if any("," in tag for tag in found):
+    if any("," in tag for tag in texts):
         raise NoteError("a tag holds no comma, which stands between tags; leave it out")
-    if len(found) > MOST_TAGS:
-        raise NoteError(f"a run may have {MOST_TAGS} tags; {len(found)} came; leave some out")
-    return found
+    if len(texts) > MOST_TAGS:
+        raise NoteError(f"a run may have {MOST_TAGS} tags; {len(texts)} came; leave some out")
+    return texts

@@ -1,4 +1,4 @@
-"""Where runs lie: known without importing anything heavy, so that a shell can complete their names."""
+"""Find the folders of runs without importing anything heavy, so that a shell completes their names."""
 
 import os
 from contextlib import suppress
@@ -12,12 +12,12 @@ ABOUT = (f"{DATA}/zarr.json", "status.json")
 
 
 def default_store() -> Path:
-    """The folder that ``WORKBENCH_STORE`` names, else ``runs`` in the working folder."""
+    """Return the folder that ``WORKBENCH_STORE`` names, else ``runs`` in the working folder."""
     return Path(os.environ.get("WORKBENCH_STORE") or "runs")
 
 
 def is_run(path: Path) -> bool:
-    """Is the folder a run (and not a half-made or half-removed one)?"""
+    """Return whether the folder is a run, and not a half-made or half-removed one."""
     try:
         return not path.name.startswith(".") and any((path / name).exists() for name in ABOUT)
     except OSError:  # a name that is too long for a file, or a folder that may not be looked into
@@ -25,9 +25,9 @@ def is_run(path: Path) -> bool:
 
 
 def run_paths(store: Path) -> list[Path]:
-    """The folders of all runs of a store, oldest first; one that is removed meanwhile is left out.
+    """Return the folders of all runs of a store, oldest first, without those that are removed meanwhile.
 
-    A folder that cannot be looked into is an InputError: it is not for a store without runs.
+    Raises InputError for a folder that cannot be listed, which differs from a store without runs.
     """
     try:
         inside = [Path(store) / name for name in os.listdir(store)]
@@ -45,7 +45,7 @@ def run_paths(store: Path) -> list[Path]:
 
 
 def _made(path: Path) -> int | None:
-    """When a run was made, or last changed where the file that tells is lost; None where neither can be asked."""
+    """Return when a run was made, or last changed where the file that records it is lost; None where neither is known."""
     for name in ABOUT:
         with suppress(OSError):
             return (path / name).stat().st_mtime_ns

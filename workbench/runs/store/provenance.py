@@ -15,12 +15,12 @@ from workbench.runs.versions import KERNELS, c_library
 
 
 def machine() -> str:
-    """The name of this machine, as part of a file's name."""
+    """Return the name of this machine, in a form that a file's name can hold."""
     return re.sub(r"[^\w.-]", "_", platform.node()) or "unnamed"
 
 
 def provenance(path: Path, versions: dict[str, str]) -> list[list]:
-    """[iteration after which they computed, hash of the kernels], in order.
+    """Return [iteration after which they computed, hash of the kernels], in order.
 
     versions : those that the run was made with; see `workbench.runs.dataset.versions`.
     """
@@ -28,14 +28,14 @@ def provenance(path: Path, versions: dict[str, str]) -> list[list]:
 
 
 def computed_on(path: Path, versions: dict[str, str]) -> list[list]:
-    """[iteration after which they computed, kind of processor, C library], in order; as `provenance` of kernels."""
+    """Return [iteration after which it computed, kind of processor, C library], in order."""
     return read_json(path / "kernels.json").get("computed_on") or [
         [0, versions["cpu"], versions["c_library"]]
     ]
 
 
 def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> None:
-    """Records that this process computes what comes after the iteration, where others computed what is there."""
+    """Record that this process computes from the iteration on, where other kernels or machines computed before."""
     known = {"made_by": provenance(path, versions), "computed_on": computed_on(path, versions)}
     mine = {"made_by": [KERNELS], "computed_on": [instruction_set(), c_library()]}
     continued = {
@@ -47,40 +47,40 @@ def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> N
 
 
 def _continued(known: list[list], iteration: int, by: list[str]) -> list[list]:
-    """The entries with one more, where another than the last goes on; those that left nothing are dropped."""
+    """Return the entries with one more where the maker changes; makers of no iteration are left out."""
     entries = [entry for entry in known if entry[0] < iteration]
     return entries if entries and entries[-1][1:] == by else [*entries, [iteration, *by]]
 
 
-def describe_provenance(made_by: list[list], on: list[list], versions: dict[str, str]) -> str:
-    """The provenance of a run in words, where it is not what the run was made with: ``made by kernels 1a2b, 3c4d after
-    iteration 20; computed on znver4 with glibc 2.36``.
+def describe_provenance(made_by: list[list], machines: list[list], versions: dict[str, str]) -> str:
+    """Return the provenance of a run in words, "" where nothing changed since it was made.
 
-    on : the machines, from `computed_on`; versions: those that the run was made with.
+    As in ``made by kernels 1a2b, 3c4d after iteration 20; computed on znver4 with glibc 2.36``.
+    machines : from `computed_on`; versions : those that the run was made with.
     """
-    began, told = [versions["cpu"], versions["c_library"]], []
+    first, clauses = [versions["cpu"], versions["c_library"]], []
     if len(made_by) > 1:
-        told.append(f"made by kernels {_described(made_by)}")
-    if len(on) > 1 or on[0][1:] != began:
-        told.append(
-            f"computed on {_described([[n, f'{cpu} with {library}'] for n, cpu, library in on])}"
+        clauses.append(f"made by kernels {_described(made_by)}")
+    if len(machines) > 1 or machines[0][1:] != first:
+        clauses.append(
+            f"computed on {_described([[n, f'{cpu} with {library}'] for n, cpu, library in machines])}"
         )
-    return "; ".join(told)
+    return "; ".join(clauses)
 
 
 def _described(entries: list[list]) -> str:
-    """The first in words, and each other with the iteration after which it computed."""
+    """Return the first maker, then each other with the iteration after which it computed."""
     return ", ".join([entries[0][1], *(f"{what} after iteration {n}" for n, what in entries[1:])])
 
 
 def other_kernels_warning(names: list[str]) -> str:
-    """The sentence for runs that go on with other kernels than before; empty where there are none."""
+    """Return the warning for runs that are resumed with other kernels than before; "" where there are none."""
     if not names:
         return ""
     were = (
         f"run {names[0]!r} was" if len(names) == 1 else f"runs {', '.join(map(repr, names))} were"
     )
     return (
-        f"{were} made by other kernels than those that go on now: from here the numbers may differ from those of an "
-        "uninterrupted run; fit anew under another name where that matters"
+        f"{were} computed with other kernels than those installed now: from here on the numbers may differ from those of "
+        "an uninterrupted run; where that matters, fit again under another name"
     )

@@ -1,4 +1,4 @@
-"""Reads a run: its rows, its settings, its state and its Dataset, at any moment while it is written."""
+"""Read rows, settings, state and Dataset of a run, at any moment while it is written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RunReader:
-    """Reads what is committed of a run; may be used again and again while the run is written."""
+    """Reader of the committed part of a run; may be used repeatedly while the run is written."""
 
     def __init__(self, path: Path):
         self.path, self._stored = Path(path), Stored(path)
@@ -36,11 +36,11 @@ class RunReader:
         return self._stored.recorded
 
     def rows(self, after: int = 0) -> np.ndarray:
-        """(row, column) float64 of the committed rows from number ``after`` on: iteration, scalars, then the topics."""
+        """Return the committed rows (row, column) float64 from number ``after`` on: iteration, scalars, then topics."""
         return self._stored.rows(self._stored.committed(), after)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each array of a snapshot, at the number of topics that is committed; cheap."""
+        """Return the shape of each array of a snapshot, at the committed number of topics; cheap."""
         n_topics = self._stored.committed().n_topics
         return {name: self._stored.shape(name, n_topics) for name in self._stored.counts}
 
@@ -56,26 +56,26 @@ class RunReader:
         return name and get_table(self.path.parent, name)
 
     def provenance(self) -> list[list]:
-        """[iteration, hash of the kernels] in order; see `workbench.runs.store.provenance`."""
+        """Return [iteration, hash of the kernels] in order; see `workbench.runs.store.provenance`."""
         return provenance(self.path, self._versions)
 
     def describe_provenance(self) -> str:
-        """By which kernels and on which machines the run was computed, where these are not those that it was made with."""
+        """Return in words the kernels and machines that computed the run, "" where they never changed."""
         return describe_provenance(
             self.provenance(), computed_on(self.path, self._versions), self._versions
         )
 
     def by_other_kernels(self) -> bool:
-        """Did other kernels than those of this process compute what was committed last?"""
+        """Return whether other kernels than those of this process computed the last committed row."""
         known = self.provenance()
         return known[-1][1] != KERNELS and self._stored.committed().n_rows > 0
 
     def status(self) -> dict:
-        """state, iteration, n_iterations, time_left (seconds or None), message; see `read_status`. Cheap."""
+        """Return state, iteration, n_iterations, time_left (seconds or None) and message; see `read_status`. Cheap."""
         return read_status(self.path, self._about)
 
     def progress(self) -> xr.Dataset:
-        """The per-iteration variables of the Dataset: cheap enough to be read every second."""
+        """Return the per-iteration variables of the Dataset; cheap enough for every second."""
         return self._labelled(self.rows())
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
@@ -86,30 +86,30 @@ class RunReader:
         return label_rows(self.recorded, rows, attrs)
 
     def dataset(self, train=None) -> xr.Dataset:
-        """The whole Dataset as committed so far; counts of snapshots are read from disk when they are used.
+        """Return the whole Dataset as committed so far; counts of snapshots are read from disk when they are used.
 
-        ``train`` is the training corpus where it is at hand; without it, it is read from the store. A snapshot
-        that the run drops meanwhile raises `counts.SnapshotGone` when it is used.
+        train : the training corpus; read from the store by default.
+        A snapshot that the run deletes meanwhile raises `counts.SnapshotGone` when it is used.
         """
         # a backend of xarray, which is slow to import
         from workbench.runs.store.counts import read_counts
 
         committed = self._stored.committed()
         iterations = self._stored.iterations(committed)
-        kept = np.flatnonzero(iterations)
+        slots = np.flatnonzero(iterations)
         counts = read_counts(self._stored, committed, iterations).isel(
-            snapshot=kept, missing_dims="ignore"
+            snapshot=slots, missing_dims="ignore"
         )
         train = train or get_corpus(self.path.parent, self.spec.train)
-        found = label_counts(
+        labelled = label_counts(
             self._labelled(self._stored.rows(committed)),
             counts,
-            iterations[kept],
+            iterations[slots],
             train,
             self.recorded,
         )
         try:
-            return with_labels(found, self.path)
+            return with_labels(labelled, self.path)
         except NoteError as error:  # what people wrote never hides what was computed
             warnings.warn(str(error), stacklevel=2)
-            return found
+            return labelled

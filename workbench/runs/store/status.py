@@ -1,8 +1,8 @@
-"""How a run is controlled and watched through the small files of its folder, the states that it may be in, and its end.
+"""Control and monitor a run through the small files of its folder: the state requested, the present state, its end.
 
-`control.json` holds the state that is wanted, and anybody may write it; `status.json` holds the state that is, is written by
-the run alone and is its heartbeat; `end.json` holds its last iteration and stop rule. All are replaced whole. Whether somebody
-works on a run is not asked of these but of its lock, or of that of the queue in which it waits.
+`control.json` holds the requested state; anybody may write it. `status.json` holds the present state, is the heartbeat, and is
+written by the run alone. `end.json` holds the last iteration and the stop rule. All are replaced whole. Whether a process works
+on a run is shown by the lock of the run, or of the queue in which it waits.
 """
 
 import contextlib
@@ -23,11 +23,11 @@ RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 WAITING, FINISHED, FAILED, LOST = "waiting", "finished", "failed", "interrupted"
 ALIVE = (WAITING, RUNNING, PAUSED)
 LOST_AFTER = 8.0
-"""Seconds without a heartbeat after which a run counts as interrupted where its lock cannot be asked."""
+"""Seconds without a heartbeat after which a run counts as interrupted where its lock cannot be tested."""
 QUEUES = ".queues"
 """Folder of a store with the locks of its queues."""
 KILLED_FOR_MEMORY = "oom_kill"
-"""In /proc/vmstat: processes that Linux has ended for want of memory since it started."""
+"""In /proc/vmstat: processes that Linux has killed for lack of memory since it started."""
 
 
 ALWAYS = ("status.json", "end.json", "kernels.json")
@@ -35,15 +35,15 @@ ALWAYS = ("status.json", "end.json", "kernels.json")
 
 
 def replace_json(path: Path, values: dict) -> None:
-    """Writes the file whole or not at all, with its checksum."""
+    """Write the values to the file with their checksum, whole or not at all."""
     with replacing(path) as file:
         file.write(json.dumps(values | {"checksum": checksum(values)}).encode())
 
 
 def read_json(path: Path, otherwise: dict | None = None) -> dict:
-    """The values of the file; nothing where there is none yet.
+    """Return the values of the file, {} where it does not exist yet.
 
-    For a damaged file: ``otherwise``, or a DamagedError where that is None.
+    otherwise : returned for a damaged file; by default that raises DamagedError.
     """
     try:
         return _read_json(path)
@@ -71,30 +71,30 @@ def _read_json(path: Path) -> dict:
 
 
 def set_wanted(path: Path, wanted: str) -> None:
-    """Records the state that is wanted of the run in a folder."""
+    """Write the requested state of the run in a folder."""
     replace_json(path / "control.json", {"wanted": wanted})
 
 
 def request(path: Path, wanted: str) -> None:
-    """The same for somebody who does not work on the run: a StoreError where that cannot be written."""
+    """Write the requested state of a run from outside; raise StoreError where that fails."""
     try:
         set_wanted(path, wanted)
     except OSError as error:
         raise StoreError(
-            f"cannot ask run '{path.name}' for anything: {error.strerror} ({path / 'control.json'})"
+            f"cannot control run '{path.name}': {error.strerror} ({path / 'control.json'})"
         ) from error
 
 
 def requested(path: Path) -> str | None:
-    """The state that is wanted of the run in a folder; None where none is, or none that there is."""
+    """Return the requested state of the run in a folder; None where none, or an unknown one, is requested."""
     wanted = read_json(path / "control.json", {}).get("wanted")
     return wanted if wanted in (RUNNING, PAUSED, STOPPED) else None
 
 
 def set_state(path: Path, state: str, **more) -> None:
-    """Records the state of a run that no worker has begun, and leaves the rest of its status as it was.
+    """Write the state of a run that no worker has begun, and keep the rest of its status.
 
-    queue : file name of the lock of the queue in which it waits, None where it has left it.
+    queue : file name of the lock of the queue in which it waits, None after it has left the queue.
     """
     replace_json(
         path / "status.json",
@@ -103,16 +103,16 @@ def set_state(path: Path, state: str, **more) -> None:
 
 
 def read_spec(path: Path, about: dict | None = None) -> RunSpec:
-    """The spec of a run, with its present last iteration and stop rule.
+    """Return the spec of a run, with its present last iteration and stop rule.
 
-    about : the attributes from `about_run`; read where None.
+    about : the attributes from `about_run`; read by default.
     """
     ending = read_ending(path, about)
     return ending.spec.lasting(ending.reaches, ending.rule)
 
 
 class Ending(NamedTuple):
-    """When a run is to end, and whether its stop rule has ended it."""
+    """The end of a run, and whether its stop rule has ended it."""
 
     spec: RunSpec  # as created
     n_iterations: int  # requested
@@ -121,12 +121,12 @@ class Ending(NamedTuple):
 
     @property
     def reaches(self) -> int:
-        """The iteration that the run is to reach."""
+        """The last iteration of the run."""
         return self.settled or self.n_iterations
 
 
 def read_ending(path: Path, about: dict | None = None) -> Ending:
-    """The end that was requested last, or the one that the run was created with."""
+    """Return the end that was requested last, or that the run was created with."""
     spec, moved = (
         RunSpec.from_json((about or about_run(path))["spec"]),
         read_json(path / "end.json"),
@@ -136,9 +136,9 @@ def read_ending(path: Path, about: dict | None = None) -> Ending:
 
 
 def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None:
-    """Sets the last iteration, no earlier than what is committed, and the stop rule of a run.
+    """Set the stop rule of a run and its last iteration, which is at least the last committed one.
 
-    A run that this same rule has ended stays ended.
+    A run that the same rule has ended stays ended.
     """
     known = read_ending(path)
     settled = known.settled if rule is not None and rule == known.rule else None
@@ -148,14 +148,14 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
 
 
 def _reached(path: Path) -> int:
-    """The iteration of the last row that is committed; 0 before the first."""
+    """Return the iteration of the last committed row; 0 before the first."""
     stored = Stored(path)
     committed = stored.committed()
     return int(stored.rows(committed, committed.n_rows - 1)[0, 0]) if committed.n_rows else 0
 
 
 def settle(path: Path, iteration: int, rule: StopRule) -> None:
-    """Ends the run after this iteration, by its rule, unless another rule was set in the meantime."""
+    """End the run after this iteration, by its rule, unless another rule was set in the meantime."""
     known = read_ending(path)
     if known.rule == rule:
         _change_ending(path, known, settled=iteration)
@@ -170,11 +170,11 @@ def _change_ending(path: Path, known: Ending, **changed) -> None:
 
 
 def read_status(path: Path, about: dict | None = None) -> dict:
-    """state, iteration, n_iterations, time_left (seconds or None), message of a run, as it last said itself.
+    """Return state, iteration, n_iterations, time_left (seconds or None) and message of a run, from its status file.
 
-    A run that says it is alive, but whose lock is free, is `interrupted`, from the moment at which its worker ended; it can
-    be resumed, and the message is what is known of the reason. Given ``about``, only two small files are read; where the first
-    is damaged, the rows say how far the run is.
+    A run whose status is alive, but whose lock is free, is `interrupted` from the moment its worker ended; it can be resumed,
+    and the message is what is known of the reason. Given ``about``, only two small files are read. Where the status file is
+    damaged, state and iteration come from the rows.
     """
     n_iterations = read_ending(path, about).reaches
     status = {
@@ -185,18 +185,18 @@ def read_status(path: Path, about: dict | None = None) -> dict:
         "n_iterations": n_iterations,
     }
     try:
-        status |= _last_said(path)
+        status |= _status_in_file(path)
         if status["state"] == LOST:
             status |= {"time_left": None, "message": why_lost(status)}
     except DamagedError as error:
-        status |= _said_by_rows(path, n_iterations) | {"message": str(error)}
+        status |= _status_from_rows(path, n_iterations) | {"message": str(error)}
     if status["state"] in (FINISHED, STOPPED):  # its end may have been moved since, to either side
         status["state"] = FINISHED if status["iteration"] >= status["n_iterations"] else STOPPED
     return status
 
 
-def _said_by_rows(path: Path, n_iterations: int) -> dict:
-    """state and iteration of a run whose status cannot be read; nothing where its rows cannot be read either."""
+def _status_from_rows(path: Path, n_iterations: int) -> dict:
+    """Return state and iteration of a run from its rows, {} where these cannot be read either."""
     with contextlib.suppress(DamagedError):
         iteration = _reached(path)
         ended = FINISHED if iteration >= n_iterations else LOST
@@ -204,38 +204,41 @@ def _said_by_rows(path: Path, n_iterations: int) -> dict:
     return {}
 
 
-def _last_said(path: Path) -> dict:
-    """The status in the file, with the state `interrupted` where it says alive and nobody is.
+def _status_in_file(path: Path) -> dict:
+    """Return the status in the file, with the state `interrupted` where its state is alive and its lock is free.
 
-    It is read again after the lock was found free: a worker may have ended, or another begun, in between.
+    It is read again after the lock was free: a worker may have ended, or another begun, in between.
     """
-    said = read_json(path / "status.json")
-    while said.get("state") in ALIVE and not _lives(path, said):
-        if (again := read_json(path / "status.json")) == said:
-            return said | {"state": LOST}
-        said = again
-    return said
+    status = read_json(path / "status.json")
+    while status.get("state") in ALIVE and not _lives(path, status):
+        if (again := read_json(path / "status.json")) == status:
+            return status | {"state": LOST}
+        status = again
+    return status
 
 
-def _lives(path: Path, said: dict) -> bool:
-    """Does a process work on the run, or on the queue in which it waits? By its heartbeat where locks cannot tell."""
-    asked = [path / "lock"] + [
-        path.parent / QUEUES / str(name) for name in [said.get("queue")] if name
+def _lives(path: Path, status: dict) -> bool:
+    """Return whether a process works on the run or on its queue, by their locks; by its heartbeat where locks fail."""
+    locks = [path / "lock"] + [
+        path.parent / QUEUES / str(name) for name in [status.get("queue")] if name
     ]
-    held = [is_held(lock) for lock in asked]
-    return any(held) or (None in held and abs(time.time() - said.get("time", 0)) <= LOST_AFTER)
+    held = [is_held(lock) for lock in locks]
+    return any(held) or (None in held and abs(time.time() - status.get("time", 0)) <= LOST_AFTER)
 
 
-def why_lost(said: dict) -> str:
-    """What is known of why a worker ended without a word, given the last it said."""
-    known, now = said.get(KILLED_FOR_MEMORY), killed_for_memory()
+def why_lost(status: dict) -> str:
+    """Return in words why a worker may have ended without an error, from its last status."""
+    known, now = status.get(KILLED_FOR_MEMORY), killed_for_memory()
     if None in (known, now) or now <= known:
-        return "its worker ended without a word: it was killed, or the machine went down"
-    return "its worker ended without a word, perhaps killed for memory: the system has ended processes for want of it since"
+        return "its worker ended without an error message: it was killed, or the machine went down"
+    return (
+        "its worker ended without an error message, perhaps killed for lack of memory: the system has killed processes "
+        "for that since"
+    )
 
 
 def killed_for_memory() -> int | None:
-    """How many processes the system has ended for want of memory; None where it does not say."""
+    """Return how many processes the system has killed for lack of memory; None where it does not count them."""
     try:
         counters = Path("/proc/vmstat").read_text()
     except OSError:

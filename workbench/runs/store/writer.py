@@ -1,4 +1,4 @@
-"""Writes a run: rows, snapshots, checkpoints and the heartbeat, so that a kill at any moment loses nothing committed.
+"""Write rows, snapshots, checkpoints and heartbeat of a run, so that a kill at any moment loses nothing committed.
 
 See `workbench.runs.store.layout` for the files of the folder.
 """
@@ -48,15 +48,14 @@ MENDING = {
 }
 """What to do before a run can go on, by the error of the system that ended it."""
 FLUSH_SHARE, CHECKPOINT_SHARE = 0.01, 0.05
-"""Of the time of a run that commits and checkpoints may take: on a busy disk, or of a large state, they come less often."""
+"""Share of the time of a run that commits and checkpoints may take; on a busy disk, or with a large state, they are rarer."""
 
 
 class RunWriter:
     """The one writer of a run; a sink of the loop. Use it as a context.
 
-    Rows are buffered and flushed every 250 ms, or less often, up to every second, where that takes long; the commit
-    counter is written last. Rows and snapshots up to the commit counter that come again, after a resume, are compared
-    with what is there, bit for bit.
+    Rows are buffered and flushed every 250 ms, or where that takes long up to every second; the commit counter is written
+    last. Rows that are recomputed after a resume are compared with the committed ones, bit for bit.
 
     Raises
     ------
@@ -84,16 +83,16 @@ class RunWriter:
         self._lock.release()
 
     def _check_there(self) -> None:
-        """Raises StoreError where the folder was deleted: Zarr would make it again."""
+        """Raise StoreError where the folder was deleted: Zarr would create it again."""
         if not self._lock.is_there():
             raise StoreError(
-                f"run '{self.path.name}' was deleted while it was computed: {self.path} is gone; fit it anew"
+                f"run '{self.path.name}' was deleted while it was computed: {self.path} is gone; fit it again"
             )
 
     def failed(self, error: Exception) -> Exception:
-        """The error to end with, recorded with what is left to write as far as the disk takes it.
+        """Flush what is buffered, write the error into the status as far as the disk permits, and return it.
 
-        An OSError becomes a StoreError: a sentence with the file, what is kept, and how to go on.
+        An OSError becomes a StoreError, which names the file, what is kept, and how to resume.
         """
         try:
             self.flush()
@@ -110,14 +109,14 @@ class RunWriter:
         return error
 
     def _explained(self, error: OSError) -> StoreError:
-        kept = (
+        committed = (
             "what it has committed is kept"
             if self.committed is None
             else f"it is kept up to iteration {self.committed}"
         )
         return StoreError(
-            f"run '{self.path.name}' cannot be written: {error.strerror or error} ({error.filename or self.path}); {kept}; "
-            f"{MENDING.get(error.errno, 'mend that')}, then go on with: workbench resume {self.path}"
+            f"run '{self.path.name}' cannot be written: {error.strerror or error} ({error.filename or self.path}); "
+            f"{committed}; {MENDING.get(error.errno, 'correct that')}, then resume it with: workbench resume {self.path}"
         )
 
     def _open(self) -> None:
@@ -172,21 +171,21 @@ class RunWriter:
                 self.path, self._versions, int(self._known[-1, 0]) if len(self._known) else 0
             )
             self._has_provenance = True
-        at = self.n_rows - self._chunk_start
-        self._chunk[at] = values
-        self._chunk[at, self._clocks] = self._latest = np.maximum(
+        index = self.n_rows - self._chunk_start
+        self._chunk[index] = values
+        self._chunk[index, self._clocks] = self._latest = np.maximum(
             self._latest, values[self._clocks]
         )
         self.n_rows += 1
-        if at + 1 == ROWS_PER_CHUNK or time.monotonic() >= self._flush_due:
+        if index + 1 == ROWS_PER_CHUNK or time.monotonic() >= self._flush_due:
             self.flush()
 
     def _capacity(self) -> int:
-        """Topics that the arrays can hold."""
+        """Return how many topics the arrays can hold."""
         return self._recorded.n_topics(self._numbers.shape[1])
 
     def _grow_to(self, n_topics: int) -> None:
-        """Enlarges the arrays for so many topics, by at least a half; how many are valid is in the commit counter."""
+        """Enlarge the arrays for a number of topics, by at least a half; the commit counter holds how many are valid."""
         capacity = self._capacity()
         if n_topics > capacity:
             self._check_there()
@@ -210,7 +209,7 @@ class RunWriter:
         )
 
     def _compare(self, iteration: int, values: np.ndarray) -> None:
-        """Checks a row that was recomputed against the one that was committed; clocks may differ."""
+        """Compare a recomputed row with the committed one; clocks may differ."""
         known, timed = self._known[self._known[:, 0] == iteration], self._clocks
         # what was never written there is NaN in the store, and 0
         of_topics = self._recorded.width(0)
@@ -219,8 +218,8 @@ class RunWriter:
             np.delete(known[0], timed), np.delete(values, timed), equal_nan=True
         ):
             raise StoreError(
-                f"run '{self.path.name}' does not repeat its own iteration {iteration}: its kernels or its machine have "
-                "changed; fit it anew under another name"
+                f"run '{self.path.name}' does not reproduce its iteration {iteration}: its kernels or its machine have "
+                "changed; fit it again under another name"
             )
 
     def snapshot(self, iteration: int, counts: dict) -> None:
@@ -248,14 +247,14 @@ class RunWriter:
         self.flush()
 
     def _thin(self) -> None:
-        """Deletes every other old snapshot once there are more than the budget allows."""
-        kept = np.flatnonzero(self._iterations)
+        """Delete every other old snapshot once there are more than the budget allows."""
+        slots = np.flatnonzero(self._iterations)
         n_topics_at_first = self._recorded.sizes.get("topic", 0)
-        if len(kept) <= max(
+        if len(slots) <= max(
             2, self._snapshots_kept * (n_topics_at_first or 1) // (self._n_topics or 1)
         ):
             return
-        gone = kept[:-1][::2]
+        gone = slots[:-1][::2]
         for slot in gone:
             self._iterations[slot] = 0
         self._snapshot_iteration[: self._n_snapshots] = self._iterations
@@ -283,7 +282,7 @@ class RunWriter:
         self.spec = read_spec(self.path)
 
     def flush(self) -> None:
-        """Writes the buffered rows, the commit counter last."""
+        """Write the buffered rows, the commit counter last."""
         self._check_there()
         began, used = time.monotonic(), self.n_rows - self._chunk_start
         if used:
@@ -302,7 +301,7 @@ class RunWriter:
     # ------------------------------------------------------------------ the heartbeat
 
     def beat(self, state: str, message: str = "") -> None:
-        """Writes the heartbeat: the state, the iteration, the time left."""
+        """Write the heartbeat: the state, the iteration, the time left."""
         if state == PAUSED:
             self._began_at = None  # a pause must not count in the pace
         self._check_there()
@@ -327,7 +326,7 @@ class RunWriter:
 
 
 def lock_run(path: Path) -> Lock:
-    """The lock of a run, whatever else is in its folder; a StoreError where another process has it, or there is none."""
+    """Acquire the lock of a run; raise StoreError where another process holds it, or there is no run."""
     try:
         return Lock(path / "lock", LOCK_PATIENCE)
     except LockHeld:
@@ -346,7 +345,7 @@ def lock_run(path: Path) -> Lock:
 
 
 def remove_run(path: Path) -> None:
-    """Deletes a run that no process writes, damaged or whole; its corpus stays for the other runs.
+    """Delete a run that no process writes, damaged or whole; its corpus stays for the other runs.
 
     Raises
     ------

@@ -125,7 +125,7 @@ class _Flow:
             error = task.exception()
             if isinstance(error, KilledWorker):
                 raise ClusterError(
-                    "worker after worker ended while it had the same documents, perhaps for want of memory; "
+                    "worker after worker ended while it had the same documents, perhaps for lack of memory; "
                     "see to them, and ask again"
                 )
             raise error

@@ -236,7 +236,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, KilledWorker):
         return "worker after worker ended while it had this run; see to them, and the same command goes on"
     if isinstance(error, ChildLost):
-        return f"{error}, {1 + RETRIES} times: it was killed, perhaps for want of memory"
+        return f"{error}, {1 + RETRIES} times: it was killed, perhaps for lack of memory"
     return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
 
 

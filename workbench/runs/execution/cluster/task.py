@@ -42,7 +42,7 @@ WORKER_LIVES = ("running", "paused", "init")
 
 
 class ChildLost(RuntimeError):
-    """The process of a run ended without a word; the task is tried again, on whichever worker."""
+    """The process of a run ended without an error message; Dask tries the task again, on any worker."""
 
 
 def compute(path: str, client_has: About, queue: str) -> str:
@@ -78,7 +78,7 @@ def compute(path: str, client_has: About, queue: str) -> str:
     if state == LOST and worker.status.name not in WORKER_LIVES:
         raise Reschedule
     if state == LOST:
-        raise ChildLost(f"its process on {machine()} ended without a word")
+        raise ChildLost(f"its process on {machine()} ended without an error message")
     return state
 
 
