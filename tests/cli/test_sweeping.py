@@ -146,7 +146,7 @@ WRONG = [
         "option 'r' of svb-cgs must be a number of at least 0 or inf; got 'abc'",
     ),
     ("sweep SIX -g topics=2.5", "topics must be a whole number from 1 to 65535; got 2.5"),
-    ("sweep SIX -g r=1 -o r=2", "'r' is given twice, in the grid and beside it; leave one out"),
+    ("sweep SIX -g r=1 -o r=2", "'r' is both in the grid and a separate argument; leave one out"),
     ("sweep SIX -g r=1 --jobs 0", "jobs must be a whole number of at least 1; got 0"),
     (
         "sweep SIX -g r=1 --scheduler nonsense",

@@ -370,7 +370,7 @@ WRONG = [
     ),
     (
         "fit-stream - --vocabulary three.txt",
-        "how long a stream is nobody knows; say with --total-documents how many documents",
+        "the length of a stream is unknown; set --total-documents, the number of documents",
     ),
     (
         "fit-stream - --vocabulary three.txt --total-documents 9 --passes 2",

@@ -64,7 +64,7 @@ def test_a_row_shows_what_people_wrote_of_the_run_on_one_line(reading_of):
             "SpecError: too large. Fix that, choose the run and press Resume;",
         ),
         ("failed", "", "It failed. Fix that"),
-        ("interrupted", "", "Its worker has died. Choose the run and press Resume"),
+        ("interrupted", "", "Its worker was killed. Choose the run and press Resume"),
         ("unreadable", "no json", "no json"),
         ("running", "", ""),
     ],

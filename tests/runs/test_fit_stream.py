@@ -250,7 +250,7 @@ def test_documents_that_come_once_have_one_pass(corpus, store):
     assert not store.exists()
     with pytest.raises(
         wb.DataError,
-        match="pass 2 over the documents gave none; give what can be gone through again",
+        match="pass 2 over the documents found none; give documents that can be iterated again",
     ):
         streamed(_Once(tokens_of(corpus)), store, corpus.vocabulary, total_documents=59, passes=2)
     assert wb.open_runs(store) == []

@@ -346,7 +346,7 @@ def test_what_is_refused_is_told_in_a_sentence(learnt, small_talk, forty_documen
         ),
         (
             lambda: wb.infer(learnt.drop_attrs(), unseen),
-            "one run was wanted .* got a comparison or another Dataset",
+            "needs the Dataset of one run .* got a comparison or another Dataset",
         ),
         (
             lambda: wb.infer(learnt.isel(snapshot=slice(0, 0)), unseen),

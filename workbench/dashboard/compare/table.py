@@ -225,7 +225,7 @@ def why(status: dict) -> str:
     if status["state"] == FAILED:
         return f"{message or 'It failed'}. Fix that, choose the run and press Resume; worker.log in its folder may say more."
     if status["state"] == LOST:
-        message = message[:1].upper() + message[1:] or "Its worker has died"
+        message = message[:1].upper() + message[1:] or "Its worker was killed"
         return f"{message}. Choose the run and press Resume; it continues from its last checkpoint."
     return message
 

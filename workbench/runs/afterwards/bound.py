@@ -1,4 +1,4 @@
-"""The bound B on the evidence at the last checkpoint of a hybrid run (spec A.9)."""
+"""Compute the bound B on the evidence at the last checkpoint of a hybrid run (spec A.9)."""
 
 import contextlib
 import tempfile
@@ -47,7 +47,7 @@ def hybrid_bound(
     store=None,
     progress: bool = True,
 ) -> dict:
-    """The bound B of a hybrid run at its last checkpoint: B <= log p(training words), nats.
+    """Compute the bound B of a hybrid run at its last checkpoint: B <= log p(training words), nats.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def hybrid_bound(
         "bracket": (whole("sweeps", n_sweeps, 1), whole("burn-in", burn_in, 0)),
         "exact": (),
     }[method]
-    with _given(run) as (iteration, parts, state, entropy):
-        found = _found(
+    with _inputs(run) as (iteration, parts, state, entropy):
+        results = _results(
             method,
             (parts, state, entropy),
             context,
@@ -123,35 +123,35 @@ def hybrid_bound(
         "n_sampled": sum(part.n_tokens for part in parts),
         "entropy": entropy,
         "seed": context.seed,
-        **found,
+        **results,
     }
 
 
-def _found(
-    method: str, given: tuple, context: StepContext, sizes: tuple, progress: Callable
+def _results(
+    method: str, inputs: tuple, context: StepContext, sizes: tuple, progress: Callable
 ) -> dict:
-    """What a method finds; progress: (sweeps) -> a bar."""
+    """Return the results of a method, by name; progress: function from the number of sweeps to a bar."""
     if method == "exact":
-        return {"bound": bounds.exact_in_parts(*given)}
+        return {"bound": bounds.exact_in_parts(*inputs)}
     if method == "ais":
         with progress(sizes[0] * sizes[1]) as line:
-            found = bounds.ais_in_parts(*given, context, *sizes, line.update)
-        return found._asdict() | {
-            "effective_runs": found.effective_runs,
-            "log_weights": found.log_weights.tolist(),
+            annealed = bounds.ais_in_parts(*inputs, context, *sizes, line.update)
+        return annealed._asdict() | {
+            "effective_runs": annealed.effective_runs,
+            "log_weights": annealed.log_weights.tolist(),
         }
-    parts, state, _ = given
+    parts, state, _ = inputs
     with progress(sum(sizes)) as line:
         n_bytes = bounds.bracket_bytes(sum(part.n_tokens for part in parts), len(state.alpha))
         line.set_postfix_str(f"{n_bytes / 2**20:,.0f} MB of marginals")
-        return bounds.bracket_in_parts(*given, context, *sizes, line.update)._asdict()
+        return bounds.bracket_in_parts(*inputs, context, *sizes, line.update)._asdict()
 
 
 @contextlib.contextmanager
-def _given(run: Run) -> Iterator[tuple]:
-    """The iteration of the last checkpoint of a run, and what the bound is computed from: parts, state, entropy.
+def _inputs(run: Run) -> Iterator[tuple]:
+    """Yield the iteration of the last checkpoint of a run, and what the bound is computed from: parts, state, entropy.
 
-    The rows of documents of a corpus in shards lie in files of a temporary folder meanwhile.
+    The rows of documents of a corpus in shards are in files of a temporary folder within the block.
     """
     spec = run.spec
     if spec.shards:
@@ -168,9 +168,9 @@ def _given(run: Run) -> Iterator[tuple]:
 
 
 def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]) -> tuple:
-    """`_given` of a corpus in shards."""
+    """Return what `_inputs` yields, for a corpus in shards."""
     _, model, options = run.spec.parts()
-    train, found, entropy = corpora_of(run.path.parent, run.spec)[0], [], 0.0
+    train, bound_parts, entropy = corpora_of(run.path.parent, run.spec)[0], [], 0.0
     for number, part in enumerate(parts):
         chain, place = chain_of(part.state, 0), part.place
         rows = OwnRows(scratch / f"{position.iteration}-{number}")
@@ -180,11 +180,18 @@ def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[Store
             split_of(part.corpus, options).n_tokens,
             ((ANNEALING, place.first_token),),
         )
-        found.append(bounds.Part(partial(_opened, train, place, options), rows, n_tokens, before))
-    return position.iteration, found, position.state, entropy_from(options, position.state, entropy)
+        bound_parts.append(
+            bounds.Part(partial(_opened, train, place, options), rows, n_tokens, before)
+        )
+    return (
+        position.iteration,
+        bound_parts,
+        position.state,
+        entropy_from(options, position.state, entropy),
+    )
 
 
 def _opened(train: ShardedCorpus, place: Place, options) -> tuple:
-    """The documents of a place, mapped anew, and which of their pairs are sampled."""
+    """Return the documents of a place, mapped again, and which of their pairs are sampled."""
     corpus = train.rows(place.first, place.last)
     return corpus, split_of(corpus, options)

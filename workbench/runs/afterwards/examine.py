@@ -1,4 +1,4 @@
-"""Examines a run whole: every file of its folder, every chunk, and whether what is stored fits together."""
+"""Examine a run: every file of its folder, every chunk, and whether they agree with each other."""
 
 import contextlib
 from pathlib import Path
@@ -28,7 +28,7 @@ TOLERANCE = 1e-6
 
 
 class Examined(NamedTuple):
-    """What was found of a run."""
+    """Damage of a run, and what of it can be read."""
 
     wrong: list[str]  # a sentence each; empty where nothing is
     readable: list[str]  # what can be read, a few words each
@@ -51,8 +51,8 @@ def examine(path: Path) -> Examined:
         tried(read_json, path / name)
     if (notes := tried(read_notes, path)) and any(notes):
         readable.append("notes")
-    kept = filter(None, (spec.train, spec.test))
-    train, *_ = data = [tried(_data, path.parent, content, bool(spec.shards)) for content in kept]
+    hashes = filter(None, (spec.train, spec.test))
+    train, *_ = data = [tried(_data, path.parent, content, bool(spec.shards)) for content in hashes]
     readable += ["data"] * (None not in data)
     if spec.table and tried(get_table.__wrapped__, path.parent, spec.table) is not None:
         readable.append("texts")
@@ -72,7 +72,7 @@ def examine(path: Path) -> Examined:
 
 
 def _spec(path: Path, about: dict) -> RunSpec:
-    """The settings that a run was made with."""
+    """Return the settings that a run was created with."""
     try:
         return RunSpec.from_json(about["spec"])
     except KeyError as error:
@@ -80,7 +80,7 @@ def _spec(path: Path, about: dict) -> RunSpec:
 
 
 def _data(store: Path, content_hash: str, in_shards: bool):
-    """The data as they are on the disk now."""
+    """Return the data, read from disk again."""
     data = (
         corpus_in_shards(store, content_hash)
         if in_shards
@@ -93,13 +93,13 @@ def _data(store: Path, content_hash: str, in_shards: bool):
 def _arrays(
     stored: Stored, committed: Committed, train, whole_counts, tried, readable: list[str]
 ) -> int | None:
-    """The iteration of the last row, None where it cannot be read, after all that is committed was read.
+    """Read all that is committed; return the iteration of the last row, None where it cannot be read.
 
     ``whole_counts``: the counts that sum to the tokens of a corpus.
     """
     rows, iterations = tried(stored.rows, committed), tried(stored.iterations, committed)
     last = _first_rows(stored, committed) if rows is None else int(rows[-1, 0]) if len(rows) else 0
-    found = [f"rows up to iteration {last}"] if last else []
+    descriptions = [f"rows up to iteration {last}"] if last else []
     slots = np.flatnonzero(iterations).tolist() if iterations is not None else []
     for name in stored.counts:
         counted = train if name in whole_counts else None
@@ -111,19 +111,19 @@ def _arrays(
             )
         ]
         if whole:
-            found.append(
+            descriptions.append(
                 f"{name} of {'all snapshots' if len(whole) == len(slots) else 'iteration ' + ', '.join(whole)}"
             )
     readable += (
-        found
-        if rows is not None or not found
-        else [f"from {DATA}, with Zarr alone: {', '.join(found)}"]
+        descriptions
+        if rows is not None or not descriptions
+        else [f"from {DATA}, with Zarr alone: {', '.join(descriptions)}"]
     )
     return None if rows is None else last
 
 
 def _first_rows(stored: Stored, committed: Committed) -> int:
-    """The iteration of the last row before the first chunk of rows that cannot be read; 0 where there is none."""
+    """Return the iteration of the last row before the first unreadable chunk of rows; 0 where there is none."""
     for n_rows in range(committed.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK, 0, -ROWS_PER_CHUNK):
         with contextlib.suppress(InputError):
             return int(stored.rows(committed._replace(n_rows=n_rows))[-1, 0])
@@ -131,7 +131,7 @@ def _first_rows(stored: Stored, committed: Committed) -> int:
 
 
 def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: int, data) -> bool:
-    """True: counts of a snapshot are there, finite, and sum to the tokens of a corpus that is given; else a DamagedError."""
+    """Return True if the counts of a snapshot exist, are finite, and sum to the tokens of ``data``; else raise DamagedError."""
     stored.refuse_missing_counts(name, [slot], n_topics)
     values = read(stored.path, stored.counts[name], (slot,))
     if not np.all(np.isfinite(values)):
@@ -141,13 +141,13 @@ def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: in
     if isinstance(data, AnyCorpus) and data.n_tokens:
         total = float(values.sum(dtype=np.float64))
         if abs(total - data.n_tokens) > TOLERANCE * data.n_tokens:
-            said = f"{name} of iteration {iteration} sums to {total:,.6g} and the corpus has {data.n_tokens:,} tokens"
-            raise DamagedError.of(stored.path, said)
+            problem = f"{name} of iteration {iteration} sums to {total:,.6g} and the corpus has {data.n_tokens:,} tokens"
+            raise DamagedError.of(stored.path, problem)
     return True
 
 
 def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position | None:
-    """The checkpoint, if there is one; it is to be readable, and no further than the rows (``last``, None: not known)."""
+    """Return the checkpoint, if any; raise DamagedError where it is unreadable or further than the last row (None: unknown)."""
     if not (file := path / "checkpoint.npz").exists():
         return None
     position = read_checkpoint(file, spec.parts(data)[0])
@@ -166,6 +166,6 @@ def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position |
             try:
                 read_arrays(folder / f"{number}.npz")
             except DataError as error:
-                said = f"{folder.name}/{number}.npz cannot be read; a resume would begin at the first iteration"
-                raise DamagedError.of(path, said) from error
+                problem = f"{folder.name}/{number}.npz cannot be read; a resume would begin at the first iteration"
+                raise DamagedError.of(path, problem) from error
     return position

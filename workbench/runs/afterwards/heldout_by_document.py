@@ -1,4 +1,4 @@
-"""How well a run predicts the held-out tokens of each document: what its headline perplexity is the mean of."""
+"""Score the held-out tokens of each document under a run; the headline perplexity is their mean."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -19,7 +19,7 @@ from workbench.runs.store.checkpoint import no_checkpoint, read_average, read_ch
 
 
 class Scored(NamedTuple):
-    """The held-out tokens of each document under a run; exp(-sum of the one / sum of the other) is its perplexity."""
+    """Log likelihood and number of the held-out tokens of each document under a run."""
 
     # (document,) float64, nats; 0 for a document without a held-out token
     log_likelihood: np.ndarray
@@ -34,7 +34,7 @@ class Scored(NamedTuple):
 
 
 def score_documents(run, store=None) -> Scored:
-    """The log likelihood of each document's held-out tokens, at the last checkpoint of a run in a store.
+    """Compute the log likelihood of each document's held-out tokens, at the last checkpoint of a run in a store.
 
     As in the headline perplexity: of the running average of p(w|d) where tokens are sampled and burn-in is over,
     which the checkpoint holds; else of the state, by the engine's own predictive. Of a corpus in shards the rows of one part
@@ -80,7 +80,7 @@ def score_documents(run, store=None) -> Scored:
 
 
 def _sums(test, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(document,) the log likelihood of its held-out items, and how many there are."""
+    """Return log likelihood and number (document,) of the held-out items of each document."""
     rows = test.documents if isinstance(test, Corpus) else test.groups
     n_rows = max(int(rows.max(initial=-1)) + 1, getattr(test, "n_documents", 0))
     logs = np.bincount(rows, test.weights * np.log(probability), n_rows)
@@ -91,12 +91,12 @@ def _score_parts(spec: RunSpec, position: Position, parts: Iterator[StoredPart])
     """`score_documents` of a corpus in shards, a part after the other."""
     engine, model, options = spec.parts()
     n_averaged = position.average.n_averaged if engine.in_parts.samples(options) else 0
-    found = []
+    sums = []
     for part in parts:
-        own = (
+        probability = (
             part.probability
             if n_averaged
             else engine.predict(part.corpus, model, options, part.state, part.test)
         )
-        found.append(_sums(part.test, own))
-    return Scored(*map(np.concatenate, zip(*found, strict=True)), position.iteration, n_averaged)
+        sums.append(_sums(part.test, probability))
+    return Scored(*map(np.concatenate, zip(*sums, strict=True)), position.iteration, n_averaged)

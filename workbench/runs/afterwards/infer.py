@@ -1,7 +1,7 @@
-"""Unseen documents under the topics of a run: their theta, and how well it predicts their words (spec B.4).
+"""Infer theta of unseen documents under the topics of a run, and score their words (spec B.4).
 
-Words are matched by their spelling: what the run does not know is left out and counted as a rate. The topics
-stay as the run left them; each engine folds documents in as it infers (`workbench.engines.lda.fold_in`).
+Words are matched by their spelling; unknown words are left out, and their rate is reported. The topics do not change; each
+engine folds documents in by its own method of inference (`workbench.engines.lda.fold_in`).
 """
 
 import contextlib
@@ -38,9 +38,9 @@ PROTOCOLS = {
     "document_completion": "theta is fitted to a random half of each document's known tokens, the other half is scored",
     "foldin_same": "theta is fitted to the very tokens that are scored; optimistic",
 }
-"""What a perplexity of unseen documents may mean; the name always travels with the number."""
+"""Protocols of a perplexity of unseen documents, with their meaning; each result has the name of its protocol."""
 HELD = 5
-"""Numbers that inference has at a time for each that a run has of a document: measured for every engine, none has more."""
+"""Numbers that inference holds for each number that a run has of a document; measured, no engine holds more."""
 
 
 def infer(
@@ -53,14 +53,14 @@ def infer(
     progress: bool = True,
     **columns,
 ) -> xr.Dataset:
-    """theta of unseen documents, and how much of them the run knows; raises SpecError, StoreError or CorpusError.
+    """Infer theta of unseen documents, and the share of words that the run knows.
 
     Parameters
     ----------
     run : Dataset, Run, path or name
-        What has learnt the topics; a name is looked up in ``store`` (default: ``WORKBENCH_STORE`` or ``./runs``).
+        The run with the topics; a name is looked up in ``store`` (default: ``WORKBENCH_STORE`` or ``./runs``).
     documents : Corpus, ShardedCorpus, or what `workbench.fit` takes; or Records, of a Bayesian network: see `infer_records`
-        Raw text is counted as that of the run was, as far as ``columns`` leave it open and the run knows (its texts were kept).
+        Raw text is counted as that of the run was, except for what ``columns`` set, where the run kept its texts.
         Where topics change over time, a document is of the year in its corpus's ``times``, or the nearest that the run knows;
         without one it is of the last year.
     seed : int
@@ -83,7 +83,7 @@ def infer(
         Under an HDP a theta sums to a little less than 1: the rest is for topics that have no token.
         Labels, times and the columns that were read with the documents are coordinates, as ``document_label``.
         Attributes: the run, ``out_of_vocabulary`` of all tokens, and ``perplexity_foldin_same``, the perplexity
-        of the known tokens to which theta was fitted (optimistic; `document_completion` gives the honest one).
+        of the known tokens to which theta was fitted (optimistic; `document_completion` gives an unbiased one).
         Where memory does not hold them, `infer_to_file` writes them to a file.
 
     Source: specification of LDA, B.4.
@@ -107,9 +107,9 @@ def infer(
         "out_of_vocabulary": np.empty(corpus.n_documents),
     }
     with _inferred(inference, client, progress) as each:
-        for found in each:
+        for inferred in each:
             for name, values in data.items():
-                values[found.first : found.last] = getattr(found, name)
+                values[inferred.first : inferred.last] = getattr(inferred, name)
     coords = {
         "document": ("document", _objects(corpus.titles), {"long_name": "document"}),
         "topic": np.arange(topics.n_topics),
@@ -134,7 +134,7 @@ def infer_to_file(
     progress: bool = True,
     **columns,
 ) -> dict:
-    """Writes theta of unseen documents to a CSV file as it is inferred, so that memory holds some documents at a time.
+    """Write theta of unseen documents to a CSV file as it is inferred, with some documents in memory at a time.
 
     Parameters
     ----------
@@ -166,14 +166,14 @@ def infer_to_file(
     topics = (f"topic {k}" for k in range(inference.topics.n_topics))
     with _written(path) as write, _inferred(inference, client, progress) as each:
         write([["document", "n_tokens", "out_of_vocabulary", *topics, *more]])
-        for found in each:
-            here = slice(found.first, found.last)
+        for inferred in each:
+            place = slice(inferred.first, inferred.last)
             rows = zip(
-                corpus.titles[here],
-                found.n_tokens.tolist(),
-                found.out_of_vocabulary.tolist(),
-                found.theta.tolist(),
-                *(values[here] for values in more.values()),
+                corpus.titles[place],
+                inferred.n_tokens.tolist(),
+                inferred.out_of_vocabulary.tolist(),
+                inferred.theta.tolist(),
+                *(values[place] for values in more.values()),
                 strict=True,
             )
             write(
@@ -184,18 +184,18 @@ def infer_to_file(
 
 
 def _inference(run, documents, seed: int, n_threads: int, store, columns: dict) -> Inference:
-    """The documents, counted as those of the run, under its topics."""
+    """Return the inference of documents, counted as those of the run, under its topics."""
     topics = topics_of(run, store)
     return Inference(topics, _counted_alike(documents, topics, columns), seed, n_threads)
 
 
 def _counted_alike(documents, topics: Topics, columns: dict) -> AnyCorpus:
-    """Documents as a corpus, raw text counted as that of the run was, but for what is said of it."""
+    """Return documents as a corpus; raw text is counted as that of the run was, except for what ``columns`` set."""
     return data_from(documents, None, counted=topics.spec.counted, **columns)
 
 
 def _columns(corpus: AnyCorpus) -> dict[str, Sequence]:
-    """What is known of each document besides its words and its text, by name."""
+    """Return labels, times and other columns of the documents, by name."""
     known = {"label": corpus.labels, "time": corpus.times} | (
         {} if corpus.table is None else corpus.table.metadata
     )
@@ -208,9 +208,9 @@ def _objects(values: Sequence) -> np.ndarray:
 
 @contextlib.contextmanager
 def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator[Inferred]]:
-    """What is inferred, a slice at a time, here or on the cluster of a client; a bar shows how far it is, if there are several.
+    """Yield an iterator of inferred slices, computed here or on the cluster of a client; a bar shows the progress.
 
-    Warns at the end where the run knows no word.
+    Warns at the end where the run knows no word of the documents.
     """
     corpus = inference.corpus
     with contextlib.ExitStack() as stack:
@@ -223,9 +223,9 @@ def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator
         slices = stack.enter_context(contextlib.closing(inference.slices(client)))
 
         def each() -> Iterator[Inferred]:
-            for found in slices:
-                yield found
-                line.update(found.last - found.first)
+            for inferred in slices:
+                yield inferred
+                line.update(inferred.last - inferred.first)
 
         yield each()
     if corpus.n_tokens and not inference.n_known:
@@ -237,7 +237,7 @@ def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator
 
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[Callable]:
-    """The function that writes rows to a CSV file, which is there when the block ends: whole, or not at all."""
+    """Yield a function that writes rows to a CSV file, which exists after the block, whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
@@ -255,9 +255,9 @@ def _written(path: Path) -> Iterator[Callable]:
 
 
 def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
-    """At most how many bytes `infer` holds for so many documents, what the run has learnt of words apart.
+    """Return an upper bound on the bytes that `infer` holds for a number of documents, without the topics.
 
-    run : Dataset of a run; what a network has of an author is there for each document, as of somebody new.
+    run : Dataset of a run; what a network has of an author is counted for each document, as of a new author.
 
     `HELD` numbers for each that the run has of a document: of pachinko those of each super-topic and topic too.
     """
@@ -280,7 +280,7 @@ def document_completion(
     n_threads: int = 1,
     store=None,
 ) -> dict:
-    """The perplexity of unseen documents, its protocol named beside it.
+    """Compute the perplexity of unseen documents by a named protocol.
 
     Parameters
     ----------

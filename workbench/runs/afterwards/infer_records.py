@@ -1,4 +1,4 @@
-"""New records under the network of a run: the posterior of its hidden nodes, and the probability of what is known."""
+"""Infer the hidden nodes of new records under the network of a run, and the probability of their known cells."""
 
 import numpy as np
 import xarray as xr
@@ -9,11 +9,11 @@ from workbench.records import DataError, Records
 from workbench.runs.spec import RunSpec, SpecError, whole
 
 SMALLEST = 1e-300
-"""In the place of an estimated probability 0, of which there is no logarithm."""
+"""Replaces an estimated probability 0, which has no logarithm."""
 
 
 def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.Dataset:
-    """The posterior of the hidden nodes of records, given their known cells and the distributions of a run.
+    """Compute the posterior of the hidden nodes of records, given their known cells and the distributions of a run.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
     """
     called = f"run '{run.attrs.get('name', 'this Dataset')}'"
     if "n_cpt" not in run:
-        said = f"{called} is of no Bayesian network, so there are no hidden nodes of records"
-        raise SpecError(f"{said}; give documents, or choose a run of a Bayesian network")
+        problem = f"{called} is of no Bayesian network, so there are no hidden nodes of records"
+        raise SpecError(f"{problem}; give documents, or choose a run of a Bayesian network")
     if run.sizes.get("snapshot", 0) == 0:
         raise SpecError(
             f"{called} has no snapshot yet, so it has no tables; wait for its first, or resume it"
@@ -46,21 +46,29 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
     net = spec.parts()[1].for_data(known)
     values, logs = net.values(known), np.log(np.maximum(_tables(run), SMALLEST))
     hidden = [
-        at for at, node in enumerate(net.nodes) if node.name not in known.fields and not node.given
+        number
+        for number, node in enumerate(net.nodes)
+        if node.name not in known.fields and not node.given
     ]
-    found = np.full(
-        (len(values), len(hidden), max((net.nodes[at].n_states for at in hidden), default=0)),
+    probabilities = np.full(
+        (
+            len(values),
+            len(hidden),
+            max((net.nodes[number].n_states for number in hidden), default=0),
+        ),
         np.nan,
     )
-    names = np.full(found.shape[1:], "", object)
-    for place, at in enumerate(hidden):
-        names[place, : net.nodes[at].n_states] = net.nodes[at].state_names
-        found[:, place, : net.nodes[at].n_states] = posterior(net, values, at, logs, n_threads)
+    names = np.full(probabilities.shape[1:], "", object)
+    for place, number in enumerate(hidden):
+        names[place, : net.nodes[number].n_states] = net.nodes[number].state_names
+        probabilities[:, place, : net.nodes[number].n_states] = posterior(
+            net, values, number, logs, n_threads
+        )
     return xr.Dataset(
         {
             "posterior": (
                 ("record", "node", "state"),
-                found,
+                probabilities,
                 {"long_name": "probability of each state of a hidden node"},
             ),
             "log_probability": (
@@ -75,8 +83,8 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
             ),
         },
         {
-            "node": [net.nodes[at].name for at in hidden],
-            "state": np.arange(found.shape[2]),
+            "node": [net.nodes[number].name for number in hidden],
+            "state": np.arange(probabilities.shape[2]),
             "state_name": (
                 ("node", "state"),
                 names,
@@ -88,7 +96,7 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
 
 
 def _tables(run: xr.Dataset) -> np.ndarray:
-    """(parameter,) distributions: posterior means, of expectation maximisation the shares of the counts."""
+    """Return the distributions (parameter,): posterior means; for expectation maximisation the shares of the counts."""
     if "log_likelihood" not in run:
         return run["cpt"].values
     counts, rows = run["n_cpt"].isel(snapshot=-1).values, run["row"].values
@@ -97,7 +105,7 @@ def _tables(run: xr.Dataset) -> np.ndarray:
 
 
 def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records:
-    """The records with the fields and levels that a shipped network was made for; as they are for one of one's own."""
+    """Return the records with the fields and levels of a shipped network; unchanged for a user's network."""
     model = spec.parts()[1]
     if not isinstance(model, BayesNet) or not model.is_shipped:
         return records
@@ -114,24 +122,24 @@ def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records
             f"run '{spec.name}' has no field {unknown[0]!r}; there are {', '.join(levels)}; leave the field out"
         )
     values = np.full((records.n_distinct, len(levels)), -1)
-    for at, (field, names) in enumerate(levels.items()):
+    for column, (field, names) in enumerate(levels.items()):
         if field in records.fields:
-            values[:, at] = _renumbered(records, field, names, spec.name)
+            values[:, column] = _renumbered(records, field, names, spec.name)
     return Records(
         values, records.multiplicities, tuple(levels), tuple(levels.values()), records.name
     )
 
 
 def _renumbered(records: Records, field: str, names: tuple[str, ...], run: str) -> np.ndarray:
-    """The column of a field with the numbers that its levels have in a run."""
+    """Return the column of a field with the numbers that its levels have in a run."""
     column = records.values[:, records.fields.index(field)]
-    own = records.levels[records.fields.index(field)]
-    place = np.array([*(names.index(name) if name in names else -2 for name in own), -1])
-    found = place[column]
-    if np.any(found == -2):
-        wrong = own[column[found == -2][0]]
+    levels = records.levels[records.fields.index(field)]
+    place = np.array([*(names.index(name) if name in names else -2 for name in levels), -1])
+    numbers = place[column]
+    if np.any(numbers == -2):
+        wrong = levels[column[numbers == -2][0]]
         raise DataError(
             f"run '{run}' does not know the level {wrong!r} of {field!r}; there are {', '.join(names[:10])}; "
             "leave it out, or make the cell missing"
         )
-    return found
+    return numbers

@@ -1,4 +1,4 @@
-"""What a run has learnt, as inference of unseen documents needs it; and their words matched with those of the run."""
+"""The topics of a run, as inference of unseen documents needs them; and matching of words with its vocabulary."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from workbench.runs.spec import RunSpec, SpecError, whole
 
 
 class Topics(NamedTuple):
-    """What a run has learnt, as unseen documents need it."""
+    """The topics of a run, as inference of unseen documents needs them."""
 
     spec: RunSpec
     of_words: LearntTopics
@@ -37,7 +37,10 @@ class Topics(NamedTuple):
         first_document: int = 0,
         first_token: int = 0,
     ) -> np.ndarray:
-        """theta (document, topic) of documents over the run's vocabulary, before which are so many documents and tokens."""
+        """Infer theta (document, topic) of documents over the run's vocabulary.
+
+        first_document, first_token : documents and tokens before them, which number their uniforms.
+        """
         context = StepContext(
             *checked_numbers(seed, n_threads),
             first_document=first_document,
@@ -46,7 +49,7 @@ class Topics(NamedTuple):
         return self._folded_in(documents, context)
 
     def fold_in_alone(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
-        """The same, each theta a function of the words of its document alone, whatever stands beside it."""
+        """Infer theta (document, topic) so that each row depends on the words of its document alone."""
         context = StepContext(
             *checked_numbers(seed, n_threads), numbers=numbers_by_content(documents)
         )
@@ -57,29 +60,29 @@ class Topics(NamedTuple):
         return engine.fold_in(self.learnt, options, documents, context)
 
     def word_probability(self, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
-        """(pair,) p(w | d) = sum_k theta_dk phi_wk, with phi of the document's year where it changes."""
+        """Return (pair,) p(w | d) = sum_k theta_dk phi_wk, with phi of the document's year where it changes."""
         unseen = self.spec.parts()[0].unseen
         if unseen is not None:
             return unseen(self.learnt, theta, pairs)
         return mixture_probability(theta, word_probabilities(*self.of_words), pairs)
 
     def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
-        """Of the pairs under `word_probability`; NaN where there is none."""
+        """Return the perplexity of the pairs under `word_probability`; NaN without pairs."""
         return perplexity(pairs, self.word_probability(theta, pairs))
 
 
 def checked_numbers(seed: int, n_threads: int) -> tuple[int, int, int]:
-    """Seed, step and threads of inference after a run; a SpecError where one is out of range."""
+    """Return seed, step and threads of inference; raise SpecError where one is out of range."""
     return whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024)
 
 
 def topics_of(run, store) -> Topics:
-    """The topics of whatever stands for a run, or a sentence."""
+    """Return the topics of a run (Dataset, `Run`, path or name); raise SpecError where it has none."""
     dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
     name = dataset.attrs.get("name", "this Dataset")
     if "spec" not in dataset.attrs or "run" in dataset.dims:
         raise SpecError(
-            "one run was wanted (workbench.fit or open_run); got a comparison or another Dataset; choose one run"
+            "inference needs the Dataset of one run (fit, open_run); got a comparison or another Dataset; choose one run"
         )
     if dataset.sizes.get("snapshot", 0) == 0:
         raise SpecError(
@@ -100,7 +103,7 @@ def topics_of(run, store) -> Topics:
 
 
 def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
-    """The same documents with the tokens whose word stands in the vocabulary, numbered as it is there.
+    """Return the documents with the tokens whose word is in the vocabulary, renumbered to it.
 
     Words that are spelt alike become one, the first of them in the vocabulary.
     """
@@ -111,7 +114,7 @@ def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
 
 
 def places_in(vocabulary: tuple[str, ...], words) -> np.ndarray | None:
-    """(word,) int64: where each of the words stands in a vocabulary, -1 where it does not; None where they are the same."""
+    """Return the index (word,) of each word in a vocabulary, -1 where it is missing; None where both are the same."""
     if words == vocabulary:
         return None
     place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
@@ -119,12 +122,12 @@ def places_in(vocabulary: tuple[str, ...], words) -> np.ndarray | None:
 
 
 def renumbered(corpus: Corpus, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """indptr (document + 1,), words and counts (pair,) of the words that have a place, ascending, equal ones added up."""
+    """Return indptr (document + 1,), words and counts (pair,) of the known words, ascending, equal ones summed."""
     n_words = int(places.max(initial=-1)) + 1
     words = places[corpus.words]
-    kept = words >= 0
-    cells = corpus.documents[kept] * np.int64(n_words) + words[kept]
+    is_known = words >= 0
+    cells = corpus.documents[is_known] * np.int64(n_words) + words[is_known]
     cells, inverse = np.unique(cells, return_inverse=True)
-    counts = np.bincount(inverse, corpus.counts[kept], len(cells))
+    counts = np.bincount(inverse, corpus.counts[is_known], len(cells))
     indptr = np.searchsorted(cells, np.arange(corpus.n_documents + 1, dtype=np.int64) * n_words)
     return indptr, (cells % max(n_words, 1)).astype(np.int32), counts.astype(np.int32)

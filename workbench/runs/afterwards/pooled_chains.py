@@ -1,4 +1,4 @@
-"""Several long chains as one prediction: p(w|d) of the held-out tokens averaged over chains, and how sure it is."""
+"""Pool several long chains into one prediction: p(w|d) of the held-out tokens averaged over chains, with its error."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -14,11 +14,11 @@ from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.checkpoint import read_average
 
-NO_AVERAGE = "run '{}' has no average yet; let it go on beyond its burn-in"
+NO_AVERAGE = "run '{}' has no average yet; continue it beyond its burn-in"
 
 
 class Pooled(NamedTuple):
-    """What the chains of one split predict together."""
+    """The joint prediction of the chains of one split."""
 
     split: tuple[str, str]  # hashes of the training and the test tokens
     model: dict  # its settings
@@ -28,7 +28,7 @@ class Pooled(NamedTuple):
 
 
 def pool_chains(runs: Iterable, store=None) -> Pooled:
-    """The log perplexity of the mean over chains of each one's running average of p(w|d), with its error by the jackknife.
+    """Compute the log perplexity of the mean over chains of their running averages of p(w|d), with its jackknife error.
 
     Where chains stay at different modes, their mean predicts better than any of them, as does the posterior that they are drawn
     from; the mean of their log perplexities does not show it.
@@ -67,26 +67,28 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
             f"run '{chains[0].name}' has no test set, so nothing is predicted; fit it with held-out tokens"
         )
     _, test = corpora_of(chains[0].path.parent, chains[0].spec)
-    found = np.stack([_probability(run) for run in chains])
-    whole = _log_perplexity(test, found.mean(axis=0))
-    total, n = found.sum(axis=0), len(found)
-    without = np.array([_log_perplexity(test, (total - own) / (n - 1)) for own in found])
+    probabilities = np.stack([_probability(run) for run in chains])
+    whole = _log_perplexity(test, probabilities.mean(axis=0))
+    total, n = probabilities.sum(axis=0), len(probabilities)
+    without = np.array(
+        [_log_perplexity(test, (total - probability) / (n - 1)) for probability in probabilities]
+    )
     error = np.sqrt((n - 1) * np.mean((without - without.mean()) ** 2))
     return Pooled(splits.pop(), model, whole, float(error), n)
 
 
 def _probability(run: Run) -> np.ndarray:
-    """(test pair,) the running average of p(w|d) of a chain."""
+    """Return the running average of p(w|d) (test pair,) of a chain."""
     if run.spec.shards:
         return at_last_checkpoint(run, partial(_averaged_in_parts, run.name))
-    found = read_average(run.path / "checkpoint.npz")
-    if found is None or not found[1].n_averaged:
+    average = read_average(run.path / "checkpoint.npz")
+    if average is None or not average[1].n_averaged:
         raise SpecError(NO_AVERAGE.format(run.name))
-    return found[1].probability
+    return average[1].probability
 
 
 def _averaged_in_parts(name: str, position: Position, parts: Iterator[StoredPart]) -> np.ndarray:
-    """The same of a corpus in shards."""
+    """Return the running average of p(w|d) (test pair,) of a chain over a corpus in shards."""
     if not position.average.n_averaged:
         raise SpecError(NO_AVERAGE.format(name))
     return np.concatenate([part.probability for part in parts])

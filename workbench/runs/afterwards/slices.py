@@ -1,8 +1,8 @@
-"""theta of many unseen documents, some at a time: one slice after the other here, or many at once on the workers of a cluster.
+"""Infer theta of many unseen documents in slices: one after the other here, or in parallel on the workers of a cluster.
 
-Where slices end depends on the documents and the number of topics alone, and the uniforms of a document on its number and
-those of its tokens: so each theta has the bits that it has when all documents are folded in together, and sums over slices
-do not depend on who works on them.
+The bounds of slices depend on the documents and the number of topics alone, and the uniforms of a document on its number and
+those of its tokens. So each theta has the bits that it has when all documents are folded in together, and sums over slices do
+not depend on the number of workers.
 """
 
 import math
@@ -28,7 +28,7 @@ PAIRS, NUMBERS = 1 << 18, 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """Some documents over the words of a run: all that is sent to a worker with a task."""
+    """Some documents over the words of a run: what is sent to a worker with a task."""
 
     first_document: int  # documents before them
     first_token: int  # tokens, of words that the run knows, before them
@@ -40,7 +40,7 @@ class Slice:
     name: str  # of their corpus
 
     def corpus(self, vocabulary) -> Corpus:
-        """The documents over a vocabulary, numbered from 0."""
+        """Return the documents as a corpus over a vocabulary, numbered from 0."""
         n = len(self.indptr) - 1
         return Corpus.of_checked(
             indptr=sealed(self.indptr),
@@ -55,7 +55,7 @@ class Slice:
 
 
 class Inferred(NamedTuple):
-    """What was inferred of some documents that follow each other."""
+    """The results of inference for consecutive documents."""
 
     first: int  # document
     last: int  # one after the last
@@ -68,7 +68,7 @@ class Inferred(NamedTuple):
 def folded_in(
     n_threads: int, topics: Topics, seed: int, documents: Slice
 ) -> tuple[np.ndarray, float]:
-    """theta (document, topic) of a slice, and the log likelihood of its known tokens, nats; called on workers too."""
+    """Return theta (document, topic) of a slice, and the log likelihood of its known tokens, nats; called on workers too."""
     pairs = documents.corpus(topics.vocabulary)
     theta = topics.fold_in(pairs, seed, n_threads, documents.first_document, documents.first_token)
     logs = (
@@ -80,7 +80,7 @@ def folded_in(
 
 
 class Inference:
-    """Unseen documents under the topics of a run.
+    """Inference of unseen documents under the topics of a run.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Inference:
         self.n_known, self._logs = 0, []
 
     def slices(self, client=None) -> Iterator[Inferred]:
-        """What is inferred of all documents, in order, a slice at a time; on the workers of a `distributed.Client`, if any."""
+        """Yield the results of all documents, in order, slice by slice; computed on the workers of a client, if any."""
         shares: deque[tuple] = deque()  # of the slices under way
 
         def documents() -> Iterator[Slice]:
@@ -113,29 +113,29 @@ class Inference:
                     None if values is None else tuple(values)
                     for values in (part.authors, part.times)
                 )
-                found = Slice(first, self.n_known, *pairs, *about, part.name)
+                sent = Slice(first, self.n_known, *pairs, *about, part.name)
                 n_tokens, known = (
                     part.document_tokens,
-                    found.corpus(self.topics.vocabulary).document_tokens,
+                    sent.corpus(self.topics.vocabulary).document_tokens,
                 )
                 shares.append((n_tokens, (n_tokens - known) / np.maximum(n_tokens, 1)))
                 self.n_known += int(known.sum())
-                yield found
+                yield sent
 
         work = partial(folded_in, self._n_threads)
-        given = self.topics, self._seed
+        shared = self.topics, self._seed
         if client is None:
-            results = (work(*given, each) for each in documents())
+            results = (work(*shared, each) for each in documents())
         else:
             from workbench.runs.execution.cluster.inferring import results_of
 
-            results = results_of(client, work, given, documents())
+            results = results_of(client, work, shared, documents())
         for (theta, logs), (first, last) in zip(results, pairwise(self.bounds), strict=True):
             self._logs.append(logs)
             yield Inferred(first, last, theta, *shares.popleft())
 
     def attrs(self) -> dict:
-        """What was asked of whom; once all slices came also the share of unknown tokens, and the perplexity of the others."""
+        """Return run, engine, corpus and seed; after all slices also the share of unknown tokens and the perplexity."""
         log_likelihood = math.fsum(self._logs)
         return about(self.topics, self.corpus, self.n_known, self._seed) | {
             "perplexity_foldin_same": float(np.exp(-log_likelihood / self.n_known))
@@ -144,7 +144,7 @@ class Inference:
         }
 
     def _cuts(self) -> list[int]:
-        """The first document of each slice, and one after the last; a slice is of one part."""
+        """Return the first document of each slice, and one after the last; a slice lies within one part."""
         most, cuts = max(NUMBERS // self.topics.n_topics, 1), [0]
         for begin, part in self.corpus.parts_in_order():
             indptr, first, n_documents = part.indptr, 0, part.n_documents
@@ -156,7 +156,7 @@ class Inference:
 
 
 def about(topics: Topics, corpus, n_known: int, seed: int) -> dict:
-    """What was asked of whom, and the share of the tokens that the run does not know."""
+    """Return run, engine, corpus and seed, and the share of the tokens that the run does not know."""
     return {
         "run": topics.spec.name,
         "engine": topics.spec.engine,

@@ -1,4 +1,4 @@
-"""The pattern of a word that a visitor gave, matched in a process of its own, with limits of processor time and memory.
+"""Match a regular expression of a visitor in a separate process, with limits of processor time and memory.
 
 Run as a file, ``python -I -S bounded_matching.py`` reads one request from stdin, as JSON, and answers with the places found; it
 imports the standard library alone, so that it starts in a few hundredths of a second. Python's regular expressions cannot be
@@ -23,9 +23,9 @@ N_BYTES = 2**29
 
 @lru_cache(maxsize=64)
 def find_spans(pattern: str, text: str) -> tuple[tuple[int, int], ...] | None:
-    """First and last place, exclusive, of every match (or of its group, if there is one); None where it takes too long.
+    """Return start and end of every match (or of its group, if there is one); None where matching takes too long.
 
-    None, too, where the pattern is none. What was found is kept, so that looking again at a document takes no time.
+    None, too, for an invalid pattern. Results are cached, so that a second look at a document takes no time.
     """
     request = json.dumps({"pattern": pattern, "text": text})
     with contextlib.suppress(subprocess.TimeoutExpired, OSError, ValueError):
@@ -48,7 +48,7 @@ def main() -> int:
             resource.setrlimit(limit, (most, most))
     request = json.load(sys.stdin)
     pattern = re.compile(request["pattern"])
-    spans = (found.span(pattern.groups) for found in pattern.finditer(request["text"]))
+    spans = (match.span(pattern.groups) for match in pattern.finditer(request["text"]))
     print(json.dumps([span for span in spans if span[0] >= 0]))
     return 0
 

@@ -1,4 +1,4 @@
-"""Data that a visitor of a page names or hands over, read in a process of its own, with limits of memory and time.
+"""Read data that a visitor names or uploads in a separate process, with limits of memory and time.
 
 ``python -m workbench.runs.execution.bounded_reading`` reads one request from stdin, as JSON, and answers with one line of JSON:
 the file that has the data, or the sentence that refuses them. So neither a file, nor what it unpacks to, nor sizes in a name,
@@ -51,16 +51,16 @@ def read_bounded(
     dropped: dict | None = None,
     **options,
 ) -> Corpus | Records:
-    """The data of a name or of a regular file or folder, as `workbench.runs.loading.load_data` reads them.
+    """Return the data of a name, or of a regular file or folder, as `workbench.runs.loading.load_data` reads them.
 
     Parameters
     ----------
     seconds : float, default `SECONDS`
-        That it may take.
-    n_bytes : int, default one part in `SHARE` of the memory that is available
-        That it may take, packages included that it needs and Python has not loaded.
+        Limit of time.
+    n_bytes : int, default one part in `SHARE` of the available memory
+        Limit of memory, including the packages that the process imports.
     most : int, default one part in `SHARE` of ``n_bytes``
-        Bytes that the data may take here; what takes more is refused before it is handed over.
+        Bytes that the data may take in this process; larger data are refused before they are transferred.
     only_columns : bool
         See `columns_bounded`.
     dropped : dict, optional
@@ -88,7 +88,7 @@ def read_bounded(
             "only_columns": only_columns,
         }
         with contextlib.suppress(subprocess.TimeoutExpired):
-            done = subprocess.run(
+            process = subprocess.run(
                 [sys.executable, "-m", __name__],
                 input=json.dumps(request),
                 stdout=subprocess.PIPE,
@@ -97,21 +97,21 @@ def read_bounded(
                 timeout=seconds + GRACE,
                 env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             )
-            answer = _answer(done.stdout)
+            answer = _answer(process.stdout)
             if "columns" in answer:
                 return answer["columns"]
             if dropped is not None:
                 dropped.update(answer.get("dropped", {}))
             if "file" in answer:
-                found = saving.load_data(Path(folder) / answer["file"], kind)
+                data = saving.load_data(Path(folder) / answer["file"], kind)
                 return (
-                    replace(found, table=DocumentTable.load(Path(folder) / answer["table"]))
+                    replace(data, table=DocumentTable.load(Path(folder) / answer["table"]))
                     if answer["table"]
-                    else found
+                    else data
                 )
             if "parts" in answer:
                 raise DataError(*map(_restored, answer["parts"]), field=answer["field"])
-            if done.returncode not in (-signal.SIGALRM, -signal.SIGXCPU):
+            if process.returncode not in (-signal.SIGALRM, -signal.SIGXCPU):
                 raise DataError(
                     f"{name_or_path} takes more than the {format_size(n_bytes)} of memory that a page may take to "
                     "read it; give a part of it, or read it with Python or the command line"
@@ -125,26 +125,26 @@ def read_bounded(
 
 
 def columns_bounded(path: str | Path, **options) -> dict[str, list[str]]:
-    """What `workbench.corpus.header.columns_in` gives, within the limits of `read_bounded`, which raises the same errors."""
+    """Return what `workbench.corpus.header.columns_in` returns, within the limits and with the errors of `read_bounded`."""
     return read_bounded(path, only_columns=True, **options)
 
 
 def _seconds() -> float:
-    """The limit of time."""
-    given = os.environ.get("WORKBENCH_READING_SECONDS") or SECONDS
+    """Return the limit of time, in seconds."""
+    limit = os.environ.get("WORKBENCH_READING_SECONDS") or SECONDS
     try:
-        seconds = float(given)
+        seconds = float(limit)
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
         raise DataError(
-            f"WORKBENCH_READING_SECONDS must be a number of seconds above 0; got {given!r}; change it, or unset it"
+            f"WORKBENCH_READING_SECONDS must be a number of seconds above 0; got {limit!r}; change it, or unset it"
         )
     return seconds
 
 
 def _answer(printed: str) -> dict:
-    """The last line that the process printed, of JSON; nothing where it was ended before."""
+    """Return the last line that the process printed, parsed as JSON; {} where it was killed before."""
     try:
         return json.loads(printed.splitlines()[-1])
     except (ValueError, IndexError):
@@ -152,7 +152,7 @@ def _answer(printed: str) -> dict:
 
 
 def _plain(part) -> str | list:
-    """A part of a sentence as JSON has it."""
+    """Return a part of a sentence in a form that JSON holds."""
     if not isinstance(part, Named):
         return one_sentence([part])  # no longer than what is shown of it
     return [
@@ -163,6 +163,7 @@ def _plain(part) -> str | list:
 
 
 def _restored(part: str | list) -> str | Named:
+    """Return a part of a sentence that `_plain` made, as it was."""
     if isinstance(part, str):
         return part
     field, about, text = part
@@ -171,7 +172,7 @@ def _restored(part: str | list) -> str | Named:
 
 
 def _check_size(name: str | Path, n_bytes: int, of_table: int | None, most: int) -> None:
-    """Refuses data that take more than ``most`` together with their texts and columns where they are handed over."""
+    """Raise DataError for data that take more than ``most`` bytes together with their texts and columns."""
     if (taken := n_bytes + (of_table or 0)) > most:
         texts = (
             (", or leave out its texts and columns with ", Named("keep_text", False))
@@ -208,12 +209,12 @@ def main() -> int:
             print(json.dumps({"columns": columns_in(name, **request["options"])}))
             return 0
         with noting_dropped() as dropped:
-            found = load_data(name, kind, **request["options"])
-        found.require_memory("it is not handed over to a page: use Python or the command line")
-        table, file = getattr(found, "table", None), found.save(request["folder"])
+            data = load_data(name, kind, **request["options"])
+        data.require_memory("it is not handed over to a page: use Python or the command line")
+        table, file = getattr(data, "table", None), data.save(request["folder"])
         _check_size(
             name,
-            found.memory_bytes + COPIES * file.stat().st_size,
+            data.memory_bytes + COPIES * file.stat().st_size,
             table and table.memory_bytes,
             request["most"],
         )

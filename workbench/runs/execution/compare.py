@@ -1,4 +1,4 @@
-"""Several engines on the same split with the same seeds, as runs side by side."""
+"""Compare several engines on the same split with the same seeds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class RunFailed(RuntimeError):
-    """A worker failed or died."""
+    """A worker process failed or was killed."""
 
 
 NETWORK = ("model", "sizes")
@@ -61,7 +61,7 @@ def plan(
     store=None,
     **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
-    """The specs of a comparison, with the training and test corpora that they share.
+    """Return the specs of a comparison, with the training and test corpora that they share.
 
     ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them and takes
     their values (learn_alpha=maximised to those of LDA, learn_alpha=False to those of the HDP).
@@ -78,39 +78,39 @@ def plan(
     if not isinstance(corpus, AnyCorpus | Records):
         said = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
         raise SpecError(said, f"; got {shown(repr(corpus))}")
-    asked = SplitSettings(**of(SplitSettings, settings))
+    split_settings = SplitSettings(**of(SplitSettings, settings))
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
     train, test, split = (prepare_records if isinstance(corpus, Records) else prepare)(
         corpus,
-        asked.holdout,
-        asked.split_seed,
-        asked.top_words,
-        asked.singletons,
-        asked.holdout_per,
-        asked.holdout_rows,
-        asked.merge,
-        asked.repeat,
+        split_settings.holdout,
+        split_settings.split_seed,
+        split_settings.top_words,
+        split_settings.singletons,
+        split_settings.holdout_per,
+        split_settings.holdout_rows,
+        split_settings.merge,
+        split_settings.repeat,
     )
     listed = [engines] if isinstance(engines, str) else engines
     chosen = [(entry, {}) if isinstance(entry, str) else tuple(entry) for entry in listed]
     if not chosen:
         raise SpecError("a comparison needs at least one engine; got none")
-    found = {name: get_engine(name) for name, _ in chosen}
-    check_kinds(found)
+    engine_of = {name: get_engine(name) for name, _ in chosen}
+    check_kinds(engine_of)
     for option, value in (options or {}).items():
-        if not is_option(option, [value], list(found.values())):
+        if not is_option(option, [value], list(engine_of.values())):
             there_are = ", ".join(
-                sorted({name for engine in found.values() for name in options_of(engine)})
+                sorted({name for engine in engine_of.values() for name in options_of(engine)})
             )
             raise OptionError(
-                f"none of {', '.join(found)} has an option '{option}'; they have {there_are}"
+                f"none of {', '.join(engine_of)} has an option '{option}'; they have {there_are}"
             )
     for idle in (("alpha",), ("beta",), NETWORK):  # raises for what no model of these engines has
-        if not any(idle[0] in engine.model.takes for engine in found.values()):
+        if not any(idle[0] in engine.model.takes for engine in engine_of.values()):
             make_model(
-                found[chosen[0][0]],
+                engine_of[chosen[0][0]],
                 settings.get("n_topics"),
-                **{each: settings.get(each) for each in idle},
+                **{setting: settings.get(setting) for setting in idle},
             )
     n_seeds, seed = whole("seeds", seeds, 1), whole("seed", seed, 0, LARGEST_SEED)
     if settings.get("name") and len(chosen) * n_seeds > 1:
@@ -120,42 +120,42 @@ def plan(
     if start is not None:
         settings["start"] = warm_start_from(start, train, settings.get("n_topics"), store)
     specs: dict[str, RunSpec] = {}
-    for name, own in chosen:
+    for name, own_options in chosen:
         shared = {
             option: value
             for option, value in (options or {}).items()
-            if takes(found[name], option, value)
+            if takes(engine_of[name], option, value)
         }
-        others = {*PRIORS, *NETWORK}.difference(found[name].model.takes)
-        taken = {each: value for each, value in settings.items() if each not in others}
+        not_taken = {*PRIORS, *NETWORK}.difference(engine_of[name].model.takes)
+        values = {setting: value for setting, value in settings.items() if setting not in not_taken}
         for chain in range(n_seeds):
             spec = make_spec(
                 train,
                 name,
                 test=test,
                 seed=seed + chain,
-                options=shared | own,
+                options=shared | own_options,
                 split=split,
-                **taken,
+                **values,
             )
             specs.setdefault(spec.hash, spec)
     return list(specs.values()), train, test
 
 
 def check_kinds(engines: dict) -> None:
-    """Refuses engines, by name, that infer from data of several types."""
+    """Raise SpecError for engines, by name, that infer from data of several types."""
     # the first of each
     one_of = {engine.model.data: name for name, engine in reversed(engines.items())}
     if len(one_of) > 1:
-        said = " and ".join(f"{name} from {ROWS[kind]}" for kind, name in reversed(one_of.items()))
+        kinds = " and ".join(f"{name} from {ROWS[kind]}" for kind, name in reversed(one_of.items()))
         raise SpecError(
-            f"engines that are compared infer from the same data, and {said}; leave one out",
+            f"engines that are compared infer from the same data, and {kinds}; leave one out",
             field="engines",
         )
 
 
 def is_option(name: str, values: list, engines: list) -> bool:
-    """Does one of the engines have the option? Raises OptionError for the first value that none of those takes."""
+    """Return whether an engine has the option; raise OptionError for the first value that no engine with it accepts."""
     having = [engine for engine in engines if name in named_options(engine)]
     for value in values if having else ():
         if not any(takes(engine, name, value) for engine in having):
@@ -164,10 +164,10 @@ def is_option(name: str, values: list, engines: list) -> bool:
 
 
 def _refuse_unknown(settings: dict) -> None:
-    """Raises SpecError for the first setting that no run has, naming the nearest."""
-    own = ("corpus", "engine", "test", "split", "progress", "restarts")  # of `fit` alone
-    others = [name for name in signature(fit).parameters if name not in own]
-    known = list(dict.fromkeys(("engines", "seeds", "seed", *names(SplitSettings), *others)))
+    """Raise SpecError for the first unknown setting, and name the nearest."""
+    of_fit = ("corpus", "engine", "test", "split", "progress", "restarts")  # of `fit` alone
+    shared = [name for name in signature(fit).parameters if name not in of_fit]
+    known = list(dict.fromkeys(("engines", "seeds", "seed", *names(SplitSettings), *shared)))
     for unknown in (name for name in settings if name not in known):
         raise SpecError(no_setting(unknown, known), field=unknown, value=settings[unknown])
 
@@ -186,7 +186,7 @@ def compare(
     client=None,
     **settings,
 ) -> xr.Dataset:
-    """Runs several engines on the same split with the same seeds.
+    """Run several engines on the same split with the same seeds.
 
     Returns
     -------
@@ -226,7 +226,7 @@ compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettin
 
 
 def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
-    """The per-iteration variables of several runs, joined along a dim ``run``."""
+    """Join the per-iteration variables of several runs along a dim ``run``."""
     import xarray as xr
 
     parts = [
@@ -259,14 +259,14 @@ def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
 
 
 def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
-    """The per-iteration variables of a run, without its counts."""
+    """Return the per-iteration variables of a run, without its counts."""
     return dataset[
         [name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]
     ]
 
 
 class Workers(NamedTuple):
-    """Who computes runs that are side by side: processes of this machine, or the workers of a cluster."""
+    """What computes runs side by side: processes of this machine, or the workers of a cluster."""
 
     jobs: int  # runs at a time
     jobs_here: int  # of these, for how many this machine must have memory
@@ -276,7 +276,7 @@ class Workers(NamedTuple):
 
 @contextlib.contextmanager
 def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
-    """Those who compute the runs of a store: up to ``jobs`` processes here, or the cluster of a ``client`` (see `compare`)."""
+    """Yield what computes the runs of a store: up to ``jobs`` processes here, or the cluster of a ``client``."""
     if client is None:
         yield Workers(jobs, jobs)
         return
@@ -287,10 +287,10 @@ def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
 
 
 def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
-    """Takes every run to its end in worker processes, up to ``jobs`` at a time, or on a cluster, with a bar for each.
+    """Compute every run to its end in worker processes, up to ``jobs`` at a time, or on a cluster, with a bar for each.
 
-    Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed. Raises RunFailed where a
-    worker failed or died, with its message.
+    Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed. Raises RunFailed with the
+    message of a worker that failed or was killed.
     """
     with bars(runs, progress) as move:
         work_through(runs, jobs, move, client)
@@ -301,7 +301,7 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> N
 def work_through(
     runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client=None
 ) -> None:
-    """Runs up to ``jobs`` workers at a time until all runs have ended, or has the workers of a cluster compute them.
+    """Run up to ``jobs`` workers at a time until all runs have ended, or have the workers of a cluster compute them.
 
     One that fails does not stop the others. ``on_progress`` is called ten times a second with the runs at work, and with all
     of them at the end. The first Ctrl-C (or SIGTERM) stops the runs cleanly and is raised when they have stopped; a second one
@@ -331,11 +331,13 @@ def work_through(
 
 
 def failures(runs: list[Run]) -> list[str]:
-    """Why runs failed or died, a sentence each."""
-    found = []
+    """Return a sentence for each run that failed or whose worker was killed."""
+    sentences = []
     for run in dict.fromkeys(runs):
         state, message = (run.status()[name] for name in ("state", "message"))
         if state in (FAILED, LOST):
-            why = message or "its worker has died"
-            found.append(f"run '{run.name}' {state}: {why}; worker.log in {run.path} may say more")
-    return found
+            why = message or "its worker was killed"
+            sentences.append(
+                f"run '{run.name}' {state}: {why}; worker.log in {run.path} may say more"
+            )
+    return sentences

@@ -1,4 +1,4 @@
-"""How a run is paused and stopped from outside while it computes; `workbench.runs.store.status` has the files."""
+"""Pause and stop a run from outside while it computes, through the files of `workbench.runs.store.status`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from workbench.runs.loop import Stopped
@@ -14,16 +14,16 @@ from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, requested
 
 LOOK_EVERY, BEAT_EVERY = 0.1, 1.0
-"""Seconds between two readings of the state that is wanted, and between two heartbeats."""
+"""Seconds between two readings of the requested state, and between two heartbeats."""
 GRACE = 2.0
-"""Seconds that a step may take to end by itself before a pause holds it and a stop discards it."""
+"""Seconds that a step may take to complete before a pause suspends it and a stop discards it."""
 
 
 class StoreControl:
     """The interrupt callback of a run in a store: waits while `control.json` has "paused", ends when it has "stopped".
 
-    A thread reads the file and writes the heartbeat, so that both go on during a long step. Where ``beat`` finds that the run
-    was deleted (StoreError), the run ends with that error. Use it as a context around the loop.
+    A thread reads the file and writes the heartbeat, also during a long step. Where ``beat`` raises StoreError since the run
+    was deleted, the run ends with that error. Use it as a context around the loop.
     """
 
     def __init__(self, path: Path, beat: Callable[[str], None]):
@@ -78,7 +78,7 @@ class StoreControl:
         self.waited += time.monotonic() - began
 
     def interrupt(self) -> None:
-        """Requests a stop, as Ctrl-C does."""
+        """Request a stop, as Ctrl-C does."""
         self.interrupted, self._wanted = True, STOPPED
 
     def _read(self) -> None:
@@ -122,8 +122,8 @@ class MemoryControl:
 
 
 @contextlib.contextmanager
-def ending_cleanly(control):
-    """Within it the first Ctrl-C (or SIGTERM) requests a clean end; a second Ctrl-C interrupts at once."""
+def ending_cleanly(control) -> Iterator[None]:
+    """Within the block the first Ctrl-C (or SIGTERM) requests a clean end; a second Ctrl-C interrupts at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

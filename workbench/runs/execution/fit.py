@@ -1,4 +1,4 @@
-"""fit, start, resume: a run here and now, a run in the background, a run that goes on."""
+"""fit, start and resume: compute a run in this process, in the background, or from its last checkpoint."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def fit(
     client=None,
     **settings,
 ) -> xr.Dataset:
-    """Runs an engine on a corpus and returns the run's Dataset.
+    """Run an engine on a corpus and return the run's Dataset.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ fit.__signature__ = named(fit, make_spec, RunSettings, data_from)
 def run_specs(
     specs: list[RunSpec], corpus: Corpus, test: Corpus | None, store, progress: bool, client=None
 ) -> Iterator[xr.Dataset]:
-    """The Datasets of runs in this process, one after the other, if the largest of them fits into memory.
+    """Compute runs in this process, one after the other, and yield their Datasets; the largest must fit into memory.
 
     The parts of a corpus in shards are worked on by the workers of a client, if there is one.
     """
@@ -185,7 +185,7 @@ def run_specs(
 
 @contextlib.contextmanager
 def cluster_of(client, store) -> Iterator:
-    """A client of a cluster whose workers can work on a run of the store, which may be None; None where none is given."""
+    """Yield a client of a cluster whose workers share the store, unless that is None; None where no client is given."""
     if client is None:
         yield None
         return
@@ -210,19 +210,19 @@ def check_in_parts(corpus) -> None:
     """Raises SpecError for a corpus that has nothing for several workers to share."""
     if corpus.n_parts > 1:
         return
-    said = f"the workers of a cluster share the shards of a corpus, and {corpus.name!r}"
+    rule = f"the workers of a cluster share the shards of a corpus, and {corpus.name!r}"
     client = Named("scheduler", text="client")
     if getattr(corpus, "n_pairs", 0) <= SHARD_PAIRS:
         one = "is small enough for a single one" if isinstance(corpus, Corpus) else "has none"
-        raise SpecError(f"{said} {one}: one process infers from it; leave ", client, " out")
+        raise SpecError(f"{rule} {one}: one process infers from it; leave ", client, " out")
     convert = "convert it: workbench data convert IN FOLDER --shards"
     raise SpecError(
-        f"{said} is whole: one process infers from it; leave ", client, f" out, or {convert}"
+        f"{rule} is whole: one process infers from it; leave ", client, f" out, or {convert}"
     )
 
 
 def tell_cost(client, planned: Planned) -> None:
-    """Prints on stderr what a run shared by the workers of a client will take."""
+    """Print on stderr what a run shared by the workers of a client will take."""
     if client is not None:
         from workbench.runs.execution.cluster.cost import cost_of
 
@@ -232,7 +232,7 @@ def tell_cost(client, planned: Planned) -> None:
 def _in_memory(
     spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: bool, crew: Callable
 ) -> xr.Dataset:
-    """Takes a run to its end without a store."""
+    """Compute a run to its end without a store, and return its Dataset."""
     give_back_freed()
     control, sink = MemoryControl(), MemorySink(spec, corpus)
     try:
@@ -251,31 +251,31 @@ def _in_memory(
 
 
 def warn_of_idle_threads(specs: list[RunSpec]) -> None:
-    """Prints on stderr, once an engine, why threads will be idle and which option would use them."""
+    """Print on stderr, once per engine, why threads will be idle and which option would use them."""
     for sentence in idle_threads(specs):
         print(sentence, file=sys.stderr)
 
 
 def check_restarts(specs: list[RunSpec]) -> None:
-    """Raises SpecError for several runs that cannot be compared by a bound, or that would share a name."""
+    """Raise SpecError for several runs that cannot be compared by a bound, or that would share a name."""
     if len(specs) == 1:
         return
     if "bound" not in specs[0].parts()[0].watches:
-        said = f"restarts are compared by their bound and {specs[0].engine} has none; {any_with('bound')} has one"
-        raise SpecError(said, field="restarts", value=len(specs))
+        problem = f"restarts are compared by their bound and {specs[0].engine} has none; {any_with('bound')} has one"
+        raise SpecError(problem, field="restarts", value=len(specs))
     if specs[0].start:
         raise SpecError(
             "restarts and start cannot be combined: a warm start leaves no random initialisation to vary; leave one of them out"
         )
     if len({spec.name for spec in specs}) < len(specs):
-        said = f"name is for a single run, and restarts makes several; got {specs[0].name!r}, leave it out"
-        raise SpecError(said, field="name", value=specs[0].name)
+        problem = f"name is for a single run, and restarts makes several; got {specs[0].name!r}, leave it out"
+        raise SpecError(problem, field="name", value=specs[0].name)
 
 
 def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
-    """The first run with the highest final bound; seed and bound of each run are in its attributes.
+    """Return the first run with the highest final bound, with seed and bound of each run in its attributes.
 
-    Runs come one by one; after one that was stopped no other is begun. One run alone comes back as it is.
+    Runs are computed one by one; after one that was stopped no other is started. A single run is returned unchanged.
     """
     best, tried = None, []
     for dataset in datasets:
@@ -299,7 +299,7 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
 
 
 def start(corpus, engine: str = DEFAULT_ENGINE, *, test=None, store=None, **settings) -> Run:
-    """`fit` in a process of its own: returns at once with a `Run` to look at, pause, resume and stop.
+    """Start `fit` in a separate process, and return at once a `Run` to look at, pause, resume and stop.
 
     Takes the settings of `fit`, by name; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.
     """
@@ -329,7 +329,7 @@ def resume(
     corpora: tuple | None = None,
     client=None,
 ) -> xr.Dataset:
-    """Takes a run (a `Run`, path or name) on to its end, in this process, and returns its Dataset.
+    """Resume a run (a `Run`, path or name) to its end, in this process, and return its Dataset.
 
     ``n_iterations`` moves the end, but never before what is committed. A finished run is returned as it is.
     ``corpora`` are its training and test corpus where they are at hand, so that they are not read from the store.
@@ -340,9 +340,9 @@ def resume(
 
 
 def _carried_on(path: Path, on_iteration, corpora: tuple, crew: Callable) -> bool:
-    """Takes a run to its end (`carry_on`), again from its last checkpoint whenever a worker of the cluster was lost.
+    """Compute a run to its end (`carry_on`), from its last checkpoint again whenever a worker of the cluster was lost.
 
-    Raises InputError where that happens again and again before the run gets further.
+    Raises InputError where that happens repeatedly before the run gets further.
     """
     furthest, n_lost = -1, 0
     while True:
@@ -366,7 +366,7 @@ def finish(
     corpora: tuple | None = None,
     client=None,
 ) -> Run:
-    """`resume` without its Dataset: the run itself, at its end or where it was stopped."""
+    """`resume` that returns the run itself, at its end or where it was stopped."""
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:
@@ -381,6 +381,7 @@ def finish(
         if not finished:
             reached = "iteration {iteration} of {n_iterations}".format_map(run.status())
             print(
-                f"stopped after {reached}; go on with: workbench resume {run.path}", file=sys.stderr
+                f"stopped after {reached}; resume with: workbench resume {run.path}",
+                file=sys.stderr,
             )
     return run

@@ -1,4 +1,4 @@
-"""Forecast of a sweep before it starts: its runs, disk, memory and time."""
+"""Forecast the runs, disk, memory and time of a sweep before it starts."""
 
 import os
 import time
@@ -20,16 +20,18 @@ LONG = 5e9
 def forecast(
     cells: list[Planned], runs: list[Run], jobs: int, n_processors: int | None = None
 ) -> str:
-    """One line: how many runs there are and are still to come, how much disk and memory and how much time they will take.
+    """Return one line: how many runs are left, and the disk, memory and time that they will take.
 
-    The time is predicted for long sweeps only; for that, one iteration of each engine is timed here and now.
-    n_processors : on which runs go on at the same speed side by side; those of this machine where None.
+    The time is predicted for long sweeps alone, for which one iteration of each engine is timed in this process.
+    n_processors : processors that compute runs in parallel; by default those of this machine.
     """
-    each = dict(zip(runs, cells, strict=True))
-    coming = {run: cell for run, cell in each.items() if run.state != FINISHED}
-    text = f"{len(cells)} cell{'s' * (len(cells) > 1)}, {len(each)} run{'s' * (len(each) > 1)}"
-    if len(coming) < len(each):
-        text += f", {len(each) - len(coming)} of them finished before"
+    cell_of = dict(zip(runs, cells, strict=True))
+    coming = {run: cell for run, cell in cell_of.items() if run.state != FINISHED}
+    text = (
+        f"{len(cells)} cell{'s' * (len(cells) > 1)}, {len(cell_of)} run{'s' * (len(cell_of) > 1)}"
+    )
+    if len(coming) < len(cell_of):
+        text += f", {len(cell_of) - len(coming)} of them finished before"
     if not coming:
         return text
     # of the same engine and options, the largest iterations first
@@ -53,33 +55,36 @@ def forecast(
 
 
 def duration(seconds: float) -> str:
-    """A time with its unit: seconds, minutes or hours."""
+    """Format a time with its unit: seconds, minutes or hours."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _size(cell: Planned) -> int:
-    """Tokens times topics: time and disk are taken to be proportional to it."""
+    """Return tokens times topics, to which time and disk are taken as proportional."""
     return cell.train.n_items * (cell.spec.n_topics or 1)
 
 
 def _bytes(alike: list[tuple[Run, Planned]]) -> float:
-    """Bytes on disk of the runs of a kind, at most: counts before compression, and checkpoints in proportion to the first."""
+    """Return an upper bound on the bytes on disk of runs of one kind: counts before compression, and checkpoints."""
     hardest = alike[0][1]
     engine, model, options = hardest.spec.parts(hardest.train)
-    each, found = engine.memory(hardest.train, model, options).state / _size(hardest), 0.0
+    bytes_per_size, n_bytes = (
+        engine.memory(hardest.train, model, options).state / _size(hardest),
+        0.0,
+    )
     for run, cell in alike:
         snapshot = snapshot_bytes(cell.spec, cell.train)
         n_snapshots = -(-run.status()["n_iterations"] // cell.spec.snapshot_every)
-        found += snapshot * min(n_snapshots, max(2, SNAPSHOT_BUDGET // snapshot)) + each * _size(
-            cell
-        )
-    return found
+        n_bytes += snapshot * min(
+            n_snapshots, max(2, SNAPSHOT_BUDGET // snapshot)
+        ) + bytes_per_size * _size(cell)
+    return n_bytes
 
 
 def _visits(run: Run, cell: Planned) -> float:
-    """Tokens times topics, over the iterations to come; no more than its stop rule allows in steps."""
+    """Return tokens times topics summed over the iterations left, at most the steps that the stop rule allows."""
     status, rule = run.status(), cell.spec.rule
     visits = (status["n_iterations"] - status["iteration"]) * _size(cell)
     return (
@@ -88,7 +93,7 @@ def _visits(run: Run, cell: Planned) -> float:
 
 
 def one_iteration(cell: Planned) -> float:
-    """Seconds of the second iteration of a cell's run in this process, with the time to score it."""
+    """Return the seconds of the second iteration of a cell's run in this process, scoring included."""
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []
     data = Whole(spec, train, test)

@@ -1,4 +1,4 @@
-"""Has the C library give freed arrays back to the operating system at once, so that a run holds only its live arrays.
+"""Make the C library return freed arrays to the operating system at once, so that a run holds only its live arrays.
 
 The C library of Linux (glibc) maps a large array by itself and gives it back when it is freed; but each time that one is
 freed it raises, up to 32 MiB, the size from which on it does so. Arrays below that stay with the process, in pieces that the
@@ -14,7 +14,7 @@ SMALLEST_MAPPED = 8 * 2**20
 
 
 def give_back_freed() -> None:
-    """Sets arrays from `SMALLEST_MAPPED` bytes on to be returned as soon as they are freed; does nothing without glibc."""
+    """Return arrays of at least `SMALLEST_MAPPED` bytes to the system once they are freed; without glibc do nothing."""
     mallopt = getattr(ctypes.pythonapi, "mallopt", None)
     if mallopt is not None:
         mallopt(MMAP_THRESHOLD, SMALLEST_MAPPED)

@@ -1,4 +1,4 @@
-"""A grid of settings laid out as cells: every combination of its values, with the spec and the corpora of its run."""
+"""Lay out a grid of settings as cells: every combination of its values, with the spec and the corpora of its run."""
 
 from collections.abc import Iterable
 from itertools import product
@@ -26,7 +26,7 @@ SETTINGS = (
 )
 """Keys of a grid that every engine has; the others are options of an engine."""
 SHORT = {"topics": "n_topics", "iterations": "n_iterations"}
-"""What the command line calls them."""
+"""Short names of keys, as on the command line."""
 
 
 def lay_out(
@@ -37,7 +37,7 @@ def lay_out(
     options: dict | None = None,
     **settings,
 ) -> list[Planned]:
-    """The cells of a grid, its last key varying fastest; arguments and errors are those of `workbench.sweep`."""
+    """Return the cells of a grid, the last key varying fastest; arguments and errors are those of `workbench.sweep`."""
     axes = grid_axes(grid, engine)
     if whole("seeds", seeds, 1) > 1:
         _refuse_twice(axes, {"seed": seeds})
@@ -46,31 +46,31 @@ def lay_out(
     _refuse_twice(axes, settings | (options or {}))
     outer = {key: values for key, values in axes.items() if key in SETTINGS and key != "engine"}
     inner = {key: values for key, values in axes.items() if key not in outer}
-    found: dict[tuple, Planned] = {}
+    cells: dict[tuple, Planned] = {}
     for values in product(*outer.values()):  # one plan, so one split, for all engines and options
         chosen, places = dict(zip(outer, values, strict=True)), {}
-        for others in product(*inner.values()):
-            at = dict(zip(inner, others, strict=True))
-            name = at.get("engine", engine)
-            of = get_engine(name)
-            shared, own = (
-                {key: value for key, value in given.items() if takes(of, key, value)}
-                for given in (options or {}, at)
+        for inner_values in product(*inner.values()):
+            key_values = dict(zip(inner, inner_values, strict=True))
+            name = key_values.get("engine", engine)
+            chosen_engine = get_engine(name)
+            shared, own_options = (
+                {key: value for key, value in choice.items() if takes(chosen_engine, key, value)}
+                for choice in (options or {}, key_values)
             )
             # two spellings of a value are one run
-            run = name, repr(split_options(of, shared | own))
-            places.setdefault(run, (name, own, []))[2].append(chosen | at)
-        pairs = [(name, own) for name, own, _ in places.values()]
+            run = name, repr(split_options(chosen_engine, shared | own_options))
+            places.setdefault(run, (name, own_options, []))[2].append(chosen | key_values)
+        pairs = [(name, own_options) for name, own_options, _ in places.values()]
         specs, train, test = plan(corpus, pairs, options=options, **settings | chosen)
-        for spec, (*_, cells) in zip(specs, places.values(), strict=True):
-            for at in cells:
-                at = {key: at[key] for key in axes}
-                found[tuple(at.values())] = Planned(spec, train, test, at)
-    return [found[values] for values in product(*axes.values())]
+        for spec, (*_, cells_of_run) in zip(specs, places.values(), strict=True):
+            for key_values in cells_of_run:
+                key_values = {key: key_values[key] for key in axes}
+                cells[tuple(key_values.values())] = Planned(spec, train, test, key_values)
+    return [cells[values] for values in product(*axes.values())]
 
 
 def grid_axes(grid: dict, engine: str) -> dict[str, list]:
-    """The different values of each key, in order, the keys by their full names; raises SpecError or OptionError."""
+    """Return the distinct values of each key, in order, by its full name; raise SpecError or OptionError."""
     if not isinstance(grid, dict) or not grid:
         raise SpecError(f"a grid is a dict of lists, as {{'n_topics': [10, 20]}}; got {grid!r}")
     axes = {}
@@ -78,7 +78,7 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         name = str(key).replace("-", "_")
         name = SHORT.get(name, name)
         if name in axes:
-            raise SpecError(f"'{name}' is twice in the grid; put its values into one list")
+            raise SpecError(f"the grid has '{name}' twice; put its values into one list")
         several = isinstance(values, Iterable) and not isinstance(values, (str, dict))
         axes[name] = list(
             dict.fromkeys(_plain(value) for value in (values if several else [values]))
@@ -99,14 +99,14 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
 
 
 def _refuse_twice(axes: dict, beside: dict) -> None:
-    """Raises SpecError where a key of the grid is given beside it too."""
+    """Raise SpecError where a key of the grid is also a separate argument."""
     for key in axes:
         if key in beside:
-            raise SpecError(f"'{key}' is given twice, in the grid and beside it; leave one out")
+            raise SpecError(f"'{key}' is both in the grid and a separate argument; leave one out")
 
 
 def _plain(value):
-    """A number for "10", ".1" or "inf", nothing for "none", a tuple for a list; anything else as it is."""
+    """Return a number for "10", ".1" or "inf", None for "none", a tuple for a list; any other value unchanged."""
     if isinstance(value, (list, np.ndarray)):
         return tuple(_plain(one) for one in value)
     if isinstance(value, np.generic):

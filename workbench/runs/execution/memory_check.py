@@ -41,11 +41,11 @@ WRITING, ENDING = 2, 2
 BY_WORD = 6
 """Arrays (word, topic) that are there while words of a corpus in parts are looked at: two of a part, of its group, of all."""
 LARGE = GIB
-"""From where on `fit` prints what a run will take."""
+"""Bytes from which on `fit` prints what a run will take."""
 
 
 class Planned(NamedTuple):
-    """A run before it is made."""
+    """A run before it is created."""
 
     spec: RunSpec
     train: Corpus
@@ -68,7 +68,7 @@ class Prediction(NamedTuple):
 
 
 def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
-    """What a run will take at its peak, at least where its corpus is in shards; see `predict_whole`."""
+    """Predict what a run takes at its peak; of a corpus in shards at least so much. See `predict_whole`."""
     return (
         predict_out_of_core(planned)
         if planned.train.n_parts > 1
@@ -83,19 +83,19 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
     """
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
-    own, arrays = engine_memory(engine, model, options, train), array_bytes(spec, train)
+    memory, arrays = engine_memory(engine, model, options, train), array_bytes(spec, train)
     corpora, sizes = train.memory_bytes + (test.memory_bytes if spec.test else 0), model.dims(train)
     dense = sizes.get("topic", 0) * (sizes.get("document", 0) + sizes.get("word", 0)) * DOUBLE
-    kept = 0 if stored else sum(arrays) * -(-spec.n_iterations // spec.snapshot_every)
+    snapshots = 0 if stored else sum(arrays) * -(-spec.n_iterations // spec.snapshot_every)
     begun = dense + 4 * train.n_items if spec.start else 0
-    working = own.state + own.indices + kept + begun
+    working = memory.state + memory.indices + snapshots + begun
     moments = {
         (0, READING * train.n_entries if stored else 0),
         (
             working,
-            max(own.step, own.look + max(MEASURING * train.n_entries, WRITING * max(arrays))),
+            max(memory.step, memory.look + max(MEASURING * train.n_entries, WRITING * max(arrays))),
         ),
-        (2 * kept, ENDING * dense),
+        (2 * snapshots, ENDING * dense),
     }
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
 
@@ -119,11 +119,13 @@ def predict_out_of_core(planned: Planned) -> Prediction:
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
     largest = max(train.parts(), key=lambda part: part.n_pairs)
-    own = engine.memory(largest, model, options)
+    memory = engine.memory(largest, model, options)
     of_words = train.n_words * padded(model.n_topics) * DOUBLE
     sums = of_words * max(2 + train.n_parts.bit_length(), BY_WORD if engine.in_parts.by_word else 0)
     corpora = largest.memory_bytes + (test.memory_bytes if spec.test else 0)
-    return Prediction(PROCESS, corpora, own.state + own.indices + sums, max(own.step, own.look))
+    return Prediction(
+        PROCESS, corpora, memory.state + memory.indices + sums, max(memory.step, memory.look)
+    )
 
 
 @contextlib.contextmanager
@@ -159,12 +161,12 @@ def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) 
 
 
 def at_a_time(planned: list[Planned], jobs: int, stored: bool = True) -> int:
-    """Bytes that the largest ``jobs`` of the runs take together."""
+    """Return the bytes that the largest ``jobs`` of the runs take together."""
     return sum(sorted((predict_memory(run, stored).total for run in planned), reverse=True)[:jobs])
 
 
 def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
-    """The runs that are not yet where they are to end in a store."""
+    """Return the runs that are not yet finished in a store."""
 
     def is_finished(path: Path, n_iterations: int) -> bool:
         status = read_status(path) if is_run(path) else {"state": None}
@@ -182,21 +184,21 @@ def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
 def check_room(
     planned: list[Planned], jobs: int = 1, here: bool = False, stored: bool = True
 ) -> None:
-    """Raises SpecError for runs of which the largest ``jobs`` together do not fit, with what they need and what would fit.
+    """Raise SpecError where the largest ``jobs`` of the runs do not fit into memory together; it says what would fit.
 
-    here : in this process, which is there already, and has their corpora.
+    here : the runs are computed in this process, which already holds their corpora.
     """
     if not planned:
         return
-    found, there = at_a_time(planned, jobs, stored), available_memory()
+    needed, available = at_a_time(planned, jobs, stored), available_memory()
     largest = max(planned, key=lambda run: predict_memory(run, stored).total)
     spared = (
         0
-        if not here or there.limit.startswith("WORKBENCH")
+        if not here or available.limit.startswith("WORKBENCH")
         else PROCESS + predict_memory(largest, stored).corpora
     )
-    free = there.n_bytes + spared
-    if found <= free:
+    free = available.n_bytes + spared
+    if needed <= free:
         return
     n_fit = next(
         (
@@ -226,12 +228,12 @@ def check_room(
             else "nothing smaller of it fits: take fewer documents or words, or more memory"
         )
     raise SpecError(
-        f"{subject} about {format_size(found)} of memory and {there.describe()}; {ways}"
+        f"{subject} about {format_size(needed)} of memory and {available.describe()}; {ways}"
     )
 
 
 def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
-    """Ways to run nearly the same in less memory, each with what it would be."""
+    """Yield ways to run nearly the same in less memory, each with the run that it would be."""
     spec = run.spec
     engine, _, options = spec.parts()
     names = options_of(engine)
@@ -250,7 +252,7 @@ def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
 
 
 def _most_topics(run: Planned, free: int, stored: bool) -> int:
-    """The most topics, fewer than asked for, with which the run fits; 0 where none are few enough."""
+    """Return the largest smaller number of topics with which the run fits; 0 where none does."""
     spec, model = run.spec, run.spec.parts()[1]
     # it has no topics, or its paths depend on more than one size
     if spec.n_topics is None or model.is_network:
@@ -266,5 +268,5 @@ def _most_topics(run: Planned, free: int, stored: bool) -> int:
 
 
 def _joined(ways: list[str]) -> str:
-    """As in: this, that or the other."""
+    """Join alternatives, as in "this, that or the other"."""
     return " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)

@@ -1,8 +1,8 @@
-"""A queue of runs, so many of them computed at a time: ``python -m workbench.runs.execution.queue JOBS RUN…``.
+"""Compute a queue of runs, a number of them at a time: ``python -m workbench.runs.execution.queue JOBS RUN…``.
 
-A worker that waits would be a whole interpreter with all its imports; a queue of hundreds of runs is one process, which goes
-on when the one that filled it ends. A queued run has the state `waiting` and is controlled as any other: a stop takes it out
-of the queue, a pause lets the others go first.
+A waiting worker would be a whole interpreter with all its imports; a queue of hundreds of runs is one process, which survives
+the process that filled it. A queued run has the state `waiting` and is controlled as any other: a stop takes it out of the
+queue, a pause lets the others go first.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ BEAT_EVERY = LOST_AFTER / 2
 
 
 def enqueue(paths: list[Path], jobs: int) -> None:
-    """Starts the first ``jobs`` runs, queues the others behind them in a process of their own, and returns at once."""
+    """Start the first ``jobs`` runs, start a process with the queue of the others, and return at once."""
     paths = [Path(path).resolve() for path in paths]
     for path in paths[:jobs]:
         launch(path)
@@ -49,14 +49,14 @@ def enqueue(paths: list[Path], jobs: int) -> None:
 
 
 def set_waiting(paths: list[Path], lock: Path) -> None:
-    """Records that the runs wait in the queue that has this lock."""
+    """Record that the runs wait in the queue that has this lock."""
     for path in paths:
         request(path, RUNNING)
         set_state(path, WAITING, queue=lock.name, message="")
 
 
 def new_lock(folder: Path) -> Lock:
-    """A lock of its own for a queue; those of queues that have ended are deleted."""
+    """Create the lock of a new queue, and delete those of queues that have ended."""
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         if is_held(path) is False:
@@ -65,7 +65,7 @@ def new_lock(folder: Path) -> Lock:
 
 
 def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
-    """Launches queued runs, in order, whenever fewer than ``jobs`` are at work; returns when the queue is empty."""
+    """Launch queued runs, in order, whenever fewer than ``jobs`` are computed; return when the queue is empty."""
     beaten = 0.0
     while waiting := [path for path in waiting if is_queued(path)]:
         at_work = [
@@ -85,11 +85,12 @@ def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
 
 
 def is_queued(path: Path) -> bool:
-    """Is the run still to be launched? Not if removed, started elsewhere or stopped; sets the status that was requested."""
+    """Write the requested state of a waiting run; return whether it waits still: not removed, started or stopped."""
     state = read_json(path / "status.json", {}).get("state") if is_run(path) else None
     if state not in (WAITING, PAUSED):
         return False
-    wanted = asked if (asked := requested(path)) in (STOPPED, PAUSED) else WAITING
+    wanted = requested(path)
+    wanted = wanted if wanted in (STOPPED, PAUSED) else WAITING
     if state != wanted:
         set_state(path, wanted)
     return wanted != STOPPED

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
 ENDING = 1.5
-"""Seconds within which a worker that was asked to stop has usually ended."""
+"""Seconds within which a worker usually ends after a stop was requested."""
 ENDED = (FINISHED, STOPPED, FAILED, LOST)
 
 
 def find_run(run, store: Path | None = None) -> Path:
-    """The folder of a run given as a `Run`, a path, or a name in the store; raises StoreError, with the nearest name."""
+    """Return the folder of a run given as a `Run`, a path, or a name in the store; raise StoreError with the nearest name."""
     if isinstance(run, Run):
         return run.path
     if not isinstance(run, (str, os.PathLike)):
@@ -63,9 +63,9 @@ def find_run(run, store: Path | None = None) -> Path:
 
 
 class Run(RunReader):
-    """A run in a store: everything is read from, and controlled through, the files of its folder.
+    """A run in a store, read and controlled through the files of its folder.
 
-    ``run.dataset()`` is what is committed so far; ``pause``, ``resume`` and ``stop`` return at once;
+    ``run.dataset()`` returns what is committed so far; ``pause``, ``resume`` and ``stop`` return at once;
     ``wait`` returns when it has ended, and ``watch`` shows it live.
     """
 
@@ -84,23 +84,23 @@ class Run(RunReader):
         return read_notes(self.path)
 
     def annotate(self, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
-        """Replaces the note, the tags, or both; None leaves what is there, "" and [] delete it."""
+        """Replace the note, the tags, or both; None keeps the present value, "" and [] delete it."""
         return annotate(self.path, note, tags)
 
     def label(self, topic: int, text: str) -> Notes:
-        """Labels a topic, in every Dataset of the run from now on (``topic_label``); "" removes the label."""
+        """Label a topic, in every Dataset of the run from now on (``topic_label``); "" removes the label."""
         return label_topic(self.path, self.dataset(), topic, text)
 
     def pause(self) -> None:
-        """Requests a pause after the present step; returns at once."""
+        """Request a pause after the present step, and return at once."""
         request(self.path, PAUSED)
 
     def stop(self) -> None:
-        """Requests a stop after the present step; the run can be resumed."""
+        """Request a stop after the present step; the run can be resumed."""
         request(self.path, STOPPED)
 
     def resume(self, n_iterations: int | None = None) -> None:
-        """Continues a paused run, or starts a worker for one that has ended; ``n_iterations`` moves its end."""
+        """Continue a paused run, or start a worker for one that has ended; ``n_iterations`` moves its end."""
         extend(self.path, n_iterations)
         was_to_stop = requested(self.path) == STOPPED
         request(self.path, RUNNING)
@@ -112,34 +112,34 @@ class Run(RunReader):
             launch(self.path)
 
     def remove(self) -> None:
-        """Deletes the run, unless a worker is writing it."""
+        """Delete the run, unless a worker is writing it."""
         remove_run(self.path)
 
     def watch(self, axis: str = "iterations", measure: str | None = None):
-        """A live view for a notebook cell, bars of text in a terminal; see `workbench.watch`."""
+        """Return a live view for a notebook cell, text bars in a terminal; see `workbench.watch`."""
         # views stand above runs: only the package's own list of names knows where this one lives
         import workbench
 
         return workbench.watch(self, axis=axis, measure=measure)
 
     def wait(self, timeout: float | None = None) -> str:
-        """Blocks until the run has ended or ``timeout`` seconds have passed; returns its state."""
+        """Block until the run has ended or ``timeout`` seconds have passed, and return its state."""
         began = time.monotonic()
         while self.state not in ENDED and (timeout is None or time.monotonic() - began < timeout):
             time.sleep(0.1)
         return self.state
 
     def _repr_html_(self) -> str:
-        """State, settings and the last perplexity, for a notebook."""
+        """Return state, settings and the last perplexity as HTML, for a notebook."""
         spec, rows = self.spec, self.progress()
         scores = [
             rows[name]
             for name in ("test_perplexity", "train_perplexity")
             if name in rows and rows.sizes["iteration"]
         ]
-        told = [
-            (one.attrs["long_name"], f"{float(one[-1]):,.{decimals(float(one[-1]))}f}")
-            for one in scores[:1]
+        facts_of_scores = [
+            (score.attrs["long_name"], f"{float(score[-1]):,.{decimals(float(score[-1]))}f}")
+            for score in scores[:1]
         ]
         return facts(
             self.name,
@@ -149,7 +149,7 @@ class Run(RunReader):
                 ("corpus", spec.corpus),
                 ("K", spec.n_topics),
                 ("seed", str(spec.seed)),
-                *told,
+                *facts_of_scores,
                 ("message", self.status()["message"]),
             ],
         )
@@ -166,28 +166,27 @@ class Run(RunReader):
 
 
 def warn_of_other_kernels(runs: list[Run]) -> None:
-    """Prints a warning on stderr where runs are about to continue with other kernels than before."""
+    """Print a warning on stderr where runs are resumed with other kernels than before."""
     if sentence := other_kernels_warning([run.name for run in runs if run.by_other_kernels()]):
         print(sentence, file=sys.stderr)
 
 
 def extend(path: Path, n_iterations: int | None) -> None:
-    """Moves the end of a run, if a number is given; what is committed stays."""
+    """Move the end of a run, unless ``n_iterations`` is None; what is committed stays."""
     if n_iterations is not None and not (spec := read_spec(path)).length:
         raise StoreError(
-            f"run '{path.name}' is a model of {spec.model['program']} as it was imported, and no iteration "
-            "goes on from it; "
-            "to go on, fit an engine with it as start"
+            f"run '{path.name}' is a model imported from {spec.model['program']}, which cannot be resumed; fit an engine "
+            "with start= it instead"
         )
     if n_iterations is not None:
         set_end(path, whole("iterations", n_iterations, 1, CAPACITY))
 
 
 def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> list[Run]:
-    """The run of each `Planned`, made or reopened in the store, lasting to the longest of those that share it.
+    """Create or reopen the run of each `Planned` in the store; a run that several share gets the most iterations.
 
     Raises SpecError where ``jobs`` of them at a time do not fit into memory (``here``: in this process; 0: other machines
-    compute them, and ask for themselves); then none is made.
+    compute them and check their own memory); then none is created.
     """
     longest = longest_of_each(planned)
     check_room(unfinished(store, longest), jobs, here)
@@ -198,7 +197,7 @@ def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> 
 
 
 def longest_of_each(planned: list) -> list:
-    """Of those that share a run, the one with the most iterations."""
+    """Return, for each run, the `Planned` with the most iterations."""
     longest: dict[str, object] = {}
     for each in planned:
         known = longest.get(each.spec.name, each)
@@ -207,7 +206,7 @@ def longest_of_each(planned: list) -> list:
 
 
 def open_runs(store=None) -> list[Run]:
-    """All runs of a store (default: ``WORKBENCH_STORE`` or ``./runs``), oldest first; warns of those it cannot read."""
+    """Return all runs of a store (default: ``WORKBENCH_STORE`` or ``./runs``), oldest first; warn of unreadable ones."""
     runs = []
     for path in run_paths(default_store() if store is None else Path(store)):
         try:
@@ -218,5 +217,5 @@ def open_runs(store=None) -> list[Run]:
 
 
 def open_run(run, store=None) -> xr.Dataset:
-    """The Dataset of a run given by path, by name in the store, or as a `Run`."""
+    """Return the Dataset of a run given by path, by name in the store, or as a `Run`."""
     return RunReader(find_run(run, store)).dataset()

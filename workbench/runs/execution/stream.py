@@ -1,7 +1,7 @@
-"""Topics of documents that come one after the other, from nothing but a vocabulary.
+"""Fit topics to a stream of documents, given nothing but a vocabulary.
 
-The documents of the first batch are those of a run of `online-vb` with one pass; it goes on by the others as `workbench.update`
-does. So memory grows with words and topics, and with a batch, not with documents.
+The first batch becomes a run of `online-vb` with one pass, which is updated by the others as `workbench.update` does. So memory
+grows with words, topics and the size of a batch, not with the number of documents.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,8 +27,8 @@ from workbench.runs.execution.update import (
     Stream,
     counted_alike,
     counted_over,
-    gone_on,
     is_whole,
+    update_by,
 )
 from workbench.runs.input_data import data_from
 from workbench.runs.spec import SpecError, make_spec, whole
@@ -53,7 +53,7 @@ def fit_stream(
     progress: bool = True,
     **of_text,
 ) -> Run:
-    """A run of `online-vb` over documents that are visited in batches, in the order in which they come, and not kept.
+    """Fit a run of `online-vb` to documents that are visited in batches, in their order, and not kept.
 
     Parameters
     ----------
@@ -169,16 +169,16 @@ def fit_stream(
     try:
         finish(before, progress=False, corpora=(corpus, None))
         stream.batches = chain([second], stream.batches)
-        return gone_on(before, lambda *_: stream, None, name, n_threads, progress)
+        return update_by(before, lambda *_: stream, None, name, n_threads, progress)
     except BaseException:
         if is_new:
             before.remove()
         raise
 
 
-def _passes(asked: int, documents) -> int:
-    """How often the documents are visited; raises SpecError where they come only once."""
-    n_passes = whole("passes", asked, 1)
+def _passes(passes: int, documents) -> int:
+    """Return the checked number of passes; raise SpecError for several passes over an iterator."""
+    n_passes = whole("passes", passes, 1)
     if n_passes > 1 and isinstance(documents, Iterator):
         raise SpecError(
             Named("passes"),
@@ -189,22 +189,22 @@ def _passes(asked: int, documents) -> int:
 
 
 def _name(documents) -> str:
-    """What the corpus of the first batch is called."""
+    """Return the name of the corpus of the first batch."""
     return documents.name if isinstance(documents, AnyCorpus | FileDocuments) else "stream"
 
 
 def _of_ids(documents, words: tuple | None) -> dict:
-    """The vocabulary of a matrix of counts, whose columns it names."""
+    """Return the vocabulary that names the columns of a matrix of counts; {} for other documents."""
     is_matrix = hasattr(documents, "tocoo") or (
         hasattr(documents, "ndim") and not hasattr(documents, "iloc")
     )
     return {"vocabulary": words} if is_matrix and words is not None else {}
 
 
-def _total(documents, asked: int | None) -> int:
-    """How many documents a batch stands for."""
-    if asked is not None:
-        return whole("total_documents", asked, 1)
+def _total(documents, total_documents: int | None) -> int:
+    """Return how many documents each batch stands for."""
+    if total_documents is not None:
+        return whole("total_documents", total_documents, 1)
     if isinstance(documents, AnyCorpus):
         return int(np.count_nonzero(documents.document_tokens))
     if isinstance(documents, FileDocuments):
@@ -212,7 +212,7 @@ def _total(documents, asked: int | None) -> int:
     if isinstance(documents, Iterable) and hasattr(documents, "__len__"):
         return max(len(documents), 1)
     raise SpecError(
-        "how long a stream is nobody knows; say with ",
+        "the length of a stream is unknown; set ",
         Named("total_documents", text="total_documents="),
-        " how many documents each batch stands for",
+        ", the number of documents that each batch stands for",
     )

@@ -1,4 +1,4 @@
-"""Every combination of a grid of settings as runs side by side in the store, the same run once.
+"""Run every combination of a grid of settings, each distinct run once, side by side in the store.
 
 The runs are those of `workbench.runs.execution.compare`, in worker processes; nothing is kept but what they write.
 So a sweep that was interrupted, or is requested again with a larger grid, continues with the runs that are there.
@@ -39,7 +39,7 @@ def sweep(
     client=None,
     **settings,
 ) -> xr.Dataset:
-    """Runs an engine with every combination of the values of a grid.
+    """Run an engine with every combination of the values of a grid.
 
     Parameters
     ----------
@@ -107,12 +107,11 @@ def rungs(
     start=None,
     **settings,
 ) -> Iterator[list[Planned]]:
-    """The cells of a grid, those that can run side by side together: all of them, or of a warm sweep one number of topics
-    after the other, smallest first.
+    """Yield the cells of a grid that can run side by side: all at once, or in a warm sweep those of each number of topics.
 
-    The cells of one number begin from the runs of the number before, so these must have been run when the next are
-    asked for. Where a run did not come to its end, nothing is begun from it. If ``jobs`` of them do not fit into memory,
-    none is begun.
+    In a warm sweep, smallest number first, the cells of a number begin from the runs of the number before, which must have
+    ended when the next are taken. No cell begins from a run that did not finish. Where ``jobs`` runs do not fit into memory,
+    none is started.
     """
     if not warm:
         yield lay_out(corpus, grid, engine, seeds, store=store, start=start, **settings)
@@ -125,7 +124,7 @@ def rungs(
 def cold_rungs(
     corpus: Corpus, grid: dict, engine: str, seeds: int, **settings
 ) -> list[list[Planned]]:
-    """The cells of a warm sweep by their number of topics, smallest first, before one begins from another."""
+    """Return the cells of a warm sweep by number of topics, smallest first, before they begin from each other."""
     axes = grid_axes(grid, engine)
     if "n_topics" not in axes:
         raise SpecError(
@@ -143,43 +142,49 @@ def cold_rungs(
 
 
 def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]]:
-    """The same cells, each begun from the run that differs in having the next smaller number; see `rungs`."""
+    """Yield the cells of `cold_rungs`, each with the warm start from the run with the next smaller number of topics."""
     ended: dict[tuple, Run] = {}
-    for at, cells in enumerate(cold):
-        found = {
+    for number, cells in enumerate(cold):
+        cell_at = {
             tuple(value for key, value in cell.at.items() if key != "n_topics"): cell
             for cell in cells
         }
-        if at:
-            found = {
+        if number:
+            cell_at = {
                 place: cell._replace(spec=warmed(cell.spec, ended[place], cell.train, cell.test))
-                for place, cell in found.items()
+                for place, cell in cell_at.items()
                 if place in ended and ended[place].state == FINISHED
             }
-        if found:
-            yield list(found.values())
-        ended = {place: Run(store / cell.spec.name) for place, cell in found.items()}
+        if cell_at:
+            yield list(cell_at.values())
+        ended = {place: Run(store / cell.spec.name) for place, cell in cell_at.items()}
 
 
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
-    """The spec of the same run begun from the last counts of another one."""
+    """Return the spec of the same run with a warm start from the last counts of another."""
     warm_start = warm_start_from(run, train, spec.n_topics)
-    kept = of(RunSettings, vars(spec)) | {"split": spec.split}
+    settings = of(RunSettings, vars(spec)) | {"split": spec.split}
     return make_spec(
-        train, spec.engine, test=test, options=spec.options, start=warm_start, **kept, **spec.model
+        train,
+        spec.engine,
+        test=test,
+        options=spec.options,
+        start=warm_start,
+        **settings,
+        **spec.model,
     )
 
 
 def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
-    """Takes the runs to their ends, each once, with one bar for all; one that fails does not stop the others.
+    """Compute the runs to their ends, with one bar for all; a failure does not stop the others.
 
-    Ctrl-C stops them cleanly and is raised again; `run_cells` then goes on from there.
+    Ctrl-C stops them cleanly and is raised again; `run_cells` then resumes them.
     """
-    each = list(dict.fromkeys(runs))
+    distinct = list(dict.fromkeys(runs))
     reached, ends = (
-        {run: run.status()[what] for run in each} for what in ("iteration", "n_iterations")
+        {run: run.status()[what] for run in distinct} for what in ("iteration", "n_iterations")
     )
-    finished = {run for run in each if run.state == FINISHED}
+    finished = {run for run in distinct if run.state == FINISHED}
     # engines differ in pace: the mean over all, without smoothing, says more about the time left than the last second
     with bar(None, sum(ends.values()), progress, sum(reached.values()), smoothing=0) as line:
 
@@ -192,14 +197,14 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) ->
                     finished.add(run)
                     line.total -= ends[run] - reached[run]  # of a run that has settled early
                     ends[run] = reached[run]
-            line.set_description_str(f"{len(finished)} of {len(each)} runs", refresh=False)
+            line.set_description_str(f"{len(finished)} of {len(distinct)} runs", refresh=False)
             line.update(sum(reached.values()) - before)
 
-        work_through(each, jobs, on_progress, client)
+        work_through(distinct, jobs, on_progress, client)
 
 
 def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
-    """The cells side by side along ``run``, with the keys of the grid and ``state`` as coordinates."""
+    """Join the cells along ``run``, with the keys of the grid and ``state`` as coordinates."""
     parts = []
     for cell, run in zip(cells, runs, strict=True):
         rows = run.progress()
@@ -218,7 +223,7 @@ def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
 
 
 def _column(values: list) -> np.ndarray:
-    """Numbers as numbers, anything else as text."""
+    """Return a column of numbers as numbers, of other values as text."""
     if all(isinstance(value, (int, float)) for value in values):
         return np.array(values)
     return np.array(

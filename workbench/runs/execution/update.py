@@ -1,8 +1,8 @@
-"""Goes on with the topics of a run of `online-vb` by documents that come one after the other.
+"""Update the topics of a run of `online-vb` with a stream of documents.
 
-The documents are visited once, in batches, in the order in which they come, and are not kept. What they make of the topics is
-kept as the counts of a warm start, by content; the new run begins from these, holds them, and fits the documents of the first
-run to them. So it can be made again from what its store has, to the bit, and its perplexity stands beside that of the first.
+The documents are visited once, in batches, in their order, and are not kept. The updated topics are stored as the counts of a
+warm start, by content; the new run begins from these, holds them fixed, and fits the documents of the first run to them. So it
+can be computed again from its store, to the bit, and its perplexity is comparable with that of the first run.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in PRUNING)
 
 
 class Visited(NamedTuple):
-    """What came of a stream; all but the first is kept in the spec of the run."""
+    """What was visited of a stream; all but the first field is kept in the spec of the run."""
 
     stopped: bool  # by Ctrl-C
     # with a word that the run knows; of several passes each time that it was visited
@@ -61,7 +61,7 @@ class Visited(NamedTuple):
 
 
 class _Control:
-    """Ctrl-C: at once while a document is waited for, otherwise after the batch."""
+    """Handler of Ctrl-C: it interrupts at once while a document is awaited, otherwise after the batch."""
 
     def __init__(self):
         self.interrupted, self.waiting = False, False
@@ -84,7 +84,7 @@ def update(
     vocabulary=None,
     **of_text,
 ) -> Run:
-    """A run of the store that goes on from the topics of another one of `online-vb` by further documents.
+    """Create a run that updates the topics of a run of `online-vb` with further documents.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def update(
         )
 
     def begun(train: Corpus, batch_size: int) -> Stream:
-        """The documents over the vocabulary of the run; raises DataError before the first where there can be none."""
+        """Return the documents as a stream over the vocabulary of the run; raise DataError for what is no stream."""
         whose = f"whose vocabulary is that of {spec.name}"
         return Stream(
             lambda: counted_over(
@@ -144,10 +144,10 @@ def update(
             batch_size,
         )
 
-    return gone_on(before, begun, total_documents, name, n_threads, progress)
+    return update_by(before, begun, total_documents, name, n_threads, progress)
 
 
-def gone_on(
+def update_by(
     before: Run,
     begun: Callable[[Corpus, int], "Stream"],
     total_documents: int | None = None,
@@ -155,7 +155,7 @@ def gone_on(
     n_threads: int = 1,
     progress: bool = True,
 ) -> Run:
-    """`update`, given how a stream begins: (training corpus, documents of a batch) -> it."""
+    """`update`, given a function (training corpus, documents of a batch) that returns the stream."""
     spec, home = before.spec, before.path.parent
     if not os.access(home, os.W_OK):
         raise StoreError(
@@ -175,7 +175,7 @@ def gone_on(
     options = _going_on(spec.parts()[2], train, iteration, total_documents)
 
     def planned(n_kw: np.ndarray, seen: Visited | None = None) -> Planned:
-        """The new run, with the topics from which it begins."""
+        """Return the new run, with the topics from which it begins."""
         begun, start = _start(spec, iteration, n_kw, seen)
         alphas, own = (
             priors.alphas.tolist(),
@@ -211,12 +211,12 @@ def gone_on(
     new = planned(np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T), seen)
     made = finish(Run(create_run(home, *new[:3])), progress=progress, corpora=new[1:3])
     if seen.stopped and progress:
-        print(_told_stopped(made.name, seen, stream.n_passes), file=sys.stderr)
+        print(_how_to_resume(made.name, seen, stream.n_passes), file=sys.stderr)
     return made
 
 
 def _going_on(options, train: Corpus, iteration: int, total_documents: int | None):
-    """The options with which batches go on behind so many iterations of a run; None: as many documents in all as before."""
+    """Return the options for further batches after some iterations of a run; by default for as many documents as before."""
     n_documents = int(np.count_nonzero(train.document_tokens))
     visited = 0 if options.hold_topics else iteration * online_vb.n_batches(n_documents, options)
     total = total_documents or options.total_documents or n_documents
@@ -224,7 +224,7 @@ def _going_on(options, train: Corpus, iteration: int, total_documents: int | Non
 
 
 def is_whole(documents) -> bool:
-    """Are documents at hand all at once, as a corpus, a table, a matrix or a path?"""
+    """Return whether documents come all at once, as a corpus, a table, a matrix or a path."""
     is_array = any(hasattr(documents, one) for one in ("iloc", "tocoo", "ndim"))
     return is_array or isinstance(documents, AnyCorpus | str | Path)
 
@@ -232,7 +232,7 @@ def is_whole(documents) -> bool:
 def counted_over(
     words, documents, counted: dict | None, vocabulary, of_text: dict, whose: str
 ) -> Iterator[Counted]:
-    """The documents one by one, over a vocabulary; raises DataError before the first where there can be none.
+    """Return an iterator of documents counted over a vocabulary; raise DataError for what is no iterable of documents.
 
     words : (word,) str, the vocabulary. counted, of_text : how raw text is counted, as a run has it, and what is asked for.
     vocabulary : words of ids. whose : where the vocabulary comes from, as a clause.
@@ -259,13 +259,13 @@ def counted_over(
 
 
 def counted_alike(words, corpus: AnyCorpus) -> Iterator[Counted]:
-    """The documents of a corpus one by one, over a vocabulary; of one in shards a shard is in memory at a time."""
+    """Return an iterator of the documents of a corpus, counted over a vocabulary; one part is in memory at a time."""
     known = Vocabulary(words, str.split)
     return chain.from_iterable(known.count_corpus(shard) for shard in corpus.parts())
 
 
 class Place(NamedTuple):
-    """How far a stream is at the end of a batch."""
+    """Position of a stream at the end of a batch."""
 
     n_passes: int  # this one counted
     n_came: int  # documents of this pass so far, those left out too
@@ -274,7 +274,7 @@ class Place(NamedTuple):
 
 
 class Stream:
-    """Documents that come one after the other, in batches, in one pass or several.
+    """A stream of documents in batches, in one pass or several.
 
     Parameters
     ----------
@@ -315,13 +315,13 @@ class Stream:
                 return  # no document at all: `none_known` says so
             if self.place.n_came == 0:
                 raise DataError(
-                    f"pass {n_passes} over the documents gave none; give what can be gone through again, as a list"
+                    f"pass {n_passes} over the documents found none; give documents that can be iterated again, as a list"
                 )
 
     def _known(
         self, documents: Iterator[Counted], place: Place, places: deque[Place]
     ) -> Iterator[Counted]:
-        """The documents with a known word; where the stream is behind each of them, and at its end, is put into ``places``."""
+        """Yield the documents with a known word; append the position after each of them, and at the end, to ``places``."""
         for document in documents:
             is_known = len(document.words) > 0
             place = place._replace(
@@ -335,14 +335,16 @@ class Stream:
         places.append(place)
 
     def none_known(self, whose: str) -> DataError:
-        """The error that no document has a word that ``whose`` vocabulary has."""
+        """Return the error that no document has a word of the vocabulary of ``whose``."""
         n = self.place.n_left_out
-        none = f"none of {_documents(n)} has a word that {whose} knows" if n else "no document came"
-        return DataError(f"{none}; give documents like its own")
+        problem = (
+            f"none of {_documents(n)} has a word that {whose} knows" if n else "no document came"
+        )
+        return DataError(f"{problem}; give documents like its own")
 
 
 def _visit(stream: Stream, state, options, context, run: str, progress: bool) -> Visited:
-    """Moves the topics of a state, in place, batch by batch, and tells what came.
+    """Update the topics of a state in place, batch by batch, and return what was visited.
 
     Raises DataError where no document has a word that the run knows.
     """
@@ -372,12 +374,12 @@ def _visit(stream: Stream, state, options, context, run: str, progress: bool) ->
     end = {} if control.interrupted else stream.place._asdict()
     seen = seen._replace(stopped=control.interrupted, content=content.hexdigest(), **end)
     if progress:
-        print(_told(run, seen, stream), file=sys.stderr)
+        print(_summary(run, seen, stream), file=sys.stderr)
     return seen
 
 
 def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
-    """The next batch; empty behind the last one, and after Ctrl-C."""
+    """Return the next batch; [] after the last one, and after Ctrl-C."""
     control.waiting = True
     try:
         return next(batches, [])
@@ -389,8 +391,8 @@ def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
         control.waiting = False
 
 
-def _told(run: str, seen: Visited, stream: Stream) -> str:
-    """A sentence about what came of a stream."""
+def _summary(run: str, seen: Visited, stream: Stream) -> str:
+    """Return one sentence about what was visited of a stream."""
     n_documents, n_tokens = stream.n_fitted
     n_documents, n_tokens = (
         n_documents + seen.n_documents,
@@ -401,24 +403,24 @@ def _told(run: str, seen: Visited, stream: Stream) -> str:
         "batch" if n_batches == 1 else "batches",
         f" of {stream.n_passes:,} passes" if stream.n_passes > 1 else "",
     )
-    said = f"{_documents(n_documents)} in {n_batches:,} {batches}{passes}; {run} does not know the words of "
-    said += f"{seen.n_unknown:,} of {n_tokens:,} tokens ({seen.n_unknown / n_tokens:.1%})"
+    sentence = f"{_documents(n_documents)} in {n_batches:,} {batches}{passes}; {run} does not know the words of "
+    sentence += f"{seen.n_unknown:,} of {n_tokens:,} tokens ({seen.n_unknown / n_tokens:.1%})"
     if seen.n_left_out:
         verb = "is" if seen.n_left_out == 1 else "are"
-        said += f"; left out {verb} {_documents(seen.n_left_out)} without a word that it knows"
-    return said + ("; stopped: what came behind them is not in it" if seen.stopped else "")
+        sentence += f"; left out {verb} {_documents(seen.n_left_out)} without a word that it knows"
+    return sentence + ("; stopped: what came behind them is not in it" if seen.stopped else "")
 
 
-def _told_stopped(run: str, seen: Visited, n_passes: int) -> str:
-    """A sentence about where the stream of a run was stopped, and how it goes on."""
-    of = f" of pass {seen.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
+def _how_to_resume(run: str, seen: Visited, n_passes: int) -> str:
+    """Return one sentence about where a stream was stopped, with the command that continues it."""
+    of_pass = f" of pass {seen.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
     further = (
         "; then an update by all documents for each further pass"
         if seen.n_passes < n_passes
         else ""
     )
     return (
-        f"{run} has the documents{of} up to number {seen.n_came:,}; `workbench update {run} FILES --skip {seen.n_came}` "
+        f"{run} has the documents{of_pass} up to number {seen.n_came:,}; `workbench update {run} FILES --skip {seen.n_came}` "
         f"goes on with the others{further}"
     )
 
@@ -430,13 +432,13 @@ def _documents(n: int) -> str:
 def _start(
     before: RunSpec, iteration: int, n_kw: np.ndarray, seen: Visited | None
 ) -> tuple[WarmStart, dict]:
-    """What the new run begins from, and the record of it; without a stream before that was visited."""
-    begun = WarmStart(n_kw, None)
+    """Return the warm start of the new run and its record; ``seen`` None: the stream is not visited yet."""
+    warm_start = WarmStart(n_kw, None)
     start = {
         "name": before.name,
         "hash": before.hash,
         "iteration": iteration,
-        "counts": counts_hash(begun),
+        "counts": counts_hash(warm_start),
         "n_topics": len(n_kw),
         "dropped": 0.0,
     }
@@ -444,4 +446,4 @@ def _start(
         start["stream"] = {
             name: value for name, value in seen._asdict().items() if name != "stopped"
         }
-    return begun, start
+    return warm_start, start

@@ -1,8 +1,8 @@
-"""A warm sweep in a process of its own: ``python -m workbench.runs.execution.warm_sweep LOCK``.
+"""A warm sweep in a separate process: ``python -m workbench.runs.execution.warm_sweep LOCK``.
 
-It goes on when the process that started it ends. Its lock is that of a queue, see `workbench.runs.execution.queue`, in which
-the runs of each number of topics wait for a place; what is to be run is in the file of the lock. Stopping the runs of one
-number ends it, as nothing begins from a run that has not come to its end; started again, it goes on from what is there.
+It survives the process that started it. Its lock is that of a queue, see `workbench.runs.execution.queue`, in which the runs
+of each number of topics wait; the file of the lock holds the plan. Stopping the runs of one number ends the sweep, as no run
+begins from one that has not finished; started again, it continues with the runs in the store.
 """
 
 import json
@@ -32,10 +32,11 @@ from workbench.runs.store.status import (
 
 
 def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
-    """Starts a warm sweep, up to ``jobs`` runs at a time, and returns its runs with the fewest topics at once.
+    """Start a warm sweep, up to ``jobs`` runs at a time, and return its runs with the fewest topics at once.
 
-    ``cold`` is what `workbench.runs.execution.sweep.cold_rungs` lays out. Raises SpecError where ``jobs`` of them do not fit
-    into memory, StoreError where the store cannot be written; then nothing is started.
+    cold : from `workbench.runs.execution.sweep.cold_rungs`.
+    Raises SpecError where ``jobs`` of them do not fit into memory, StoreError where the store cannot be written; then nothing
+    is started.
     """
     store = Path(store).resolve()
     check_room(unfinished(store, longest_of_each([cell for cells in cold for cell in cells])), jobs)
@@ -45,41 +46,41 @@ def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
         if run not in begun:
             run.resume()
     with new_lock(store / QUEUES) as lock:
-        told = {
+        plan = {
             "jobs": jobs,
             "runs": [run.name for run in runs],
             "rungs": [list(map(_written, cells)) for cells in cold],
         }
-        lock.path.write_text(json.dumps(told), encoding="utf-8")
+        lock.path.write_text(json.dumps(plan), encoding="utf-8")
         set_waiting([run.path for run in begun if run.state != FINISHED], lock.path)
         spawn("warm_sweep", lock.path, log=runs[0].path / "worker.log", lock=lock)
     return runs
 
 
 def at_work(store: Path) -> set[str]:
-    """The names of the runs with the fewest topics of the warm sweeps that go on."""
-    found: set[str] = set()
+    """Return the names of the runs with the fewest topics of all warm sweeps in progress."""
+    names: set[str] = set()
     for path in (Path(store) / QUEUES).glob("*"):
         with suppress(OSError, ValueError, KeyError):
             if is_held(path) and (text := path.read_text(encoding="utf-8")):
-                found.update(json.loads(text)["runs"])
-    return found
+                names.update(json.loads(text)["runs"])
+    return names
 
 
 def climb(lock: Path) -> None:
-    """Takes the runs of each number of topics to their ends, then begins those of the next from them."""
-    store, told = lock.parent.parent, json.loads(lock.read_text(encoding="utf-8"))
-    cold = [[_planned(store, *cell) for cell in cells] for cells in told["rungs"]]
+    """Compute the runs of each number of topics to their ends, then those of the next number from them."""
+    store, plan = lock.parent.parent, json.loads(lock.read_text(encoding="utf-8"))
+    cold = [[_planned(store, *cell) for cell in cells] for cells in plan["rungs"]]
     before: list[Run] = []
     for rung in warm_rungs(cold, store):
         if before and all(requested(run.path) == STOPPED for run in before):
             return  # asked to stop when they had ended and none of these was there
-        before = make_runs(store, rung, told["jobs"])
-        _run(before, lock, told["jobs"])
+        before = make_runs(store, rung, plan["jobs"])
+        _run(before, lock, plan["jobs"])
 
 
 def _run(runs: list[Run], lock: Path, jobs: int) -> None:
-    """Takes the runs to their ends; those that are at work elsewhere are waited for."""
+    """Compute the runs to their ends; wait for those that other processes compute."""
     states = {run: run.state for run in runs}
     for run, state in states.items():
         if state == FINISHED and requested(run.path) == STOPPED:
@@ -101,7 +102,7 @@ def _run(runs: list[Run], lock: Path, jobs: int) -> None:
 
 
 def _written(cell: Planned) -> tuple[str, int, str]:
-    """Spec, number of topics, and what else tells it from the cells of the same number, as JSON can hold them."""
+    """Return spec, number of topics and the other keys of a cell, in a form that JSON holds."""
     return (
         cell.spec.to_json(),
         cell.at["n_topics"],
@@ -110,12 +111,12 @@ def _written(cell: Planned) -> tuple[str, int, str]:
 
 
 def _planned(store: Path, spec: str, n_topics: int, place: str) -> Planned:
-    """A cell of the sweep as `_written` wrote it, with its corpora from the store."""
-    read = RunSpec.from_json(spec)
-    train, test = corpora_of(store, read)
-    if read.table is not None:
-        train = replace(train, table=get_table(store, read.table))
-    return Planned(read, train, test, {"n_topics": n_topics, "place": place})
+    """Return the cell that `_written` wrote, with its corpora from the store."""
+    run_spec = RunSpec.from_json(spec)
+    train, test = corpora_of(store, run_spec)
+    if run_spec.table is not None:
+        train = replace(train, table=get_table(store, run_spec.table))
+    return Planned(run_spec, train, test, {"n_topics": n_topics, "place": place})
 
 
 def main() -> int:

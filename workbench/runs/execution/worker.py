@@ -1,7 +1,7 @@
-"""A run in its own process: ``python -m workbench.runs.execution.worker RUN``.
+"""Compute a run in its own process: ``python -m workbench.runs.execution.worker RUN``.
 
-It goes on when the process that started it ends, unless it is ``attached``; it is watched and controlled through the files of
-its folder.
+It survives the process that started it, unless it is ``attached``; it is monitored and controlled through the files of its
+folder.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ from workbench.runs.store.status import (
 from workbench.runs.store.writer import RunWriter, lock_run
 
 SLOTS = max(4, os.cpu_count() or 1)
-"""Workers of one store that compute at a time on a machine; the others wait until one of them ends."""
+"""Workers of one store that compute at a time on a machine; further ones wait until one of them ends."""
 ATTACHED = "attached"
 """Argument of a worker that ends with the process that started it."""
 
@@ -59,7 +59,7 @@ def carry_on(
     lock: Lock | None = None,
     crew: Callable = Here,
 ) -> bool:
-    """Takes a run from its last checkpoint to its end, in this process; True when it got there.
+    """Compute a run from its last checkpoint to its end, in this process; return whether it got there.
 
     Ctrl-C and SIGTERM end it cleanly after the step. An earlier request to pause or stop is cancelled, unless
     ``keep_request``. ``corpora`` are its training and test corpus; they are read from the store where None.
@@ -122,7 +122,7 @@ def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
 
 
 def _checked(spec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
-    """Corpora that are at hand, if they are those of the run; no test corpus where the run has none."""
+    """Return training and test corpus if they are those of the run (None: no test set), else raise StoreError."""
     test = test if spec.test else None
     if (train.content_hash, test and test.content_hash) != (spec.train, spec.test):
         raise StoreError(
@@ -132,7 +132,7 @@ def _checked(spec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus |
 
 
 def spawn(module: str, *arguments, log: Path, lock: Lock) -> None:
-    """Runs a module of this package in a process of its own, which has the lock and goes on by itself, and returns at once."""
+    """Start a module of this package in a detached process that holds the lock, and return at once."""
     process = start_process(module, *arguments, log=log, lock=lock)
     threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
 
@@ -140,7 +140,7 @@ def spawn(module: str, *arguments, log: Path, lock: Lock) -> None:
 def start_process(
     module: str, *arguments, log: Path, lock: Lock, stdin: int = subprocess.DEVNULL
 ) -> subprocess.Popen:
-    """The process of `spawn`; its output is appended to ``log``.
+    """Start the process of `spawn` and return it; its output is appended to ``log``.
 
     The lock is held without a gap: by the process from its first moment, and until it ends.
     """
@@ -156,7 +156,7 @@ def start_process(
 
 
 def launch(path: Path) -> None:
-    """Starts a worker for a run and returns at once; what it prints goes to ``worker.log`` in the run.
+    """Start a worker for a run and return at once; its output goes to ``worker.log`` in the run.
 
     Raises StoreError where another process has the run, or its folder cannot be written.
     """
@@ -174,7 +174,7 @@ def launch(path: Path) -> None:
 
 @contextlib.contextmanager
 def worker_slot(path: Path):
-    """Waits until fewer than `SLOTS` workers of the store are at work on this machine, or until the run is to stop."""
+    """Wait until fewer than `SLOTS` workers of the store compute on this machine, or until the run is to stop."""
     folder = path.parent / ".slots"
     folder.mkdir(exist_ok=True)
     while True:
@@ -193,7 +193,7 @@ def worker_slot(path: Path):
 
 
 def end_with_parent() -> None:
-    """Ends this process, wherever it is, when the one that started it has closed its end of stdin, or has ended."""
+    """End this process as soon as its parent has closed its end of stdin, or has ended."""
 
     def wait() -> None:
         with contextlib.suppress(OSError):

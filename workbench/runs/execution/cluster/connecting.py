@@ -1,4 +1,4 @@
-"""A client of a Dask scheduler, by address, of this machine's processors, or as it was given; and whether its workers fit."""
+"""Connect to a Dask scheduler and check that its workers compute with the same workbench and kernels."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LOCAL = "local"
-"""In the place of an address: a scheduler and workers of its own on this machine, which end with the client."""
+"""In place of an address: start scheduler and workers on this machine, which end with the client."""
 DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""Of the workers of this machine: Ctrl-C, which a terminal sends to them too, is for the client, which then stops the runs."""
+"""Preload of local workers: they ignore Ctrl-C, which the client handles by stopping the runs."""
 WANTED = "a scheduler is an address such as tcp://10.0.0.1:8786, 'local' for the processors of this machine, or a Client"
 SCHEDULER_WITHIN, WORKERS_WITHIN = 10.0, 60.0
-"""Seconds in which a scheduler must answer, and the first worker must be there."""
+"""Seconds within which a scheduler must answer, and the first worker must have come."""
 
 
 class ClusterError(InputError):
@@ -42,13 +42,13 @@ class About(NamedTuple):
 
 
 def about_process() -> About:
-    """What this process computes with; called on every worker."""
+    """Return what this process computes with; called on every worker."""
     return About(workbench.__version__, KERNELS, instruction_set(), c_library(), machine())
 
 
 @contextlib.contextmanager
 def client_of(scheduler) -> Iterator[Client]:
-    """A client of the scheduler with at least one worker; one that was made here is closed at the end of the block.
+    """Yield a client of the scheduler with at least one worker; a client that was created here is closed at the end.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def client_of(scheduler) -> Iterator[Client]:
 
 
 def await_worker(client: Client) -> None:
-    """Returns once the client has a worker; a ClusterError where none comes within a minute."""
+    """Wait until the client has a worker; raise ClusterError where none comes within a minute."""
     try:
         client.wait_for_workers(1, timeout=WORKERS_WITHIN)
     except TimeoutError:
@@ -79,7 +79,7 @@ def await_worker(client: Client) -> None:
 
 @contextlib.contextmanager
 def _made(scheduler) -> Iterator[Client]:
-    """The client, before anything is asked of its workers."""
+    """Yield the client, before its workers are checked."""
     distributed = _distributed()
     if isinstance(scheduler, distributed.Client):
         if scheduler.asynchronous:
@@ -111,7 +111,7 @@ def _made(scheduler) -> Iterator[Client]:
 
 
 def losses() -> tuple[type[Exception], ...]:
-    """What Dask raises where a task, its result or the scheduler is gone."""
+    """Return the exceptions of Dask for a lost task, result or scheduler."""
     from distributed import KilledWorker
     from distributed.client import CancelledError, FuturesCancelledError
     from distributed.comm import CommClosedError
@@ -120,7 +120,7 @@ def losses() -> tuple[type[Exception], ...]:
 
 
 def _distributed():
-    """The package, or the sentence that says how to install it."""
+    """Import `distributed`; raise ClusterError that says how to install it."""
     try:
         import distributed
     except ImportError as error:
@@ -158,7 +158,7 @@ def _check_scheduler(address) -> None:
 
 
 async def _identity(address: str) -> dict:
-    """Type and other facts that a Dask process at an address reports of itself."""
+    """Return type and other facts that a Dask process at an address reports of itself."""
     from distributed.core import connect
     from distributed.security import Security
 
@@ -176,7 +176,7 @@ async def _identity(address: str) -> dict:
 
 
 def check_workers(client: Client) -> dict[str, About]:
-    """What each worker, by its address, computes with; raises ClusterError where one has another version or other kernels."""
+    """Return what each worker, by address, computes with; raise ClusterError for another version or other kernels."""
     return {
         address: checked(about, address)
         for address, about in ask_workers(client, about_process).items()
@@ -184,7 +184,7 @@ def check_workers(client: Client) -> dict[str, About]:
 
 
 def ask_workers(client: Client, function, *arguments) -> dict:
-    """What a function returns on each worker, by address; raises ClusterError where a worker cannot call it."""
+    """Call a function on each worker and return the results by address; raise ClusterError where a worker cannot call it."""
     answers = client.run(function, *arguments, on_error="return")
     for address, answer in answers.items():
         if isinstance(answer, InputError):
@@ -198,7 +198,7 @@ def ask_workers(client: Client, function, *arguments) -> dict:
 
 
 def checked(about: About, address: str, here: About | None = None) -> About:
-    """What a worker computes with, if it is what the client (this process, where None) does; raises ClusterError otherwise."""
+    """Return ``about`` if version and kernels are those of the client (by default this process); else raise ClusterError."""
     here = here or about_process()
     if about[:2] != here[:2]:
         raise ClusterError(

@@ -1,7 +1,7 @@
-"""The same work on many pieces, as slices of unseen documents, by the workers of a cluster; results in order as they come.
+"""Apply a function to many pieces, as slices of unseen documents, on the workers of a cluster; yield results in order.
 
-What all pieces need is sent to each worker once. So many tasks are under way at a time that no thread of a worker waits for
-the client; the client has one result at a time, and the pieces under way.
+What all pieces need is sent to each worker once. Enough tasks are submitted that no thread of a worker waits for the client,
+which holds one result at a time, and the submitted pieces.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 AT_A_TIME = 3
 """Tasks under way for each thread of the workers: one at work, and two whose turn is next or whose result is not fetched."""
 RETRIES = 2
-"""How often a task is tried again that failed."""
+"""How often a failed task is retried."""
 LOSSES = 5
-"""How often all tasks under way may be lost before one more result has come."""
+"""How often all submitted tasks may be lost before one more result has come."""
 LOOK_EVERY = 0.2
 """Seconds between two looks at the cluster while a result is waited for."""
 GONE = "the scheduler is gone, and nothing was kept; start it again with its workers, and ask again"
 
 
-def results_of(client: Client, work: Callable, given: tuple, pieces: Iterable) -> Iterator:
-    """work(*given, piece) of each piece, in their order; no more pieces are taken than are under way.
+def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) -> Iterator:
+    """work(*shared, piece) of each piece, in their order; no more pieces are taken than are under way.
 
     What a lost worker had is done by another. Tasks that are under way are cancelled when the generator is closed. Ctrl-C is
     raised while a result is waited for: raised anywhere, it may be lost in a destructor of Dask.
@@ -53,7 +53,7 @@ def results_of(client: Client, work: Callable, given: tuple, pieces: Iterable) -
     check_workers(client)
     control, pieces = MemoryControl(), iter(pieces)
     with ending_cleanly(control):
-        flow = _Flow(client, work, given, control)
+        flow = _Flow(client, work, shared, control)
         try:
             while flow.fill(pieces):
                 yield flow.next_result()
@@ -62,13 +62,13 @@ def results_of(client: Client, work: Callable, given: tuple, pieces: Iterable) -
 
 
 class _Flow:
-    """The tasks under way, in the order of their pieces."""
+    """The submitted tasks, in the order of their pieces."""
 
-    def __init__(self, client: Client, work: Callable, given: tuple, control: MemoryControl):
-        self._client, self._work, self._given, self._has, self._control = (
+    def __init__(self, client: Client, work: Callable, shared: tuple, control: MemoryControl):
+        self._client, self._work, self._shared, self._has, self._control = (
             client,
             work,
-            given,
+            shared,
             about_process(),
             control,
         )
@@ -77,7 +77,7 @@ class _Flow:
         self._send()
 
     def fill(self, pieces: Iterator) -> bool:
-        """Submits further tasks until as many are under way as may be; returns whether any is under way."""
+        """Submit further tasks up to the limit; return whether any is submitted."""
         n_threads = 1
         with contextlib.suppress(_Lost), self._seeing_losses():
             n_threads = sum(self._client.nthreads().values())
@@ -89,7 +89,7 @@ class _Flow:
         return bool(self._tasks)
 
     def next_result(self):
-        """The result of the first piece, once it is there."""
+        """Wait for the result of the first piece and return it."""
         while True:
             try:
                 with self._seeing_losses():
@@ -101,14 +101,14 @@ class _Flow:
                 self._begin_again()
 
     def cancel(self) -> None:
-        """Cancels the tasks under way."""
+        """Cancel the submitted tasks."""
         if self._client.status == "running":
             with contextlib.suppress(OSError):
                 self._client.cancel([task for _, task in self._tasks])
         self._tasks.clear()
 
     def _await(self, task: Future | None):
-        """The result of a task."""
+        """Wait for a task and return its result."""
         from distributed import KilledWorker, wait
 
         while True:
@@ -132,7 +132,7 @@ class _Flow:
         return task.result()
 
     def _begin_again(self) -> None:
-        """Sends everything anew that was under way, as soon as there is a worker."""
+        """Submit all unfinished tasks again, as soon as there is a worker."""
         self._losses += 1
         if self._losses > LOSSES:
             raise ClusterError(
@@ -146,11 +146,11 @@ class _Flow:
         self._tasks = deque((piece, self._submit(piece)) for piece, _ in self._tasks)
 
     def _send(self) -> None:
-        """Sends what all pieces need to each worker; one that comes later has it from another."""
-        (self._there,) = self._client.scatter([_Given(self._given)], broadcast=True, hash=False)
+        """Send what all pieces need to each worker; a later worker gets it from another."""
+        (self._there,) = self._client.scatter([_Shared(self._shared)], broadcast=True, hash=False)
 
     def _submit(self, piece) -> Future | None:
-        """The task of a piece; None where what it needs was lost."""
+        """Submit the task of a piece; None where what it needs was lost."""
         with contextlib.suppress(_Lost), self._seeing_losses():
             return self._client.submit(
                 _done, self._work, self._there, piece, self._has, pure=False, retries=RETRIES
@@ -158,7 +158,7 @@ class _Flow:
 
     @contextlib.contextmanager
     def _seeing_losses(self) -> Iterator[None]:
-        """Raises _Lost in the place of what Dask raises where tasks or what was sent are gone, ClusterError of a scheduler."""
+        """Turn exceptions of Dask into _Lost where tasks or shared values are gone, and ClusterError where the scheduler is."""
         try:
             yield
         except InputError:
@@ -170,19 +170,19 @@ class _Flow:
 
 
 class _Lost(Exception):
-    """The tasks under way are lost, since there was no worker left that had what they need."""
+    """The submitted tasks are lost, since no worker is left that has what they need."""
 
 
-class _Given:
-    """What all pieces need; in an object, so that Dask does not look for tasks in it."""
+class _Shared:
+    """What all pieces need, in an object, so that Dask does not search it for tasks."""
 
     def __init__(self, values: tuple):
         self.values = values
 
 
-def _done(work: Callable, given: _Given, piece, client_has: About):
-    """The task: the result of a piece, on a worker that computes with what the client has."""
+def _done(work: Callable, shared: _Shared, piece, client_has: About):
+    """The task: return the result of a piece, on a worker with the version and kernels of the client."""
     from distributed import get_worker
 
     checked(about_process(), get_worker().address, client_has)
-    return work(*given.values, piece)
+    return work(*shared.values, piece)

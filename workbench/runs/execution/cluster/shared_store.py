@@ -1,4 +1,4 @@
-"""Whether the workers of a cluster see a store as this process does: its files both ways, its locks, and the same time."""
+"""Check that the workers of a cluster share a store with this process: its files both ways, its locks, and the clock."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from distributed import Client
 
 APART = 2.0
-"""Seconds that clocks of two machines may differ: the heartbeat of a run on one is judged by the clock of the other."""
+"""Seconds by which the clocks of two machines may differ: one judges heartbeats that the other writes."""
 SEEN_WITHIN = 5.0
-"""Seconds in which a file that was written on one machine must be there on the other."""
+"""Seconds within which a file that one machine writes must exist on the other."""
 LOCK, HERE = "lock", "here"
 ADVICE = "give a store on a file system that all machines share, at the same path"
 
@@ -36,10 +36,10 @@ class Seen(NamedTuple):
 
 
 def check_shared(client: Client, store: Path) -> Path:
-    """The whole path of the store, which all workers share; raises ClusterError for the first that does not.
+    """Return the whole path of the store; raise ClusterError for the first worker that does not share it.
 
-    A token that is written here is read there and the other way, a lock that is held here is seen there, and clocks differ by
-    at most two seconds: a ClusterError otherwise. Nothing of the probe is left behind.
+    Each worker reads a token that this process writes, and the other way, sees a lock that this process holds, and has a clock
+    within two seconds. The probe is deleted.
     """
     store = Path(store).resolve()
     was_there = store.is_dir()
@@ -65,20 +65,20 @@ def check_shared(client: Client, store: Path) -> Path:
 
 
 def look_at_probe(path: str) -> Seen:
-    """Called on a worker: reads the token, writes it to a file of its own, and asks for the lock."""
+    """Called on a worker: read the token, write it to a new file, and test the lock."""
     probe = Path(path)
     token = _read(probe / HERE)
-    own = probe / f"{machine()}-{secrets.token_hex(8)}"
+    reply = probe / f"{machine()}-{secrets.token_hex(8)}"
     try:
-        own.write_text(token)
-        wrote = own.name
+        reply.write_text(token)
+        wrote = reply.name
     except OSError:
         wrote = ""
     return Seen(machine(), token, wrote, sees_lock(str(probe / LOCK)), time.time())
 
 
 def sees_lock(path: str) -> bool:
-    """Called on a worker: is a lock seen as held that the client holds in the store?"""
+    """Called on a worker: return whether a lock that the client holds in the store is seen as held."""
     return bool(is_held(Path(path)))
 
 
@@ -112,7 +112,7 @@ def _check_seen(
 
 
 def _read(path: Path) -> str:
-    """What is in the file, as soon as it is there; nothing where it is not in time."""
+    """Return the text of the file as soon as it exists; "" where that takes too long."""
     until = time.monotonic() + SEEN_WITHIN
     while True:
         try:
@@ -126,7 +126,7 @@ def _read(path: Path) -> str:
 
 
 def _remove_empty(store: Path) -> None:
-    """Removes the folder that the probe made."""
+    """Remove the folder that the probe created."""
     try:
         store.rmdir()
     except OSError:  # somebody has put something into it

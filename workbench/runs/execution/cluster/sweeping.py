@@ -1,7 +1,7 @@
-"""Many runs side by side on the workers of a cluster, each a task; the store says all about them, as it does of runs here.
+"""Compute many runs side by side on the workers of a cluster, each as a task.
 
-A run that waits for a worker has the state `waiting`, with a heartbeat and the lock of a queue, which the process has that
-submitted it (see `workbench.runs.execution.queue`). Pause and stop are asked for through its files.
+A run that waits for a worker has the state `waiting`, with a heartbeat and the lock of a queue, which the submitting process
+holds (see `workbench.runs.execution.queue`). Pause and stop are requested through the files of the run.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 RETRIES = 2
-"""How often a run is tried again whose process was killed on a worker that lives on."""
+"""How often a run is retried whose process was killed while its worker lived on."""
 LOOK_EVERY, LOOKING_SHARE = 0.1, 0.1
-"""Seconds between two looks at the runs, at least, and the share of the time that these may take."""
+"""Minimum seconds between two looks at the runs, and the share of the time that these may take."""
 ENDING = 30.0
-"""Seconds within which runs that are asked to stop have stopped."""
+"""Seconds that runs are given to stop."""
 DISCONNECTED = "scheduler-connection-lost"
-"""Why Dask cancels what a client waits for when its scheduler is gone."""
+"""The reason that Dask gives when it cancels tasks of a client whose scheduler is gone."""
 GONE = (
     "the scheduler is gone; what its runs had committed is kept: "
-    "start it again with its workers, and the same command goes on"
+    "start it again with its workers, and repeat the command to resume"
 )
 
 
 def work_through_on(
     client: Client, runs: list[Run], on_progress: Callable[[list[Run]], None]
 ) -> None:
-    """Takes runs to their ends on the workers of a cluster; returns when all have ended. One that fails does not stop others.
+    """Compute runs to their ends on the workers of a cluster; a failure does not stop the others.
 
-    What another process works on is waited for, and taken on where that ends without having finished it. ``on_progress`` is
-    called up to ten times a second with the runs that are left, and with all of them at the end. Ctrl-C (or SIGTERM) stops
-    the runs that were submitted here cleanly, and is raised when they have stopped.
+    A run that another process computes is awaited, and submitted where that process ends without finishing it. ``on_progress``
+    is called up to ten times a second with the runs that are left, and with all of them at the end. Ctrl-C (or SIGTERM) stops
+    the submitted runs cleanly, and is raised when they have stopped.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def work_through_on(
 
 
 class _Queue:
-    """The runs that are left: those with a task, those that another process works on, and those that came up paused."""
+    """The runs that are left: those with a task, those that another process computes, and paused ones."""
 
     def __init__(self, runs: list[Run], client: Client, lock: Lock):
         self._client, self._lock, self._has = client, lock, about_process()
@@ -109,7 +109,7 @@ class _Queue:
         return [*self._tasks, *self._paused, *self._elsewhere]
 
     def look(self) -> None:
-        """Lets go of runs that have ended, and submits those that nobody works on any more."""
+        """Drop runs that have ended, and submit those that no process computes any more."""
         if self._client.status != "running":
             raise ClusterError(GONE)
         for run, task in list(self._tasks.items()):
@@ -125,13 +125,13 @@ class _Queue:
         self._look_at_waiting()
 
     def _has_no_task(self, run: Run) -> bool:
-        """Does a run wait in this queue, although its task found another process at work, which then went?"""
+        """Return whether a run waits in this queue without a task, since another process computed it and then ended."""
         return read_json(run.path / "status.json", {}).get(
             "queue"
         ) == self._lock.path.name and not is_held(run.path / "lock")
 
     def _submit(self, runs: list[Run]) -> None:
-        """Makes tasks of runs that nobody works on, where they were not removed; they begin in this order."""
+        """Submit a task for each of the runs that still exists, in this order."""
         runs = [run for run in runs if is_run(run.path)]
         set_waiting([run.path for run in runs], self._lock.path)
         for run in runs:
@@ -148,7 +148,7 @@ class _Queue:
             self._n_submitted += 1
 
     def _take_result(self, run: Run, task: Future) -> None:
-        """Removes a task that has ended; its run has ended too, is paused, or may be at work without one of ours."""
+        """Remove a task that has ended and record what became of its run: ended, paused, failed, or computed elsewhere."""
         del self._tasks[run]
         outcome, error = _outcome(task)
         if error is not None:
@@ -159,7 +159,7 @@ class _Queue:
             self._paused.add(run)
 
     def _look_at_waiting(self) -> None:
-        """Heartbeats of the runs that wait, and what is asked of them meanwhile: they leave the queue where that is a stop."""
+        """Write the heartbeats of waiting runs, and apply requests to them: a stop cancels the task."""
         due = time.monotonic() - self._beaten > BEAT_EVERY
         self._beaten = time.monotonic() if due else self._beaten
         for run in [*self._tasks, *self._paused]:
@@ -173,7 +173,7 @@ class _Queue:
         self._submit(goes_on)
 
     def stop(self) -> None:
-        """Stops the runs of this queue: those that wait at once, those at work after their step."""
+        """Stop the runs of this queue: waiting ones at once, others after their step."""
         runs = [*self._tasks, *self._paused]
         for run in runs:
             with contextlib.suppress(StoreError):  # removed meanwhile
@@ -189,9 +189,9 @@ class _Queue:
 
 
 def _outcome(task: Future) -> tuple[str | None, Exception | None]:
-    """What a task that has ended returned, or raised; ELSEWHERE for one that was cancelled, as when the workers are restarted.
+    """Return the result of a task that has ended, and its error; ELSEWHERE for one that was cancelled by a restart of workers.
 
-    Raises ClusterError where the scheduler is lost before that is known.
+    Raises ClusterError where the scheduler is gone before that is known.
     """
     from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
@@ -209,9 +209,9 @@ def _outcome(task: Future) -> tuple[str | None, Exception | None]:
 
 
 def _waits(run: Run) -> bool:
-    """Does a run still wait for its task to begin, or does it go on? Gives it a heartbeat, and the state that was asked for.
+    """Write heartbeat and requested state of a waiting run; return whether it still waits or is computed.
 
-    Its lock is taken meanwhile, so that nothing is written over what its process says.
+    The lock is held meanwhile, so that the status of a running process is not overwritten.
     """
     try:
         with Lock(run.path / "lock"):
@@ -223,18 +223,18 @@ def _waits(run: Run) -> bool:
 
 
 def _fail(run: Run, why: str) -> None:
-    """Records why a run did not come to its end, unless it did or a process works on it."""
+    """Record why a run failed, unless it has ended or a process computes it."""
     with contextlib.suppress(LockHeld, OSError), Lock(run.path / "lock"):
         if read_json(run.path / "status.json", {}).get("state") not in (FINISHED, STOPPED, FAILED):
             set_state(run.path, FAILED, queue=None, message=why)
 
 
 def _reason(error: Exception) -> str:
-    """Why a task has not come to its end, in a sentence."""
+    """Return in a sentence why a task failed."""
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
-        return "worker after worker ended while it had this run; see to them, and the same command goes on"
+        return "worker after worker ended while it computed this run; repair them, and repeat the command to resume"
     if isinstance(error, ChildLost):
         return f"{error}, {1 + RETRIES} times: it was killed, perhaps for lack of memory"
     return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
@@ -247,8 +247,8 @@ def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
     Raises ClusterError for the first thing that is wrong with the cluster; see `connecting` and `shared_store`.
     """
     if jobs != 1:
-        said = "on a cluster as many runs go on at a time as its workers have threads; leave "
-        raise ClusterError(said, Named("jobs"), " out", value=jobs)
+        rule = "on a cluster as many runs go on at a time as its workers have threads; leave "
+        raise ClusterError(rule, Named("jobs"), " out", value=jobs)
     with client_of(scheduler) as client:
         check_workers(client)
         check_shared(client, store)
@@ -256,15 +256,15 @@ def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
 
 
 def n_places(client: Client) -> int:
-    """Threads of all workers: so many runs go on at a time."""
+    """Return the number of threads of all workers, which is the number of runs at a time."""
     return sum(client.nthreads().values())
 
 
 def leave(runs: list[Run], client: Client) -> None:
-    """Leaves runs to the cluster: a task of their own submits them and waits for them, while this process may end.
+    """Leave runs to the cluster: a task submits them and waits for them, so that this process may end.
 
-    If the worker of that task ends, the scheduler gives it to another. Returns when the runs wait or are at work; raises
-    ClusterError where no worker has a thread free for that task.
+    If the worker of that task ends, the scheduler gives it to another. Returns when the runs are submitted; raises
+    ClusterError where no worker has a free thread for that task.
     """
     from distributed import Event, fire_and_forget
 
@@ -284,14 +284,13 @@ def leave(runs: list[Run], client: Client) -> None:
         if time.monotonic() > until:
             client.cancel(task)
             raise ClusterError(
-                f"no worker had a thread free within {WORKERS_WITHIN:.0f} s, and nothing was begun; add workers, or ask later"
+                f"no worker had a free thread within {WORKERS_WITHIN:.0f} s, and nothing was started; add workers, or try later"
             )
     fire_and_forget(task)
 
 
 def keep(paths: list[str], client_has: About, name: str) -> None:
-    """The task that takes the place of a client that goes: it leaves its thread to the runs, and sets the event of a name when
-    they have been submitted."""
+    """The task that replaces a client that ends: it submits the runs, sets the named event, and leaves its thread to them."""
     from distributed import Event, get_client, get_worker, secede
 
     checked(about_process(), get_worker().address, client_has)

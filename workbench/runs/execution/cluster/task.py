@@ -1,4 +1,4 @@
-"""What a worker of a cluster does with a run: it has a child process compute it, which ends when the worker does."""
+"""The task that computes a run on a worker of a cluster, in a child process that ends with the worker."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from distributed import Worker
 
 ELSEWHERE, REMOVED = "elsewhere", "removed"
-"""What comes of a run beside its states: another process works on it; there is no such run any more."""
+"""Results of a task beside the states of a run: another process computes the run; the run was removed."""
 LOOK_EVERY = 0.2
-"""Seconds between two looks at whether the child has ended, or its worker is about to."""
+"""Seconds between two looks at whether the child has ended, or its worker is closing."""
 LIVES = 4.0
-"""Seconds by which a heartbeat goes on where a process works on a run, and not one that was about to end."""
+"""Seconds by which a heartbeat advances where a process computes the run, rather than one that was closing."""
 SILENT_WITHIN = 120.0
-"""Seconds for which the lock of a machine that is gone may last: a server of NFS gives it back after some 90."""
+"""Seconds for which the lock of a lost machine may last: a server of NFS releases it after some 90."""
 WORKER_LIVES = ("running", "paused", "init")
-"""States of a worker of Dask, as it calls them, in which it is not about to end."""
+"""States of a worker of Dask, by its names, in which it is not closing."""
 
 
 class ChildLost(RuntimeError):
@@ -46,12 +46,12 @@ class ChildLost(RuntimeError):
 
 
 def compute(path: str, client_has: About, queue: str) -> str:
-    """Takes a run to its end in a process of its own; returns its state, or why nothing was done.
+    """Compute a run to its end in a child process; return its state, or why nothing was done.
 
-    client_has : what the client computes with; queue: the lock of its queue, held by it, by which a worker is seen to share the
-    store.
-    Raises ClusterError where this worker cannot compute it, ChildLost where the process was killed: Dask then tries again. A
-    worker that is about to end gives the run back.
+    client_has : what the client computes with.
+    queue : the lock of its queue, which the client holds; a worker that shares the store sees it as held.
+    Raises ClusterError where this worker cannot compute the run, ChildLost where the process was killed: Dask then retries. A
+    worker that is closing reschedules the run.
     """
     from distributed import Reschedule, get_worker
 
@@ -96,7 +96,7 @@ def _outcome_of_child(path: Path, lock: Lock, worker: Worker) -> str:
 
 @contextlib.contextmanager
 def _ended_at_last(child: subprocess.Popen):
-    """Closes the pipe of the child at the end of the block, at which it ends if it has not yet."""
+    """Close the pipe of the child at the end of the block, which ends it, and wait for it."""
     try:
         yield
     finally:
@@ -105,7 +105,7 @@ def _ended_at_last(child: subprocess.Popen):
 
 
 def _lock_of(path: Path) -> Lock | None:
-    """The lock of a run, as soon as a process that was about to end has ended; None where one goes on with the run."""
+    """Acquire the lock of a run, once a process that was closing has ended; None where one keeps computing the run."""
     began, until = _beat(path), time.monotonic() + SILENT_WITHIN
     while True:
         try:
@@ -114,10 +114,10 @@ def _lock_of(path: Path) -> Lock | None:
             if _beat(path) > began + LIVES or read_status(path)["state"] in ENDED:
                 return None
             if time.monotonic() > until:
-                said = f"run '{path.name}' is locked by a machine that has been silent for {SILENT_WITHIN:.0f} s; see to it"
-                raise ClusterError(said) from None
+                problem = f"run '{path.name}' is locked by a machine that has been silent for {SILENT_WITHIN:.0f} s; see to it"
+                raise ClusterError(problem) from None
 
 
 def _beat(path: Path) -> float:
-    """The time of the last heartbeat of a run."""
+    """Return the time of the last heartbeat of a run."""
     return read_json(path / "status.json", {}).get("time", 0.0)
