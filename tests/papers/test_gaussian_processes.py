@@ -67,7 +67,7 @@ def test_the_table_is_that_of_the_paper():
         replace(TABLE_3, of_seed=""), {"names": held_out()}, replace(TABLE_3.full, n_seeds=1)
     )
     options = {
-        cell.at["method"]: (cell.spec.burn_in, cell.spec.options.get("average_after"))
+        cell.key_values["method"]: (cell.spec.burn_in, cell.spec.options.get("average_after"))
         for cell in cells
     }
     assert options == {"static": (0, None), "raw GP": (0, None), "LNM": (100, 100), "SBM": (10, 10)}
@@ -116,7 +116,9 @@ def test_the_table_is_made_with_the_paper_below_our_numbers_and_each_draw_its_ow
     rows = list(csv.DictReader((tmp_path / "gp-table3.csv").read_text().splitlines()))
     assert len(rows) == len(METHODS) * 2 * 2 and {row["year"] for row in rows} == {"1992", "1993"}
     static = [
-        run for cell, run in zip(made.cells, made.runs, strict=True) if cell.at["method"] == STATIC
+        run
+        for cell, run in zip(made.cells, made.runs, strict=True)
+        if cell.key_values["method"] == STATIC
     ]
     assert static[0].spec.train != static[1].spec.train
     recorded = [float(run.dataset()["test_top_hits"].values[-1]) for run in static]

@@ -112,13 +112,16 @@ def test_every_model_is_run_in_every_size_by_every_method_on_the_same_documents(
     cells = lay_out_figure(FIGURE, {"nips": with_authors()}, replace(TINY, n_seeds=2))
     assert len(cells) == 3 * 2 * 3 * 2 == FIGURE.n_runs(replace(TINY, n_seeds=2))
     for seed in (0, 1):
-        own = [cell for cell in cells if cell.at["seed"] == seed]
+        own = [cell for cell in cells if cell.key_values["seed"] == seed]
         assert len({cell.spec.train for cell in own}) == 1 and {cell.spec.seed for cell in own} == {
             seed
         }
         assert own[0].train.n_documents == 27 and own[0].test is None
     assert len({cell.spec.train for cell in cells}) == 2
-    lasts = {cell.at["method"]: (cell.spec.n_iterations, cell.spec.record_every) for cell in cells}
+    lasts = {
+        cell.key_values["method"]: (cell.spec.n_iterations, cell.spec.record_every)
+        for cell in cells
+    }
     assert lasts == {GIBBS: (8, 1), VB_ML: (6, 1), VB: (6, 1)}
 
 
@@ -128,7 +131,7 @@ def test_long_runs_of_samplers_are_looked_at_a_hundred_times():
         for cell in lay_out_figure(
             FIGURE, {"nips": with_authors()}, replace(TINY, n_topics=(2,), sweeps=(6, 500))
         )
-        if (cell.at["model"], cell.at["method"]) == (LDA, GIBBS)
+        if (cell.key_values["model"], cell.key_values["method"]) == (LDA, GIBBS)
     ]
     assert (cell.spec.n_iterations, cell.spec.record_every, cell.spec.snapshot_every) == (
         500,

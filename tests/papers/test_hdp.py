@@ -70,7 +70,7 @@ def test_alpha_is_read_in_two_ways_and_beta_is_100_in_all_for_every_engine():
     cells = lay_out_figure(
         FIGURES["cv-hdp-fig2"], {"kos": simulated()}, Extent(1, (4, 5), steps=60)
     )
-    specs = {(cell.at["method"], cell.at["n_topics"]): cell.spec for cell in cells}
+    specs = {(cell.key_values["method"], cell.key_values["n_topics"]): cell.spec for cell in cells}
     assert len(specs) == 7 * 2 + 2
     assert specs[f"CV-LDA, {ALL}", 4].model == {"n_topics": 4, "alpha": 0.1 / 4, "beta": 100 / 20}
     assert specs[f"CV-LDA, {EACH}", 5].model == {"n_topics": 5, "alpha": 0.1, "beta": 100 / 20}
@@ -88,7 +88,9 @@ def test_runs_last_as_many_steps_whatever_their_topics_and_half_of_them_are_burn
     cells = lay_out_figure(
         FIGURES["cv-hdp-fig2"], {"kos": simulated()}, Extent(1, (4, 5), steps=600)
     )
-    by_label = {(cell.at["method"], cell.at["n_topics"]): cell.spec for cell in cells}
+    by_label = {
+        (cell.key_values["method"], cell.key_values["n_topics"]): cell.spec for cell in cells
+    }
     assert [by_label[f"G-LDA, {ALL}", k].n_iterations for k in (4, 5)] == [150, 120]
     assert [by_label[f"G-LDA, {ALL}", k].burn_in for k in (4, 5)] == [75, 60]
     hdp = by_label["G-HDP_100", 0]
@@ -416,7 +418,7 @@ def test_a_figure_is_made_with_its_table_its_caption_and_its_verdicts(tiny, tmp_
     budget = [
         run.progress()["steps"].values
         for run, cell in zip(made.runs, made.cells, strict=True)
-        if cell.at["method"] == "G-HDP_1"
+        if cell.key_values["method"] == "G-HDP_1"
     ]
     assert all(steps[-1] >= 12 and (len(steps) == 1 or steps[-2] < 12) for steps in budget)
 
@@ -443,7 +445,8 @@ def test_less_of_it_says_so_and_asked_again_nothing_is_computed(tiny, tmp_path, 
 def test_what_begins_from_a_sampler_begins_from_its_last_state_with_the_same_seed(tiny, tmp_path):
     made = wb.reproduce("three", tmp_path / "out", tmp_path / "runs", progress=False)
     by_label = {
-        (cell.at["method"], cell.at["seed"], cell.at["n_topics"]): cell.spec for cell in made.cells
+        (cell.key_values["method"], cell.key_values["seed"], cell.key_values["n_topics"]): cell.spec
+        for cell in made.cells
     }
     assert len(by_label) == 2 * (1 + 2 + 2) and not made.failures
     for seed in (0, 1):
@@ -488,7 +491,8 @@ def test_the_split_is_that_of_each_document():
         for cell in lay_out_figure(
             FIGURES["cv-hdp-fig2"], {"kos": simulated()}, Extent(2, (4,), steps=8)
         )
-        if cell.at == {"corpus": "kos", "model": "", "method": "CV-HDP", "n_topics": 4, "seed": 1}
+        if cell.key_values
+        == {"corpus": "kos", "model": "", "method": "CV-HDP", "n_topics": 4, "seed": 1}
     ]
     assert (cell.train.content_hash, cell.test.content_hash, cell.spec.split) == (
         train.content_hash,

@@ -11,7 +11,7 @@ from workbench.runs.spec import SpecError
 
 def test_every_combination_is_a_cell_the_last_key_varying_fastest():
     cells = lay_out(simulated(), {"r": [0, "inf"], "topics": [2, 3]}, beta=0.3)
-    assert [cell.at for cell in cells] == [
+    assert [cell.key_values for cell in cells] == [
         {"r": 0, "n_topics": 2},
         {"r": 0, "n_topics": 3},
         {"r": math.inf, "n_topics": 2},
@@ -56,7 +56,7 @@ def test_settings_of_the_split_are_keys_too():
 
 def test_an_engine_without_the_option_has_one_run_in_all_its_cells():
     cells = lay_out(simulated(), {"r": [1, 2, 1.0], "engine": ["svb", "svb-cgs"]}, n_topics=2)
-    assert [(cell.at["r"], cell.at["engine"]) for cell in cells] == [
+    assert [(cell.key_values["r"], cell.key_values["engine"]) for cell in cells] == [
         (1, "svb"),
         (1, "svb-cgs"),
         (2, "svb"),
@@ -67,7 +67,9 @@ def test_an_engine_without_the_option_has_one_run_in_all_its_cells():
 
 def test_seeds_are_a_key_like_any_other():
     by_number = lay_out(simulated(), {"n_topics": [2]}, seeds=3, seed=5)
-    assert [cell.at for cell in by_number] == [{"n_topics": 2, "seed": seed} for seed in (5, 6, 7)]
+    assert [cell.key_values for cell in by_number] == [
+        {"n_topics": 2, "seed": seed} for seed in (5, 6, 7)
+    ]
     by_key = lay_out(simulated(), {"n_topics": [2], "seed": range(5, 8)})
     assert [cell.spec for cell in by_key] == [cell.spec for cell in by_number]
 

@@ -212,7 +212,8 @@ def sweep(
             | {
                 "memory": predict_memory(cell).total,
                 "grid": {
-                    key: "inf" if value == float("inf") else value for key, value in cell.at.items()
+                    key: "inf" if value == float("inf") else value
+                    for key, value in cell.key_values.items()
                 },  # as JSON can hold it
             }
             for cell, run in zip(cells, runs, strict=True)

@@ -136,14 +136,14 @@ def measure(
             spec=spec.lasting(min(spec.n_iterations, lasts), spec.rule).to_json()
         )
         unseen = (
-            score_unseen(run, cell, corpora[cell.at["corpus"]], figure.holdout)
+            score_unseen(run, cell, corpora[cell.key_values["corpus"]], figure.holdout)
             if figure.split is None
             else None
         )
         hits = hits_by_time(run.dataset(), cell.test) if figure.shows == HITS else None
         found.append(
             Measured(
-                **(cell.at or {}),
+                **(cell.key_values or {}),
                 run=rows,
                 unseen=unseen,
                 corpora=(cell.train, cell.test),
@@ -155,7 +155,7 @@ def measure(
 
 def score_unseen(run: Run, cell: Planned, documents: Corpus, holdout: float) -> dict[str, float]:
     """Perplexities of unseen documents. Given without their authors, they are refitted (the paper's footnote 7)."""
-    seed = cell.at["seed"]
+    seed = cell.key_values["seed"]
     unseen = known_words(hold_out_documents(documents, holdout, seed)[1], cell.train)
     bare = unseen.with_pairs(unseen.indptr, unseen.words, unseen.counts, authors=None)
     same, completion = (
@@ -164,7 +164,7 @@ def score_unseen(run: Run, cell: Planned, documents: Corpus, holdout: float) -> 
     )
     by_authors = (
         document_completion(run, unseen, seed)["perplexity"]
-        if cell.at["model"] == ATM
+        if cell.key_values["model"] == ATM
         else math.nan
     )
     return dict(zip(UNSEEN, (same, completion, by_authors), strict=True))

@@ -303,17 +303,25 @@ def stages(
         {method.label: method.start for method in figure.methods},
         lay_out_figure(figure, corpora, extent),
     )
-    first = [cell for cell in cold if not starts[cell.at["method"]]]
+    first = [cell for cell in cold if not starts[cell.key_values["method"]]]
     yield first
     ended = {
-        (cell.at["corpus"], cell.at["method"], cell.at["seed"]): store / cell.spec.name
+        (cell.key_values["corpus"], cell.key_values["method"], cell.key_values["seed"]): store
+        / cell.spec.name
         for cell in first
         if Run(store / cell.spec.name).state == FINISHED
     }
     begun = [
         cell._replace(spec=warmed(cell.spec, ended[source], cell.train, cell.test))
         for cell in cold
-        if (source := (cell.at["corpus"], starts[cell.at["method"]], cell.at["seed"])) in ended
+        if (
+            source := (
+                cell.key_values["corpus"],
+                starts[cell.key_values["method"]],
+                cell.key_values["seed"],
+            )
+        )
+        in ended
     ]
     if begun:
         yield begun

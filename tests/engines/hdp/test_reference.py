@@ -81,8 +81,10 @@ def table():
     }
     with ThreadPoolExecutor(2) as pool:
         for cell in cells:
-            if cell.at["method"] != LAST or cell.at["seed"] == 0:
-                waiting.setdefault(cell.at["method"], []).append(pool.submit(measured, cell))
+            if cell.key_values["method"] != LAST or cell.key_values["seed"] == 0:
+                waiting.setdefault(cell.key_values["method"], []).append(
+                    pool.submit(measured, cell)
+                )
         found = {}
         for label, futures in waiting.items():
             found[label] = np.array([future.result() for future in futures])

@@ -104,9 +104,7 @@ def test_workers_say_what_they_compute_with_and_the_address_of_one_is_no_schedul
         and about.c_library not in ("", "unknown")
     )
     (worker,) = found
-    assert (
-        refused(worker) == f"at {worker} is a worker of Dask and no scheduler; give its scheduler"
-    )
+    assert refused(worker) == f"at {worker} is a worker of Dask, no scheduler; give its scheduler"
 
 
 @pytest.mark.slow

@@ -92,7 +92,8 @@ def start_sweep(store: Path, values: dict) -> tuple[int, str]:
     )
     cells = shared(cells_of(corpus, values["engine"], values, store))
     cold = [
-        [cell for cell in cells if cell.at["n_topics"] == k] for k in sorted(values["n_topics"])
+        [cell for cell in cells if cell.key_values["n_topics"] == k]
+        for k in sorted(values["n_topics"])
     ]
     with STARTING:
         check_memory(store, unfinished(store, cells), jobs)

@@ -76,8 +76,8 @@ def plan(
     _refuse_unknown(settings)
     corpus = whole_if_one(corpus)
     if not isinstance(corpus, AnyCorpus | Records):
-        said = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
-        raise SpecError(said, f"; got {shown(repr(corpus))}")
+        rule = "what is compared must be a Corpus or Records (workbench.load_corpus and load_records make them)"
+        raise SpecError(rule, f"; got {shown(repr(corpus))}")
     split_settings = SplitSettings(**of(SplitSettings, settings))
     settings = {name: value for name, value in settings.items() if name not in names(SplitSettings)}
     train, test, split = (prepare_records if isinstance(corpus, Records) else prepare)(

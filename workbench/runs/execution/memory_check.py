@@ -50,7 +50,7 @@ class Planned(NamedTuple):
     spec: RunSpec
     train: Corpus
     test: Corpus | None
-    at: dict | None = None  # its value of each key of a grid, in which it is a cell
+    key_values: dict | None = None  # of a cell of a grid: its value of each key
 
 
 class Prediction(NamedTuple):

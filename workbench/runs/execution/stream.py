@@ -107,25 +107,25 @@ def fit_stream(
             documents.vocabulary if vocabulary is None else vocabulary,
         )
     words = None if vocabulary is None else tuple(words_by_id(vocabulary, 0))
-    given = (
+    data = (
         data_from(documents, STREAMING, **_of_ids(documents, words), **of_text)
         if is_whole(documents)
         else None
     )
-    words = tuple(given.vocabulary) if words is None and given is not None else words
+    words = tuple(data.vocabulary) if words is None and data is not None else words
     if not words:
         raise DataError(
             "a stream needs its vocabulary before the first document; give it with vocabulary=, a list of words, "
             "as that of a corpus of some of the documents (corpus.vocabulary)"
         )
-    total = _total(documents if given is None else given, total_documents)
-    own = {"total_documents": total} | (options or {})
-    size = split_options(get_engine(STREAMING), own)[1].batch_size
+    total = _total(documents if data is None else data, total_documents)
+    all_options = {"total_documents": total} | (options or {})
+    size = split_options(get_engine(STREAMING), all_options)[1].batch_size
 
     def counted() -> Iterator[Counted]:
-        if given is None:
+        if data is None:
             return counted_over(words, documents, None, words, of_text, "whose vocabulary is fixed")
-        return counted_alike(words, given)
+        return counted_alike(words, data)
 
     stream = Stream(counted, size, n_passes)
     first = next(stream.batches, None)
@@ -133,7 +133,7 @@ def fit_stream(
         raise stream.none_known("the vocabulary")
     titles = tuple(f"document {d}" for d in range(len(first)))
     corpus = Corpus(
-        *as_arrays(first), words, titles, name=_name(documents if given is None else given)
+        *as_arrays(first), words, titles, name=_name(documents if data is None else data)
     )
     stream.n_fitted = corpus.n_documents, corpus.n_tokens
     stream.n_expected = n_passes * total - len(first) if total_documents is None else None
@@ -145,13 +145,13 @@ def fit_stream(
             n_topics,
             alpha,
             beta,
-            options=own,
+            options=all_options,
             n_iterations=1,
             seed=seed,
             n_threads=n_threads,
             name=name,
         )
-        table = getattr(given, "table", None)
+        table = getattr(data, "table", None)
         return Planned(
             replace(spec, counted=dict(table.counted) if table else as_written(of_text) or None),
             corpus,
@@ -163,9 +163,9 @@ def fit_stream(
     second = next(stream.batches, None)
     if second is None:
         return finish(Run(create_run(home, *last[:3])), progress=progress, corpora=(corpus, None))
-    begun = planned(None)
-    is_new = not (home / begun.spec.name).exists()
-    before = Run(create_run(home, *begun[:3]))
+    first_run = planned(None)
+    is_new = not (home / first_run.spec.name).exists()
+    before = Run(create_run(home, *first_run[:3]))
     try:
         finish(before, progress=False, corpora=(corpus, None))
         stream.batches = chain([second], stream.batches)

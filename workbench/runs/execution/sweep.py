@@ -146,7 +146,7 @@ def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]
     ended: dict[tuple, Run] = {}
     for number, cells in enumerate(cold):
         cell_at = {
-            tuple(value for key, value in cell.at.items() if key != "n_topics"): cell
+            tuple(value for key, value in cell.key_values.items() if key != "n_topics"): cell
             for cell in cells
         }
         if number:
@@ -218,7 +218,10 @@ def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
             )
         )
     states = np.array([run.state for run in runs], dtype=object)
-    keys = {key: ("run", _column([cell.at[key] for cell in cells])) for key in cells[0].at}
+    keys = {
+        key: ("run", _column([cell.key_values[key] for cell in cells]))
+        for key in cells[0].key_values
+    }
     return side_by_side(parts).assign_coords(state=("run", states), **keys)
 
 

@@ -177,15 +177,15 @@ def update_by(
     def planned(n_kw: np.ndarray, seen: Visited | None = None) -> Planned:
         """Return the new run, with the topics from which it begins."""
         begun, start = _start(spec, iteration, n_kw, seen)
-        alphas, own = (
+        alphas, new_options = (
             priors.alphas.tolist(),
             spec.options | {one.name: one.default for one in fields(Learning)},
         )
-        own |= {
+        new_options |= {
             "hold_topics": True,
             "batches_before": options.batches_before + (seen.n_batches if seen else 0),
         }
-        own |= {"total_documents": total_documents} if total_documents else {}
+        new_options |= {"total_documents": total_documents} if total_documents else {}
         new = make_spec(
             train,
             STREAMING,
@@ -193,7 +193,7 @@ def update_by(
             alphas[0] if len(set(alphas)) == 1 else tuple(alphas),
             float(priors.beta),
             test=test,
-            options=own,
+            options=new_options,
             split=spec.split,
             start=(begun, start),
             n_iterations=1,

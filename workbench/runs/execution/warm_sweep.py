@@ -105,8 +105,8 @@ def _written(cell: Planned) -> tuple[str, int, str]:
     """Return spec, number of topics and the other keys of a cell, in a form that JSON holds."""
     return (
         cell.spec.to_json(),
-        cell.at["n_topics"],
-        repr([value for key, value in cell.at.items() if key != "n_topics"]),
+        cell.key_values["n_topics"],
+        repr([value for key, value in cell.key_values.items() if key != "n_topics"]),
     )
 
 

@@ -87,8 +87,8 @@ def _made(scheduler) -> Iterator[Client]:
                 "a client must not be asynchronous; make it with Client(address)", field="client"
             )
         if scheduler.status != "running":
-            said = f"the client has no connection to its scheduler (it is {scheduler.status}); make a new one"
-            raise ClusterError(said, field="client")
+            problem = f"the client has no connection to its scheduler (it is {scheduler.status}); make a new one"
+            raise ClusterError(problem, field="client")
         yield scheduler
     elif scheduler == LOCAL:
         with (
@@ -135,9 +135,9 @@ def _address(client: Client) -> str:
 
 
 def _check_scheduler(address) -> None:
-    """Raises ClusterError for what is no address, or where no scheduler answers.
+    """Raise ClusterError for an invalid address, or where no scheduler answers.
 
-    It is asked before there is a `Client`: one that fails leaves threads behind, which complain when the process ends.
+    It is checked before a `Client` is made, since one that fails leaves threads that print errors when the process ends.
     """
     if not isinstance(address, str):
         raise ClusterError(WANTED, Got(address), field="scheduler", value=address)
@@ -145,16 +145,16 @@ def _check_scheduler(address) -> None:
         with ThreadPoolExecutor(1) as pool:  # in a notebook this thread has a loop that runs
             answer = pool.submit(asyncio.run, _identity(address)).result()
     except TypeError:  # of the library, where it has no certificates
-        said = f"{shown(address)} wants TLS, and Dask's configuration names no certificates; set distributed.comm.tls there"
-        raise ClusterError(said, field="scheduler", value=address) from None
+        problem = f"{shown(address)} wants TLS, and Dask's configuration names no certificates; set distributed.comm.tls there"
+        raise ClusterError(problem, field="scheduler", value=address) from None
     except ValueError:
         raise ClusterError(WANTED, Got(address), field="scheduler", value=address) from None
     except (OSError, TimeoutError):  # TimeoutError: something else listens there
-        said = f"no scheduler answers at {shown(address)}; start one with: dask scheduler, which prints its address"
-        raise ClusterError(said, field="scheduler", value=address) from None
+        problem = f"no scheduler answers at {shown(address)}; start one with: dask scheduler, which prints its address"
+        raise ClusterError(problem, field="scheduler", value=address) from None
     if answer.get("type") != "Scheduler":
-        said = f"at {shown(address)} is a {answer.get('type', 'process').lower()} of Dask and no scheduler; give its scheduler"
-        raise ClusterError(said, field="scheduler", value=address)
+        problem = f"at {shown(address)} is a {answer.get('type', 'process').lower()} of Dask, no scheduler; give its scheduler"
+        raise ClusterError(problem, field="scheduler", value=address)
 
 
 async def _identity(address: str) -> dict:

@@ -87,11 +87,11 @@ def cost_of(client: Client, planned: Planned) -> str:
     if train.n_tokens * (spec.n_topics or 1) * spec.n_iterations < LONG:
         return text
     home = min(threads)
-    own = replace(spec, warm_start=None, test=None, split=None, start=None)
+    timed_spec = replace(spec, warm_start=None, test=None, split=None, start=None)
     try:  # another worker times it where that one is lost meanwhile
         timed = client.submit(
             seconds_over_shard,
-            own,
+            timed_spec,
             given(train),
             workers=[home],
             allow_other_workers=True,

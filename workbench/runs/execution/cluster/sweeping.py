@@ -10,6 +10,7 @@ import contextlib
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -277,8 +278,8 @@ def leave(runs: list[Run], client: Client) -> None:
     task = client.submit(
         keep, paths, about_process(), name, retries=RETRIES, pure=False, priority=1
     )
-    begun, until = Event(name, client=client), time.monotonic() + WORKERS_WITHIN
-    while not begun.wait(LOOK_EVERY):
+    submitted, until = Event(name, client=client), time.monotonic() + WORKERS_WITHIN
+    while not submitted.wait(LOOK_EVERY):
         if task.status == "error":
             raise ClusterError(_reason(task.exception()))
         if time.monotonic() > until:
@@ -296,10 +297,11 @@ def keep(paths: list[str], client_has: About, name: str) -> None:
     checked(about_process(), get_worker().address, client_has)
     client = get_client()
     secede()
-    begun, told = Event(name, client=client), []
+    submitted, calls = Event(name, client=client), count()
 
-    def tell(left: list[Run]) -> None:
-        if not told:
-            told.append(begun.set())
+    def on_progress(left: list[Run]) -> None:
+        if next(calls) == 0:
+            submitted.set()
 
-    work_through_on(client, [Run(path) for path in map(Path, paths) if is_run(path)], tell)
+    runs = [Run(path) for path in map(Path, paths) if is_run(path)]
+    work_through_on(client, runs, on_progress)
