@@ -197,7 +197,7 @@ def cluster_of(client, store) -> Iterator:
 
 
 def _crew(client, corpus) -> Callable:
-    """Who works on the parts of a corpus in shards: this process, or the workers of a client."""
+    """Return the crew that works on the parts of a corpus: this process, or the workers of a client."""
     if client is None:
         return Here
     check_in_parts(corpus)
@@ -207,7 +207,7 @@ def _crew(client, corpus) -> Callable:
 
 
 def check_in_parts(corpus) -> None:
-    """Raises SpecError for a corpus that has nothing for several workers to share."""
+    """Raise SpecError for a corpus in one part, which several workers cannot share."""
     if corpus.n_parts > 1:
         return
     rule = f"the workers of a cluster share the shards of a corpus, and {corpus.name!r}"

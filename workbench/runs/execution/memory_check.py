@@ -77,7 +77,7 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
-    """What a run will take at its peak, held in memory; one that is not ``stored`` keeps its snapshots in memory.
+    """Predict what a run held in memory takes at its peak; a run that is not ``stored`` keeps its snapshots in memory.
 
     Of an engine that grows (g-hdp) what it takes with half as many topics again as it begins with.
     """
@@ -101,7 +101,7 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def engine_memory(engine, model, options, data) -> Memory:
-    """What an engine takes; of a corpus in several parts what it takes for them together, counts of words once."""
+    """Return the memory of an engine; for a corpus in several parts their sum, counts of words once."""
     first, *others = each = [engine.memory(part, model, options) for part in data.parts()]
     if not others:
         return first
@@ -115,7 +115,7 @@ def engine_memory(engine, model, options, data) -> Memory:
 
 
 def predict_out_of_core(planned: Planned) -> Prediction:
-    """What a run over a corpus in shards will take at its peak, with the rows of one part in memory at a time."""
+    """Predict what a run over a corpus in shards takes at its peak, with the rows of one part in memory at a time."""
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
     largest = max(train.parts(), key=lambda part: part.n_pairs)
@@ -132,7 +132,7 @@ def predict_out_of_core(planned: Planned) -> Prediction:
 def laid_out(
     planned: Planned, folder: Path | None = None, crew: Callable = Here
 ) -> Iterator[Whole | LaidOut]:
-    """The data of a run as the loop takes them: a corpus in several parts is laid out over a crew.
+    """Yield the data of a run as the loop takes them; a corpus in several parts is laid out over a crew.
 
     The rows of its parts are held in memory where they fit, or where other processes hold them, and else in files of ``folder``
     (by default of the folder for temporary files), which are deleted at the end.
@@ -151,7 +151,7 @@ def laid_out(
 
 
 def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
-    """What runs take, the largest ``jobs`` of them at a time: as in "about 1.2 GB of memory"."""
+    """Return in words what the largest ``jobs`` of the runs take together, as in "about 1.2 GB of memory"."""
     more = (
         ", more if more topics are found"
         if any(run.spec.parts()[0].grows for run in planned)

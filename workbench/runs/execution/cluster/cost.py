@@ -27,7 +27,7 @@ TINY = 9
 
 
 class Network(NamedTuple):
-    """What goes over the network in an iteration."""
+    """Network traffic of an iteration."""
 
     n_bytes: float  # to and from all workers together
     waited: float  # bytes of them that computing waits for
@@ -42,7 +42,7 @@ class Moved(NamedTuple):
 
 
 def moved_by(planned: Planned) -> list[Moved]:
-    """What is sent in each pass of an iteration."""
+    """Return the bytes that each pass of an iteration sends."""
     engine, model, options = planned.spec.parts()
     tiny = model.tiny(TINY)
     state = engine.init(tiny, model, options, StepContext(0, 0))
@@ -60,7 +60,7 @@ def moved_by(planned: Planned) -> list[Moved]:
 
 
 def network_of(passes: list[Moved], n_workers: int) -> Network:
-    """What goes over the network in an iteration on so many workers.
+    """Return the network traffic of an iteration on a number of workers.
 
     Counts of words are sent to each worker before a pass, from worker to worker in a binary tree. Where a pass adds up counts,
     sums go up a tree of workers; in one of rounds each set of words goes to each worker once. The client has all in the end.
@@ -74,7 +74,7 @@ def network_of(passes: list[Moved], n_workers: int) -> Network:
 
 
 def cost_of(client: Client, planned: Planned) -> str:
-    """One sentence: time of an iteration, what it moves over the network, and how many workers are too many.
+    """Return one sentence: time and network traffic of an iteration, and how many workers are too many.
 
     Of a long run one iteration over a shard is timed on a worker; of a short one no time is told.
     """
@@ -107,7 +107,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         return f"{text}; a worker was lost while an iteration was timed"
 
     def seconds(n: int) -> tuple[float, float]:
-        """(computed, waited for the network) on n workers with as many threads as these."""
+        """Return seconds (computing, waiting for the network) on n workers with as many threads as these."""
         at_once = min(n * threads[home], n_groups)
         return computed / at_once, network_of(passes, n).waited * per_byte
 
@@ -121,12 +121,12 @@ def cost_of(client: Client, planned: Planned) -> str:
 
 
 def seconds_over_shard(spec: RunSpec, corpus) -> float:
-    """Seconds of an iteration over the first shard of a corpus, on this machine; called on a worker."""
+    """Return the seconds of an iteration over the first shard of a corpus; called on a worker."""
     return one_iteration(Planned(spec, opened(corpus).shard(0), None))
 
 
 def _seconds_of_a_byte(client: Client, home: str) -> float:
-    """Seconds that a byte takes to a worker or back; the better of two tries."""
+    """Return the seconds that a byte takes to a worker or back; the better of two tries."""
     sample, tries = np.zeros(SAMPLE, np.uint8), []
     for _ in range(2):
         begun = time.perf_counter()

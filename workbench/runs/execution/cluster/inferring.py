@@ -38,7 +38,7 @@ GONE = "the scheduler is gone, and nothing was kept; start it again with its wor
 
 
 def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) -> Iterator:
-    """work(*shared, piece) of each piece, in their order; no more pieces are taken than are under way.
+    """Yield work(*shared, piece) of each piece, in order; pieces are taken as their tasks are submitted.
 
     What a lost worker had is done by another. Tasks that are under way are cancelled when the generator is closed. Ctrl-C is
     raised while a result is waited for: raised anywhere, it may be lost in a destructor of Dask.
