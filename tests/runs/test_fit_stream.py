@@ -374,7 +374,7 @@ REFUSED = {
     "no length": (
         (["w1"] for _ in range(3)),
         {"vocabulary": ["w1"]},
-        "say with total_documents= how many documents each",
+        "set total_documents=, the number of documents that each",
     ),
     "no document": ([], {"vocabulary": ["w1"]}, "no document came; give documents like its own"),
     "unknown words": (

@@ -125,8 +125,13 @@ WRONG = [
         SpecError,
         "'n_topics' is both in the grid and a separate argument; leave one out",
     ),
-    ({"r": [1]}, {"options": {"r": 2}}, SpecError, "'r' is given twice"),
-    ({"seed": [1]}, {"seeds": 2}, SpecError, "'seed' is given twice"),
+    (
+        {"r": [1]},
+        {"options": {"r": 2}},
+        SpecError,
+        "'r' is both in the grid and a separate argument",
+    ),
+    ({"seed": [1]}, {"seeds": 2}, SpecError, "'seed' is both in the grid and a separate argument"),
     ({"r": [1]}, {"seeds": 0}, SpecError, "seeds must be a whole number of at least 1; got 0"),
     ({"r": [1]}, {"n_topic": 3}, SpecError, "no setting 'n_topic'; did you mean 'n_topics'?"),
     (

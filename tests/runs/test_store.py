@@ -352,7 +352,7 @@ def test_a_disk_that_is_full_before_the_first_iteration_says_how_to_go_on(run):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), operation.path)
         return do()
 
-    said = "cannot be written: No space left on device .*it is kept up to iteration 12; free space there, then go on with: work"
+    said = "cannot be written: No space left on device .*it is kept up to iteration 12; free space there, then resume it with"
     with operations(full), pytest.raises(StoreError, match=said):
         wb.resume(run, n_iterations=14, progress=False)
     assert wb.resume(run, n_iterations=14, progress=False).sizes["iteration"] == 14

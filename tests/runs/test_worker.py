@@ -134,7 +134,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_resume(thirty_documents, store, tmp
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    assert "stopped after iteration" in told and "go on with: workbench resume" in told
+    assert "stopped after iteration" in told and "resume with: workbench resume" in told
     run = wb.open_runs(store)[0]
     assert (
         run.state == "stopped" and run.dataset().snapshot_iteration[-1] == run.status()["iteration"]

@@ -241,7 +241,7 @@ def test_a_client_cannot_go_while_no_worker_has_a_thread_for_its_task(
     until(lambda: client.processing() and any(client.processing().values()))
     monkeypatch.setattr(sweeping, "WORKERS_WITHIN", 1.0)
     with pytest.raises(
-        ClusterError, match="no worker had a thread free within 1 s, and nothing was begun"
+        ClusterError, match="no worker had a free thread within 1 s, and nothing was started"
     ):
         leave(runs, client)
     assert runs[0].state == STOPPED

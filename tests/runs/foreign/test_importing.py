@@ -175,7 +175,7 @@ def test_a_run_is_whole_and_scored_by_document_and_comes_again_as_it_is(store):
 
 def test_no_iteration_goes_on_from_an_imported_model(store):
     path = wb.import_run(sklearn_model(), store, like="ours")
-    with pytest.raises(InputError, match="no iteration goes on"):
+    with pytest.raises(InputError, match="cannot be resumed; fit an engine with start="):
         wb.resume(path, 10)
     assert wb.Run(path).state == "finished"
     with pytest.raises(InputError, match="imported, and never inferred here"):
