@@ -10,6 +10,7 @@ from workbench.engines import ENGINES
 from workbench.models import LDA, Priors
 from workbench.runs.dataset import priors_of
 from workbench.runs.execution.run import Run
+from workbench.runs.execution.warm_start import warm_start_from
 from workbench.runs.execution.worker import carry_on, resume_position
 from workbench.runs.loop import iterate
 from workbench.runs.parts.whole import Whole
@@ -20,7 +21,6 @@ from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import DATA
 from workbench.runs.store.reader import RunReader
 from workbench.runs.store.writer import RunWriter
-from workbench.runs.warm_start import warm_start_from
 
 SETTINGS = {"n_topics": 2, "n_iterations": 20, "snapshot_every": 8, "record_every": 3, "burn_in": 3}
 

@@ -13,10 +13,10 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
 from workbench.models import LDA
 from workbench.runs.execution.run import Run
+from workbench.runs.execution.warm_start import warm_start_from
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import WARM_STARTS
 from workbench.runs.store.layout import StoreError
-from workbench.runs.warm_start import warm_start_from
 
 SETTINGS = {"n_topics": 4, "n_iterations": 15, "burn_in": 3, "progress": False}
 

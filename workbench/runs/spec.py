@@ -262,7 +262,7 @@ def make_spec(
     sizes: dict | None = None,
     **settings,
 ) -> RunSpec:
-    """A checked spec with every default filled in; ``start`` is what `workbench.runs.warm_start.warm_start_from` gives.
+    """Return a checked spec with every default filled in; ``start`` is from `execution.warm_start.warm_start_from`.
 
     ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given; ``model`` and ``sizes`` for the
     engines of networks, see `workbench.models.networks.network.Network.of`; the other settings are those of `RunSettings`.

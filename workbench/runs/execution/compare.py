@@ -22,6 +22,7 @@ from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import fit, run_specs
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
+from workbench.runs.execution.warm_start import warm_start_from
 from workbench.runs.input_data import data_from, taken, whole_if_one
 from workbench.runs.loading import ROWS
 from workbench.runs.progress import bars
@@ -36,7 +37,6 @@ from workbench.runs.settings import (
 )
 from workbench.runs.spec import PRIORS, RunSpec, SpecError, make_model, make_spec, no_setting, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
-from workbench.runs.warm_start import warm_start_from
 
 if TYPE_CHECKING:
     import xarray as xr

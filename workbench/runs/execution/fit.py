@@ -34,6 +34,7 @@ from workbench.runs.execution.run import (
     make_runs,
     warn_of_other_kernels,
 )
+from workbench.runs.execution.warm_start import warm_start_from
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.input_data import beside, data_from, taken
 from workbench.runs.loop import initial_position, iterate
@@ -45,7 +46,6 @@ from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, who
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FINISHED, STOPPED, read_status
-from workbench.runs.warm_start import warm_start_from
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -108,7 +108,7 @@ def fit(
     split : dict, optional
         How the test tokens were drawn, for the record.
     start : Run, path, name or Dataset, optional
-        Begin from the last counts of this run instead of at random; see `workbench.runs.warm_start.warm_start_from`.
+        Begin from the last counts of this run instead of at random; see `workbench.runs.execution.warm_start.warm_start_from`.
     restarts : int, default 1
         Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
         store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.

@@ -18,13 +18,13 @@ from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import grid_axes, lay_out
 from workbench.runs.execution.memory_check import Planned, check_room, unfinished
 from workbench.runs.execution.run import Run, longest_of_each, make_runs
+from workbench.runs.execution.warm_start import warm_start_from
 from workbench.runs.input_data import data_from, taken
 from workbench.runs.progress import bar
 from workbench.runs.settings import DEFAULT_HYBRID, RunSettings, of
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
-from workbench.runs.warm_start import warm_start_from
 
 
 def sweep(
