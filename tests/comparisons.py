@@ -8,7 +8,9 @@ import xarray as xr
 
 import workbench as wb
 from workbench.models import LDA
+from workbench.report.gathering import corpora_of, gather
 from workbench.runs.execution.compare import plan
+from workbench.views import pictures
 
 ENGINES = ("svb", "cgs", "svb-cgs")
 
@@ -16,6 +18,13 @@ ENGINES = ("svb", "cgs", "svb-cgs")
 def tiny_corpus() -> wb.Corpus:
     """12 documents, 20 words, 180 tokens."""
     return LDA(4, 0.3, 0.2).simulate(12, 20, 15, seed=3)[0]
+
+
+def picture_names(runs) -> list[str]:
+    """The names of the pictures that the views make of runs, in order."""
+    gathered = gather(runs)
+    datasets = [each.dataset for each in gathered]
+    return [one.name for one in pictures(datasets, corpora=corpora_of(gathered))]
 
 
 @lru_cache

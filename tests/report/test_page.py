@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from comparisons import made_up, tiny_comparison, tiny_run, with_topics
+from comparisons import made_up, picture_names, tiny_comparison, tiny_run, with_topics
 
 import workbench as wb
 from workbench.measures import MeasureError, perplexity_errors, summary, top_words, topic_sizes
@@ -137,9 +137,15 @@ def test_it_shows_settings_corpus_versions_definitions_and_the_command(report):
         assert told in text, told
 
 
+def drawn_on_page(runs) -> list[str]:
+    """The names of the pictures of a page, which has the words of topics as text."""
+    return [name for name in picture_names(runs) if not name.startswith("topic-words-")]
+
+
 def test_it_shows_every_figure_and_every_topic(store, report):
     page = Page(report)
-    assert page.tags.count("figure") == 16 and page.tags.count("svg") == 16
+    n_drawn = len(drawn_on_page(wb.open_runs(store)))
+    assert page.tags.count("figure") == page.tags.count("svg") == n_drawn > 0
     assert page.tags.count("details") == 3 + 1  # one run of each label, and the commands
     first = [run.dataset() for run in wb.open_runs(store) if run.spec.seed == 0]
     assert len(first) == 3
@@ -301,7 +307,9 @@ def test_each_data_has_its_own_reference_and_figures(undrawn, tmp_path):
         "References, each for the rows on its data and with its model: cgs, on kos; cgs, on nips"
         in page.text
     )
-    assert page.tags.count("svg") == 2 * 6 and "seconds to" not in page.text.lower()
+    assert (
+        page.tags.count("svg") == len(drawn_on_page(runs)) and "seconds to" not in page.text.lower()
+    )
 
 
 def test_what_was_taken_out_of_the_corpus_is_told(undrawn, tmp_path):

@@ -23,55 +23,65 @@ from workbench.records import Records
 from workbench.runs.afterwards.bound import HYBRIDS, hybrid_bound
 from workbench.runs.dataset import priors_of
 
-MODELS = {"one topic": (1, 0.1), "tiny priors": (3, 1e-4), "as usual": (3, 0.1)}
+MODELS = ((1, 0.1), (3, 1e-4), (3, 0.1))
+"""(number of topics, prior): one topic, tiny priors, as usual."""
+QUICK = ("one_token", "empty_documents_and_unused_words")
+"""The corpora that every engine is run on by `make test`; the others are for `make test-slow`."""
 EDGES = [name for name in CORPORA if name not in ("toy_a", "twelve_documents")]
-
-
+ON_EDGES = pytest.mark.parametrize(
+    "corpus", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in EDGES]
+)
 TOPICS = [name for name in ENGINES if has_topics(name)]
 OF_RECORDS = [name for name in ENGINES if get_engine(name).model.data is Records]
 
 
 @pytest.mark.parametrize("engine", TOPICS)
-@pytest.mark.parametrize("corpus", EDGES)
+@ON_EDGES
 def test_an_edge_corpus_is_fitted_measured_and_used(corpus, engine, tmp_path):
+    """With one of the models, in turns: every two of engine, corpus and model stand together once."""
     documents = dated(CORPORA[corpus])
-    for n_topics, prior in MODELS.values():
-        settings = dict(n_topics=n_topics, n_iterations=12, burn_in=3, progress=False)
-        if engine not in HDP_ENGINES:
-            settings |= {
-                name: prior for name in ("alpha", "beta") if name in get_engine(engine).model.takes
-            }
-        else:
-            totals = {
-                "alpha_total": prior * n_topics,
-                "beta_total": prior * documents.n_words,
-                "top_concentration": prior,
-            }
-            settings["options"] = {"learn_alpha": False, "learn_gamma": False} | totals
-        ds = wb.fit(documents, engine, store=tmp_path, **settings)
-        np.testing.assert_allclose(ds["phi"].sum("word"), 1.0, rtol=1e-9)  # rounding
-        priors = priors_of(ds)
-        rest = priors.rest / (documents.document_tokens + priors.rest + priors.alphas.sum())
-        np.testing.assert_allclose(ds["theta"].sum("topic") + rest, 1.0, rtol=1e-9)  # rounding
-        assert priors.rest == 0 or engine in HDP_ENGINES
-        assert np.isfinite(ds["train_perplexity"].values).all()
-        assert float(ds["n_k"][-1].sum()) == pytest.approx(documents.n_tokens, rel=1e-9)
-        theta = wb.infer(ds, documents)["theta"]
-        assert np.isfinite(theta.values).all() and theta.shape == (
-            documents.n_documents,
-            ds.sizes["topic"],
-        )
-        if engine in HYBRIDS and n_topics == 1:  # every method is exact
-            name = ds.attrs["name"]
-            values = [
-                hybrid_bound(name, method, store=tmp_path, progress=False)
-                for method in ("exact", "ais")
-            ]
-            assert values[0]["bound"] == pytest.approx(values[1]["bound"], abs=1e-8)
+    n_topics, prior = MODELS[(TOPICS.index(engine) + EDGES.index(corpus)) % len(MODELS)]
+    settings = dict(n_topics=n_topics, n_iterations=12, burn_in=3, progress=False)
+    if engine not in HDP_ENGINES:
+        settings |= {
+            name: prior for name in ("alpha", "beta") if name in get_engine(engine).model.takes
+        }
+    else:
+        totals = {
+            "alpha_total": prior * n_topics,
+            "beta_total": prior * documents.n_words,
+            "top_concentration": prior,
+        }
+        settings["options"] = {"learn_alpha": False, "learn_gamma": False} | totals
+    ds = wb.fit(documents, engine, store=tmp_path, **settings)
+    np.testing.assert_allclose(ds["phi"].sum("word"), 1.0, rtol=1e-9)  # rounding
+    priors = priors_of(ds)
+    rest = priors.rest / (documents.document_tokens + priors.rest + priors.alphas.sum())
+    np.testing.assert_allclose(ds["theta"].sum("topic") + rest, 1.0, rtol=1e-9)  # rounding
+    assert priors.rest == 0 or engine in HDP_ENGINES
+    assert np.isfinite(ds["train_perplexity"].values).all()
+    assert float(ds["n_k"][-1].sum()) == pytest.approx(documents.n_tokens, rel=1e-9)
+    theta = wb.infer(ds, documents)["theta"]
+    assert np.isfinite(theta.values).all() and theta.shape == (
+        documents.n_documents,
+        ds.sizes["topic"],
+    )
+
+
+@pytest.mark.parametrize("engine", HYBRIDS)
+def test_the_bound_of_a_hybrid_with_one_topic_is_exact_by_every_method(engine, tmp_path):
+    corpus = CORPORA["empty_documents_and_unused_words"]
+    ds = wb.fit(corpus, engine, 1, n_iterations=12, burn_in=3, store=tmp_path, progress=False)
+    name = ds.attrs["name"]
+    exact, sampled = (
+        hybrid_bound(name, method, store=tmp_path, progress=False)["bound"]
+        for method in ("exact", "ais")
+    )
+    assert exact == pytest.approx(sampled, abs=1e-8)
 
 
 @pytest.mark.parametrize("engine", OF_RECORDS)
-@pytest.mark.parametrize("corpus", EDGES)
+@ON_EDGES
 def test_edge_records_are_fitted_and_predicted(corpus, engine, tmp_path):
     records = records_of(CORPORA[corpus])
     ds = wb.fit(records, engine, store=tmp_path, n_iterations=12, burn_in=3, progress=False)
@@ -81,7 +91,7 @@ def test_edge_records_are_fitted_and_predicted(corpus, engine, tmp_path):
 
 
 @pytest.mark.parametrize("engine", [name for name in ENGINES if name not in (*TOPICS, *OF_RECORDS)])
-@pytest.mark.parametrize("corpus", EDGES)
+@ON_EDGES
 def test_an_edge_corpus_is_fitted_and_predicted_without_topics(corpus, engine, tmp_path):
     documents, of_states = (
         sequenced(placed(CORPORA[corpus])),
@@ -151,6 +161,7 @@ def test_a_share_that_is_zero_holds_nothing_out(toy):
     assert "test_perplexity" not in joined and joined.sizes["run"] == len(TOPICS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["cgs", "cvb", "cvb0-cgs"])
 def test_priors_are_drawn_beside_counts_of_which_no_memory_has_one_place_each(engine):
     """A count of 2^31 - 1 (a million where tokens are drawn), and 300 priors of topics."""
@@ -171,6 +182,7 @@ def test_priors_are_drawn_beside_counts_of_which_no_memory_has_one_place_each(en
     )
 
 
+@pytest.mark.slow
 def test_more_tokens_of_a_word_than_a_sampler_counts_are_refused():
     corpus = corpus_of([(0, 0, 2**31 - 1), (1, 0, 1), (1, 1, 1)])
     for engine in ("cgs", "g-hdp", "network-gibbs", "ctm-em"):
