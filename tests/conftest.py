@@ -9,6 +9,8 @@ from toys import read_oracles, toy_a
 from workbench.corpus import Corpus, data_sets, load_corpus
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+SECONDS = 2
+"""What takes longer has the mark `slow`, or `long`; compiling the kernels of a file is no part of that."""
 QUIET = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 
 
@@ -44,3 +46,17 @@ def browser():
         made = playwright.chromium.launch(executable_path=found, args=QUIET.split())
         yield made
         made.close()
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Lists the tests that took longer than `SECONDS` and have no mark for it. It fails none."""
+    lines = [
+        f"{report.duration:6.1f}s {report.nodeid}"
+        for report in terminalreporter.stats.get("passed", ())
+        if report.when == "call"
+        and report.duration > SECONDS
+        and not {"slow", "long"} & set(report.keywords)
+    ]
+    if lines:
+        terminalreporter.section(f"over {SECONDS} seconds without the mark slow")
+        terminalreporter.write_line("\n".join(sorted(lines, reverse=True)))

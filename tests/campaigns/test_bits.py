@@ -227,7 +227,7 @@ def campaign(number: int, seed: int = 0) -> tuple[Counter, list[str]]:
     return found, wrong
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_damaged_is_never_believed():
     found, wrong = campaign(150)
     assert not wrong, "\n".join(wrong)

@@ -147,7 +147,7 @@ def check(found: list[Held]) -> None:
         assert after <= more, f"{name} grew from {before:g} to {after:g}"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.browser
 def test_a_server_holds_no_more_after_sessions_and_runs_have_gone(tmp_path):
     found = endure(tmp_path, 0.0, n_runs=2, n_sessions=4)

@@ -110,7 +110,7 @@ def table(result: Result) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_three_thousand_mutated_inputs_give_an_object_or_a_sentence():
     found = campaign(QUICK)
     assert not found.wrong, "\n".join(found.wrong)

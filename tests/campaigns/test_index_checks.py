@@ -92,12 +92,12 @@ def checked(
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_index_beyond_an_array_raises_an_error(tmp_path):
     assert checked(PLANTED, tmp_path).stdout.split() == 4 * ["IndexError"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_wrong_index_planted_in_cvb_is_no_segmentation_fault(tmp_path):
     copy = tmp_path / "planted"
     for part in ("workbench", "data"):
@@ -112,7 +112,7 @@ def test_a_wrong_index_planted_in_cvb_is_no_segmentation_fault(tmp_path):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_kernel_of_an_engine_of_each_family_indexes_beyond_its_arrays(tmp_path):
     done = checked(FITS, tmp_path, *QUICK)
     assert done.stdout.split() == list(QUICK), done.stderr[-2000:]

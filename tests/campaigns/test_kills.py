@@ -204,11 +204,11 @@ def main(engines: list[str], n_kills: int, seed: int, folder: Path):
 
 @pytest.mark.slow
 def test_no_kill_loses_or_changes_anything():
-    command = [sys.executable, __file__, "--kills", "3", "--engines", ",".join(QUICK)]
+    command = [sys.executable, __file__, "--kills", "1", "--engines", ",".join(QUICK)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr
     rows = [line.split("|") for line in done.stdout.splitlines()[2:]]
-    assert [row[1].strip() for row in rows] == list(QUICK) and all(int(row[3]) >= 3 for row in rows)
+    assert [row[1].strip() for row in rows] == list(QUICK) and all(int(row[3]) >= 1 for row in rows)
 
 
 if __name__ == "__main__":

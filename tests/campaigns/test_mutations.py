@@ -88,7 +88,7 @@ def test_a_planted_bug_has_one_place_and_tests_that_are_there(mutation):
     assert all((ROOT / "tests" / one.partition("::")[0]).exists() for one in mutation.tests.split())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_four_planted_bugs_are_seen(tmp_path):
     folder = copied(tmp_path)
     drawn = random.Random(0).sample([each for each in CHEAP if each.file in SEEN], 4)

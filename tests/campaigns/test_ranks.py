@@ -222,14 +222,14 @@ def p_values(ranks: np.ndarray) -> list[float]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_the_truth_has_any_rank_equally_often(name):
     found = p_values(ranks_of(CASES[name], QUICK[name]))
     assert min(found) > LEAST, found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SEEN)
 def test_a_sampler_with_another_prior_is_seen(name):
     assert min(p_values(ranks_of(CASES[name], QUICK[name], planted=of_other_words))) < LEAST

@@ -229,7 +229,7 @@ def campaign(n_faults: int | None, seed: int, folder: Path) -> list[tuple]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_cannot_be_read_is_told_and_hides_and_loses_nothing(tmp_path):
     for _, n_operations, n_tried, n_sentences, wrong in campaign(8, 0, tmp_path):
         assert not wrong, "\n".join(wrong)

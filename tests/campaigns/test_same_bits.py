@@ -70,7 +70,7 @@ def elsewhere(
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_engine_gives_the_same_bits_wherever_and_with_however_many_threads(tmp_path):
     from workbench.engines import ENGINES
 

@@ -410,6 +410,7 @@ def test_where_nothing_can_be_changed_there_is_neither_start_nor_stop(opened, ru
     )
 
 
+@pytest.mark.slow
 def test_numbers_of_runs_that_change_while_they_are_computed_are_shown_all_the_same(
     opened, swept, monkeypatch
 ):

@@ -3,6 +3,7 @@
 import gc
 
 import panel as pn
+import pytest
 from bokeh.core.property.wrappers import PropertyValueContainer
 from bokeh.core.serialization import Serializer
 from bokeh.document import Document
@@ -58,6 +59,7 @@ def test_a_model_that_is_given_is_in_the_page_itself():
     assert button in shown(BokehModel(button)).roots[0].children
 
 
+@pytest.mark.slow
 def test_what_is_freed_changes_nothing_of_the_page():
     figure = Curve().figure
     document = shown(text("said"), BokehModel(figure), pn.widgets.Select(options=["a", "b"]))

@@ -54,6 +54,7 @@ def first_cells(html: str) -> list[str]:
     return re.findall(r'<th scope="row">([^<]*)', html)
 
 
+@pytest.mark.slow
 def test_the_first_toy_is_there_with_every_engine_and_its_count():
     page = OraclePage()
     page.tick()

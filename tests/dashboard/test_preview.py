@@ -92,6 +92,7 @@ def test_the_button_shows_the_file_of_the_form_as_it_is_read(page):
     assert not page.settings.preview.disabled and not [*page.store.glob("*")]
 
 
+@pytest.mark.slow
 def test_what_is_wrong_stands_at_its_field_and_nothing_old_is_shown(page):
     page.settings.preview.clicks += 1
     assert page.preview.card.visible

@@ -672,6 +672,7 @@ def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
         card._csv()
 
 
+@pytest.mark.slow
 def test_every_figure_and_its_data_are_files(new_run, store, halves):
     a = new_run("first", "cgs")
     fit(halves[0], "svb", 3, n_iterations=5, store=store, name="second", progress=False)
@@ -874,6 +875,7 @@ def test_the_slider_of_a_figure_is_beside_it_and_sets_what_is_drawn_and_download
     assert ["beyond ±0.95" in one.decode() for one in drawn] == [True, False]
 
 
+@pytest.mark.slow
 def test_a_figure_has_its_menu_beside_it_and_a_slider_that_plays(store):
     rows = [(place, year) for place in ("OH", "Kansas") for year in (2000, 2001, 2002)]
     corpus = Corpus.from_pairs(
@@ -1026,6 +1028,7 @@ def test_texts_are_coloured_as_they_were_counted(store):
     ]
 
 
+@pytest.mark.slow
 def test_a_pattern_that_would_hang_the_server_is_never_matched_in_it(store, monkeypatch):
     texts = ["The quick brown fox jumps over the lazy dogs again here", "red ants and bees"]
     # quick in lower case, as texts are read

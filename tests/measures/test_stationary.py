@@ -118,6 +118,7 @@ def test_infinitely_many_chains_meet_the_twin():
     assert found.co_assignment[3, 4] == pytest.approx(q[law.topics[:, 3] == law.topics[:, 4]].sum())
 
 
+@pytest.mark.slow
 def test_many_chains_come_close_to_infinitely_many():
     found = stationary(
         *toy_a(),

@@ -41,6 +41,8 @@ NAMED_ALONE = (
     "https://jupyterlab.readthedocs.io/en/4.1.x/extension/notebook.html#keyboard-interaction-model",
 )
 """Addresses that nobody asks: names of formats, and a remark in the script that Panel puts beside a view."""
+LONG = ("12_frontier",)
+"""Notebooks that take minutes."""
 LIVE = {"02_hybrids_and_r": 2}
 """Cells that show a live view."""
 PROGRAMS = ("application/javascript", "application/vnd.holoviews_load.v0+json")
@@ -104,7 +106,13 @@ def test_it_has_no_def_no_class_and_no_loop(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.long] * (path.stem in LONG))
+        for path in NOTEBOOKS
+    ],
+)
 def test_it_runs_from_top_to_bottom_and_asks_no_other_host(path, tmp_path, monkeypatch):
     nbformat = pytest.importorskip("nbformat")
     from nbclient import NotebookClient

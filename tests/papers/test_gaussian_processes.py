@@ -168,7 +168,7 @@ def test_topics_are_refused_where_there_are_none(tmp_path):
         wb.reproduce("gp-table3", tmp_path, topics=[5])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_maps_stand_beside_what_was_counted(tmp_path, monkeypatch):
     if data_sets()["names"].folder() is None:
         skip_without("WORKBENCH_DATA names no folder with the files of names")

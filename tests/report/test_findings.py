@@ -78,6 +78,7 @@ def store(tmp_path):
     return tmp_path / "runs"
 
 
+@pytest.mark.slow
 def test_the_page_begins_with_them_and_its_contents_lead_to_sections(store, tmp_path):
     page = wb.write_report(wb.open_runs(store), tmp_path / "report.html").read_text()
     _, result, care = findings(gather(wb.open_runs(store)))
@@ -94,6 +95,7 @@ def test_the_page_begins_with_them_and_its_contents_lead_to_sections(store, tmp_
     )
 
 
+@pytest.mark.slow
 def test_tables_are_written_as_markdown_and_latex(store, tmp_path):
     paths = [str(run.path) for run in wb.open_runs(store)]
     assert main(["report", *paths, "--out", str(tmp_path / "r.html"), "--tables", "md,tex"]) == 0
@@ -127,6 +129,7 @@ def rows_of(path) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in [lines[0], *lines[2:]]]
 
 
+@pytest.mark.slow
 def test_the_tables_of_topics_and_of_runs_say_what_the_page_says(store, tmp_path):
     wb.write_tables(wb.open_runs(store), tmp_path)
     heads, *topics = rows_of(tmp_path / "topics.md")

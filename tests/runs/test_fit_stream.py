@@ -281,6 +281,7 @@ def test_unseen_texts_are_counted_as_those_of_the_stream(store):
     assert (stream["n_tokens"], stream["n_unknown"]) == (4, 1)
 
 
+@pytest.mark.slow
 def test_a_long_stream_takes_no_more_memory_than_a_short_one(store):
     """40 times as many documents: what Python holds at the peak grows by less than the arrays of all would take (2.4 MB)."""
     words, random = [f"w{at}" for at in range(50)], np.random.default_rng(0)

@@ -157,6 +157,7 @@ def taken_by(run, n_documents: int) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in ENGINES if get_engine(name).fold_in])
 def test_inference_takes_no_more_memory_than_is_told_with_any_engine(name):
     run = run_of(name)

@@ -42,6 +42,7 @@ def test_a_fit_of_texts_tables_and_counts_is_that_of_their_corpus(tmp_path):
     assert "finished, iteration 3 of 3" in run._repr_html_() and "cgs" in run._repr_html_()
 
 
+@pytest.mark.slow
 def test_so_are_a_comparison_and_a_sweep(tmp_path):
     corpus = simulated()
     given = {"vocabulary": list(corpus.vocabulary)}

@@ -202,6 +202,7 @@ def test_where_locks_cannot_be_asked_the_heartbeat_is(killed, monkeypatch):
     assert run.state == "interrupted"
 
 
+@pytest.mark.slow
 def test_thousands_who_ask_keep_no_writer_from_starting_and_are_never_taken_for_one(made):
     stop, wrong, asked = threading.Event(), [], [0] * 4
 

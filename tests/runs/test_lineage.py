@@ -154,6 +154,7 @@ def test_a_comparison_may_start_from_a_run(forty_documents, source):
     assert all("warm" in label for label in joined["label"].values)
 
 
+@pytest.mark.slow
 def test_comparisons_and_sweeps_look_for_a_name_in_their_store(forty_documents, tmp_path):
     train, _ = forty_documents
     wb.fit(train, "cgs", store=tmp_path, name="first", **SETTINGS)

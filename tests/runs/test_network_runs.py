@@ -139,6 +139,7 @@ def test_rows_that_no_path_visits_hold_nothing_and_groups_that_are_not_are_unkno
     assert np.isnan(alphas[0]).all() and alphas[1:].tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", NETWORKS)
 @pytest.mark.parametrize("name", [*MODELS, "switch"])
 def test_a_run_foretells_by_the_theta_and_phi_that_it_shows(engine, name, halves):

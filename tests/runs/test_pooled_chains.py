@@ -74,6 +74,7 @@ def test_distances_are_from_what_they_predict_together(chains):
     assert table["n_reference"].item() == 4
 
 
+@pytest.mark.slow
 def test_figures_of_a_store_are_set_against_what_its_long_chains_predict_together(chains, tmp_path):
     store, train, test = chains
     wb.fit(

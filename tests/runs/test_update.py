@@ -254,6 +254,7 @@ def test_topics_come_to_stand_for_the_documents_in_all(first, further):
 # ---------------------------------------------------------------------- streams
 
 
+@pytest.mark.slow
 def test_a_long_stream_takes_no_more_memory_than_a_short_one(first):
     """40 times as many documents: what Python holds at the peak grows by less than the arrays of all would take (2.4 MB)."""
     words = first.dataset()["word"].values.tolist()

@@ -33,7 +33,7 @@ RUNS = {
     "svb parallel": ("svb", {"schedule": "parallel"}),
 }
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]  # minutes
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3000)]  # minutes
 
 
 def perplexity(pairs, probability):

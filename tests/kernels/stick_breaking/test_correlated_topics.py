@@ -180,6 +180,7 @@ def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, phi_drawn, key)
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phi_drawn", [False, True])
 def test_the_sampler_leaves_the_joint_distribution_as_it_is(phi_drawn):
     n = 150_000

@@ -241,6 +241,7 @@ def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, key):
     return kept
 
 
+@pytest.mark.slow
 def test_the_sampler_leaves_the_joint_distribution_as_it_is():
     n = 150_000
     independent = from_the_prior(2 * n, *PRIOR, STARTS, np.uint64(draw_key(1, 2, 3, 4)))

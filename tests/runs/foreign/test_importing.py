@@ -186,6 +186,7 @@ def test_no_iteration_goes_on_from_an_imported_model(store):
     assert warm.sizes["iteration"] == 2
 
 
+@pytest.mark.slow
 def test_unseen_documents_need_the_prior_of_topics(store):
     text = [[*split_corpus()[0].vocabulary[:4], "nobody-knows"]]
     found = wb.infer(
