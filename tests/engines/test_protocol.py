@@ -172,7 +172,13 @@ def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus):
                 rows = rows[: np.flatnonzero(corpus.document_tokens)[-1]]
             if engine.name == "hmm":  # every word is given all those before it
                 rows = rows[:0]
-            np.testing.assert_allclose(rows, 1.0, rtol=rounding_of(options) * corpus.n_tokens)
+            np.testing.assert_allclose(
+                rows,
+                1.0,
+                rtol=rounding_of(options) * corpus.n_tokens,
+                err_msg=f"probabilities of a document do not sum to one; where {name} predicts a word from those "
+                "before it, add it to OF_SEQUENCES in tests/engines/test_protocol.py",
+            )
             assert table.min() > 0
 
 
@@ -253,7 +259,10 @@ def test_equal_seeds_give_equal_bits_and_others_differ(name):
         )
         for (a, _), (b, _), (c, _) in zip(first, again, other, strict=True):
             assert same_bits(a, b)
-            assert same_bits(a, c) == (name in WITHOUT_DRAWS)
+            assert same_bits(a, c) == (name in WITHOUT_DRAWS), (
+                f"two seeds gave {'the same' if same_bits(a, c) else 'other'} bits; WITHOUT_DRAWS in "
+                f"tests/engines/test_protocol.py lists the engines that draw nothing, is {name} one of them?"
+            )
 
 
 @pytest.mark.parametrize("name", NAMES)

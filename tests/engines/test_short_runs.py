@@ -15,6 +15,10 @@ ROUNDING = 1e-9
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_short_run_has_the_numbers_and_the_hash_that_it_had(name):
+    assert name in WRITTEN, (
+        f"no short run of {name} is written down: run `python tests/short_runs.py`, "
+        f"which writes {GOLDEN}, and see that only the line of {name} is new"
+    )
     found, written = short_run(name), WRITTEN[name]
     assert (
         found["spec_hash"] == written["spec_hash"]
