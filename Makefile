@@ -70,7 +70,7 @@ check: $(VENV)/.installed-test  ## check style, types, layers and spelling
 # Phrases of docs/plain_words.txt, each with what to write instead.
 TEXTS ?= README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs workbench/cli
 GENERATED := docs/ledger.md,docs/benchmarks,docs/gallery/README.md
-words:
+words:  ## check the texts for people for phrases of docs/plain_words.txt
 	$(BIN)/codespell --skip $(GENERATED) --dictionary docs/plain_words.txt --regex "(?i)\b($$(sed 's/->.*//' docs/plain_words.txt | paste -sd'|' -))\b" $(TEXTS)
 
 bench: $(VENV)/.installed-bench  ## measure the engines beside their peers, into docs/benchmarks; goes on where it was stopped
