@@ -21,6 +21,7 @@ from workbench.dashboard.compare.files import (
     runs_file,
     table_file,
 )
+from workbench.dashboard.shared import files as shared_files
 from workbench.dashboard.shared.downloads import Downloads, Handover, size
 from workbench.dashboard.shared.files import File, FileError
 from workbench.measures import mean_curves, moves
@@ -44,7 +45,7 @@ def seen(new_run):
 def test_the_figure_is_what_is_seen(seen, monkeypatch):
     drawn = []
     monkeypatch.setattr(
-        files,
+        shared_files,
         "draw_picture",
         lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"},
     )
@@ -73,7 +74,7 @@ def test_an_axis_that_is_logarithmic_on_the_page_is_so_in_the_file_and_its_capti
 ):
     drawn = []
     monkeypatch.setattr(
-        files,
+        shared_files,
         "draw_picture",
         lambda picture, *asked: drawn.append((picture, asked)) or {"svg": b"<svg/>"},
     )
@@ -126,7 +127,7 @@ def test_a_figure_is_as_wide_as_the_columns_of_a_page_and_says_what_it_shows_and
 def test_a_target_leaves_the_axes_their_names(seen, monkeypatch):
     drawn = []
     monkeypatch.setattr(
-        files,
+        shared_files,
         "draw_picture",
         lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"},
     )
@@ -211,7 +212,7 @@ def test_files_of_means_hold_mean_error_and_what_is_smoothed(repeated):
 def test_the_figure_of_means_has_bands_raw_curves_and_the_target(repeated, monkeypatch):
     drawn = []
     monkeypatch.setattr(
-        files,
+        shared_files,
         "draw_picture",
         lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"},
     )
