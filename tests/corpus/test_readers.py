@@ -105,7 +105,7 @@ def test_a_damaged_packed_file_is_refused(tmp_path):
     whole = bytearray(gzip.compress(UCI.encode()))
     whole[-6] ^= 0xFF  # its checksum
     assert refusal(put(tmp_path, "toy", bytes(whole))).startswith(
-        "toy is a damaged gzip file (incorrect data check"
+        "toy is a damaged gzip file (CRC check failed "
     )
 
 

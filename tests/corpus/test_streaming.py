@@ -38,7 +38,6 @@ def small_pieces(monkeypatch):
         (rows, "BATCH", 500),
         (rows, "HEAD", 60),
         (opening, "BLOCK", 64),
-        (opening, "PACKED", 16),
         (opening, "HEAD", 8),
         (pair_files, "ROWS", 11),
         (shard_writer, "SHARD_PAIRS", 40),
@@ -498,7 +497,7 @@ def test_an_interruption_leaves_nothing(tmp_path, what):
 def test_a_folder_that_is_there_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     path = csv(tmp_path)
     read_shards(path, tmp_path / "shards", **COLUMNS)
-    monkeypatch.setattr(opening, "byte_blocks", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr("workbench.corpus.streaming._stream", lambda *_: pytest.fail("was read"))
     with pytest.raises(CorpusError, match="shards is there already"):
         read_shards(path, tmp_path / "shards", **COLUMNS)
 

@@ -54,7 +54,7 @@ def test_several_gzip_streams_in_one_file_and_zeros_behind_them_are_read(tmp_pat
     streams = b"".join(gzip.compress(part) for part in (UCI[:5], UCI[5:9], UCI[9:]))
     for padding in (b"", b"\0" * 700):
         assert read_corpus(put(tmp_path, "docword.toy.txt", streams + padding)).n_tokens == 8
-    assert "incorrect header check" in refusal(
+    assert "(Not a gzipped file (b'xx'))" in refusal(
         put(tmp_path, "docword.toy.txt", streams + b"x" * 18)
     )
 
@@ -75,20 +75,13 @@ def test_a_file_that_unpacks_to_more_than_half_of_the_memory_is_refused(tmp_path
 
 def test_unpacking_stops_at_the_limit(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "20M")
-    unpacked, real = [], __import__("zlib").decompressobj
+    unpacked, read1 = [], gzip.GzipFile.read1
 
-    class Stream:
-        def __init__(self, *args):
-            self.stream = real(*args)
+    def counted(stream, n_bytes):
+        unpacked.append(block := read1(stream, n_bytes))
+        return block
 
-        def __getattr__(self, name):
-            return getattr(self.stream, name)
-
-        def decompress(self, *args):
-            unpacked.append(block := self.stream.decompress(*args))
-            return block
-
-    monkeypatch.setattr("workbench.data.opening.zlib.decompressobj", Stream)
+    monkeypatch.setattr(gzip.GzipFile, "read1", counted)
     with pytest.raises(DataError):
         read_bytes(put(tmp_path, "bomb", gzip.compress(b"3\n" * 10**8, 1)))
     assert sum(map(len, unpacked)) < 12 * 2**20

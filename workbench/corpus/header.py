@@ -3,7 +3,6 @@
 import json
 import os
 import tempfile
-import zlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import islice
@@ -13,7 +12,7 @@ from workbench.corpus.corpus import CorpusError
 from workbench.corpus.document_table import plain_value
 from workbench.corpus.readers import format_of
 from workbench.data.encodings import DETECT, STRICT, decoded
-from workbench.data.opening import GZIP, GZIP_MAGIC, path_of, read_bytes
+from workbench.data.opening import first_bytes, path_of, read_bytes
 from workbench.data.rows import read_columns
 
 START = 1 << 20
@@ -128,14 +127,8 @@ def _of_frame(path: Path, encoding: str) -> dict[str, list]:
 
 
 def _start(path: Path) -> bytes:
-    """The first bytes of a file, unpacked."""
-    with open(path, "rb") as file:
-        start = file.read(START)
-    if start.startswith(GZIP_MAGIC):
-        try:
-            start = zlib.decompressobj(GZIP).decompress(start, START)
-        except zlib.error:
-            start = b""
+    """Return the first bytes of a file, unpacked."""
+    start = first_bytes(path, START)
     return start if start.strip() else read_bytes(path)[:START]  # which says what is wrong
 
 

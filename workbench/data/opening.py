@@ -1,5 +1,6 @@
 """Reading bytes, text and lines of a data file, plain or gzipped; each error is one sentence."""
 
+import gzip
 import io
 import os
 import stat
@@ -15,10 +16,8 @@ from workbench.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-GZIP = 16 + zlib.MAX_WBITS
-"""What zlib calls streams with the header and the checksum of gzip."""
-BLOCK, PACKED, FIRST = 1 << 20, 1 << 16, 1 << 12
-"""Bytes that are read, or unpacked, at a time; that are unpacked from; that a format is known by."""
+BLOCK, FIRST = 1 << 20, 1 << 12
+"""Bytes that are read, or unpacked, at a time; that a format is known by."""
 HEAD = 1 << 16
 """Bytes in which all that stands before the rows of a file of numbers is looked for."""
 LONGEST_LINE = 1 << 26
@@ -77,23 +76,20 @@ def refuse_device(path: Path) -> None:
         raise DataError(f"{path} is a device; a file was wanted")
 
 
-def first_bytes(path: Path) -> bytes:
-    """The first few kilobytes, unpacked: enough to recognise a format; b"" when there is nothing to recognise.
+def first_bytes(path: Path, n_bytes: int = FIRST) -> bytes:
+    """Return the first bytes, unpacked: enough to recognise a format; b"" when there is nothing to recognise.
 
     Nothing is read from a pipe, which gives its bytes once.
     """
+    start = b""
     try:
-        if not path.is_file():
-            return b""
-        with open(path, "rb") as file:
-            start = file.read(FIRST)
-        return (
-            zlib.decompressobj(GZIP).decompress(start, FIRST)
-            if start.startswith(GZIP_MAGIC)
-            else start
-        )
-    except (OSError, zlib.error):
-        return b""  # read_bytes says what is wrong
+        for block in byte_blocks(path) if path.is_file() else ():
+            start += block
+            if len(start) >= n_bytes:
+                break
+    except (OSError, DataError):
+        pass  # read_bytes says what is wrong
+    return start[:n_bytes]
 
 
 def _bounded(file: BinaryIO, path: Path) -> bytes:
@@ -223,22 +219,20 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _unpacked(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    """The contents of a gzip file, block by block: one stream after the other, with zeros behind the last."""
-    stream, n_lines = zlib.decompressobj(GZIP), 0
+    """Yield the contents of a gzip file, block by block."""
+    n_lines = 0
     try:
-        while packed := file.read(PACKED):
-            while packed := packed.lstrip(b"\0") if stream.eof else packed:
-                stream = zlib.decompressobj(GZIP) if stream.eof else stream
-                yield (block := stream.decompress(packed, BLOCK))
-                n_lines += block.count(b"\n")
-                packed = stream.unconsumed_tail or stream.unused_data
-    except zlib.error as error:
+        stream = gzip.GzipFile(fileobj=file)
+        while block := stream.read1(BLOCK):  # unlike read, gives what comes before a truncated end
+            n_lines += block.count(b"\n")
+            yield block
+    except (gzip.BadGzipFile, zlib.error) as error:
         reason = str(error).rpartition(": ")[2]
         raise DataError(f"{path} is a damaged gzip file ({reason}); fetch it again") from None
-    if not stream.eof:
+    except EOFError:
         raise DataError(
             f"{path}, line {n_lines + 1}: the compressed file ends early here; it is truncated, fetch it again"
-        )
+        ) from None
 
 
 def _empty(path: Path) -> DataError:
